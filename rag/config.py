@@ -1,0 +1,140 @@
+"""Settings: the only module that reads the environment and the `.env` file.
+
+Names are those of the environment variables; `Config()` reads them when it is called, so importing
+this module does nothing. Keys are `SecretStr`: they do not show in logs, reprs or errors.
+"""
+
+import os
+from pathlib import Path
+from typing import Literal
+
+import platformdirs
+import pydantic
+import pydantic_settings
+
+from rag import errors
+
+SYSTEM_DATA_DIR = Path("/var/lib/pagelight")
+"""Default data folder of root: the embedded database then runs as an unprivileged user, who must be able to enter it."""
+
+
+def default_data_dir() -> Path:
+    """Where everything the app writes is kept unless `RAG_DATA_DIR` says otherwise."""
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        return SYSTEM_DATA_DIR
+    return Path(platformdirs.user_data_dir("pagelight", appauthor=False))
+
+
+class ChunkingConfig(pydantic.BaseModel):
+    """How blocks are cut into chunks; sizes in characters."""
+
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
+
+    chunk_size_chars: int = pydantic.Field(default=1200, ge=100, le=8000)
+    chunk_overlap_chars: int = pydantic.Field(default=200, ge=0)
+    min_chunk_chars: int = pydantic.Field(default=200, ge=0)
+
+    @pydantic.model_validator(mode="after")
+    def _overlap_below_size(self) -> "ChunkingConfig":
+        if self.chunk_overlap_chars >= self.chunk_size_chars:
+            raise ValueError("chunk_overlap_chars must be smaller than chunk_size_chars")
+        return self
+
+
+class ParsingConfig(pydantic.BaseModel):
+    """How files are read, and how much a file may cost."""
+
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
+
+    layout: Literal["fast", "accurate"] = "fast"
+    ocr: bool = True
+    ocr_language: str = "eng"
+    timeout_seconds_base: float = 60.0
+    timeout_seconds_per_page: float = 5.0
+    memory_limit_mb: int = 2048
+    max_file_mb: int = 500
+    max_pages: int = 20_000
+
+
+class Config(pydantic_settings.BaseSettings):
+    """Every setting of Pagelight; each field is an environment variable of the same name in capitals."""
+
+    model_config = pydantic_settings.SettingsConfigDict(
+        env_file=".env",
+        env_file_encoding="utf-8",
+        env_ignore_empty=True,
+        env_nested_delimiter="__",
+        extra="ignore",
+        frozen=True,
+        populate_by_name=True,
+        hide_input_in_errors=True,
+    )
+
+    # Where things are kept
+    rag_data_dir: Path = pydantic.Field(default_factory=default_data_dir)
+    rag_database_url: pydantic.SecretStr | None = None
+    rag_storage_url: str | None = None
+    rag_local_model_dir: Path | None = None
+
+    # Models; "provider:model" or a provider's name. None: the best that the given keys allow
+    rag_embed_model: str | None = None
+    rag_gen_model: str | None = None
+    openai_api_key: pydantic.SecretStr | None = None
+    openai_base_url: str | None = pydantic.Field(
+        default=None, validation_alias=pydantic.AliasChoices("OPENAI_BASE_URL", "OPENAI_API_BASE", "openai_base_url")
+    )
+    gemini_api_key: pydantic.SecretStr | None = pydantic.Field(
+        default=None, validation_alias=pydantic.AliasChoices("GEMINI_API_KEY", "GOOGLE_API_KEY", "gemini_api_key")
+    )
+    gemini_base_url: str | None = None
+    provider_timeout_seconds: float = 60.0
+    provider_max_retries: int = 3
+
+    # Retrieval
+    rag_hybrid: bool = True
+    rag_fusion: Literal["weighted", "rrf"] = "weighted"
+    rag_rrf_k: int = pydantic.Field(default=60, ge=1)
+
+    # Doors
+    port: int = pydantic.Field(default=3001, ge=1, le=65535)
+    cors_origin: str | None = None
+    rag_api_key: pydantic.SecretStr | None = None
+    rag_app_port: int = pydantic.Field(default=8501, ge=1, le=65535)
+    rag_worker: bool = True
+    rag_debug: bool = False
+
+    # Work
+    rag_parsing: ParsingConfig = ParsingConfig()
+    rag_chunking: ChunkingConfig = ChunkingConfig()
+
+    @property
+    def database_dir(self) -> Path:
+        """Where the embedded server lives."""
+        return self.rag_data_dir / "database"
+
+    @property
+    def storage_url(self) -> str:
+        """An fsspec URL for originals and renditions."""
+        return self.rag_storage_url or (self.rag_data_dir / "files").as_uri()
+
+    @property
+    def cache_dir(self) -> Path:
+        """Files that can be made again: local copies of remote renditions."""
+        return self.rag_data_dir / "cache"
+
+
+def load_config(**overrides: object) -> Config:
+    """The settings of this environment, `overrides` winning.
+
+    Raises:
+        errors.ConfigError: a setting has a wrong value; the message names each, without its value.
+    """
+    try:
+        return Config(**overrides)  # type: ignore[arg-type]  # validated by pydantic right here
+    except pydantic.ValidationError as error:
+        problems = [f"{'.'.join(map(str, item['loc'])).upper()}: {item['msg']}" for item in error.errors()]
+        raise errors.ConfigError(
+            "Settings are wrong: " + "; ".join(problems) + ". Correct them in the environment or in .env.",
+            details={"problems": problems},
+        ) from None
+

@@ -1,0 +1,153 @@
+"""The errors Pagelight raises, and nothing else.
+
+Every message says what is wrong and what to do. The tree::
+
+    Error
+    ├── ConfigError               a setting is missing or wrong
+    ├── ValidationError           a request is malformed
+    ├── AuthError                 a key is missing, wrong or not allowed
+    ├── SourceError               a file or folder cannot be read
+    │   ├── NotFoundError         there is no such document, index or conversation
+    │   ├── PasswordError         an encrypted file needs a password, or another one
+    │   ├── UnreadableFileError   a file is damaged or not what its name says
+    │   ├── UnsupportedFileError  a kind of file that cannot be taken in
+    │   └── DuplicateError        the same content is in the index already
+    ├── IndexError                an index and what is asked of it do not fit
+    ├── StoreError                the database or the file storage fails
+    ├── RetrievalError            searching fails
+    ├── EmbeddingCapabilityError  a provider cannot embed what is asked
+    ├── GroundingError            an answer cannot be tied to its sources
+    └── ProviderError             a model vendor refuses or is down
+
+Inside the package write ``from rag import errors`` and ``errors.IndexError``: the names of the
+builtins are never shadowed, and ``errors.IndexError`` does not subclass the builtin.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+
+class Error(Exception):
+    """Something went wrong. Check the message and try again."""
+
+    code = "error"
+    http_status = 500
+    exit_code = 1
+
+    def __init__(self, message: str | None = None, *, details: Mapping[str, object] | None = None) -> None:
+        """The class docstring is the default message; `details` are safe to show and machine readable."""
+        self.message = message or " ".join((self.__doc__ or "").split())
+        self.details: Mapping[str, object] = MappingProxyType(dict(details or {}))
+        super().__init__(self.message)
+
+
+class ConfigError(Error):
+    """A setting is missing or wrong. Check the environment and the .env file."""
+
+    code = "config"
+    http_status = 500
+    exit_code = 3
+
+
+class ValidationError(Error):
+    """The request is malformed. Correct the named field."""
+
+    code = "validation"
+    http_status = 422
+    exit_code = 2
+
+
+class AuthError(Error):
+    """Access is refused. Check the key."""
+
+    code = "auth"
+    http_status = 401
+    exit_code = 4
+
+
+class SourceError(Error):
+    """A file or folder cannot be read. Check that it exists and is readable."""
+
+    code = "source"
+    http_status = 422
+    exit_code = 5
+
+
+class NotFoundError(SourceError):
+    """There is no such thing. List what exists and check the name."""
+
+    code = "not_found"
+    http_status = 404
+
+
+class PasswordError(SourceError):
+    """The file is encrypted. Give its password."""
+
+    code = "password"
+
+
+class UnreadableFileError(SourceError):
+    """The file is damaged or not what its name says. Open it in another program and save it again."""
+
+    code = "unreadable_file"
+
+
+class UnsupportedFileError(SourceError):
+    """This kind of file cannot be taken in. Save it as PDF, DOCX, PPTX, HTML, Markdown or text."""
+
+    code = "unsupported_file"
+
+
+class DuplicateError(SourceError):
+    """The same content is in the index already."""
+
+    code = "duplicate"
+    http_status = 409
+
+
+class IndexError(Error):
+    """The index and what is asked of it do not fit. Re-index or use another index."""
+
+    code = "index"
+    http_status = 409
+    exit_code = 6
+
+
+class StoreError(Error):
+    """The database or the file storage fails. Check that it is reachable and has room."""
+
+    code = "store"
+    http_status = 503
+    exit_code = 7
+
+
+class RetrievalError(Error):
+    """Searching failed. Try again; if it persists, run `pagelight doctor`."""
+
+    code = "retrieval"
+    http_status = 502
+    exit_code = 8
+
+
+class EmbeddingCapabilityError(Error):
+    """The provider cannot embed what is asked. Choose another embedding provider or model."""
+
+    code = "embedding_capability"
+    http_status = 422
+    exit_code = 9
+
+
+class GroundingError(Error):
+    """The answer cannot be tied to its sources. Ask again or choose another model."""
+
+    code = "grounding"
+    http_status = 502
+    exit_code = 10
+
+
+class ProviderError(Error):
+    """The model vendor refuses or is down. Check the key and the vendor's status, then try again."""
+
+    code = "provider"
+    http_status = 502
+    exit_code = 11

@@ -13,6 +13,7 @@ import pydantic
 import pydantic_settings
 
 from rag import errors
+from rag.types import ChunkingOptions
 
 SYSTEM_DATA_DIR = Path("/var/lib/pagelight")
 """Default data folder of root: the embedded database then runs as an unprivileged user, who must be able to enter it."""
@@ -23,22 +24,6 @@ def default_data_dir() -> Path:
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         return SYSTEM_DATA_DIR
     return Path(platformdirs.user_data_dir("pagelight", appauthor=False))
-
-
-class ChunkingConfig(pydantic.BaseModel):
-    """How blocks are cut into chunks; sizes in characters."""
-
-    model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
-
-    chunk_size_chars: int = pydantic.Field(default=1200, ge=100, le=8000)
-    chunk_overlap_chars: int = pydantic.Field(default=200, ge=0)
-    min_chunk_chars: int = pydantic.Field(default=200, ge=0)
-
-    @pydantic.model_validator(mode="after")
-    def _overlap_below_size(self) -> "ChunkingConfig":
-        if self.chunk_overlap_chars >= self.chunk_size_chars:
-            raise ValueError("chunk_overlap_chars must be smaller than chunk_size_chars")
-        return self
 
 
 class ParsingConfig(pydantic.BaseModel):
@@ -105,7 +90,7 @@ class Config(pydantic_settings.BaseSettings):
 
     # Work
     rag_parsing: ParsingConfig = ParsingConfig()
-    rag_chunking: ChunkingConfig = ChunkingConfig()
+    rag_chunking: ChunkingOptions = ChunkingOptions()
 
     @property
     def database_dir(self) -> Path:

@@ -238,6 +238,20 @@ class Document(Model):
     deleted_at: dt.datetime | None = None
 
 
+class ChunkingOptions(Model):
+    """How blocks are cut into chunks; sizes in characters."""
+
+    chunk_size_chars: int = pydantic.Field(default=1200, ge=100, le=8000)
+    chunk_overlap_chars: int = pydantic.Field(default=200, ge=0)
+    min_chunk_chars: int = pydantic.Field(default=200, ge=0)
+
+    @pydantic.model_validator(mode="after")
+    def _overlap_below_size(self) -> "ChunkingOptions":
+        if self.chunk_overlap_chars >= self.chunk_size_chars:
+            raise ValueError("chunk_overlap_chars must be smaller than chunk_size_chars")
+        return self
+
+
 class EmbeddingSpace(Model):
     """Vectors can be compared only within one space."""
 
@@ -253,9 +267,7 @@ class Index(Model):
     user_id: str
     name: str
     space: EmbeddingSpace
-    chunk_size_chars: int
-    chunk_overlap_chars: int
-    min_chunk_chars: int
+    chunking: ChunkingOptions = ChunkingOptions()
     generation: int = 1
     created_at: dt.datetime
 

@@ -1,0 +1,214 @@
+"""Cutting a document's blocks into chunks: what is embedded, indexed and found.
+
+A chunk is a run of whole lines. Cuts fall at paragraphs where possible, else at lines, and only inside a
+line that is longer than a whole chunk at a space or, failing that, at a character. A chunk never runs from one section into the next unless
+the section is shorter than `min_chunk_chars`; a table stays whole where it fits.
+"""
+
+import re
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+
+from rag.types import BlockKind, Chunk, ChunkingOptions, Line, TextBlock
+
+SECTION_SEPARATOR = " > "
+MAX_CONTEXT_CHARS = 300
+"""A context header longer than this would drown the text it introduces."""
+
+_WORD_BOUNDARY = re.compile(
+    r"[_\-.+]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])"
+)
+_HYPHEN_BREAK = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\n(?=[^\W\d_A-Z])")
+_SPACES = re.compile(r"[^\S\n]+")
+
+
+def split_blocks(
+    blocks: Sequence[TextBlock],
+    *,
+    document_id: uuid.UUID,
+    name: str,
+    title: str | None,
+    config: ChunkingOptions,
+) -> list[Chunk]:
+    """Cut `blocks` into chunks in reading order; empty when there is no text.
+
+    `name` (the file's) and `title` go into each chunk's context header, with the section's headings and,
+    for the later parts of a table, its header row.
+    """
+    heading = document_heading(name, title)
+    chunks: list[Chunk] = []
+    for section in _join_short_sections(
+        _sections(blocks, config.chunk_size_chars), config
+    ):
+        for start, end in _cut_section(section.lines, config):
+            chunks.append(
+                Chunk(
+                    id=uuid.uuid4(),
+                    document_id=document_id,
+                    ordinal=len(chunks),
+                    lines=tuple(section.lines[start:end]),
+                    section=section.path or None,
+                    context=_context(
+                        heading, section.path, _table_header(section.lines, start)
+                    ),
+                )
+            )
+    return chunks
+
+
+def search_text(chunk: Chunk) -> str:
+    """What the embedder and the lexical index see: the context header and the text with words made whole again."""
+    return f"{chunk.context}\n\n{flowing_text(chunk.text)}"
+
+
+def flowing_text(text: str) -> str:
+    """`text` as one would read it aloud: words hyphenated at a line's end joined, lines of a paragraph on one line."""
+    joined = _HYPHEN_BREAK.sub("", text)
+    paragraphs = [
+        _SPACES.sub(" ", part.replace("\n", " ")).strip()
+        for part in joined.split("\n\n")
+    ]
+    return "\n".join(part for part in paragraphs if part)
+
+
+def document_heading(name: str, title: str | None) -> str:
+    """The file's name in words, and its title unless that says the same: "Acme 10K 2023 · Annual report"."""
+    stem = PurePath(name).stem or name
+    words = " ".join(_WORD_BOUNDARY.sub(" ", stem).split())
+    if not title or title.casefold() in (stem.casefold(), words.casefold()):
+        return words
+    return f"{words} · {title}"
+
+
+def _context(heading: str, path: str, header: str | None) -> str:
+    parts = [heading + (SECTION_SEPARATOR + path if path else ""), header or ""]
+    return "\n".join(part[:MAX_CONTEXT_CHARS] for part in parts if part)
+
+
+@dataclass
+class _Section:
+    path: str
+    lines: list[Line] = field(default_factory=list)
+
+
+def _length(lines: Sequence[Line]) -> int:
+    return sum(len(line.text) + 1 for line in lines)
+
+
+def _sections(blocks: Sequence[TextBlock], size: int) -> Iterator[_Section]:
+    """One section per heading; headings that follow each other directly open one section together."""
+    headings: list[tuple[int, str]] = []
+    section, has_body = _Section(path=""), False
+    for block in blocks:
+        is_heading = block.kind is BlockKind.HEADING
+        if is_heading:
+            level = block.level or 1
+            headings = [entry for entry in headings if entry[0] < level] + [
+                (level, " ".join(block.text.split()))
+            ]
+            if has_body:
+                yield section
+                section, has_body = _Section(path=""), False
+            section.path = SECTION_SEPARATOR.join(text for _, text in headings)
+        has_body = has_body or not is_heading
+        lines = (line for line in block.to_lines() if line.text.strip())
+        section.lines.extend(
+            piece for line in lines for piece in _split_long_line(line, size)
+        )
+    if section.lines:
+        yield section
+
+
+def _join_short_sections(
+    sections: Iterable[_Section], config: ChunkingOptions
+) -> list[_Section]:
+    """Sections too short to be found on their own go together with their neighbour, up to a chunk's size."""
+    joined: list[_Section] = []
+    for section in sections:
+        lengths = _length(joined[-1].lines) if joined else 0, _length(section.lines)
+        if (
+            joined
+            and min(lengths) < config.min_chunk_chars
+            and sum(lengths) <= config.chunk_size_chars
+        ):
+            joined[-1].lines.extend(section.lines)
+        else:
+            joined.append(section)
+    return joined
+
+
+def _cut_section(
+    lines: Sequence[Line], config: ChunkingOptions
+) -> Iterator[tuple[int, int]]:
+    """Start and end of each chunk in `lines`."""
+    start = 0
+    while (fit := _fit(lines, start, config.chunk_size_chars)) < len(lines):
+        end = _paragraph_cut(lines, start, fit, config.min_chunk_chars) or fit
+        yield start, end
+        start = _overlap_start(lines, start, end, config.chunk_overlap_chars)
+    yield start, len(lines)
+
+
+def _fit(lines: Sequence[Line], start: int, size: int) -> int:
+    """The farthest end for which `lines[start:end]` is within `size` characters; at least one line."""
+    room = size - _length(lines[start : start + 1])
+    end = start + 1
+    while end < len(lines) and (room := room - _length(lines[end : end + 1])) >= 0:
+        end += 1
+    return end
+
+
+def _paragraph_cut(
+    lines: Sequence[Line], start: int, fit: int, least: int
+) -> int | None:
+    """The last beginning of a block up to `fit` that leaves at least `least` characters before it."""
+    for cut in range(fit, start, -1):
+        if lines[cut].starts_block and _length(lines[start:cut]) >= least:
+            return cut
+    return None
+
+
+def _overlap_start(lines: Sequence[Line], start: int, end: int, overlap: int) -> int:
+    """Where the next chunk begins: whole lines back, up to `overlap` characters; a table's rows are not repeated."""
+    begin = end
+    while (
+        begin - 1 > start
+        and lines[begin - 1].kind is not BlockKind.TABLE
+        and _length(lines[begin - 1 : end]) <= overlap
+    ):
+        begin -= 1
+    return begin
+
+
+def _table_header(lines: Sequence[Line], start: int) -> str | None:
+    """The first row of the table that `lines[start]` continues, if it continues one."""
+    first = start
+    while (
+        lines[first].kind is BlockKind.TABLE
+        and not lines[first].starts_block
+        and first > 0
+    ):
+        first -= 1
+    return (
+        lines[first].text
+        if first < start and lines[first].kind is BlockKind.TABLE
+        else None
+    )
+
+
+def _split_long_line(line: Line, size: int) -> Iterator[Line]:
+    """`line` itself, or pieces of at most `size` characters, cut at spaces where there are any."""
+    if len(line.text) <= size:
+        yield line
+        return
+    rest, starts_block = line.text, line.starts_block
+    while rest:
+        cut = (
+            len(rest)
+            if len(rest) <= size
+            else (rest.rfind(" ", size // 2, size) + 1 or size)
+        )
+        yield line.model_copy(update={"text": rest[:cut], "starts_block": starts_block})
+        rest, starts_block = rest[cut:], False

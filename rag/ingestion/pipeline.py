@@ -1,0 +1,111 @@
+"""From a stored original to searchable chunks: render and parse, cut, embed, and replace what was there before.
+
+Everything that can fail happens before the one transaction that replaces the document's chunks, so a
+failure leaves the old version searchable.
+"""
+
+import hashlib
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from llama_index.core.base.embeddings import base as embeddings
+
+from rag import parsing, providers, store
+from rag.config import Config
+from rag.ingestion import chunking
+from rag.types import Chunk, Document, DocumentStatus, EmbeddingSpace, Index, ParsedDocument
+
+EMBEDDING_BATCH = 64
+"""Chunks embedded between two reports of progress; what is embedded is kept, so a killed job loses at most this."""
+
+OnProgress = Callable[[DocumentStatus, int, int], None]
+
+
+class Ingestion:
+    """Takes documents of one index from their original to `ready`."""
+
+    def __init__(
+        self,
+        *,
+        config: Config,
+        store: store.Store,
+        files: store.FileStore,
+        index: Index,
+        embedder: embeddings.BaseEmbedding,
+    ) -> None:
+        self._config = config
+        self._store = store
+        self._files = files
+        self._index = index
+        self._embedder = embedder
+
+    def run(self, document: Document, on_progress: OnProgress) -> None:
+        """Parse, cut, embed and store `document`; the old chunks stay searchable until the last step.
+
+        Raises:
+            errors.SourceError: the file cannot be read.
+            errors.ProviderError: the embedding vendor refuses.
+            errors.StoreError: the database or file storage fails.
+        """
+        parsed = self._parse(document, on_progress)
+        self.index(document, parsed, on_progress)
+
+    def index(self, document: Document, parsed: ParsedDocument, on_progress: OnProgress) -> None:
+        """Cut, embed and store what was parsed."""
+        chunks = chunking.split_blocks(
+            parsed.blocks,
+            document_id=document.id,
+            name=document.name,
+            title=parsed.title,
+            config=self._index.chunking,
+        )
+        texts = [chunking.search_text(chunk) for chunk in chunks]
+        vectors = list(self._embed(document.user_id, texts, on_progress))
+        self._replace(document, parsed, chunks, texts, vectors)
+
+    def _parse(self, document: Document, on_progress: OnProgress) -> ParsedDocument:
+        original = self._files.local_path(document.user_id, document.id, "original")
+        with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
+            rendition = Path(folder) / "rendition.pdf"
+            parsed = parsing.read_file(
+                original,
+                name=document.name,
+                rendition=rendition,
+                config=self._config.rag_parsing,
+                on_progress=lambda done, total: on_progress(DocumentStatus.PARSING, done, total),
+            )
+            self._files.put(document.user_id, document.id, "rendition", rendition)
+        return parsed
+
+    def _embed(self, user_id: str, texts: Sequence[str], on_progress: OnProgress) -> Iterator[Sequence[float]]:
+        """One vector per text, in order; texts seen before under the same model are not embedded again."""
+        for start in range(0, len(texts), EMBEDDING_BATCH):
+            on_progress(DocumentStatus.EMBEDDING, start, len(texts))
+            batch = texts[start : start + EMBEDDING_BATCH]
+            hashes = [hashlib.sha256(text.encode()).digest() for text in batch]
+            known = self._store.embedding_cache.get(user_id, self._index.space, hashes)
+            missing = {key: text for key, text in zip(hashes, batch, strict=True) if key not in known}
+            fresh = dict(zip(missing, providers.embed_texts(self._embedder, list(missing.values())), strict=True))
+            self._store.embedding_cache.put(user_id, self._index.space, fresh)
+            known.update(fresh)
+            yield from (known[key] for key in hashes)
+
+    def _replace(
+        self,
+        document: Document,
+        parsed: ParsedDocument,
+        chunks: Sequence[Chunk],
+        texts: Sequence[str],
+        vectors: Sequence[Sequence[float]],
+    ) -> None:
+        self._store.chunks.replace(
+            document.user_id,
+            document.id,
+            self._index.space,
+            parsed=parsed,
+            chunks=chunks,
+            vectors=vectors,
+            search_texts=texts,
+        )

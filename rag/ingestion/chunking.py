@@ -17,9 +17,7 @@ SECTION_SEPARATOR = " > "
 MAX_CONTEXT_CHARS = 300
 """A context header longer than this would drown the text it introduces."""
 
-_WORD_BOUNDARY = re.compile(
-    r"[_\-.+]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])"
-)
+_WORD_BOUNDARY = re.compile(r"[_\-.+]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 _HYPHEN_BREAK = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\n(?=[^\W\d_A-Z])")
 _SPACES = re.compile(r"[^\S\n]+")
 
@@ -30,7 +28,7 @@ def split_blocks(
     document_id: uuid.UUID,
     name: str,
     title: str | None,
-    config: ChunkingOptions,
+    options: ChunkingOptions,
 ) -> list[Chunk]:
     """Cut `blocks` into chunks in reading order; empty when there is no text.
 
@@ -39,10 +37,8 @@ def split_blocks(
     """
     heading = document_heading(name, title)
     chunks: list[Chunk] = []
-    for section in _join_short_sections(
-        _sections(blocks, config.chunk_size_chars), config
-    ):
-        for start, end in _cut_section(section.lines, config):
+    for section in _join_short_sections(_sections(blocks, options.chunk_size_chars), options):
+        for start, end in _cut_section(section.lines, options):
             chunks.append(
                 Chunk(
                     id=uuid.uuid4(),
@@ -50,9 +46,7 @@ def split_blocks(
                     ordinal=len(chunks),
                     lines=tuple(section.lines[start:end]),
                     section=section.path or None,
-                    context=_context(
-                        heading, section.path, _table_header(section.lines, start)
-                    ),
+                    context=_context(heading, section.path, _table_header(section.lines, start)),
                 )
             )
     return chunks
@@ -66,10 +60,7 @@ def search_text(chunk: Chunk) -> str:
 def flowing_text(text: str) -> str:
     """`text` as one would read it aloud: words hyphenated at a line's end joined, lines of a paragraph on one line."""
     joined = _HYPHEN_BREAK.sub("", text)
-    paragraphs = [
-        _SPACES.sub(" ", part.replace("\n", " ")).strip()
-        for part in joined.split("\n\n")
-    ]
+    paragraphs = [_SPACES.sub(" ", part.replace("\n", " ")).strip() for part in joined.split("\n\n")]
     return "\n".join(part for part in paragraphs if part)
 
 
@@ -105,49 +96,37 @@ def _sections(blocks: Sequence[TextBlock], size: int) -> Iterator[_Section]:
         is_heading = block.kind is BlockKind.HEADING
         if is_heading:
             level = block.level or 1
-            headings = [entry for entry in headings if entry[0] < level] + [
-                (level, " ".join(block.text.split()))
-            ]
+            headings = [entry for entry in headings if entry[0] < level] + [(level, " ".join(block.text.split()))]
             if has_body:
                 yield section
                 section, has_body = _Section(path=""), False
             section.path = SECTION_SEPARATOR.join(text for _, text in headings)
         has_body = has_body or not is_heading
         lines = (line for line in block.to_lines() if line.text.strip())
-        section.lines.extend(
-            piece for line in lines for piece in _split_long_line(line, size)
-        )
+        section.lines.extend(piece for line in lines for piece in _split_long_line(line, size))
     if section.lines:
         yield section
 
 
-def _join_short_sections(
-    sections: Iterable[_Section], config: ChunkingOptions
-) -> list[_Section]:
+def _join_short_sections(sections: Iterable[_Section], options: ChunkingOptions) -> list[_Section]:
     """Sections too short to be found on their own go together with their neighbour, up to a chunk's size."""
     joined: list[_Section] = []
     for section in sections:
         lengths = _length(joined[-1].lines) if joined else 0, _length(section.lines)
-        if (
-            joined
-            and min(lengths) < config.min_chunk_chars
-            and sum(lengths) <= config.chunk_size_chars
-        ):
+        if joined and min(lengths) < options.min_chunk_chars and sum(lengths) <= options.chunk_size_chars:
             joined[-1].lines.extend(section.lines)
         else:
             joined.append(section)
     return joined
 
 
-def _cut_section(
-    lines: Sequence[Line], config: ChunkingOptions
-) -> Iterator[tuple[int, int]]:
+def _cut_section(lines: Sequence[Line], options: ChunkingOptions) -> Iterator[tuple[int, int]]:
     """Start and end of each chunk in `lines`."""
     start = 0
-    while (fit := _fit(lines, start, config.chunk_size_chars)) < len(lines):
-        end = _paragraph_cut(lines, start, fit, config.min_chunk_chars) or fit
+    while (fit := _fit(lines, start, options.chunk_size_chars)) < len(lines):
+        end = _paragraph_cut(lines, start, fit, options.min_chunk_chars) or fit
         yield start, end
-        start = _overlap_start(lines, start, end, config.chunk_overlap_chars)
+        start = _overlap_start(lines, start, end, options.chunk_overlap_chars)
     yield start, len(lines)
 
 
@@ -160,9 +139,7 @@ def _fit(lines: Sequence[Line], start: int, size: int) -> int:
     return end
 
 
-def _paragraph_cut(
-    lines: Sequence[Line], start: int, fit: int, least: int
-) -> int | None:
+def _paragraph_cut(lines: Sequence[Line], start: int, fit: int, least: int) -> int | None:
     """The last beginning of a block up to `fit` that leaves at least `least` characters before it."""
     for cut in range(fit, start, -1):
         if lines[cut].starts_block and _length(lines[start:cut]) >= least:
@@ -185,17 +162,9 @@ def _overlap_start(lines: Sequence[Line], start: int, end: int, overlap: int) ->
 def _table_header(lines: Sequence[Line], start: int) -> str | None:
     """The first row of the table that `lines[start]` continues, if it continues one."""
     first = start
-    while (
-        lines[first].kind is BlockKind.TABLE
-        and not lines[first].starts_block
-        and first > 0
-    ):
+    while lines[first].kind is BlockKind.TABLE and not lines[first].starts_block and first > 0:
         first -= 1
-    return (
-        lines[first].text
-        if first < start and lines[first].kind is BlockKind.TABLE
-        else None
-    )
+    return lines[first].text if first < start and lines[first].kind is BlockKind.TABLE else None
 
 
 def _split_long_line(line: Line, size: int) -> Iterator[Line]:
@@ -205,10 +174,6 @@ def _split_long_line(line: Line, size: int) -> Iterator[Line]:
         return
     rest, starts_block = line.text, line.starts_block
     while rest:
-        cut = (
-            len(rest)
-            if len(rest) <= size
-            else (rest.rfind(" ", size // 2, size) + 1 or size)
-        )
+        cut = len(rest) if len(rest) <= size else (rest.rfind(" ", size // 2, size) + 1 or size)
         yield line.model_copy(update={"text": rest[:cut], "starts_block": starts_block})
         rest, starts_block = rest[cut:], False

@@ -6,7 +6,6 @@ failure leaves the old version searchable.
 
 import hashlib
 import tempfile
-import uuid
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from llama_index.core.base.embeddings import base as embeddings
 from rag import parsing, providers, store
 from rag.config import Config
 from rag.ingestion import chunking
-from rag.types import Chunk, Document, DocumentStatus, EmbeddingSpace, Index, ParsedDocument
+from rag.types import Chunk, Document, DocumentStatus, Index, PageInfo, ParsedDocument, TextBlock
 
 EMBEDDING_BATCH = 64
 """Chunks embedded between two reports of progress; what is embedded is kept, so a killed job loses at most this."""
@@ -59,7 +58,7 @@ class Ingestion:
             document_id=document.id,
             name=document.name,
             title=parsed.title,
-            config=self._index.chunking,
+            options=self._index.chunking,
         )
         texts = [chunking.search_text(chunk) for chunk in chunks]
         vectors = list(self._embed(document.user_id, texts, on_progress))
@@ -109,3 +108,11 @@ class Ingestion:
             vectors=vectors,
             search_texts=texts,
         )
+
+
+def from_blocks(document: Document, blocks: Sequence[TextBlock]) -> ParsedDocument:
+    """What parsing would have made of `document` had it found `blocks`; page sizes stay those already known."""
+    numbers = sorted({block.page_number for block in blocks})
+    known = {page.number: page for page in document.pages}
+    pages = tuple(known.get(number) or PageInfo(number=number, width=0.0, height=0.0) for number in numbers)
+    return ParsedDocument(title=document.title, pages=document.pages or pages, blocks=tuple(blocks))

@@ -1,0 +1,286 @@
+"""RAGEngine: everything one user can do, as the doors (app, REST, command line, worker) see it."""
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from llama_index.core.base.embeddings import base as embeddings
+from llama_index.core.llms import LLM
+
+from rag import answering, errors, parsing, providers, retrieval, store
+from rag.config import Config, load_config
+from rag.engine.library import FileContent, Library, OnProgress
+from rag.engine.resources import Resources
+from rag.types import (
+    AnswerEvent,
+    AnswerRequest,
+    AnswerResponse,
+    ChatMessage,
+    Chunk,
+    Conversation,
+    Document,
+    DocumentStatus,
+    EmbeddingSpace,
+    Highlight,
+    Index,
+    IndexStats,
+    Passage,
+    Region,
+    Scope,
+    SearchRequest,
+    SearchResponse,
+    TextBlock,
+)
+
+LOCAL_USER = "local"
+DEFAULT_INDEX = "default"
+
+
+class RAGEngine:
+    """Documents in, grounded answers out, for one user.
+
+    Everything is opened when first used. `store`, `files`, `embedders`, `llm` and `reranker` replace what
+    the settings would give.
+    """
+
+    def __init__(
+        self,
+        config: Config | None = None,
+        *,
+        user_id: str = LOCAL_USER,
+        store: store.Store | None = None,
+        files: store.FileStore | None = None,
+        embedders: Mapping[EmbeddingSpace, embeddings.BaseEmbedding] | None = None,
+        llm: LLM | None = None,
+        reranker: providers.CrossEncoder | None = None,
+    ) -> None:
+        resources = Resources(
+            config or load_config(), store=store, files=files, embedders=embedders, llm=llm, reranker=reranker
+        )
+        self._bind(resources, user_id)
+
+    def _bind(self, resources: Resources, user_id: str) -> None:
+        if not user_id:
+            raise errors.ValidationError("A user is needed: user_id is empty.")
+        self._resources = resources
+        self.user_id = user_id
+        self._library = Library(resources, user_id)
+
+    def for_user(self, user_id: str) -> "RAGEngine":
+        """The same connections and models for another user."""
+        other = object.__new__(RAGEngine)
+        other._bind(self._resources, user_id)
+        return other
+
+    def close(self) -> None:
+        """Give back connections; every engine over the same resources is closed with it."""
+        self._resources.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def config(self) -> Config:
+        """The settings in force."""
+        return self._resources.config
+
+    # --- indexes ---
+
+    def index(self, name: str = DEFAULT_INDEX) -> Index:
+        """The index called `name`, created empty if there is none.
+
+        Raises:
+            errors.IndexError: `RAG_EMBED_MODEL` names another embedding model than the one its documents have.
+        """
+        try:
+            index = self._resources.store.indexes.get(self.user_id, name)
+        except errors.NotFoundError:
+            return self._create_index(name)
+        if self.config.rag_embed_model and self._resources.preferred_space() != index.space:
+            return self._create_index(name)
+        return index
+
+    def _create_index(self, name: str) -> Index:
+        return self._resources.store.indexes.ensure(
+            self.user_id, name, self._resources.preferred_space(), self.config.rag_chunking
+        )
+
+    def indexes(self) -> list[Index]:
+        """All indexes of this user."""
+        return self._resources.store.indexes.list(self.user_id)
+
+    def inspect_index(self, name: str = DEFAULT_INDEX) -> IndexStats:
+        """What an index holds."""
+        return self._resources.store.indexes.stats(self.user_id, self.index(name).id)
+
+    # --- documents ---
+
+    def add_file(
+        self,
+        content: FileContent,
+        name: str,
+        *,
+        index_name: str = DEFAULT_INDEX,
+        password: str | None = None,
+        source: str | None = None,
+        enqueue: bool = True,
+    ) -> Document:
+        """Take a file in; a worker reads it unless `enqueue` is False (then call `process`). Raises as `Library.add`."""
+        document = self._library.add(content, name, self.index(index_name), password=password, source=source)
+        return self._enqueue(document) if enqueue else document
+
+    def _enqueue(self, document: Document) -> Document:
+        if document.status is DocumentStatus.QUEUED:
+            self._resources.store.jobs.enqueue(self.user_id, document.id)
+        return document
+
+    def unlock(self, document_id: uuid.UUID, password: str) -> Document:
+        """Give an encrypted document its password; it is read next. Raises PasswordError if it is wrong."""
+        return self._enqueue(self._library.unlock(document_id, password))
+
+    def retry(self, document_id: uuid.UUID) -> Document:
+        """Read a failed document again."""
+        return self._enqueue(self._library.retry(document_id))
+
+    def process(self, document_id: uuid.UUID, on_progress: OnProgress | None = None) -> Document:
+        """Read a queued document here and now; its failure is recorded on it."""
+        return self._library.process(document_id, on_progress)
+
+    def index_document(self, document_id: uuid.UUID, blocks: Sequence[TextBlock]) -> Document:
+        """Make a document searchable by the caller's own blocks."""
+        return self._library.index_blocks(document_id, blocks)
+
+    def documents(
+        self, index_name: str = DEFAULT_INDEX, *, search: str | None = None, in_trash: bool = False
+    ) -> list[Document]:
+        """Documents of an index, newest first; `search` looks in their names."""
+        return self._resources.store.documents.list(
+            self.user_id, self.index(index_name).id, search=search, in_trash=in_trash
+        )
+
+    def document(self, document_id: uuid.UUID) -> Document:
+        """One document, in the trash or not. Raises NotFoundError."""
+        return self._resources.store.documents.get(self.user_id, document_id)
+
+    def delete(self, document_ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+        """Put documents in the trash: out of every search at once, restorable. Returns those that were touched."""
+        return self._resources.store.documents.trash(self.user_id, document_ids)
+
+    def restore(self, document_ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+        """Take documents out of the trash."""
+        return self._resources.store.documents.restore(self.user_id, document_ids)
+
+    def purge(self, document_ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+        """Remove documents in the trash for good."""
+        return self._library.purge(document_ids)
+
+    def original(self, document_id: uuid.UUID) -> Path:
+        """The file as it was uploaded."""
+        return self._library.original(document_id)
+
+    def rendition(self, document_id: uuid.UUID) -> Path:
+        """The PDF that is shown and highlighted."""
+        return self._library.rendition(document_id)
+
+    def chunks(
+        self, document_id: uuid.UUID, page_number: int | None = None, *, limit: int | None = None, offset: int = 0
+    ) -> list[Chunk]:
+        """A document's chunks in reading order, or those on one page."""
+        return self._resources.store.chunks.of_document(
+            self.user_id, document_id, page_number=page_number, limit=limit, offset=offset
+        )
+
+    # --- pages ---
+
+    def page_window(self, document_id: uuid.UUID, first: int, last: int, highlights: Sequence[Highlight] = ()) -> bytes:
+        """Pages `first` to `last` as a PDF with `highlights` burnt in."""
+        return parsing.page_window(self.rendition(document_id), first=first, last=last, highlights=highlights)
+
+    def page_image(
+        self, document_id: uuid.UUID, page_number: int, *, zoom: float = 2.0, regions: Sequence[Region] = ()
+    ) -> bytes:
+        """A page as PNG at `zoom` pixels per point, the boxes of `regions` drawn on it."""
+        return parsing.page_image(self.rendition(document_id), page_number, zoom=zoom, regions=regions)
+
+    def locate(self, document_id: uuid.UUID, passage: Passage, start: int, end: int) -> tuple[Region, ...]:
+        """The boxes of exactly the characters `passage.text[start:end]`."""
+        return parsing.locate(self.rendition(document_id), passage, start, end)
+
+    # --- searching and answering ---
+
+    def search(self, request: SearchRequest | Mapping[str, Any]) -> SearchResponse:
+        """Find the places that fit a query, best first."""
+        request = SearchRequest.model_validate(request)
+        index = self.index(request.index_name)
+        scope = Scope(user_id=self.user_id, index_id=index.id, filters=request.retrieval.filters)
+        return self._searcher(index).search(scope, request)
+
+    def _searcher(self, index: Index) -> retrieval.Searcher:
+        return retrieval.Searcher(
+            store=self._resources.store,
+            space=index.space,
+            embedder=self._resources.embedder(index.space),
+            reranker=self._resources.reranker,
+        )
+
+    def answer(self, request: AnswerRequest | Mapping[str, Any]) -> AnswerResponse:
+        """Answer a question from the documents, every claim cited."""
+        *_, response = self.stream_answer(request)
+        if not isinstance(response, AnswerResponse):
+            raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
+        return response
+
+    def stream_answer(self, request: AnswerRequest | Mapping[str, Any]) -> Iterator[AnswerEvent]:
+        """Pieces of the answer as they come, then the checked answer, which replaces them."""
+        request = AnswerRequest.model_validate(request)
+        llm = self._resources.language_model(request.generation)
+        question = answering.condense(request.question, request.history, llm)
+        found = self.search(SearchRequest(index_name=request.index_name, query=question, retrieval=request.retrieval))
+        index = self.index(request.index_name)
+        return answering.stream(
+            question,
+            found,
+            request,
+            llm=llm,
+            reranker=self._resources.reranker,
+            embedder=self._resources.embedder(index.space),
+            locate=self.locate,
+        )
+
+    # --- conversations ---
+
+    def start_conversation(
+        self, title: str, *, index_name: str = DEFAULT_INDEX, document_ids: Sequence[uuid.UUID] = ()
+    ) -> Conversation:
+        """A new chat over an index, or over some of its documents."""
+        return self._resources.store.conversations.create(
+            self.user_id, self.index(index_name).id, title=title, document_ids=document_ids
+        )
+
+    def conversations(self, index_name: str = DEFAULT_INDEX) -> list[Conversation]:
+        """This user's chats, the latest first."""
+        return self._resources.store.conversations.list(self.user_id, self.index(index_name).id)
+
+    def messages(self, conversation_id: uuid.UUID) -> list[ChatMessage]:
+        """A chat's turns in order."""
+        return self._resources.store.conversations.messages(self.user_id, conversation_id)
+
+    def append_message(
+        self, conversation_id: uuid.UUID, role: str, content: str, response: AnswerResponse | None = None
+    ) -> ChatMessage:
+        """Keep a turn."""
+        return self._resources.store.conversations.append(
+            self.user_id, conversation_id, role=role, content=content, response=response
+        )
+
+    def rename_conversation(self, conversation_id: uuid.UUID, title: str) -> None:
+        """Give a chat another title."""
+        self._resources.store.conversations.rename(self.user_id, conversation_id, title)
+
+    def delete_conversation(self, conversation_id: uuid.UUID) -> None:
+        """Remove a chat and its turns."""
+        self._resources.store.conversations.delete(self.user_id, conversation_id)

@@ -1,0 +1,99 @@
+"""What all users of a process share: connections, files and models, each opened when first needed."""
+
+import threading
+from collections.abc import Mapping
+
+from llama_index.core.base.embeddings import base as embeddings
+from llama_index.core.llms import LLM
+
+from rag import providers, store
+from rag.config import Config
+from rag.store import embedded
+from rag.types import EmbeddingSpace, GenerationOptions
+
+
+class Resources:
+    """Opens lazily and once. What is given to the constructor is used instead of what the settings say."""
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        store: store.Store | None = None,
+        files: store.FileStore | None = None,
+        embedders: Mapping[EmbeddingSpace, embeddings.BaseEmbedding] | None = None,
+        llm: LLM | None = None,
+        reranker: providers.CrossEncoder | None = None,
+    ) -> None:
+        self.config = config
+        self._store = store
+        self._files = files
+        self._embedders = dict(embedders or {})
+        self._llm = llm
+        self._reranker = reranker
+        self._server: embedded.EmbeddedServer | None = None
+        self._lock = threading.RLock()
+
+    @property
+    def store(self) -> store.Store:
+        """The database: the one of `RAG_DATABASE_URL`, else the embedded server, started if need be."""
+        with self._lock:
+            if self._store is None:
+                self._store = store.Store.open(self._database_url())
+            return self._store
+
+    def _database_url(self) -> str:
+        if self.config.rag_database_url:
+            return self.config.rag_database_url.get_secret_value()
+        self._server = embedded.start(self.config.database_dir)
+        return self._server.url
+
+    @property
+    def files(self) -> store.FileStore:
+        """Originals and renditions."""
+        with self._lock:
+            if self._files is None:
+                self._files = store.FileStore(self.config.storage_url, self.config.cache_dir)
+            return self._files
+
+    def preferred_space(self) -> EmbeddingSpace:
+        """The embedding space of a new index: the first one given, else what the settings and keys allow."""
+        with self._lock:
+            if self._embedders:
+                return next(iter(self._embedders))
+            space, embedder = providers.embedding_model(self.config, None)
+            self._embedders[space] = embedder
+            return space
+
+    def embedder(self, space: EmbeddingSpace) -> embeddings.BaseEmbedding:
+        """The model of `space`.
+
+        Raises:
+            errors.ConfigError: its provider has no key here.
+        """
+        with self._lock:
+            if space not in self._embedders:
+                _, self._embedders[space] = providers.embedding_model(self.config, space)
+            return self._embedders[space]
+
+    def language_model(self, options: GenerationOptions) -> LLM | None:
+        """The model that writes answers; None means the extractive answerer."""
+        return self._llm or providers.language_model(self.config, options)
+
+    @property
+    def reranker(self) -> providers.CrossEncoder:
+        """The embedded cross-encoder."""
+        with self._lock:
+            if self._reranker is None:
+                self._reranker = providers.CrossEncoder(self.config)
+            return self._reranker
+
+    def close(self) -> None:
+        """Give back connections and this process's share of the embedded server."""
+        with self._lock:
+            if self._store is not None:
+                self._store.close()
+                self._store = None
+            if self._server is not None:
+                self._server.close()
+                self._server = None

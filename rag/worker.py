@@ -1,0 +1,68 @@
+"""The process that reads queued documents: `pagelight worker`, or the one that the app starts for itself.
+
+Jobs are hints. What is to be done stands in the documents' own rows, and a claim on a document ends with the process
+that holds it: a job lost with a killed worker is found again, and one that comes twice finds nothing to do.
+"""
+
+import logging
+import os
+import subprocess
+import sys
+import threading
+import uuid
+
+from rag import errors
+from rag.config import load_config
+from rag.engine import RAGEngine
+
+logger = logging.getLogger(__name__)
+
+PARENT_CHECK_SECONDS = 0.5
+
+
+def run(engine: RAGEngine, *, wait: bool = True) -> None:
+    """Read queued documents of all users until stopped by SIGINT or SIGTERM; with `wait` False, until none is left."""
+
+    def process(user_id: str, document_id: uuid.UUID) -> None:
+        try:
+            document = engine.for_user(user_id).process(document_id)
+        except errors.NotFoundError:
+            return  # purged while it waited
+        logger.info("document %s: %s, %d chunks", document.id, document.status, document.chunk_count)
+
+    engine.recover_jobs()
+    engine.run_jobs(process, wait=wait)
+
+
+def spawn() -> subprocess.Popen[bytes]:
+    """Start a worker that ends with this process, however this process ends."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "rag.worker", "--parent", str(os.getpid())],
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def _end_with(parent: int) -> None:
+    """Leave when `parent` is gone: a killed process cannot tell its children."""
+
+    def watch() -> None:
+        pause = threading.Event()
+        while os.getppid() == parent:
+            pause.wait(PARENT_CHECK_SECONDS)
+        logger.warning("the app is gone, so is its worker")
+        os._exit(0)
+
+    threading.Thread(target=watch, name="parent-watch", daemon=True).start()
+
+
+def main(arguments: list[str]) -> None:
+    """`python -m rag.worker [--parent PID]`."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    if arguments[:1] == ["--parent"]:
+        _end_with(int(arguments[1]))
+    with RAGEngine(load_config()) as engine:
+        run(engine)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

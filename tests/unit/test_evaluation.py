@@ -1,0 +1,68 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from rag import errors, evaluation
+
+
+def question(**fields: object) -> evaluation.Question:
+    return evaluation.Question.model_validate(
+        {"id": "q", "question": "?", "pdf": "dir/a.pdf", "gold_pages": [2, 5]} | fields
+    )
+
+
+def row(rank: int, pages: list[int], *, pdf: str = "a.pdf", text: str = "") -> evaluation.ResultRow:
+    return evaluation.ResultRow(
+        id="q", rank=rank, pdf=pdf, page=pages[0], pages=pages, text=text, bboxes=[(0, 0, 1, 1)], score=1 / rank
+    )
+
+
+def test_scores_by_hand() -> None:
+    rows = [row(1, [1]), row(2, [2], pdf="b.pdf"), row(3, [2]), row(4, [4, 5])]
+    measures = evaluation.score([question()], rows, ks=(1, 3, 5))
+    assert measures == pytest.approx(
+        {
+            "questions": 1,
+            "mrr": 1 / 3,
+            "hit@1": 0,
+            "hit@3": 1,
+            "hit@5": 1,
+            "recall@1": 0,
+            "recall@3": 0.5,
+            "recall@5": 1.0,
+        }
+    )
+
+
+def test_evidence_counts_words_from_the_right_document_only() -> None:
+    asked = question(evidence=["net sales of 12 million"])
+    rows = [row(1, [2], text="Net Sales grew"), row(2, [5], pdf="b.pdf", text="12 million")]
+    assert evaluation.score([asked], rows, ks=(5,))["evidence_coverage@5"] == pytest.approx(2 / 5)
+
+
+def test_questions_without_gold_pages_or_answer_are_not_scored() -> None:
+    asked = [question(), question(id="r", gold_pages=[]), question(id="s", answerable=False)]
+    measures = evaluation.score(asked, [row(1, [2])], ks=(5,))
+    assert measures["questions"] == 1
+    assert measures["recall@5"] == 0.5
+
+
+def test_a_question_without_hits_counts_zero() -> None:
+    asked = [question(), question(id="r")]
+    assert evaluation.score(asked, [row(1, [2, 5])], ks=(5,))["recall@5"] == 0.5
+
+
+def test_reading_questions_names_the_bad_line(tmp_path: Path) -> None:
+    path = tmp_path / "qa.jsonl"
+    good = json.dumps({"id": 1, "question": "?", "pdf": "a.pdf", "gold_pages": [1], "extra": True})
+    path.write_text(f'{good}\n\n{{"id": 2}}\n')
+    with pytest.raises(errors.ValidationError, match="line 3.*question"):
+        evaluation.load_questions(path)
+    path.write_text(good)
+    assert [entry.id for entry in evaluation.load_questions(path)] == ["1"]
+
+
+def test_a_missing_file_is_a_source_error(tmp_path: Path) -> None:
+    with pytest.raises(errors.SourceError, match="Check the path"):
+        evaluation.load_questions(tmp_path / "none.jsonl")

@@ -1,0 +1,67 @@
+# A fresh machine needs Python >= 3.11 and make; everything else lands in .venv.
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+# The Python that .venv is made with; `make run PYTHON=/path/to/python3.12` chooses another.
+PYTHON ?= python3.13 python3.12 python3.11 python3.14 python3 python
+USABLE := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
+
+.DEFAULT_GOAL := help
+.PHONY: help run setup test lint format bench lock clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(VENV)/installed ## Install what is missing and open the app
+	@$(BIN)/pagelight run
+
+setup: $(VENV)/installed-dev ## Install the app and the tools to work on it
+
+test: $(VENV)/installed-dev ## Run all tests; `make test ARGS="tests/unit -k fusion"` runs some
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/installed-dev ## Check style, types and layers
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: $(VENV)/installed-dev ## Put the code into its form
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: $(VENV)/installed-dev ## Measure speed and memory; `make bench ARGS=--help` shows the choices
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+lock: ## Renew both locks from pyproject.toml (needs uv)
+	@uv pip compile $(LOCK_OPTIONS) --extra vendors --upgrade --output-file requirements.lock
+	@uv pip compile $(LOCK_OPTIONS) --extra vendors --group dev --constraints requirements.lock --output-file requirements-dev.lock
+
+LOCK_OPTIONS := pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
+
+clean: ## Remove .venv and all caches; documents and the database stay
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache build *.egg-info
+
+# The locks are complete, so nothing is resolved (--no-deps), and every file is checked against its hash.
+# setuptools comes out of the lock too: the project itself is installed without asking a registry.
+$(VENV)/installed: requirements.lock pyproject.toml | $(BIN)/python
+	@echo "Installing Pagelight into $(VENV) ..."
+	@$(INSTALL) --no-deps --require-hashes -r requirements.lock
+	@$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/installed-dev: requirements-dev.lock pyproject.toml | $(BIN)/python
+	@echo "Installing Pagelight and its development tools into $(VENV) ..."
+	@$(INSTALL) --no-deps --require-hashes -r requirements-dev.lock
+	@$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@ $(VENV)/installed
+
+$(BIN)/python:
+	@for python in $(PYTHON); do \
+		if "$$python" -c "$(USABLE)" 2>/dev/null; then exec "$$python" -m venv --clear $(VENV); fi; \
+	done; \
+	echo "Pagelight needs Python 3.11 or newer with its venv module; tried: $(PYTHON)." >&2; \
+	echo "Install it (Debian: apt-get install python3 python3-venv) or name one: make PYTHON=/path/to/python3.12 ..." >&2; \
+	exit 1

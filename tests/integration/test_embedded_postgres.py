@@ -1,0 +1,673 @@
+"""The embedded server's life cycle, with real processes and real kills.
+
+The tests make their folders below the temporary folder themselves: pytest's own are closed to the account
+that runs the server when the tests run as root.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from rag import errors
+from rag.store import _cluster, _supervisor, embedded
+
+REPOSITORY = Path(__file__).parents[2]
+PATIENCE_SECONDS = 30.0
+IS_ROOT = os.geteuid() == 0
+only_root = pytest.mark.skipif(not IS_ROOT, reason="only root needs another account for the server")
+
+USER = """
+    import pathlib, sys
+    from rag.store import embedded
+    server = embedded.start(pathlib.Path(sys.argv[1]))
+    print(server.url, flush=True)
+    sys.stdin.read()
+"""
+"""A process that uses the server until its input ends."""
+
+
+# Processes
+
+
+def eventually(condition: Callable[[], object]) -> bool:
+    """Whether the condition comes true within the patience of a test."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def processes(*words: str) -> list[int]:
+    """Processes, other than this one, whose command line has all the words."""
+    listing = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,args="], capture_output=True, text=True, check=True)
+    lines = (line.split(maxsplit=1) for line in listing.stdout.splitlines())
+    return [
+        int(pid) for pid, *args in lines if int(pid) != os.getpid() and args and all(word in args[0] for word in words)
+    ]
+
+
+def children(parent: int) -> list[int]:
+    listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True)
+    return [int(pid) for pid, ppid in map(str.split, listing.stdout.splitlines()) if int(ppid) == parent]
+
+
+def postmaster(root: Path) -> int:
+    return int((root / "pgdata" / "postmaster.pid").read_text().split()[0])
+
+
+def supervisor(root: Path) -> int:
+    (pid,) = processes("_supervisor.py", str(root))
+    return pid
+
+
+def kill(*pids: int) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def kill_everything(root: Path) -> None:
+    """As a power cut does, as far as processes can tell."""
+    server = [*children(postmaster(root)), postmaster(root)]
+    kill(supervisor(root), *server)
+    assert eventually(lambda: not is_running(root))
+
+
+def is_running(root: Path) -> bool:
+    return bool(_supervisor.processes_in(root / "pgdata") or processes("_supervisor.py", str(root)))
+
+
+def spawn(code: str, *arguments: object, **environment: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=REPOSITORY,
+        env=dict(os.environ) | {"PYTHONPATH": str(REPOSITORY)} | environment,
+    )
+
+
+def first_line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    line = process.stdout.readline().strip()
+    if not line:
+        pytest.fail(process.communicate()[1])
+    return line
+
+
+@contextlib.contextmanager
+def user(root: Path, code: str = USER, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Another process that uses the server, and the first line that it prints: the URL."""
+    process = spawn(code, root, **environment)
+    try:
+        yield process, first_line(process)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+# Folders and servers
+
+
+@contextlib.contextmanager
+def open_folder() -> Iterator[Path]:
+    """A temporary folder that every account can enter; nothing is running in it at the end."""
+    folder = Path(tempfile.mkdtemp(prefix="pagelight-test-")).resolve()
+    folder.chmod(0o711)
+    try:
+        yield folder
+        assert eventually(lambda: not processes(str(folder))), "a server was left behind"
+    finally:
+        kill(*processes(str(folder)))
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with open_folder() as path:
+        yield path
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Path]:
+    """A data directory with the table `facts`, to be copied: making one takes longer than most tests."""
+    with open_folder() as path:
+        with running(path / "root") as server, psycopg.connect(server.url) as connection:
+            connection.execute("CREATE TABLE facts (id bigint PRIMARY KEY)")
+        assert eventually(lambda: not is_running(path / "root"))
+        yield path / "root" / "pgdata"
+
+
+@pytest.fixture
+def root(folder: Path, cluster: Path) -> Path:
+    """A root with a cluster, its server not running."""
+    return copy_cluster(cluster, folder / "root")
+
+
+def copy_cluster(cluster: Path, root: Path) -> Path:
+    root.mkdir()
+    root.chmod(0o711)
+    subprocess.run(["cp", "-Rp", cluster, root], check=True)
+    return root
+
+
+@contextlib.contextmanager
+def running(root: Path) -> Iterator[embedded.EmbeddedServer]:
+    server = embedded.start(root)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def add_fact(url: str, fact: int) -> None:
+    with psycopg.connect(url) as connection:
+        connection.execute("INSERT INTO facts VALUES (%s)", [fact])
+
+
+def facts(url: str) -> list[int]:
+    with psycopg.connect(url) as connection:
+        return [fact for (fact,) in connection.execute("SELECT id FROM facts ORDER BY id")]
+
+
+def accepts(url: str) -> bool:
+    try:
+        psycopg.connect(url).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+# What it is
+
+
+def test_serves_postgresql_18_with_pgvector_in_utf_8(root: Path) -> None:
+    with running(root) as server, psycopg.connect(server.url) as connection:
+        connection.execute("CREATE EXTENSION vector")
+        row = connection.execute("""
+            SELECT current_setting('server_version_num')::int / 10000, pg_encoding_to_char(encoding), datlocale,
+                   pg_get_userbyid(datdba) = current_user, '[3,4]'::vector <-> '[0,0]'
+            FROM pg_database WHERE datname = current_database()
+        """).fetchone()
+        version = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
+        superuser = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()
+
+    assert row == (18, "UTF8", "C.UTF-8", True, 5.0)
+    assert superuser == (True,)
+    assert version is not None
+    assert tuple(map(int, version[0].split("."))) >= (0, 8, 0)
+
+
+def test_text_search_knows_the_letters_of_every_script(root: Path) -> None:
+    with running(root) as server, psycopg.connect(server.url) as connection:
+        row = connection.execute("SELECT to_tsvector('simple', '“Größe” ÜBER: Ελληνικά…')::text, 'É' ~* 'é'").fetchone()
+
+    assert row == ("'größe':1 'über':2 'ελληνικά':3", True)
+
+
+def test_keeps_what_was_acknowledged_on_disk_and_has_room_for_vector_indexes(root: Path) -> None:
+    expected = {
+        "fsync": "on",
+        "synchronous_commit": "on",
+        "full_page_writes": "on",
+        "shared_buffers": "256MB",
+        "maintenance_work_mem": "512MB",
+        "jit": "off",
+        "listen_addresses": "",
+    }
+    with running(root) as server, psycopg.connect(server.url) as connection:
+        rows = connection.execute(
+            "SELECT name, current_setting(name) FROM pg_settings WHERE name = ANY(%s)", [[*expected]]
+        )
+        assert dict(rows.fetchall()) == expected
+
+
+def test_only_its_account_can_reach_it(root: Path) -> None:
+    with running(root) as server:
+        endpoint = server.data_dir / _supervisor.SOCKET
+        assert stat.S_IMODE(server.data_dir.stat().st_mode) == 0o700
+        assert stat.S_IMODE(endpoint.stat().st_mode) == 0o700
+        assert endpoint.stat().st_uid == server.data_dir.stat().st_uid
+
+
+def test_the_binaries_serve_over_tcp_too(root: Path) -> None:
+    """As a test of an external database does: the same binaries, none of our life cycle."""
+    assert (embedded.binaries() / "pg_dump").exists()
+    with foreign_server(root) as (_, url), psycopg.connect(url) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+@contextlib.contextmanager
+def foreign_server(root: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    account = _cluster.server_account()
+    process = subprocess.Popen(
+        [embedded.binaries() / "postgres", "-D", root / "pgdata", "-h", "127.0.0.1", "-p", str(port), "-k", ""],
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        user=account.uid if account else None,
+        group=account.gid if account else None,
+        extra_groups=[] if account else None,
+    )
+    url = f"postgresql://postgres@127.0.0.1:{port}/postgres"
+    try:
+        assert eventually(lambda: accepts(url))
+        yield process, url
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(PATIENCE_SECONDS)
+
+
+# Users come and go
+
+
+def test_makes_the_cluster_once_and_keeps_it(folder: Path) -> None:
+    root = folder / "deep" / "root"
+    with running(root) as server, psycopg.connect(server.url) as connection:
+        connection.execute("CREATE TABLE facts (id bigint)")
+    assert eventually(lambda: not is_running(root))
+
+    add_fact_later = embedded.start(root)
+    add_fact(add_fact_later.url, 1)
+    add_fact_later.close()
+    assert eventually(lambda: not is_running(root))
+
+    with running(root) as server:
+        assert facts(server.url) == [1]
+
+
+def test_the_server_stops_with_its_last_user(root: Path) -> None:
+    first, second = embedded.start(root), embedded.start(root)
+    assert first.url == second.url
+
+    with user(root) as (other, url):
+        first.close()
+        first.close()
+        second.close()
+        time.sleep(10 * _supervisor.POLL_SECONDS)
+        assert accepts(url)
+        other.communicate("")
+
+    assert eventually(lambda: not is_running(root))
+
+
+def test_starting_while_it_stops_waits_and_starts_again(root: Path) -> None:
+    for fact in range(5):
+        with running(root) as server:
+            add_fact(server.url, fact)
+            assert facts(server.url) == [*range(fact + 1)]
+
+
+def test_processes_that_start_at_once_share_one_server(folder: Path) -> None:
+    root = folder / "root"
+    users = [spawn(USER, root) for _ in range(3)]
+    urls = [first_line(process) for process in users]
+    with ThreadPoolExecutor(4) as threads:
+        servers = list(threads.map(embedded.start, [root] * 4))
+
+    assert {*urls, *(server.url for server in servers)} == {servers[0].url}
+    assert all(accepts(url) for url in urls)
+    assert len(processes("_supervisor.py", str(root))) == 1
+
+    # Whoever started it: the output of each ends with the process, and the server does not.
+    outputs = [process.communicate("", timeout=PATIENCE_SECONDS) for process in users]
+    assert outputs == [("", "")] * 3
+    assert accepts(servers[0].url)
+    for server in servers:
+        server.close()
+
+
+def test_the_server_learns_and_logs_no_secrets(root: Path) -> None:
+    with user(root, OPENAI_API_KEY="sk-secret") as (_, url), psycopg.connect(url) as connection:
+        connection.execute("CREATE TEMP TABLE environment (line text)")
+        connection.execute("COPY environment FROM PROGRAM 'env'")
+        lines = [line for (line,) in connection.execute("SELECT line FROM environment")]
+        with pytest.raises(psycopg.DataError, match="confidential"):
+            connection.execute("SELECT 'confidential'::int")
+
+    assert lines
+    assert not any("OPENAI" in line or "secret" in line for line in lines)
+    assert "confidential" not in (root / "postgres.log").read_text()
+
+
+# Processes die
+
+
+def test_a_killed_user_leaves_no_server_behind(root: Path) -> None:
+    with user(root) as (process, _):
+        process.kill()
+        assert eventually(lambda: not is_running(root))
+
+
+def test_children_of_a_killed_user_have_no_share(root: Path) -> None:
+    code = USER.replace("print(", "import os, subprocess; program = subprocess.Popen(['sleep', '60']); print(").replace(
+        "print(",
+        "fork = os.fork()\n    if not fork:\n        import time; time.sleep(60)\n    print(program.pid, fork, ",
+    )
+    with user(root, code) as (process, line):
+        program, fork = map(int, line.split()[:2])
+        process.kill()
+        try:
+            assert eventually(lambda: not is_running(root))
+            os.kill(program, 0)
+            os.kill(fork, 0)
+        finally:
+            kill(program, fork)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        pytest.param("SELECT pg_sleep(60)", id="waiting"),
+        pytest.param("SELECT count(*) FROM generate_series(1, 1e9::bigint)", id="computing"),
+    ],
+)
+def test_a_killed_postmaster_comes_back_with_every_acknowledged_row(root: Path, query: str) -> None:
+    with running(root) as server, ThreadPoolExecutor(1) as thread:
+        acknowledged = list(range(20))
+        for fact in acknowledged:
+            add_fact(server.url, fact)
+        victim = psycopg.connect(server.url)
+        interrupted = thread.submit(victim.execute, query)
+        with psycopg.connect(server.url, autocommit=True) as connection:
+            active = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND pid = %s"
+            assert eventually(lambda: connection.execute(active, [victim.info.backend_pid]).fetchone() == (1,))
+
+        killed = postmaster(root)
+        kill(killed)
+
+        assert eventually(lambda: accepts(server.url))
+        assert postmaster(root) != killed
+        assert facts(server.url) == acknowledged
+        assert isinstance(interrupted.exception(PATIENCE_SECONDS), psycopg.OperationalError)
+        victim.close()
+
+
+def test_a_start_during_the_return_of_the_server_waits_for_it(root: Path) -> None:
+    with running(root) as server:
+        add_fact(server.url, 1)
+        kill(postmaster(root))
+        with running(root) as again:
+            assert eventually(lambda: accepts(again.url))
+            assert facts(again.url) == [1]
+
+
+def test_a_killed_supervisor_takes_the_server_along_and_the_next_start_recovers(root: Path) -> None:
+    with running(root) as server:
+        add_fact(server.url, 1)
+        kill(supervisor(root))
+        assert eventually(lambda: not is_running(root))
+
+        with running(root) as again:
+            assert facts(again.url) == [1]
+
+
+def test_a_start_right_after_the_supervisor_was_killed_recovers(root: Path) -> None:
+    with running(root) as server:
+        add_fact(server.url, 1)
+        kill(supervisor(root))
+        with running(root) as again:
+            assert eventually(lambda: accepts(again.url))
+            assert facts(again.url) == [1]
+
+
+def test_a_server_without_supervisor_and_guard_is_replaced(root: Path) -> None:
+    with running(root) as server:
+        add_fact(server.url, 1)
+        orphan = postmaster(root)
+        guards = [pid for pid in children(supervisor(root)) if pid != orphan]
+        kill(*guards, supervisor(root))
+        assert accepts(server.url)
+
+        with running(root) as again:
+            assert postmaster(root) != orphan
+            assert facts(again.url) == [1]
+
+
+def test_a_terminated_supervisor_stops_the_server_in_good_order(root: Path) -> None:
+    with running(root):
+        os.kill(supervisor(root), signal.SIGTERM)
+        assert eventually(lambda: not is_running(root))
+
+    assert "database system is shut down" in (root / "postgres.log").read_text()
+
+
+def test_everything_killed_at_once_loses_nothing(root: Path) -> None:
+    with user(root) as (process, url):
+        add_fact(url, 1)
+        process.kill()
+        kill_everything(root)
+
+    with running(root) as server:
+        assert facts(server.url) == [1]
+
+
+def test_an_interrupted_making_of_the_cluster_is_begun_again(folder: Path) -> None:
+    root = folder / "root"
+    process = spawn(USER, root)
+    assert eventually(lambda: list(root.glob("pgdata.draft.*/*")))
+    process.kill()
+    process.communicate()
+    assert not (root / "pgdata").exists()
+
+    with running(root) as server:
+        assert accepts(server.url)
+    assert not list(root.glob("pgdata.draft.*"))
+
+
+# Stale files
+
+
+@pytest.fixture
+def stale_root(root: Path) -> Path:
+    """A root whose server was killed, its `postmaster.pid` and socket lock left there."""
+    with user(root) as (process, url):
+        add_fact(url, 1)
+        process.kill()
+        kill_everything(root)
+    assert (root / "pgdata" / "postmaster.pid").exists()
+    return root
+
+
+@contextlib.contextmanager
+def process_of_the_server_account() -> Iterator[int]:
+    account = _cluster.server_account()
+    process = subprocess.Popen(
+        ["sleep", "60"],
+        user=account.uid if account else None,
+        group=account.gid if account else None,
+        extra_groups=[] if account else None,
+    )
+    try:
+        yield process.pid
+    finally:
+        process.kill()
+        process.wait()
+
+
+@contextlib.contextmanager
+def zombie() -> Iterator[int]:
+    with process_of_the_server_account() as pid:
+        os.kill(pid, signal.SIGKILL)  # and nobody waits for it yet
+        yield pid
+
+
+def rename_process(file: Path, pid: int) -> None:
+    _, rest = file.read_text().split("\n", 1)
+    file.write_text(f"{pid}\n{rest}")
+
+
+def test_a_stale_pid_of_a_dead_process_is_no_obstacle(stale_root: Path) -> None:
+    with running(stale_root) as server:
+        assert facts(server.url) == [1]
+
+
+@pytest.mark.parametrize("namesake", [process_of_the_server_account, zombie])
+def test_a_stale_pid_that_names_another_process_is_no_obstacle(
+    stale_root: Path, namesake: Callable[[], contextlib.AbstractContextManager[int]]
+) -> None:
+    with namesake() as pid:
+        rename_process(stale_root / "pgdata" / "postmaster.pid", pid)
+        rename_process(stale_root / "pgdata" / f"{_supervisor.SOCKET}.lock", pid)
+        with running(stale_root) as server:
+            assert facts(server.url) == [1]
+        os.kill(pid, 0)  # and it was left alone
+
+
+def test_an_unreadable_pid_file_is_no_obstacle(stale_root: Path) -> None:
+    (stale_root / "pgdata" / "postmaster.pid").write_text("")
+    with running(stale_root) as server:
+        assert facts(server.url) == [1]
+
+
+def test_a_server_that_somebody_else_started_is_left_alone(root: Path) -> None:
+    with foreign_server(root) as (process, url):
+        add_fact(url, 1)
+        with pytest.raises(errors.StoreError, match=f"process {process.pid} serves"):
+            embedded.start(root)
+        assert process.poll() is None
+        assert postmaster(root) == process.pid
+        assert facts(url) == [1]
+
+
+# Folders
+
+
+@pytest.mark.parametrize(
+    "name", ["x" * 120, "with, comma", "with space % and ü?&#'\""], ids=["long", "comma", "characters"]
+)
+def test_any_path_will_do(folder: Path, cluster: Path, name: str) -> None:
+    root = copy_cluster(cluster, folder / name)
+    with running(root) as server:
+        add_fact(server.url, 1)
+        with user(root) as (_, url):
+            assert facts(url) == [1]
+
+
+def short_socket_dir(root: Path) -> Path:
+    return _cluster.Place(root, _cluster.server_account()).socket_dir
+
+
+def test_the_short_socket_folder_is_private_and_goes_with_the_server(folder: Path, cluster: Path) -> None:
+    root = copy_cluster(cluster, folder / ("x" * 120))
+    with running(root):
+        status = short_socket_dir(root).stat()
+        assert stat.S_IMODE(status.st_mode) == 0o700
+        assert status.st_uid == (root / "pgdata").stat().st_uid
+    assert eventually(lambda: not is_running(root))
+    assert eventually(lambda: not short_socket_dir(root).exists())
+
+
+def test_a_socket_folder_that_others_can_enter_is_refused(folder: Path, cluster: Path) -> None:
+    root = copy_cluster(cluster, folder / ("x" * 120))
+    trap = short_socket_dir(root)
+    trap.mkdir()
+    trap.chmod(0o777)
+    try:
+        with pytest.raises(errors.StoreError, match="not a private folder"):
+            embedded.start(root)
+    finally:
+        trap.rmdir()
+
+
+@only_root
+def test_a_folder_closed_to_the_account_of_the_server_is_named_and_not_opened(folder: Path) -> None:
+    closed = folder / "closed"
+    closed.mkdir(mode=0o700)
+    with pytest.raises(errors.ConfigError, match="RAG_DATA_DIR") as caught:
+        embedded.start(closed / "data" / "root")
+    assert caught.value.details["path"] == str(closed)
+    assert stat.S_IMODE(closed.stat().st_mode) == 0o700
+
+
+@only_root
+def test_binaries_closed_to_the_account_of_the_server_are_copied(folder: Path) -> None:
+    closed = folder / "closed"
+    closed.mkdir(mode=0o700)
+    site_packages = embedded.binaries().parents[2]
+    for part in (_cluster.PACKAGE, f"{_cluster.PACKAGE}.libs"):
+        if (site_packages / part).exists():
+            (closed / part).symlink_to(site_packages / part)
+    with user(folder / "root", PYTHONPATH=f"{closed}:{REPOSITORY}") as (_, url):
+        assert accepts(url)
+        assert processes(str(folder / "root" / "postgresql-"), str(folder / "root" / "pgdata"))
+    assert stat.S_IMODE(closed.stat().st_mode) == 0o700
+
+
+def test_a_folder_that_cannot_be_made_is_named(folder: Path) -> None:
+    (folder / "file").write_text("")
+    with pytest.raises(errors.StoreError, match="RAG_DATA_DIR"):
+        embedded.start(folder / "file" / "root")
+
+
+def test_a_cluster_that_cannot_be_written_leaves_nothing_half_made(folder: Path) -> None:
+    code = """
+        import pathlib, resource, sys
+        from rag import errors
+        from rag.store import embedded
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))  # initdb meets it as it meets a full disk
+        try:
+            embedded.start(pathlib.Path(sys.argv[1]))
+        except errors.StoreError as error:
+            print(error, error.details["log"])
+    """
+    output, problems = spawn(code, folder / "root").communicate(timeout=PATIENCE_SECONDS)
+    assert "could not be made" in output, problems
+    assert "RAG_DATA_DIR" in output
+    assert not list((folder / "root").glob("pgdata*"))
+
+
+def test_a_cluster_of_another_major_version_is_refused(root: Path) -> None:
+    (root / "pgdata" / "PG_VERSION").write_text("16\n")
+    with pytest.raises(errors.StoreError, match="PostgreSQL 16") as caught:
+        embedded.start(root)
+    assert caught.value.details == {"found": "16", "expected": "18"}
+
+
+def test_a_folder_that_is_no_cluster_is_refused(root: Path) -> None:
+    (root / "pgdata" / "PG_VERSION").unlink()
+    with pytest.raises(errors.StoreError, match="no PG_VERSION"):
+        embedded.start(root)
+    assert (root / "pgdata" / "global").exists()
+
+
+def test_a_damaged_cluster_says_what_the_server_said(root: Path) -> None:
+    (root / "postgres.log").write_text("FATAL: something of long ago\n")
+    (root / "pgdata" / "global" / "pg_control").unlink()
+    with pytest.raises(errors.StoreError, match="pg_control") as caught:
+        embedded.start(root)
+    assert "pg_control" in str(caught.value.details["log"])
+    assert "long ago" not in str(caught.value.details["log"])
+    assert eventually(lambda: not is_running(root))
+
+
+def test_the_log_does_not_grow_without_end(root: Path) -> None:
+    log = root / "postgres.log"
+    log.write_bytes(b"x" * (_supervisor.LOG_LIMIT_BYTES + 1))
+    with running(root) as server:
+        assert eventually(lambda: log.stat().st_size < _supervisor.LOG_LIMIT_BYTES)
+        assert accepts(server.url)
+    assert (root / "postgres.log.1").stat().st_size > _supervisor.LOG_LIMIT_BYTES
+    assert eventually(lambda: b"database system is shut down" in log.read_bytes()[:100_000])

@@ -129,7 +129,7 @@ class RAGEngine:
         source: str | None = None,
         enqueue: bool = True,
     ) -> Document:
-        """Take a file in; a worker reads it unless `enqueue` is False (then call `process`). Raises as `Library.add`."""
+        """Take a file in; a worker reads it unless `enqueue` is False: then call `process`. Raises as `Library.add`."""
         document = self._library.add(content, name, self.index(index_name), password=password, source=source)
         return self._enqueue(document) if enqueue else document
 

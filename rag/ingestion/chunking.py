@@ -1,8 +1,8 @@
 """Cutting a document's blocks into chunks: what is embedded, indexed and found.
 
-A chunk is a run of whole lines. Cuts fall at paragraphs where possible, else at lines, and only inside a
-line that is longer than a whole chunk at a space or, failing that, at a character. A chunk never runs from one section into the next unless
-the section is shorter than `min_chunk_chars`; a table stays whole where it fits.
+A chunk is a run of whole lines. Cuts fall at paragraphs where possible, else at lines; only a line that is
+longer than a whole chunk is cut inside, at a space or, failing that, at a character. A chunk never runs from
+one section into the next unless one of them is shorter than `min_chunk_chars`; a table stays whole where it fits.
 """
 
 import re

@@ -34,7 +34,8 @@ def reciprocal_rank_fusion(lists: Iterable[tuple[Mapping[Key, float], float]], k
     """Reciprocal rank fusion, divided by what the first place in every list would earn, so in 0..1.
 
     Source: Cormack, Clarke, Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank
-    Learning Methods", SIGIR 2009: the sum over the lists of 1 / (k + rank), ranks from 1. `lists` are pairs of scores and weight.
+    Learning Methods", SIGIR 2009: the sum over the lists of 1 / (k + rank), ranks from 1. `lists` are pairs of
+    scores and weight.
     """
     present = [(scores, weight) for scores, weight in lists if scores and weight > 0]
     best = sum(weight for _, weight in present) / (k + 1)

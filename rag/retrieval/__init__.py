@@ -1,0 +1,6 @@
+"""Finding the places in a library that fit a question."""
+
+from rag.retrieval.llama import HybridRetriever
+from rag.retrieval.searcher import Searcher
+
+__all__ = ["HybridRetriever", "Searcher"]

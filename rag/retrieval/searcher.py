@@ -1,0 +1,172 @@
+"""Hybrid search: dense and lexical candidates, fused, with the document as evidence, gathered to places."""
+
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from llama_index.core.base.embeddings import base as embeddings
+
+from rag import providers, store
+from rag.retrieval.fusion import min_max, ranks, reciprocal_rank_fusion, weighted_fusion
+from rag.retrieval.places import Place, around, gather_places
+from rag.types import (
+    Chunk,
+    Document,
+    EmbeddingSpace,
+    Hit,
+    Passage,
+    RetrievalOptions,
+    Scope,
+    SearchRequest,
+    SearchResponse,
+    Usage,
+)
+
+POOL = 100
+"""Candidates asked of each list; more change the first ten places hardly ever."""
+DOCUMENT_WEIGHT = 0.3
+"""What the whole document's fit counts beside the chunk's own (1.0): of two equal chunks, the one whose document
+also speaks of the rest of the question is the better. Measured between 0.1 and 0.8; flat from 0.3 on."""
+PER_PLACE = 4
+"""Chunks looked at for each place asked for: several may lie on the same pages."""
+
+Scores = dict[uuid.UUID, float]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Scores by chunk: cosine similarity, BM25 as a share of the best, and both put together."""
+
+    vector: Scores
+    lexical: Scores
+    fused: Scores
+
+
+class Searcher:
+    """Searches one embedding space of a store."""
+
+    def __init__(
+        self,
+        *,
+        store: store.Store,
+        space: EmbeddingSpace,
+        embedder: embeddings.BaseEmbedding,
+        reranker: providers.CrossEncoder,
+    ) -> None:
+        self._store = store
+        self._space = space
+        self._embedder = embedder
+        self._reranker = reranker
+
+    def search(self, scope: Scope, request: SearchRequest) -> SearchResponse:
+        """The best places for the request's query within `scope`, best first.
+
+        Raises:
+            errors.ProviderError: the embedding vendor refuses the query.
+            errors.StoreError: the database fails.
+        """
+        started = time.perf_counter()
+        options = request.retrieval
+        candidates = self._candidates(scope, request.query, options)
+        best = sorted(candidates.fused, key=lambda key: -candidates.fused[key])[: options.top_k * PER_PLACE]
+        found = self._store.chunks.get(scope.user_id, best)
+        chunks = {chunk.id: chunk for chunk, _ in found}
+        documents = {document.id: document for _, document in found}
+        final = {key: candidates.fused[key] for key in best if key in chunks}
+        reranked = self._rerank(request.query, [chunks[key] for key in final], options)
+        final.update({key: (final[key] + score) / 2 for key, score in reranked.items()})
+        ranked = sorted((key for key in final if final[key] >= options.min_score), key=lambda key: -final[key])
+        places = gather_places(chunks[key] for key in ranked)[: options.top_k]
+        return SearchResponse(
+            query=request.query,
+            top_k=options.top_k,
+            min_score=options.min_score,
+            mode=options.mode,
+            results=self._hits(scope, places, documents, candidates, final, reranked),
+            usage=Usage(latency_ms=(time.perf_counter() - started) * 1000),
+        )
+
+    def _candidates(self, scope: Scope, query: str, options: RetrievalOptions) -> Candidates:
+        documents: dict[uuid.UUID, uuid.UUID] = {}
+        vector: Scores = {}
+        lexical: Scores = {}
+        if options.mode != "lexical":
+            embedded = providers.embed_query(self._embedder, query)
+            for candidate in self._store.chunks.dense(scope, self._space, embedded, POOL):
+                vector[candidate.chunk_id] = candidate.score
+                documents[candidate.chunk_id] = candidate.document_id
+        if options.mode != "vector":
+            found = self._store.chunks.lexical(scope, query, POOL)
+            best = max((candidate.score for candidate in found), default=1.0)
+            for candidate in found:
+                lexical[candidate.chunk_id] = candidate.score / best
+                documents[candidate.chunk_id] = candidate.document_id
+        fused = fuse(vector, lexical, options)
+        if options.mode == "hybrid" and len(set(documents.values())) > 1:
+            whole = dict(self._store.chunks.lexical_documents(scope, query, POOL))
+            fused = with_documents(fused, documents, whole)
+        return Candidates(vector, lexical, fused)
+
+    def _rerank(self, query: str, chunks: Sequence[Chunk], options: RetrievalOptions) -> Scores:
+        """Cross-encoder scores of the first `top_n` chunks; empty unless asked for."""
+        if not options.rerank.enabled:
+            return {}
+        chosen = chunks[: options.rerank.top_n]
+        scores = self._reranker.scores(query, [f"{chunk.context}\n{chunk.text}" for chunk in chosen])
+        return {chunk.id: score for chunk, score in zip(chosen, scores, strict=True)}
+
+    def _hits(
+        self,
+        scope: Scope,
+        places: Sequence[Place],
+        documents: Mapping[uuid.UUID, Document],
+        candidates: Candidates,
+        final: Scores,
+        reranked: Scores,
+    ) -> tuple[Hit, ...]:
+        wanted = [(place.document_id, page) for place in places for page in place.pages]
+        pages = self._store.chunks.page_lines(scope.user_id, wanted)
+        vector_ranks, lexical_ranks = ranks(candidates.vector), ranks(candidates.lexical)
+        hits = []
+        for place in places:
+            lines = [line for page in sorted(place.pages) for line in pages.get((place.document_id, page), ())]
+            if not lines:
+                continue  # deleted since it was found
+            key, document = place.chunk.id, documents[place.document_id]
+            hits.append(
+                Hit(
+                    chunk=place.chunk,
+                    passage=Passage(document_id=place.document_id, lines=around(lines, place.chunk)),
+                    document_name=document.name,
+                    mime_type=document.mime_type,
+                    title=document.title,
+                    vector_score=candidates.vector.get(key),
+                    lexical_score=candidates.lexical.get(key),
+                    rerank_score=reranked.get(key),
+                    final_score=final[key],
+                    vector_rank=vector_ranks.get(key),
+                    lexical_rank=lexical_ranks.get(key),
+                )
+            )
+        return tuple(hits)
+
+
+def fuse(vector: Scores, lexical: Scores, options: RetrievalOptions) -> Scores:
+    """One score per chunk in 0..1. A search in one mode keeps that mode's own scores."""
+    if options.mode == "vector":
+        return vector
+    if options.mode == "lexical":
+        return lexical
+    lists = [(vector, options.vector_weight), (lexical, options.lexical_weight)]
+    if options.fusion == "rrf":
+        return reciprocal_rank_fusion(lists, options.rrf_k)
+    return weighted_fusion(lists)
+
+
+def with_documents(fused: Scores, documents: Mapping[uuid.UUID, uuid.UUID], whole: Mapping[uuid.UUID, float]) -> Scores:
+    """`fused` with the score of each chunk's whole document mixed in; still in 0..1."""
+    fit = min_max({document: whole.get(document, 0.0) for document in set(documents.values())})
+    return {
+        key: (score + DOCUMENT_WEIGHT * fit[documents[key]]) / (1 + DOCUMENT_WEIGHT) for key, score in fused.items()
+    }

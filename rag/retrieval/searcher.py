@@ -3,7 +3,7 @@
 import time
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from llama_index.core.base.embeddings import base as embeddings
 
@@ -35,12 +35,14 @@ Scores = dict[uuid.UUID, float]
 
 
 @dataclass(frozen=True)
-class Candidates:
-    """Scores by chunk: cosine similarity, BM25 as a share of the best, and both put together."""
+class Ranking:
+    """Scores by chunk: cosine similarity, BM25 as a share of the best, both fused, the cross-encoder's, the deciding."""
 
     vector: Scores
     lexical: Scores
     fused: Scores
+    reranked: Scores = field(default_factory=dict)
+    final: Scores = field(default_factory=dict)
 
 
 class Searcher:
@@ -68,26 +70,24 @@ class Searcher:
         """
         started = time.perf_counter()
         options = request.retrieval
-        candidates = self._candidates(scope, request.query, options)
-        best = sorted(candidates.fused, key=lambda key: -candidates.fused[key])[: options.top_k * PER_PLACE]
-        found = self._store.chunks.get(scope.user_id, best)
-        chunks = {chunk.id: chunk for chunk, _ in found}
-        documents = {document.id: document for _, document in found}
-        final = {key: candidates.fused[key] for key in best if key in chunks}
-        reranked = self._rerank(request.query, [chunks[key] for key in final], options)
-        final.update({key: (final[key] + score) / 2 for key, score in reranked.items()})
-        ranked = sorted((key for key in final if final[key] >= options.min_score), key=lambda key: -final[key])
-        places = gather_places(chunks[key] for key in ranked)[: options.top_k]
+        ranking = self._candidates(scope, request.query, options)
+        best = _best_first(ranking.fused)[: options.top_k * PER_PLACE]
+        found = {chunk.id: (chunk, document) for chunk, document in self._store.chunks.get(scope.user_id, best)}
+        present = [found[key][0] for key in best if key in found]
+        ranking = self._decide(request.query, present, ranking, options)
+        ranked = [key for key in _best_first(ranking.final) if ranking.final[key] >= options.min_score]
+        places = gather_places(found[key][0] for key in ranked)[: options.top_k]
+        documents = {document.id: document for _, document in found.values()}
         return SearchResponse(
             query=request.query,
             top_k=options.top_k,
             min_score=options.min_score,
             mode=options.mode,
-            results=self._hits(scope, places, documents, candidates, final, reranked),
+            results=self._hits(scope, places, documents, ranking),
             usage=Usage(latency_ms=(time.perf_counter() - started) * 1000),
         )
 
-    def _candidates(self, scope: Scope, query: str, options: RetrievalOptions) -> Candidates:
+    def _candidates(self, scope: Scope, query: str, options: RetrievalOptions) -> Ranking:
         documents: dict[uuid.UUID, uuid.UUID] = {}
         vector: Scores = {}
         lexical: Scores = {}
@@ -97,37 +97,41 @@ class Searcher:
                 vector[candidate.chunk_id] = candidate.score
                 documents[candidate.chunk_id] = candidate.document_id
         if options.mode != "vector":
-            found = self._store.chunks.lexical(scope, query, POOL)
-            best = max((candidate.score for candidate in found), default=1.0)
-            for candidate in found:
-                lexical[candidate.chunk_id] = candidate.score / best
+            matches = self._store.chunks.lexical(scope, query, POOL)
+            top = max((candidate.score for candidate in matches), default=1.0)
+            for candidate in matches:
+                lexical[candidate.chunk_id] = candidate.score / top
                 documents[candidate.chunk_id] = candidate.document_id
         fused = fuse(vector, lexical, options)
         if options.mode == "hybrid" and len(set(documents.values())) > 1:
             whole = dict(self._store.chunks.lexical_documents(scope, query, POOL))
             fused = with_documents(fused, documents, whole)
-        return Candidates(vector, lexical, fused)
+        return Ranking(vector, lexical, fused)
 
-    def _rerank(self, query: str, chunks: Sequence[Chunk], options: RetrievalOptions) -> Scores:
-        """Cross-encoder scores of the first `top_n` chunks; empty unless asked for."""
+    def _decide(self, query: str, chunks: Sequence[Chunk], ranking: Ranking, options: RetrievalOptions) -> Ranking:
+        """The final scores of `chunks`: the fused ones or, where asked for, their mean with the cross-encoder's.
+
+        What the cross-encoder did not see counts as unfit: it must not overtake what was seen and found wanting.
+        """
+        fused = {chunk.id: ranking.fused[chunk.id] for chunk in chunks}
         if not options.rerank.enabled:
-            return {}
+            return replace(ranking, final=fused)
         chosen = chunks[: options.rerank.top_n]
         scores = self._reranker.scores(query, [f"{chunk.context}\n{chunk.text}" for chunk in chosen])
-        return {chunk.id: score for chunk, score in zip(chosen, scores, strict=True)}
+        reranked = {chunk.id: score for chunk, score in zip(chosen, scores, strict=True)}
+        final = {key: (score + reranked.get(key, 0.0)) / 2 for key, score in fused.items()}
+        return replace(ranking, final=final, reranked=reranked)
 
     def _hits(
         self,
         scope: Scope,
         places: Sequence[Place],
         documents: Mapping[uuid.UUID, Document],
-        candidates: Candidates,
-        final: Scores,
-        reranked: Scores,
+        ranking: Ranking,
     ) -> tuple[Hit, ...]:
         wanted = [(place.document_id, page) for place in places for page in place.pages]
         pages = self._store.chunks.page_lines(scope.user_id, wanted)
-        vector_ranks, lexical_ranks = ranks(candidates.vector), ranks(candidates.lexical)
+        vector_ranks, lexical_ranks = ranks(ranking.vector), ranks(ranking.lexical)
         hits = []
         for place in places:
             lines = [line for page in sorted(place.pages) for line in pages.get((place.document_id, page), ())]
@@ -141,15 +145,19 @@ class Searcher:
                     document_name=document.name,
                     mime_type=document.mime_type,
                     title=document.title,
-                    vector_score=candidates.vector.get(key),
-                    lexical_score=candidates.lexical.get(key),
-                    rerank_score=reranked.get(key),
-                    final_score=final[key],
+                    vector_score=ranking.vector.get(key),
+                    lexical_score=ranking.lexical.get(key),
+                    rerank_score=ranking.reranked.get(key),
+                    final_score=ranking.final[key],
                     vector_rank=vector_ranks.get(key),
                     lexical_rank=lexical_ranks.get(key),
                 )
             )
         return tuple(hits)
+
+
+def _best_first(scores: Scores) -> list[uuid.UUID]:
+    return sorted(scores, key=lambda key: -scores[key])
 
 
 def fuse(vector: Scores, lexical: Scores, options: RetrievalOptions) -> Scores:

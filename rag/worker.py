@@ -9,7 +9,9 @@ import os
 import subprocess
 import sys
 import threading
+import time
 import uuid
+from collections.abc import Callable
 
 from rag import errors
 from rag.config import load_config
@@ -18,6 +20,8 @@ from rag.engine import RAGEngine
 logger = logging.getLogger(__name__)
 
 PARENT_CHECK_SECONDS = 0.5
+RECOVERY_SECONDS = 30.0
+RECONNECT_SECONDS = 1.0
 
 
 def run(engine: RAGEngine, *, wait: bool = True) -> None:
@@ -31,7 +35,32 @@ def run(engine: RAGEngine, *, wait: bool = True) -> None:
         logger.info("document %s: %s, %d chunks", document.id, document.status, document.chunk_count)
 
     engine.recover_jobs()
-    engine.run_jobs(process, wait=wait)
+    if not wait:
+        engine.run_jobs(process, wait=False)
+        return
+    threading.Thread(target=_recover_for_ever, args=(engine,), name="recovery", daemon=True).start()
+    while not _stopped_cleanly(engine, process):
+        time.sleep(RECONNECT_SECONDS)
+
+
+def _stopped_cleanly(engine: RAGEngine, process: Callable[[str, uuid.UUID], None]) -> bool:
+    """Work until told to stop (True) or until the database is lost (False)."""
+    try:
+        engine.run_jobs(process)
+    except errors.StoreError as error:
+        logger.warning("%s Trying again.", error)
+        return False
+    return True
+
+
+def _recover_for_ever(engine: RAGEngine) -> None:
+    """Take up what other workers, killed meanwhile, left behind."""
+    while True:
+        time.sleep(RECOVERY_SECONDS)
+        try:
+            engine.recover_jobs()
+        except errors.StoreError as error:
+            logger.warning("%s", error)
 
 
 def spawn() -> subprocess.Popen[bytes]:

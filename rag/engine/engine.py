@@ -1,7 +1,7 @@
 """RAGEngine: everything one user can do, as the doors (app, REST, command line, worker) see it."""
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -193,6 +193,20 @@ class RAGEngine:
         return self._resources.store.chunks.of_document(
             self.user_id, document_id, page_number=page_number, limit=limit, offset=offset
         )
+
+    # --- work in the background, of all users ---
+
+    def run_jobs(self, process: Callable[[str, uuid.UUID], None], *, wait: bool = True) -> None:
+        """Call `process` with user and document for each queued one until SIGINT or SIGTERM, or while any is left."""
+        self._resources.store.jobs.run(process, wait=wait)
+
+    def recover_jobs(self) -> int:
+        """Queue again what a killed worker left behind; returns how many documents are to be read."""
+        self._resources.store.jobs.recover()
+        unfinished = self._resources.store.documents.unfinished()
+        for user_id, document_id in unfinished:
+            self._resources.store.jobs.enqueue(user_id, document_id)
+        return len(unfinished)
 
     # --- pages ---
 

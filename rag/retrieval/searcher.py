@@ -36,7 +36,7 @@ Scores = dict[uuid.UUID, float]
 
 @dataclass(frozen=True)
 class Ranking:
-    """Scores by chunk: cosine similarity, BM25 as a share of the best, both fused, the cross-encoder's, the deciding."""
+    """Scores by chunk: cosine similarity, BM25 as a share of the best, both fused, the cross-encoder's, the final."""
 
     vector: Scores
     lexical: Scores

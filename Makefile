@@ -1,7 +1,8 @@
 # A fresh machine needs Python >= 3.11 and make; everything else lands in .venv.
 VENV := .venv
 BIN := $(VENV)/bin
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# --no-compile: bytecode is written on first import, and only for what is imported.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
 # The Python that .venv is made with; `make run PYTHON=/path/to/python3.12` chooses another.
 PYTHON ?= python3.13 python3.12 python3.11 python3.14 python3 python
@@ -47,13 +48,13 @@ clean: ## Remove .venv and all caches; documents and the database stay
 # The locks are complete, so nothing is resolved (--no-deps), and every file is checked against its hash.
 # setuptools comes out of the lock too: the project itself is installed without asking a registry.
 $(VENV)/installed: requirements.lock pyproject.toml | $(BIN)/python
-	@echo "Installing Pagelight into $(VENV) ..."
+	@echo "Installing Pagelight into $(VENV), once; this takes a minute or two ..."
 	@$(INSTALL) --no-deps --require-hashes -r requirements.lock
 	@$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/installed-dev: requirements-dev.lock pyproject.toml | $(BIN)/python
-	@echo "Installing Pagelight and its development tools into $(VENV) ..."
+	@echo "Installing Pagelight and its development tools into $(VENV), once; this takes a minute or two ..."
 	@$(INSTALL) --no-deps --require-hashes -r requirements-dev.lock
 	@$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@ $(VENV)/installed

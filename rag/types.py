@@ -42,6 +42,15 @@ class Region(Model):
     rects: tuple[Rect, ...]
 
 
+class Highlight(Model):
+    """Boxes to light on a page: a quote brightly, the passage around it softly; `active` marks the one clicked on."""
+
+    page_number: int
+    rects: tuple[Rect, ...]
+    kind: Literal["quote", "passage"] = "quote"
+    active: bool = False
+
+
 # --- Text and where it stands -----------------------------------------------------------------------
 
 
@@ -310,6 +319,15 @@ class Scope(Model):
     user_id: str
     index_id: uuid.UUID
     filters: Filters = Filters()
+
+
+class Candidate(NamedTuple):
+    """A chunk that one search found. `score` is in 0..1 for dense search and raw BM25 for lexical search."""
+
+    chunk_id: uuid.UUID
+    document_id: uuid.UUID
+    page_number: int
+    score: float
 
 
 class RerankOptions(Model):

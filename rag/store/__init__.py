@@ -1,0 +1,6 @@
+"""What is kept: rows in PostgreSQL with pgvector, files in any file system."""
+
+from rag.store.files import FileStore
+from rag.store.store import Store
+
+__all__ = ["FileStore", "Store"]

@@ -1,0 +1,219 @@
+"""Chunks with their vectors and postings: replaced as a whole per document, searched, and read back."""
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pgvector
+import pgvector.psycopg
+from psycopg.types.json import Jsonb
+
+from rag import errors
+from rag.store import lines as packing
+from rag.store import queries, terms
+from rag.store.database import Connection, Database
+from rag.store.dense import HALF_PRECISION_ABOVE, DenseSearch
+from rag.store.documents import to_document
+from rag.store.lexical import LexicalSearch
+from rag.types import Candidate, Chunk, Document, EmbeddingSpace, Line, ParsedDocument, Scope
+
+CHARS_PER_TOKEN = 4
+"""English text has about four characters to a token of the usual models' vocabularies."""
+
+COPY_TYPES = (
+    *("text", "uuid", "uuid", "int4", "uuid", "varchar", "vector"),
+    *("int4", "int4", "float8", "float8", "float8", "float8", "int4", "int4", "text", "text", "jsonb"),
+)
+"""Of the columns that the query `copy` names, in that order."""
+
+
+class Chunks:
+    """The tables of chunks, one per vector size, and `postings`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._queries = queries.load("chunks")
+        self._dense = DenseSearch(database)
+        self._lexical = LexicalSearch(database)
+
+    # --- writing ---
+
+    def replace(
+        self,
+        user_id: str,
+        document_id: uuid.UUID,
+        space: EmbeddingSpace,
+        *,
+        parsed: ParsedDocument,
+        chunks: Sequence[Chunk],
+        vectors: Sequence[Sequence[float]],
+        search_texts: Sequence[str],
+    ) -> None:
+        """Put `chunks` in the place of what the document had, and make it `ready`, in one transaction.
+
+        `vectors` and `search_texts` (what BM25 sees) belong to the chunks in order.
+
+        Raises:
+            errors.NotFoundError: there is no such document.
+            errors.IndexError: the index of the document has another embedding space.
+            errors.StoreError: the database fails; the old chunks are still there.
+        """
+        if not len(chunks) == len(vectors) == len(search_texts):
+            raise errors.StoreError("Chunks, vectors and search texts differ in number. This is a bug; report it.")
+        self._dense.ensure_table(space.dimensions)
+        with self._database.transaction() as connection:
+            document = self._lock(connection, user_id, document_id, space)
+            table = queries.chunk_table(space.dimensions)
+            connection.execute(self._queries["delete"].format(chunks=table), document)
+            connection.execute(self._queries["delete_postings"], document)
+            rows = (_row(document, chunk, vector) for chunk, vector in zip(chunks, vectors, strict=True))
+            self._copy(connection, space, rows)
+            added = connection.execute(self._queries["add_postings"], {**document, **_lexical(chunks, search_texts)})
+            totals = {**_totals(parsed, chunks), **(added.fetchone() or {})}
+            connection.execute(self._queries["finish_document"], {**document, **totals})
+
+    def _lock(
+        self, connection: Connection, user_id: str, document_id: uuid.UUID, space: EmbeddingSpace
+    ) -> Mapping[str, Any]:
+        row = connection.execute(
+            self._queries["lock_document"], {"user_id": user_id, "document_id": document_id}
+        ).fetchone()
+        if row is None:
+            raise errors.NotFoundError(f"There is no document {document_id}. List the documents and check the id.")
+        if (row["provider"], row["model"], row["dimensions"]) != (space.provider, space.model, space.dimensions):
+            raise errors.IndexError(
+                f"The index {row['index_name']!r} was embedded with {row['provider']}:{row['model']}, not with "
+                f"{space.provider}:{space.model}. Use that model, or re-index its documents into a new index."
+            )
+        return row
+
+    def _copy(self, connection: Connection, space: EmbeddingSpace, rows: Iterable[Sequence[object]]) -> None:
+        pgvector.psycopg.register_vector(connection)
+        vector_type = "halfvec" if space.dimensions > HALF_PRECISION_ABOVE else "vector"
+        statement = self._queries["copy"].format(chunks=queries.chunk_table(space.dimensions))
+        with connection.cursor() as cursor, cursor.copy(statement) as copy:
+            copy.set_types([vector_type if name == "vector" else name for name in COPY_TYPES])
+            for row in rows:
+                copy.write_row(row)
+
+    # --- searching ---
+
+    def dense(self, scope: Scope, space: EmbeddingSpace, vector: Sequence[float], limit: int) -> list[Candidate]:
+        """The chunks in scope nearest to `vector`, best first; the score is 1 - cosine distance, clipped to 0..1."""
+        return self._dense.search(scope, space, vector, limit)
+
+    def lexical(self, scope: Scope, query: str, limit: int) -> list[Candidate]:
+        """The chunks in scope with the highest BM25 for `query`, best first; the score is raw BM25, above 0."""
+        return self._lexical.chunks(scope, query, limit)
+
+    def lexical_documents(self, scope: Scope, query: str, limit: int) -> list[tuple[uuid.UUID, float]]:
+        """The documents in scope with the highest BM25, each taken as one text, best first, with their raw BM25."""
+        return self._lexical.documents(scope, query, limit)
+
+    # --- reading ---
+
+    def get(self, user_id: str, ids: Sequence[uuid.UUID]) -> list[tuple[Chunk, Document]]:
+        """Chunks with their documents, in the order of `ids`; those that are not there are left out."""
+        rows = self._database.all(self._queries["get"], {"user_id": user_id, "ids": [*ids]})
+        found = {
+            row["chunk_id"]: (to_chunk({**row, "id": row["chunk_id"], "document_id": row["id"]}), to_document(row))
+            for row in rows
+        }
+        return [found[chunk_id] for chunk_id in ids if chunk_id in found]
+
+    def of_document(
+        self,
+        user_id: str,
+        document_id: uuid.UUID,
+        *,
+        page_number: int | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[Chunk]:
+        """A document's chunks in reading order, or those with a line on one page; none of one in the trash."""
+        parameters = {
+            "user_id": user_id,
+            "document_id": document_id,
+            "page_number": page_number,
+            "limit": limit,
+            "offset": offset,
+        }
+        return [to_chunk(row) for row in self._database.all(self._queries["of_document"], parameters)]
+
+    def page_lines(
+        self, user_id: str, pages: Sequence[tuple[uuid.UUID, int]]
+    ) -> dict[tuple[uuid.UUID, int], tuple[Line, ...]]:
+        """The lines of pages, put together from the chunks on them in reading order, each line once.
+
+        Keys are document id and page number; pages without text are left out.
+        """
+        parameters = {
+            "user_id": user_id,
+            "document_ids": [document_id for document_id, _ in pages],
+            "page_numbers": [number for _, number in pages],
+        }
+        asked = set(pages)
+        found: dict[tuple[uuid.UUID, int], dict[tuple[int, str, tuple[float, ...]], Line]] = {}
+        for row in self._database.all(self._queries["on_pages"], parameters):
+            for line in packing.unpack(row["content"], row["lines"]):
+                page = (row["document_id"], line.page_number)
+                if page in asked:
+                    found.setdefault(page, {}).setdefault((line.number, line.text, tuple(line.bbox)), line)
+        return {page: tuple(lines.values()) for page, lines in found.items()}
+
+
+def to_chunk(row: Mapping[str, Any]) -> Chunk:
+    """A row of `document_chunks`."""
+    return Chunk.model_construct(
+        id=row["id"],
+        document_id=row["document_id"],
+        lines=packing.unpack(row["content"], row["lines"]),
+        ordinal=row["ordinal"],
+        section=row["section"],
+        context=row["context"],
+    )
+
+
+def _row(document: Mapping[str, Any], chunk: Chunk, vector: Sequence[float]) -> tuple[object, ...]:
+    """The columns that the query `copy` names."""
+    values = np.asarray(vector, dtype=np.float32)
+    pages = chunk.pages
+    return (
+        document["user_id"],
+        document["index_id"],
+        document["document_id"],
+        chunk.ordinal,
+        chunk.id,
+        chunk.text,
+        pgvector.HalfVector(values) if len(values) > HALF_PRECISION_ABOVE else pgvector.Vector(values),
+        pages[0],
+        pages[-1],
+        *chunk.bbox,
+        chunk.line_start,
+        chunk.line_end,
+        chunk.section,
+        chunk.context,
+        Jsonb(packing.pack(chunk.lines)),
+    )
+
+
+def _lexical(chunks: Sequence[Chunk], search_texts: Sequence[str]) -> dict[str, object]:
+    return {
+        "ordinals": [chunk.ordinal for chunk in chunks],
+        "texts": [terms.normalize(text) for text in search_texts],
+    }
+
+
+def _totals(parsed: ParsedDocument, chunks: Sequence[Chunk]) -> dict[str, object]:
+    characters = sum(len(chunk.text) for chunk in chunks)
+    return {
+        "title": parsed.title,
+        "pages": Jsonb([page.model_dump() for page in parsed.pages]),
+        "page_count": len(parsed.pages),
+        "failed_pages": [page.number for page in parsed.pages if page.error],
+        "line_count": parsed.line_count,
+        "chunk_count": len(chunks),
+        "char_count": characters,
+        "token_count": characters // CHARS_PER_TOKEN,
+    }

@@ -1,0 +1,113 @@
+"""Chats and their turns."""
+
+import builtins
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from psycopg.types.json import Jsonb
+
+from rag import errors
+from rag.store import queries
+from rag.store.database import Database
+from rag.types import AnswerResponse, ChatMessage, Conversation
+
+
+class Conversations:
+    """The tables `conversations` and `messages`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._queries = queries.load("conversations")
+
+    def create(
+        self, user_id: str, index_id: uuid.UUID, *, title: str, document_ids: Sequence[uuid.UUID] = ()
+    ) -> Conversation:
+        """A new chat over an index, or over some of its documents. Raises NotFoundError for an unknown index."""
+        parameters = {
+            "user_id": user_id,
+            "index_id": index_id,
+            "id": uuid.uuid4(),
+            "title": title,
+            "document_ids": [*document_ids],
+        }
+        created = self._database.write(self._queries["create"], parameters)
+        if not created:
+            raise errors.NotFoundError(f"There is no index {index_id}. List the indexes and check the id.")
+        return _to_conversation(created[0])
+
+    def list(self, user_id: str, index_id: uuid.UUID) -> builtins.list[Conversation]:
+        """The chats over an index, the latest first."""
+        rows = self._database.all(self._queries["list"], {"user_id": user_id, "index_id": index_id})
+        return [_to_conversation(row) for row in rows]
+
+    def get(self, user_id: str, conversation_id: uuid.UUID) -> Conversation:
+        """One chat. Raises NotFoundError."""
+        parameters = {"user_id": user_id, "conversation_id": conversation_id}
+        row = self._database.one(self._queries["get"], parameters)
+        if row is None:
+            raise _unknown(conversation_id)
+        return _to_conversation(row)
+
+    def rename(self, user_id: str, conversation_id: uuid.UUID, title: str) -> None:
+        """Give a chat another title. Raises NotFoundError."""
+        self._touch("rename", user_id, conversation_id, {"title": title})
+
+    def set_documents(self, user_id: str, conversation_id: uuid.UUID, document_ids: Sequence[uuid.UUID]) -> None:
+        """Let a chat be over these documents, or with none over the whole index. Raises NotFoundError."""
+        self._touch("set_documents", user_id, conversation_id, {"document_ids": [*document_ids]})
+
+    def delete(self, user_id: str, conversation_id: uuid.UUID) -> None:
+        """Remove a chat and its turns. Raises NotFoundError."""
+        self._touch("delete", user_id, conversation_id, {})
+
+    def messages(self, user_id: str, conversation_id: uuid.UUID) -> builtins.list[ChatMessage]:
+        """The turns of a chat in order. Raises NotFoundError."""
+        self.get(user_id, conversation_id)
+        parameters = {"user_id": user_id, "conversation_id": conversation_id}
+        return [_to_message(row) for row in self._database.all(self._queries["messages"], parameters)]
+
+    def append(
+        self,
+        user_id: str,
+        conversation_id: uuid.UUID,
+        *,
+        role: Literal["user", "assistant"],
+        content: str,
+        response: AnswerResponse | None = None,
+    ) -> ChatMessage:
+        """Keep a turn, an assistant's with its whole response. Raises NotFoundError."""
+        row = self._touch(
+            "append",
+            user_id,
+            conversation_id,
+            {
+                "id": uuid.uuid4(),
+                "role": role,
+                "content": content,
+                "response": Jsonb(response.model_dump(mode="json")) if response else None,
+            },
+        )
+        return _to_message(row)
+
+    def _touch(
+        self, query: str, user_id: str, conversation_id: uuid.UUID, parameters: Mapping[str, object]
+    ) -> Mapping[str, Any]:
+        touched = self._database.write(
+            self._queries[query], {"user_id": user_id, "conversation_id": conversation_id, **parameters}
+        )
+        if not touched:
+            raise _unknown(conversation_id)
+        return touched[0]
+
+
+def _to_conversation(row: Mapping[str, Any]) -> Conversation:
+    return Conversation.model_validate({**row, "document_ids": tuple(row["document_ids"])})
+
+
+def _to_message(row: Mapping[str, Any]) -> ChatMessage:
+    return ChatMessage.model_validate(dict(row))
+
+
+def _unknown(conversation_id: uuid.UUID) -> errors.NotFoundError:
+    return errors.NotFoundError(f"There is no conversation {conversation_id}. List the conversations and check the id.")

@@ -1,0 +1,119 @@
+"""Dense search through LlamaIndex's PGVectorStore, on our own tables and inside a scope."""
+
+import threading
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import sqlalchemy as sa
+from llama_index.core.vector_stores.types import VectorStoreQuery
+from llama_index.vector_stores.postgres import PGVectorStore
+from sqlalchemy.ext import asyncio as sa_asyncio
+
+from rag import errors
+from rag.store import queries
+from rag.store.database import Database, is_disconnected, store_errors
+from rag.types import Candidate, EmbeddingSpace, Scope
+
+DIALECT = "postgresql+psycopg://"
+MAX_DIMENSIONS = 4000
+HALF_PRECISION_ABOVE = 1600
+"""Dimensions above which a table holds `halfvec`; the same number stands in the migration."""
+
+
+class DenseSearch:
+    """One PGVectorStore per vector size, on the connections of the pool.
+
+    Its metadata filters paste values into SQL and its hybrid mode does not fuse; neither is used.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._engine = sa.create_engine(DIALECT, creator=database.lend, poolclass=sa.NullPool, use_native_hstore=False)
+        self._unused_engine = sa_asyncio.create_async_engine(DIALECT, poolclass=sa.NullPool)
+        self._stores: dict[int, PGVectorStore] = {}
+        self._lock = threading.Lock()
+
+    def ensure_table(self, dimensions: int) -> None:
+        """Make the table for vectors of this size, if it is not there.
+
+        Raises:
+            errors.EmbeddingCapabilityError: such vectors cannot be indexed.
+        """
+        if not 1 <= dimensions <= MAX_DIMENSIONS:
+            raise errors.EmbeddingCapabilityError(
+                f"Vectors of {dimensions} dimensions cannot be indexed; {MAX_DIMENSIONS} is the most. "
+                "Choose another embedding model."
+            )
+        if dimensions in self._stores:
+            return
+        session = queries.load("session")
+        with self._database.transaction() as connection:
+            row = connection.execute(session["chunk_table_exists"], {"dimensions": dimensions}).fetchone()
+            if not (row and row["present"]):
+                connection.execute(session["lock_migrations"])
+                connection.execute(session["create_chunk_table"], {"dimensions": dimensions})
+        self._store(dimensions)
+
+    def search(self, scope: Scope, space: EmbeddingSpace, vector: Sequence[float], limit: int) -> list[Candidate]:
+        """See `Chunks.dense`."""
+        self.ensure_table(space.dimensions)
+        query = VectorStoreQuery(query_embedding=[float(value) for value in vector], similarity_top_k=limit)
+        store = self._store(space.dimensions)
+        try:
+            with store_errors():
+                result = store.query(query, scope=scope)
+        except errors.StoreError as error:
+            if not is_disconnected(error.__cause__):
+                raise
+            with store_errors():
+                result = store.query(query, scope=scope)
+        found = [
+            _candidate(node.metadata["custom_fields"], similarity)
+            for node, similarity in zip(result.nodes or (), result.similarities or (), strict=True)
+        ]
+        return sorted(found, key=lambda candidate: -candidate.score)  # HNSW's relaxed order is nearly one
+
+    def _store(self, dimensions: int) -> PGVectorStore:
+        with self._lock:
+            if dimensions not in self._stores:
+                self._stores[dimensions] = PGVectorStore(
+                    connection_string=DIALECT,
+                    async_connection_string=DIALECT,
+                    table_name=f"document_chunks_{dimensions}",
+                    embed_dim=dimensions,
+                    use_halfvec=dimensions > HALF_PRECISION_ABOVE,
+                    use_jsonb=True,
+                    perform_setup=False,
+                    customize_query_fn=cast(Callable[[sa.Select[Any], Any, Any], sa.Select[Any]], _scoped),
+                    engine=self._engine,
+                    async_engine=self._unused_engine,
+                )
+            return self._stores[dimensions]
+
+
+def _scoped(statement: sa.Select[Any], _table: object, *, scope: Scope) -> sa.Select[Any]:
+    """`statement` inside `scope`, whose values are bound, never written into it."""
+    columns: list[sa.ColumnClause[Any]] = [
+        sa.literal_column(name) for name in ("chunk_id", "document_id", "page_number")
+    ]
+    condition = sa.text(queries.load_text("dense")["scope"]).bindparams(**scope_parameters(scope))
+    return statement.add_columns(*columns).where(condition)
+
+
+def scope_parameters(scope: Scope) -> dict[str, object]:
+    """Parameters of the SQL function `documents_in_scope`; None means no filter."""
+    filters = scope.filters
+    return {
+        "user_id": scope.user_id,
+        "index_id": scope.index_id,
+        "document_ids": [*filters.document_ids] or None,
+        "mime_types": [*filters.mime_types] or None,
+        "sources": [*filters.sources] or None,
+        "source_prefix": filters.source_prefix or None,
+    }
+
+
+def _candidate(row: dict[str, Any], similarity: float) -> Candidate:
+    score = min(max(float(similarity), 0.0), 1.0)
+    return Candidate(uuid.UUID(str(row["chunk_id"])), uuid.UUID(str(row["document_id"])), row["page_number"], score)

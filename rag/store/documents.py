@@ -1,0 +1,191 @@
+"""The rows of documents: what they are, how far they are, and whether they are in the trash."""
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg import rows, sql
+
+from rag import errors
+from rag.store import queries
+from rag.store.database import Database, store_errors
+from rag.types import Document, DocumentStatus, PageInfo, Progress
+
+
+class Documents:
+    """The table `documents`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._queries = queries.load("documents")
+
+    def add(
+        self,
+        user_id: str,
+        index_id: uuid.UUID,
+        *,
+        document_id: uuid.UUID,
+        name: str,
+        mime_type: str,
+        sha256: str,
+        size: int,
+        source: str | None = None,
+        status: DocumentStatus = DocumentStatus.QUEUED,
+    ) -> Document:
+        """A new document; `size` in bytes.
+
+        Raises:
+            errors.DuplicateError: a document with this SHA-256 is in the index, or in its trash; `details` have its
+                `document_id`, `name` and `in_trash`.
+            errors.NotFoundError: there is no such index.
+        """
+        parameters: dict[str, object] = {
+            "user_id": user_id,
+            "index_id": index_id,
+            "id": document_id,
+            "name": name,
+            "mime_type": mime_type,
+            "sha256": sha256,
+            "size": size,
+            "source": source,
+            "status": status.value,
+        }
+        added = self._database.write(self._queries["add"], parameters)
+        if added:
+            return to_document(added[0])
+        present = self._database.one(self._queries["same_content"], parameters)
+        if present is None:
+            raise errors.NotFoundError(f"There is no index {index_id}. List the indexes and check the id.")
+        raise _duplicate(name, present)
+
+    def get(self, user_id: str, document_id: uuid.UUID) -> Document:
+        """A document, in the trash or not (`deleted_at` tells). Raises NotFoundError."""
+        row = self._database.one(self._queries["get"], {"user_id": user_id, "document_id": document_id})
+        if row is None:
+            raise _unknown(document_id)
+        return to_document(row)
+
+    def list(
+        self,
+        user_id: str,
+        index_id: uuid.UUID,
+        *,
+        search: str | None = None,
+        in_trash: bool = False,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[Document]:
+        """Documents of an index, or of its trash, newest first, without their `pages` (`get` has them).
+
+        `search` is looked for in names and titles, in any case.
+        """
+        parameters = {
+            "user_id": user_id,
+            "index_id": index_id,
+            "search": search or None,
+            "in_trash": in_trash,
+            "limit": limit,
+            "offset": offset,
+        }
+        return [to_document(row) for row in self._database.all(self._queries["list"], parameters)]
+
+    def update_progress(
+        self, user_id: str, document_id: uuid.UUID, status: DocumentStatus, done: int, total: int
+    ) -> None:
+        """How far a document is. Raises NotFoundError."""
+        self._touch("update_progress", user_id, document_id, {"status": status.value, "done": done, "total": total})
+
+    def fail(self, user_id: str, document_id: uuid.UUID, code: str, message: str) -> None:
+        """Mark a document as failed; chunks of an earlier success stay searchable. Raises NotFoundError."""
+        self._touch("fail", user_id, document_id, {"code": code, "message": message})
+
+    def requeue(self, user_id: str, document_id: uuid.UUID) -> Document:
+        """Mark a document that is not in the trash as queued again. Raises NotFoundError."""
+        return to_document(self._touch("requeue", user_id, document_id, {}))
+
+    def _touch(
+        self, query: str, user_id: str, document_id: uuid.UUID, parameters: Mapping[str, object]
+    ) -> Mapping[str, Any]:
+        touched = self._database.write(
+            self._queries[query], {"user_id": user_id, "document_id": document_id, **parameters}
+        )
+        if not touched:
+            raise _unknown(document_id)
+        return touched[0]
+
+    def trash(self, user_id: str, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
+        """Take documents out of every search; returns those that were touched."""
+        return self._ids(self._queries["trash"], user_id, ids)
+
+    def restore(self, user_id: str, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
+        """Take documents out of the trash; returns those that were touched."""
+        return self._ids(self._queries["restore"], user_id, ids)
+
+    def purge(self, user_id: str, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
+        """Remove documents in the trash, with chunks and postings, for good; returns those that were touched."""
+        return self._ids(self._queries["purge"], user_id, ids)
+
+    def _ids(self, query: sql.SQL, user_id: str, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
+        touched = self._database.write(query, {"user_id": user_id, "ids": [*ids]})
+        return [row["id"] for row in touched]
+
+    def unfinished(self) -> Sequence[tuple[str, uuid.UUID]]:
+        """User and id of every document that waits to be read, oldest first: for the restart of a worker."""
+        return [(row["user_id"], row["id"]) for row in self._database.all(self._queries["unfinished"], {})]
+
+    @contextmanager
+    def claim(self, user_id: str, document_id: uuid.UUID) -> Iterator[bool]:
+        """Whether this process is now the only one at work on a document; the claim ends with the block.
+
+        It is held by a connection of its own, so it ends with this process too, however that ends.
+        """
+        parameters = {"user_id": user_id, "document_id": document_id}
+        with store_errors():
+            connection = psycopg.connect(self._database.url, autocommit=True, row_factory=rows.dict_row)
+        try:
+            with store_errors():
+                row = connection.execute(queries.load("session")["try_claim"], parameters).fetchone()
+            yield bool(row and row["claimed"])
+        finally:
+            connection.close()
+
+
+def to_document(row: Mapping[str, Any]) -> Document:
+    """A row of `documents`."""
+    return Document(
+        id=row["id"],
+        user_id=row["user_id"],
+        index_id=row["index_id"],
+        name=row["name"],
+        mime_type=row["mime_type"],
+        sha256=row["sha256"],
+        size=row["size"],
+        source=row["source"],
+        title=row["title"],
+        status=DocumentStatus(row["status"]),
+        progress=Progress(done=row["progress_done"], total=row["progress_total"]),
+        error=row["error"],
+        error_code=row["error_code"],
+        page_count=row["page_count"],
+        failed_pages=tuple(row["failed_pages"]),
+        line_count=row["line_count"],
+        chunk_count=row["chunk_count"],
+        pages=tuple(PageInfo.model_validate(page) for page in row.get("pages", ())),
+        created_at=row["created_at"],
+        indexed_at=row["indexed_at"],
+        deleted_at=row["deleted_at"],
+    )
+
+
+def _unknown(document_id: uuid.UUID) -> errors.NotFoundError:
+    return errors.NotFoundError(f"There is no document {document_id}. List the documents and check the id.")
+
+
+def _duplicate(name: str, present: Mapping[str, Any]) -> errors.DuplicateError:
+    where = "in the trash; restore it" if present["in_trash"] else "in the index already"
+    return errors.DuplicateError(
+        f"The content of {name} is {where}, as {present['name']}.",
+        details={"document_id": present["id"], "name": present["name"], "in_trash": present["in_trash"]},
+    )

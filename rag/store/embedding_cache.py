@@ -1,0 +1,35 @@
+"""Vectors of texts that were embedded before, per user and embedding space."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from rag.store import queries
+from rag.store.database import Database
+from rag.types import EmbeddingSpace
+
+VECTOR_DTYPE = np.dtype("<f4")
+
+
+class EmbeddingCache:
+    """The table `embedding_cache`. Hashes are digests of the embedded texts."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._queries = queries.load("embedding_cache")
+
+    def get(self, user_id: str, space: EmbeddingSpace, text_hashes: Sequence[bytes]) -> dict[bytes, Sequence[float]]:
+        """The vectors of those hashes that are known."""
+        parameters = {"user_id": user_id, **space.model_dump(), "hashes": [*text_hashes]}
+        rows = self._database.all(self._queries["get"], parameters)
+        return {row["text_hash"]: np.frombuffer(row["vector"], VECTOR_DTYPE).tolist() for row in rows}
+
+    def put(self, user_id: str, space: EmbeddingSpace, vectors: Mapping[bytes, Sequence[float]]) -> None:
+        """Keep vectors by hash, in single precision; what is known stays as it is."""
+        parameters = {
+            "user_id": user_id,
+            **space.model_dump(),
+            "hashes": [*vectors],
+            "vectors": [np.asarray(vector, VECTOR_DTYPE).tobytes() for vector in vectors.values()],
+        }
+        self._database.write(self._queries["put"], parameters)

@@ -1,0 +1,121 @@
+"""Named collections of documents, each with one embedding space."""
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from rag import errors
+from rag.store import queries
+from rag.store.database import Database, Row
+from rag.types import ChunkingOptions, EmbeddingSpace, Index, IndexStats
+
+
+class Indexes:
+    """The table `indexes`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._queries = queries.load("indexes")
+
+    def ensure(self, user_id: str, name: str, space: EmbeddingSpace, chunking: ChunkingOptions) -> Index:
+        """The index called `name`, made if there is none; an empty one takes on `space` and `chunking`.
+
+        Raises:
+            errors.IndexError: it has documents, and their vectors are of another space.
+        """
+        parameters: dict[str, Any] = {
+            "user_id": user_id,
+            "id": uuid.uuid4(),
+            "name": name,
+            **space.model_dump(),
+            **chunking.model_dump(),
+        }
+        with self._database.transaction() as connection:
+            connection.execute(self._queries["create"], parameters)
+            row = connection.execute(self._queries["lock_by_name"], parameters).fetchone()
+            if row is None:  # deleted by another in this very moment
+                raise errors.NotFoundError(f"The index {name!r} has just been deleted. Try again.")
+            parameters["index_id"] = row["id"]
+            if to_index(row).space != space:
+                occupied = connection.execute(self._queries["has_documents"], parameters).fetchone()
+                if occupied and occupied["present"]:
+                    raise _another_space(to_index(row), space)
+                row = connection.execute(self._queries["change_space"], parameters).fetchone() or row
+            if to_index(row).chunking != chunking:
+                row = connection.execute(self._queries["change_chunking"], parameters).fetchone() or row
+        return to_index(row)
+
+    def get(self, user_id: str, name: str) -> Index:
+        """The index called `name`. Raises NotFoundError."""
+        row = self._database.one(self._queries["get"], {"user_id": user_id, "name": name})
+        return _found(row, f"There is no index {name!r}. List the indexes and check the name.")
+
+    def get_by_id(self, user_id: str, index_id: uuid.UUID) -> Index:
+        """The index with this id. Raises NotFoundError."""
+        row = self._database.one(self._queries["get_by_id"], {"user_id": user_id, "index_id": index_id})
+        return _found(row, f"There is no index {index_id}. List the indexes and check the id.")
+
+    def list(self, user_id: str) -> list[Index]:
+        """All indexes of a user by name."""
+        return [to_index(row) for row in self._database.all(self._queries["list"], {"user_id": user_id})]
+
+    def delete(self, user_id: str, index_id: uuid.UUID) -> None:
+        """Remove an index with its documents, chunks and conversations for good; files are the caller's.
+
+        Raises:
+            errors.NotFoundError: there is no such index.
+        """
+        if not self._database.write(self._queries["delete"], {"user_id": user_id, "index_id": index_id}):
+            raise errors.NotFoundError(f"There is no index {index_id}. List the indexes and check the id.")
+
+    def stats(self, user_id: str, index_id: uuid.UUID) -> IndexStats:
+        """What an index holds. Raises NotFoundError."""
+        index = self.get_by_id(user_id, index_id)
+        counts = self._database.one(self._queries["stats"], {"user_id": user_id, "index_id": index_id}) or {}
+        stored_chunks = counts.pop("stored_chunks")
+        row_bytes = self._row_bytes(f"data_document_chunks_{index.space.dimensions}")
+        share = stored_chunks * row_bytes + counts.pop("stored_lexemes") * LEXEME_BYTES
+        return IndexStats(index=index, database_bytes=round(share), **counts)
+
+    def _row_bytes(self, table_name: str) -> float:
+        row = self._database.one(self._queries["table_size"], {"table_name": table_name})
+        return float(row["row_bytes"]) if row else 0.0
+
+
+LEXEME_BYTES = 40.0
+"""What an occurrence of a term takes in `postings` on average, with its share of rows and keys."""
+
+
+def to_index(row: Mapping[str, Any]) -> Index:
+    """A row of `indexes`."""
+    return Index(
+        id=row["id"],
+        user_id=row["user_id"],
+        name=row["name"],
+        space=EmbeddingSpace(provider=row["provider"], model=row["model"], dimensions=row["dimensions"]),
+        chunking=ChunkingOptions(
+            chunk_size_chars=row["chunk_size_chars"],
+            chunk_overlap_chars=row["chunk_overlap_chars"],
+            min_chunk_chars=row["min_chunk_chars"],
+        ),
+        generation=row["generation"],
+        created_at=row["created_at"],
+    )
+
+
+def _found(row: Row | None, message: str) -> Index:
+    if row is None:
+        raise errors.NotFoundError(message)
+    return to_index(row)
+
+
+def _another_space(index: Index, space: EmbeddingSpace) -> errors.IndexError:
+    return errors.IndexError(
+        f"The index {index.name!r} was embedded with {_spell(index.space)}, not with {_spell(space)}, and vectors of "
+        "two models cannot be compared. Use that model, or re-index its documents into a new index.",
+        details={"index": index.name, "stored": index.space.model_dump(), "asked": space.model_dump()},
+    )
+
+
+def _spell(space: EmbeddingSpace) -> str:
+    return f"{space.provider}:{space.model} ({space.dimensions} dimensions)"

@@ -1,0 +1,89 @@
+"""The database's schema, brought forward: numbered files, each applied once, all in one transaction."""
+
+import re
+from importlib import resources
+from importlib.resources import abc
+from typing import Any
+
+import procrastinate.schema
+import psycopg
+from psycopg import rows, sql
+
+from rag import errors
+from rag.store import queries
+from rag.store.database import store_errors
+
+JOBS_SCHEMA = "procrastinate"
+"""The name under which the schema of procrastinate, taken as a whole on a fresh database, is recorded."""
+
+PACKAGED_NUMBER = re.compile(r"^(\d{4})_\w+\.sql$")
+
+Connection = psycopg.Connection[Any]
+
+
+def migrate(url: str) -> None:
+    """Apply what the database does not have yet, under a lock that lets one process do it at a time.
+
+    Raises:
+        errors.StoreError: the server cannot be reached, has no pgvector, or the account may not set it up.
+    """
+    with store_errors(), psycopg.connect(url, row_factory=rows.tuple_row) as connection:
+        session = queries.load("session")
+        connection.execute(session["lock_migrations"])
+        connection.execute(session["create_migrations"])
+        applied = {name for (name,) in connection.execute(session["list_migrations"])}
+        _refuse_newer(applied)
+        for name, script in _ours() + _of_jobs(applied):
+            if name not in applied:
+                if script is not None:
+                    _run(connection, script)
+                connection.execute(session["record_migration"], {"name": name})
+
+
+def _run(connection: Connection, script: str) -> None:
+    try:
+        connection.execute(sql.SQL(script))
+    except (psycopg.errors.UndefinedFile, psycopg.errors.FeatureNotSupported) as error:
+        raise errors.StoreError(
+            "The database server has no pgvector extension. Install pgvector 0.8 or newer on it, or leave "
+            "RAG_DATABASE_URL unset to use the embedded server."
+        ) from error
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise errors.StoreError(
+            "The database account may not set up the schema. Let a superuser run CREATE EXTENSION vector in this "
+            "database and give the account the right to create tables in it."
+        ) from error
+
+
+def _ours() -> list[tuple[str, str | None]]:
+    folder = resources.files("rag.store") / "sql" / "migrations"
+    files = sorted((file for file in folder.iterdir() if PACKAGED_NUMBER.match(file.name)), key=_name)
+    return [(_name(file), file.read_text(encoding="utf-8")) for file in files]
+
+
+def _name(file: abc.Traversable) -> str:
+    return file.name.removesuffix(".sql")
+
+
+def _refuse_newer(applied: set[str]) -> None:
+    """An older program must not write into a schema it does not know."""
+    unknown = {name for name in applied if re.match(r"\d{4}_", name)} - {name for name, _ in _ours()}
+    if unknown:
+        raise errors.StoreError(
+            "The database was set up by a newer version of Pagelight. Update Pagelight, or use another database.",
+            details={"migrations": sorted(unknown)},
+        )
+
+
+def _of_jobs(applied: set[str]) -> list[tuple[str, str | None]]:
+    """The schema of procrastinate: as a whole at first, later only the migrations of newer versions."""
+    folder = resources.files("procrastinate") / "sql" / "migrations"
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=_name)
+    if JOBS_SCHEMA not in applied:
+        schema = procrastinate.schema.SchemaManager.get_schema()
+        return [(JOBS_SCHEMA, schema), *((_job_name(file), None) for file in files)]
+    return [(_job_name(file), file.read_text(encoding="utf-8")) for file in files]
+
+
+def _job_name(file: abc.Traversable) -> str:
+    return f"{JOBS_SCHEMA}_{_name(file)}"

@@ -1,0 +1,62 @@
+-- name: lock_document
+SELECT d.user_id, d.id AS document_id, d.number AS document_number, d.index_id, i.number AS index_number, i.name AS index_name, i.provider, i.model, i.dimensions
+FROM documents d JOIN indexes i ON i.user_id = d.user_id AND i.id = d.index_id
+WHERE d.user_id = :user_id AND d.id = :document_id
+FOR UPDATE OF d FOR SHARE OF i;
+
+-- name: delete
+DELETE FROM {chunks} WHERE user_id = :user_id AND document_id = :document_id;
+
+-- name: delete_postings
+DELETE FROM postings WHERE user_id = :user_id AND document_number = :document_number;
+
+-- name: copy
+COPY {chunks} (user_id, index_id, document_id, ordinal, chunk_id, text, embedding, page_number, page_end, x0, y0, x1, y1,
+               line_start, line_end, section, context, lines)
+FROM STDIN (FORMAT binary);
+
+-- name: add_postings
+WITH lexemes AS MATERIALIZED (
+    SELECT c.ordinal, l.lexeme, least(cardinality(l.positions), 65535) AS count
+    FROM unnest(:ordinals::int[], :texts::text[]) AS c (ordinal, text),
+         unnest(to_tsvector('english', c.text)) AS l
+    WHERE octet_length(l.lexeme) <= 255
+), lengths AS MATERIALIZED (
+    SELECT ordinal, least(sum(count), 65535) AS length FROM lexemes GROUP BY ordinal
+), added AS (
+    INSERT INTO postings (user_id, index_number, term, document_number, block, packed)
+    SELECT :user_id, :index_number, lexeme, :document_number, ordinal >> 7,
+           array_agg(ordinal::bigint << 32 | count::bigint << 16 | length::bigint ORDER BY ordinal)
+    FROM lexemes JOIN lengths USING (ordinal)
+    GROUP BY lexeme, ordinal >> 7
+)
+SELECT coalesce(sum(length), 0)::bigint AS lexeme_count FROM lengths;
+
+-- name: finish_document
+UPDATE documents
+SET status = 'ready', error = NULL, error_code = NULL, progress_done = :chunk_count, progress_total = :chunk_count,
+    title = :title, pages = :pages, page_count = :page_count, failed_pages = :failed_pages, line_count = :line_count,
+    chunk_count = :chunk_count, char_count = :char_count, token_count = :token_count, lexeme_count = :lexeme_count,
+    indexed_at = now()
+WHERE user_id = :user_id AND id = :document_id;
+
+-- name: get
+SELECT c.id AS chunk_id, c.content, c.ordinal, c.section, c.context, c.lines, d.*
+FROM document_chunks c JOIN documents d ON d.user_id = c.user_id AND d.id = c.document_id
+WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND d.deleted_at IS NULL;
+
+-- name: of_document
+SELECT c.id, c.document_id, c.content, c.ordinal, c.section, c.context, c.lines
+FROM document_chunks c JOIN documents d ON d.user_id = c.user_id AND d.id = c.document_id
+WHERE c.user_id = :user_id AND c.document_id = :document_id AND d.deleted_at IS NULL
+  AND (:page_number::int IS NULL OR :page_number::int BETWEEN c.page_number AND c.page_end)
+ORDER BY c.ordinal
+LIMIT :limit::bigint OFFSET :offset::bigint;
+
+-- name: on_pages
+SELECT DISTINCT c.document_id, c.ordinal, c.content, c.lines
+FROM unnest(:document_ids::uuid[], :page_numbers::int[]) AS page (document_id, number)
+JOIN documents d ON d.user_id = :user_id AND d.id = page.document_id AND d.deleted_at IS NULL
+JOIN document_chunks c ON c.user_id = d.user_id AND c.document_id = d.id
+WHERE page.number BETWEEN c.page_number AND c.page_end
+ORDER BY c.document_id, c.ordinal;

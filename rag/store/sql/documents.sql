@@ -1,0 +1,67 @@
+-- name: add
+INSERT INTO documents (user_id, index_id, id, name, mime_type, sha256, size, source, status)
+SELECT i.user_id, i.id, :id, :name, :mime_type, :sha256, :size, :source, :status
+FROM indexes i
+WHERE i.user_id = :user_id AND i.id = :index_id
+ON CONFLICT (user_id, index_id, sha256) DO NOTHING
+RETURNING *;
+
+-- name: same_content
+SELECT id, name, deleted_at IS NOT NULL AS in_trash
+FROM documents
+WHERE user_id = :user_id AND index_id = :index_id AND sha256 = :sha256;
+
+-- name: get
+SELECT * FROM documents WHERE user_id = :user_id AND id = :document_id;
+
+-- name: list
+-- Without the pages' sizes, which can be thousands per document.
+SELECT user_id, id, index_id, name, mime_type, sha256, size, source, title, status, progress_done, progress_total, error,
+       error_code, page_count, failed_pages, line_count, chunk_count, created_at, indexed_at, deleted_at
+FROM documents
+WHERE user_id = :user_id AND index_id = :index_id AND (deleted_at IS NOT NULL) = :in_trash
+  AND (:search::text IS NULL
+       OR position(lower(:search::text) IN lower(name)) > 0
+       OR position(lower(:search::text) IN lower(coalesce(title, ''))) > 0)
+ORDER BY coalesce(deleted_at, created_at) DESC, number DESC
+LIMIT :limit::bigint OFFSET :offset::bigint;
+
+-- name: update_progress
+-- Also in the trash: it may come back, and then tells how far it is.
+UPDATE documents
+SET status = :status, progress_done = :done, progress_total = :total, error = NULL, error_code = NULL
+WHERE user_id = :user_id AND id = :document_id
+RETURNING id;
+
+-- name: fail
+UPDATE documents SET status = 'failed', error = :message, error_code = :code
+WHERE user_id = :user_id AND id = :document_id
+RETURNING id;
+
+-- name: requeue
+UPDATE documents
+SET status = 'queued', progress_done = 0, progress_total = 0, error = NULL, error_code = NULL
+WHERE user_id = :user_id AND id = :document_id AND deleted_at IS NULL
+RETURNING *;
+
+-- name: trash
+UPDATE documents SET deleted_at = now()
+WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND deleted_at IS NULL
+RETURNING id;
+
+-- name: restore
+UPDATE documents SET deleted_at = NULL
+WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND deleted_at IS NOT NULL
+RETURNING id;
+
+-- name: purge
+DELETE FROM documents
+WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND deleted_at IS NOT NULL
+RETURNING id;
+
+-- name: unfinished
+-- For the restart of a worker, who works for all users; it tells nothing about the documents.
+SELECT user_id, id
+FROM documents
+WHERE status IN ('queued', 'parsing', 'embedding') AND deleted_at IS NULL
+ORDER BY created_at, number;

@@ -1,0 +1,55 @@
+-- name: create
+INSERT INTO indexes (user_id, id, name, provider, model, dimensions, chunk_size_chars, chunk_overlap_chars, min_chunk_chars)
+VALUES (:user_id, :id, :name, :provider, :model, :dimensions, :chunk_size_chars, :chunk_overlap_chars, :min_chunk_chars)
+ON CONFLICT (user_id, name) DO NOTHING;
+
+-- name: lock_by_name
+SELECT * FROM indexes WHERE user_id = :user_id AND name = :name FOR UPDATE;
+
+-- name: has_documents
+-- Those in the trash count: they can come back.
+SELECT EXISTS (SELECT 1 FROM documents WHERE user_id = :user_id AND index_id = :index_id) AS present;
+
+-- name: change_space
+UPDATE indexes
+SET provider = :provider, model = :model, dimensions = :dimensions, generation = generation + 1
+WHERE user_id = :user_id AND id = :index_id
+RETURNING *;
+
+-- name: change_chunking
+UPDATE indexes
+SET chunk_size_chars = :chunk_size_chars, chunk_overlap_chars = :chunk_overlap_chars, min_chunk_chars = :min_chunk_chars
+WHERE user_id = :user_id AND id = :index_id
+RETURNING *;
+
+-- name: get
+SELECT * FROM indexes WHERE user_id = :user_id AND name = :name;
+
+-- name: get_by_id
+SELECT * FROM indexes WHERE user_id = :user_id AND id = :index_id;
+
+-- name: list
+SELECT * FROM indexes WHERE user_id = :user_id ORDER BY name;
+
+-- name: delete
+DELETE FROM indexes WHERE user_id = :user_id AND id = :index_id RETURNING id;
+
+-- name: stats
+SELECT count(*) FILTER (WHERE deleted_at IS NULL) AS documents,
+       count(*) FILTER (WHERE deleted_at IS NOT NULL) AS documents_in_trash,
+       count(*) FILTER (WHERE deleted_at IS NULL AND status = 'failed') AS failed_documents,
+       coalesce(sum(page_count) FILTER (WHERE deleted_at IS NULL), 0)::bigint AS pages,
+       coalesce(sum(chunk_count) FILTER (WHERE deleted_at IS NULL), 0)::bigint AS chunks,
+       coalesce(sum(char_count) FILTER (WHERE deleted_at IS NULL), 0)::bigint AS characters,
+       coalesce(sum(token_count) FILTER (WHERE deleted_at IS NULL), 0)::bigint AS tokens,
+       coalesce(sum(size), 0)::bigint AS file_bytes,
+       coalesce(sum(chunk_count), 0)::bigint AS stored_chunks,
+       coalesce(sum(lexeme_count), 0)::bigint AS stored_lexemes
+FROM documents
+WHERE user_id = :user_id AND index_id = :index_id;
+
+-- name: table_size
+-- What one row costs with its share of the indexes, by the planner's estimate of the number of rows.
+SELECT pg_total_relation_size(c.oid)::float8 / greatest(c.reltuples, 1) AS row_bytes
+FROM pg_class c
+WHERE c.oid = to_regclass(:table_name::text);

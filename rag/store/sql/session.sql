@@ -1,0 +1,34 @@
+-- name: settings
+-- A generic plan knows nothing of the scope's size, and would scan an index for everyone or for no one.
+-- relaxed_order lets HNSW go on until enough rows of the scope are found.
+SELECT set_config('plan_cache_mode', 'force_custom_plan', false),
+       set_config('hnsw.iterative_scan', 'relaxed_order', false),
+       set_config('hnsw.ef_search', '100', false),
+       set_config('ivfflat.iterative_scan', 'relaxed_order', false),
+       set_config('ivfflat.probes', '10', false),
+       set_config('jit', 'off', false),
+       set_config('timezone', 'UTC', false);
+
+-- name: lock_migrations
+SELECT pg_advisory_xact_lock(hashtextextended('pagelight migrations', 0));
+
+-- name: create_migrations
+CREATE TABLE IF NOT EXISTS migrations (
+    name text PRIMARY KEY,
+    applied_at timestamptz NOT NULL DEFAULT now()
+);
+
+-- name: list_migrations
+SELECT name FROM migrations;
+
+-- name: record_migration
+INSERT INTO migrations (name) VALUES (:name);
+
+-- name: create_chunk_table
+SELECT create_chunk_table(:dimensions::int);
+
+-- name: chunk_table_exists
+SELECT to_regclass('data_document_chunks_' || :dimensions::int) IS NOT NULL AS present;
+
+-- name: try_claim
+SELECT pg_try_advisory_lock(hashtextextended(:user_id::text || chr(10) || :document_id::text, 0)) AS claimed;

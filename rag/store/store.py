@@ -1,0 +1,54 @@
+"""Everything that is kept in the database, by noun."""
+
+from types import TracebackType
+from typing import Self
+
+from rag.store import migrations
+from rag.store.chunks import Chunks
+from rag.store.conversations import Conversations
+from rag.store.database import Database
+from rag.store.documents import Documents
+from rag.store.embedding_cache import EmbeddingCache
+from rag.store.indexes import Indexes
+from rag.store.jobs import Jobs
+
+
+class Store:
+    """The database of all users; one per process, for any number of threads.
+
+    Every method takes the user (or a scope that names one) first, and what belongs to others behaves as if it did
+    not exist.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.indexes = Indexes(database)
+        self.documents = Documents(database)
+        self.chunks = Chunks(database)
+        self.embedding_cache = EmbeddingCache(database)
+        self.conversations = Conversations(database)
+        self.jobs = Jobs(database)
+
+    @classmethod
+    def open(cls, url: str, *, pool_size: int = 8) -> Self:
+        """Connect to `url` (as libpq takes it) and bring its schema forward.
+
+        Raises:
+            errors.StoreError: the server cannot be reached, has no pgvector, or the account lacks rights.
+        """
+        migrations.migrate(url)
+        database = Database(url, pool_size=pool_size)
+        database.open()
+        return cls(database)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()

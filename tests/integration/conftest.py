@@ -1,0 +1,67 @@
+"""A real PostgreSQL for every test: one server per session, one database per test, copied from a migrated one."""
+
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+from psycopg import conninfo, sql
+
+from rag import store
+from rag.store import embedded, migrations
+
+
+@pytest.fixture(scope="session")
+def server_url(external_database_url: str | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The server of `RAG_DATABASE_URL`, else an embedded one."""
+    if external_database_url:
+        yield external_database_url
+        return
+    folder = tmp_path_factory.mktemp("server")
+    for parent in [folder, *folder.parents[:2]]:
+        parent.chmod(0o755)  # as root the server runs under another account, who must be able to enter
+    server = embedded.start(folder / "database")
+    yield server.url
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def migrated_url(server_url: str) -> Iterator[str]:
+    """A database with our schema and nothing in it; never connected to, so that it can be copied."""
+    with new_database(server_url) as url:
+        migrations.migrate(url)
+        yield url
+
+
+@pytest.fixture
+def empty_url(server_url: str) -> Iterator[str]:
+    """A database of its own, without a schema."""
+    with new_database(server_url) as url:
+        yield url
+
+
+@pytest.fixture
+def database_url(server_url: str, migrated_url: str) -> Iterator[str]:
+    """A database of its own with our schema."""
+    template = conninfo.conninfo_to_dict(migrated_url)["dbname"]
+    with new_database(server_url, template=str(template)) as url:
+        yield url
+
+
+@pytest.fixture
+def db(database_url: str) -> Iterator[store.Store]:
+    """A store on a database of its own."""
+    with store.Store.open(database_url, pool_size=4) as opened:
+        yield opened
+
+
+@contextmanager
+def new_database(server_url: str, *, template: str = "template1") -> Iterator[str]:
+    """The URL of a new database on the server, which is dropped at the end."""
+    name = sql.Identifier(f"test_{uuid.uuid4().hex}")
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(name, sql.Identifier(template)))
+    yield conninfo.make_conninfo(server_url, dbname=name.as_string().strip('"'))
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))

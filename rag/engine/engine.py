@@ -3,15 +3,16 @@
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from llama_index.core.base.embeddings import base as embeddings
 from llama_index.core.llms import LLM
 
-from rag import answering, errors, parsing, providers, retrieval, store
+from rag import answering, errors, parsing, providers, retrieval
 from rag.config import Config, load_config
 from rag.engine.library import FileContent, Library, OnProgress
 from rag.engine.resources import Resources
+from rag.store import FileStore, Store
 from rag.types import (
     AnswerEvent,
     AnswerRequest,
@@ -49,8 +50,8 @@ class RAGEngine:
         config: Config | None = None,
         *,
         user_id: str = LOCAL_USER,
-        store: store.Store | None = None,
-        files: store.FileStore | None = None,
+        store: Store | None = None,
+        files: FileStore | None = None,
         embedders: Mapping[EmbeddingSpace, embeddings.BaseEmbedding] | None = None,
         llm: LLM | None = None,
         reranker: providers.CrossEncoder | None = None,
@@ -166,15 +167,15 @@ class RAGEngine:
         """One document, in the trash or not. Raises NotFoundError."""
         return self._resources.store.documents.get(self.user_id, document_id)
 
-    def delete(self, document_ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+    def delete(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
         """Put documents in the trash: out of every search at once, restorable. Returns those that were touched."""
         return self._resources.store.documents.trash(self.user_id, document_ids)
 
-    def restore(self, document_ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+    def restore(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
         """Take documents out of the trash."""
         return self._resources.store.documents.restore(self.user_id, document_ids)
 
-    def purge(self, document_ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+    def purge(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
         """Remove documents in the trash for good."""
         return self._library.purge(document_ids)
 
@@ -254,15 +255,8 @@ class RAGEngine:
         llm = self._resources.language_model(request.generation)
         question = answering.condense(request.question, request.history, llm)
         found = self.search(SearchRequest(index_name=request.index_name, query=question, retrieval=request.retrieval))
-        index = self.index(request.index_name)
         return answering.stream(
-            question,
-            found,
-            request,
-            llm=llm,
-            reranker=self._resources.reranker,
-            embedder=self._resources.embedder(index.space),
-            locate=self.locate,
+            question, found, request, llm=llm, reranker=self._resources.reranker, locate=self.locate
         )
 
     # --- conversations ---
@@ -284,7 +278,11 @@ class RAGEngine:
         return self._resources.store.conversations.messages(self.user_id, conversation_id)
 
     def append_message(
-        self, conversation_id: uuid.UUID, role: str, content: str, response: AnswerResponse | None = None
+        self,
+        conversation_id: uuid.UUID,
+        role: Literal["user", "assistant"],
+        content: str,
+        response: AnswerResponse | None = None,
     ) -> ChatMessage:
         """Keep a turn."""
         return self._resources.store.conversations.append(

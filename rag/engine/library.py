@@ -155,7 +155,7 @@ class Library:
 
     # --- throwing away ---
 
-    def purge(self, document_ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+    def purge(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
         """Remove documents in the trash for good, files included."""
         purged = self._resources.store.documents.purge(self._user_id, document_ids)
         for document_id in purged:

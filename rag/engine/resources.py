@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from llama_index.core.base.embeddings import base as embeddings
 from llama_index.core.llms import LLM
 
-from rag import providers, store
+from rag import providers
 from rag.config import Config
-from rag.store import embedded
+from rag.store import FileStore, Store, embedded
 from rag.types import EmbeddingSpace, GenerationOptions
 
 
@@ -19,8 +19,8 @@ class Resources:
         self,
         config: Config,
         *,
-        store: store.Store | None = None,
-        files: store.FileStore | None = None,
+        store: Store | None = None,
+        files: FileStore | None = None,
         embedders: Mapping[EmbeddingSpace, embeddings.BaseEmbedding] | None = None,
         llm: LLM | None = None,
         reranker: providers.CrossEncoder | None = None,
@@ -35,11 +35,11 @@ class Resources:
         self._lock = threading.RLock()
 
     @property
-    def store(self) -> store.Store:
+    def store(self) -> Store:
         """The database: the one of `RAG_DATABASE_URL`, else the embedded server, started if need be."""
         with self._lock:
             if self._store is None:
-                self._store = store.Store.open(self._database_url())
+                self._store = Store.open(self._database_url())
             return self._store
 
     def _database_url(self) -> str:
@@ -49,11 +49,11 @@ class Resources:
         return self._server.url
 
     @property
-    def files(self) -> store.FileStore:
+    def files(self) -> FileStore:
         """Originals and renditions."""
         with self._lock:
             if self._files is None:
-                self._files = store.FileStore(self.config.storage_url, self.config.cache_dir)
+                self._files = FileStore(self.config.storage_url, self.config.cache_dir)
             return self._files
 
     def preferred_space(self) -> EmbeddingSpace:

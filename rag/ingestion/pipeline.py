@@ -11,9 +11,10 @@ from pathlib import Path
 
 from llama_index.core.base.embeddings import base as embeddings
 
-from rag import parsing, providers, store
+from rag import parsing, providers
 from rag.config import Config
 from rag.ingestion import chunking
+from rag.store import FileStore, Store
 from rag.types import Chunk, Document, DocumentStatus, Index, PageInfo, ParsedDocument, TextBlock
 
 EMBEDDING_BATCH = 64
@@ -29,8 +30,8 @@ class Ingestion:
         self,
         *,
         config: Config,
-        store: store.Store,
-        files: store.FileStore,
+        store: Store,
+        files: FileStore,
         index: Index,
         embedder: embeddings.BaseEmbedding,
     ) -> None:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from llama_index.core.base.embeddings import base as embeddings
 
-from rag import providers, store
+from rag import providers
 from rag.retrieval.fusion import min_max, ranks, reciprocal_rank_fusion, weighted_fusion
 from rag.retrieval.places import Place, around, gather_places
+from rag.store import Store
 from rag.types import (
     Chunk,
     Document,
@@ -51,7 +52,7 @@ class Searcher:
     def __init__(
         self,
         *,
-        store: store.Store,
+        store: Store,
         space: EmbeddingSpace,
         embedder: embeddings.BaseEmbedding,
         reranker: providers.CrossEncoder,

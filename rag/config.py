@@ -72,6 +72,8 @@ class Config(pydantic_settings.BaseSettings):
         default=None, validation_alias=pydantic.AliasChoices("GEMINI_API_KEY", "GOOGLE_API_KEY", "gemini_api_key")
     )
     gemini_base_url: str | None = None
+    openrouter_api_key: pydantic.SecretStr | None = None
+    perplexity_api_key: pydantic.SecretStr | None = None
     provider_timeout_seconds: float = 60.0
     provider_max_retries: int = 3
 

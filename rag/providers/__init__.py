@@ -1,5 +1,38 @@
 """Embedding models, language models and the cross-encoder; the only package that knows model vendors."""
 
-from rag.providers.local import CrossEncoder, LocalEmbedding, count_tokens
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.llms import LLM
 
-__all__ = ["CrossEncoder", "LocalEmbedding", "count_tokens"]
+from rag.config import Config
+from rag.providers.calls import complete, complete_stream, embed_query, embed_texts
+from rag.providers.catalogue import EmbeddingModel, Provider
+from rag.providers.local import CrossEncoder, LocalEmbedding, count_tokens
+from rag.providers.registry import EXTRACTIVE, EmbeddingCapabilities, Registry
+from rag.types import EmbeddingSpace, GenerationOptions
+
+__all__ = [
+    "EXTRACTIVE",
+    "CrossEncoder",
+    "EmbeddingCapabilities",
+    "EmbeddingModel",
+    "LocalEmbedding",
+    "Provider",
+    "Registry",
+    "complete",
+    "complete_stream",
+    "count_tokens",
+    "embed_query",
+    "embed_texts",
+    "embedding_model",
+    "language_model",
+]
+
+
+def embedding_model(config: Config, space: EmbeddingSpace | None = None) -> tuple[EmbeddingSpace, BaseEmbedding]:
+    """`Registry.embedding_model` of the built-in providers."""
+    return Registry().embedding_model(config, space)
+
+
+def language_model(config: Config, options: GenerationOptions | None = None) -> LLM | None:
+    """`Registry.language_model` of the built-in providers."""
+    return Registry().language_model(config, options)

@@ -1,0 +1,62 @@
+"""The calls that the rest of the package makes of a model."""
+
+from collections.abc import Generator, Sequence
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.llms import LLM, ChatMessage
+
+from rag.types import Usage
+
+
+def embed_texts(embedder: BaseEmbedding, texts: Sequence[str]) -> list[list[float]]:
+    """One vector per passage, in order, in requests as large as the provider takes.
+
+    Raises:
+        errors.ProviderError: the vendor refuses or is down.
+    """
+    return embedder.get_text_embedding_batch(list(texts)) if texts else []
+
+
+def embed_query(embedder: BaseEmbedding, query: str) -> list[float]:
+    """The vector to search with.
+
+    Raises:
+        errors.ProviderError: the vendor refuses or is down.
+    """
+    return embedder.get_query_embedding(query)
+
+
+def complete_stream(llm: LLM, messages: Sequence[ChatMessage]) -> Generator[str, None, Usage]:
+    """The answer piece by piece; the generator's value is what it cost, as the vendor counts (0 where it does not).
+
+    Closing the generator early ends the request.
+
+    Raises:
+        errors.ProviderError: the vendor refuses or is down, also in the middle of the answer.
+    """
+    counted: dict[str, int] = {}
+    pieces = llm.stream_chat(messages)
+    try:
+        for piece in pieces:
+            if piece.delta:
+                yield piece.delta
+            counted.update(_counts(piece.additional_kwargs))
+    finally:
+        pieces.close()
+    return Usage(
+        input_tokens=counted.get("prompt_tokens", 0),
+        output_tokens=counted.get("completion_tokens", 0),
+    )
+
+
+def complete(llm: LLM, messages: Sequence[ChatMessage]) -> str:
+    """The whole answer.
+
+    Raises:
+        errors.ProviderError: the vendor refuses or is down.
+    """
+    return llm.chat(messages).message.content or ""
+
+
+def _counts(values: dict[str, object]) -> dict[str, int]:
+    return {name: value for name, value in values.items() if isinstance(value, int)}

@@ -1,0 +1,247 @@
+"""The providers as data: what each offers, and the parameters its models take.
+
+Checked in November 2026 against developers.openai.com (models, deprecations), ai.google.dev (models, embeddings,
+deprecations), docs.perplexity.ai and openrouter.ai/docs. A model that is not listed can still be chosen by name.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+
+REASONING_TOKENS = 4096
+"""Vendors count hidden reasoning against the output limit: this much is added, so that the answer keeps its own."""
+
+
+class Protocol(StrEnum):
+    """What is spoken to a provider; code exists per protocol only."""
+
+    LOCAL = "local"
+    OPENAI = "openai"
+    GEMINI = "gemini"
+    CUSTOM = "custom"
+
+
+@dataclass(frozen=True)
+class EmbeddingModel:
+    """A model that embeds. `dimensions` is what is asked for, None until a first vector tells.
+
+    `reducible`: the vendor shortens vectors on request (Matryoshka). `max_tokens` bounds one text, `max_batch` the
+    texts of one request. The prefixes are the model's own instructions for retrieval.
+    """
+
+    name: str
+    dimensions: int | None = None
+    max_tokens: int = 8192
+    max_batch: int = 64
+    reducible: bool = False
+    query_prefix: str = ""
+    text_prefix: str = ""
+
+
+@dataclass(frozen=True)
+class ChatModels:
+    """A family of language models that take the same parameters; `patterns` are shell patterns of their names.
+
+    `temperature`: whether one may be set. `effort`: how hard a reasoning model should think. `reasoning_tokens` are
+    added to the limit of the output.
+    """
+
+    patterns: tuple[str, ...]
+    context_window: int
+    temperature: bool = True
+    effort: str | None = None
+    reasoning_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class Provider:
+    """Where models come from. `key_setting` and `base_url_setting` are fields of `rag.config.Config`.
+
+    A provider without `chat_models` writes nothing, one without `embedding_models` embeds nothing. With
+    `key_optional`, an address suffices. `extra` is the optional dependency that brings its client; `body` is added
+    to each chat request.
+    """
+
+    name: str
+    label: str
+    protocol: Protocol
+    key_setting: str | None = None
+    key_optional: bool = False
+    base_url: str | None = None
+    base_url_setting: str | None = None
+    extra: str | None = None
+    default_chat_model: str | None = None
+    chat_models: tuple[ChatModels, ...] = ()
+    default_embedding_model: str | None = None
+    embedding_models: tuple[EmbeddingModel, ...] = ()
+    open_embedding_models: bool = True
+    stream_usage: bool = True
+    body: MappingProxyType[str, object] = MappingProxyType({})
+
+    def chat_family(self, model: str) -> ChatModels | None:
+        """The first family that knows `model`."""
+        return next((family for family in self.chat_models if _matches(model, family.patterns)), None)
+
+    def embedding_model(self, name: str) -> EmbeddingModel | None:
+        """The model of that name; an unlisted one is taken at its word where the provider may have more models."""
+        listed = next((model for model in self.embedding_models if model.name == name), None)
+        return listed or (EmbeddingModel(name) if self.embeds and self.open_embedding_models else None)
+
+    @property
+    def embeds(self) -> bool:
+        """Whether it has embedding models."""
+        return bool(self.embedding_models) or self.protocol is Protocol.CUSTOM
+
+    @property
+    def setting_name(self) -> str:
+        """The environment variable that makes the provider usable."""
+        return (self.key_setting or self.base_url_setting or "").upper()
+
+
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+ANY_MODEL = ChatModels(patterns=("*",), context_window=128_000)
+
+LOCAL = Provider(
+    name="local",
+    label="Embedded model",
+    protocol=Protocol.LOCAL,
+    default_embedding_model="bge-small-en-v1.5",
+    embedding_models=(EmbeddingModel("bge-small-en-v1.5", dimensions=384, max_tokens=512),),
+    open_embedding_models=False,
+)
+
+OPENAI_EMBEDDING_MODELS = (
+    EmbeddingModel("text-embedding-3-small", dimensions=1536, reducible=True),
+    # 3072 by nature; 1536 is what a pgvector HNSW index can take, and MTEB's loss is below a point
+    EmbeddingModel("text-embedding-3-large", dimensions=1536, reducible=True),
+    EmbeddingModel("text-embedding-ada-002", dimensions=1536),
+)
+
+OPENAI = Provider(
+    name="openai",
+    label="OpenAI",
+    protocol=Protocol.OPENAI,
+    key_setting="openai_api_key",
+    base_url="https://api.openai.com/v1",
+    base_url_setting="openai_base_url",
+    extra="openai",
+    default_chat_model="gpt-6-luna",
+    chat_models=(
+        ChatModels(patterns=("gpt-3.5*",), context_window=16_385),
+        ChatModels(patterns=("gpt-4.1*",), context_window=1_047_576),
+        ChatModels(patterns=("gpt-4*", "chatgpt-4o*"), context_window=128_000),
+        ChatModels(
+            patterns=("gpt-5", "gpt-5-*", "o1*", "o3*", "o4*"),
+            context_window=200_000,
+            temperature=False,
+            effort="low",
+            reasoning_tokens=REASONING_TOKENS,
+        ),
+        ChatModels(
+            patterns=("gpt-*",),
+            context_window=400_000,
+            temperature=False,
+            effort="low",
+            reasoning_tokens=REASONING_TOKENS,
+        ),
+        ANY_MODEL,
+    ),
+    default_embedding_model="text-embedding-3-small",
+    embedding_models=OPENAI_EMBEDDING_MODELS,
+)
+
+GEMINI = Provider(
+    name="gemini",
+    label="Google Gemini",
+    protocol=Protocol.GEMINI,
+    key_setting="gemini_api_key",
+    base_url_setting="gemini_base_url",
+    extra="gemini",
+    default_chat_model="gemini-3.8-flash",
+    chat_models=(
+        ChatModels(patterns=("gemini-1.*", "gemini-2.0*"), context_window=1_048_576),
+        ChatModels(patterns=("gemini-2.5*",), context_window=1_048_576, reasoning_tokens=REASONING_TOKENS),
+        ChatModels(
+            patterns=("gemini-*", "*"),
+            context_window=1_048_576,
+            temperature=False,
+            effort="low",
+            reasoning_tokens=REASONING_TOKENS,
+        ),
+    ),
+    default_embedding_model="gemini-embedding-2",
+    embedding_models=(
+        # takes its task as a prefix: https://ai.google.dev/gemini-api/docs/embeddings
+        EmbeddingModel(
+            "gemini-embedding-2",
+            dimensions=768,
+            reducible=True,
+            query_prefix="task: search result | query: ",
+            text_prefix="title: none | text: ",
+        ),
+        EmbeddingModel("gemini-embedding-001", dimensions=768, max_tokens=2048, reducible=True),
+        EmbeddingModel("text-embedding-004", dimensions=768, max_tokens=2048),
+    ),
+)
+
+OPENROUTER = Provider(
+    name="openrouter",
+    label="OpenRouter",
+    protocol=Protocol.OPENAI,
+    key_setting="openrouter_api_key",
+    base_url="https://openrouter.ai/api/v1",
+    extra="openai",
+    default_chat_model="openai/gpt-6-luna",
+    chat_models=(
+        ChatModels(
+            patterns=("openai/gpt-5*", "openai/gpt-6*", "openai/o[134]*"),
+            context_window=200_000,
+            temperature=False,
+            effort="low",
+            reasoning_tokens=REASONING_TOKENS,
+        ),
+        ChatModels(patterns=("*/*",), context_window=128_000),
+        ANY_MODEL,
+    ),
+    default_embedding_model="openai/text-embedding-3-small",
+    embedding_models=(
+        EmbeddingModel("openai/text-embedding-3-small", dimensions=1536, reducible=True),
+        EmbeddingModel("openai/text-embedding-3-large", dimensions=1536, reducible=True),
+    ),
+)
+
+PERPLEXITY = Provider(
+    name="perplexity",
+    label="Perplexity",
+    protocol=Protocol.OPENAI,
+    key_setting="perplexity_api_key",
+    base_url="https://api.perplexity.ai",
+    extra="openai",
+    default_chat_model="sonar",
+    chat_models=(
+        ChatModels(patterns=("sonar-reasoning*",), context_window=128_000, reasoning_tokens=REASONING_TOKENS),
+        ChatModels(patterns=("sonar*",), context_window=128_000),
+        ANY_MODEL,
+    ),
+    stream_usage=False,
+    body=MappingProxyType({"disable_search": True}),  # answers come from the documents, not from the web
+)
+
+OPENAI_COMPATIBLE = Provider(
+    name="openai_compatible",
+    label="OpenAI-compatible server",
+    protocol=Protocol.OPENAI,
+    key_setting="openai_api_key",
+    key_optional=True,
+    base_url_setting="openai_base_url",
+    extra="openai",
+    chat_models=(ANY_MODEL,),
+    embedding_models=(EmbeddingModel("nomic-embed-text", dimensions=768, max_tokens=2048),),
+)
+
+PROVIDERS = (OPENAI, GEMINI, OPENROUTER, PERPLEXITY, OPENAI_COMPATIBLE, LOCAL)
+"""In the order in which a key is taken up when no setting names a provider; the last needs none."""

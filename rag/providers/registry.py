@@ -1,0 +1,313 @@
+"""Which model is used: by the settings, by the request, or by the keys that are given."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.llms import LLM
+from pydantic import PrivateAttr, SecretStr
+
+from rag import errors
+from rag.config import Config
+from rag.providers import clients, local
+from rag.providers.catalogue import PROVIDERS, EmbeddingModel, Protocol, Provider
+from rag.providers.vendor import Boundary, VendorEmbedding, VendorLLM
+from rag.types import EmbeddingSpace, GenerationOptions
+
+EXTRACTIVE = "extractive"
+"""The provider that writes nothing: answers are quoted from the sources."""
+
+PROBE = "dimension"
+"""What is embedded once to learn the size of an unlisted model's vectors."""
+
+Embed = Callable[[list[str]], list[list[float]]]
+
+
+@dataclass(frozen=True)
+class EmbeddingCapabilities:
+    """What a provider can embed with."""
+
+    provider: str
+    embeds: bool
+    default_model: str | None
+    models: tuple[EmbeddingModel, ...]
+
+
+class Registry:
+    """The known providers: those of the catalogue, and embedding adapters registered by the caller."""
+
+    def __init__(self, providers: Iterable[Provider] = PROVIDERS) -> None:
+        """`providers` come in the order in which their keys are taken up; without any key the local ones remain."""
+        self._providers = {provider.name: provider for provider in providers}
+        self._built_in = frozenset(self._providers)
+        self._adapters: dict[str, BaseEmbedding] = {}
+
+    # --- what there is ---
+
+    def provider(self, name: str) -> Provider:
+        """The row of that name.
+
+        Raises:
+            errors.ValidationError: there is none.
+        """
+        if name not in self._providers:
+            known = ", ".join(self._providers)
+            raise errors.ValidationError(f"There is no model provider {name!r}. Choose one of: {known}.")
+        return self._providers[name]
+
+    def providers(self) -> tuple[Provider, ...]:
+        """All rows."""
+        return tuple(self._providers.values())
+
+    def is_usable(self, provider: Provider, config: Config) -> bool:
+        """Whether the settings give what the provider needs."""
+        if provider.key_setting and not provider.key_optional:
+            return _key(provider, config) is not None
+        return provider.base_url_setting is None or _base_url(provider, config) is not None
+
+    def embedding_providers(self) -> tuple[str, ...]:
+        """Names of the providers that embed."""
+        return tuple(provider.name for provider in self.providers() if provider.embeds)
+
+    def embedding_capabilities(self, name: str) -> EmbeddingCapabilities:
+        """What the provider can embed with; a chat-only provider has no models."""
+        row = self.provider(name)
+        return EmbeddingCapabilities(row.name, row.embeds, row.default_embedding_model, row.embedding_models)
+
+    def register(self, name: str, adapter: BaseEmbedding | Embed, model: EmbeddingModel, *, label: str = "") -> None:
+        """Add an embedding provider: a LlamaIndex embedding, or a function from texts to vectors.
+
+        Raises:
+            errors.ValidationError: the name is taken by a built-in provider.
+        """
+        if name in self._built_in:
+            raise errors.ValidationError(f"{name!r} is a built-in provider. Choose another name.")
+        self._adapters[name] = adapter if isinstance(adapter, BaseEmbedding) else _FunctionEmbedding(adapter)
+        self._providers[name] = Provider(
+            name=name,
+            label=label or name,
+            protocol=Protocol.CUSTOM,
+            default_embedding_model=model.name,
+            embedding_models=(model,),
+            open_embedding_models=False,
+        )
+
+    def unregister(self, name: str) -> None:
+        """Remove a registered embedding provider.
+
+        Raises:
+            errors.ValidationError: there is none of that name, or it is built in.
+        """
+        if name not in self._adapters:
+            raise errors.ValidationError(f"There is no registered embedding provider {name!r}.")
+        del self._adapters[name], self._providers[name]
+
+    # --- what is used ---
+
+    def embedding_model(
+        self, config: Config, space: EmbeddingSpace | None = None
+    ) -> tuple[EmbeddingSpace, BaseEmbedding]:
+        """The model of `space`, or without one the model of `RAG_EMBED_MODEL`, or the best that the keys allow.
+
+        Raises:
+            errors.EmbeddingCapabilityError: the provider does not embed, or not with that model or size.
+            errors.ConfigError: its key or its package is missing.
+            errors.ProviderError: an unlisted model's size had to be asked for, and the vendor refused.
+        """
+        if space is None:
+            provider, name = self._embedding_choice(config)
+        else:
+            provider, name = self.provider(space.provider), space.model
+        model = _embedding_row(provider, name)
+        if space is not None:
+            model = _resized(provider, model, space.dimensions)
+        embedder = self._open_embedding(provider, model, config)
+        dimensions = model.dimensions or len(embedder.get_text_embedding(PROBE))
+        return EmbeddingSpace(provider=provider.name, model=model.name, dimensions=dimensions), embedder
+
+    def language_model(self, config: Config, options: GenerationOptions | None = None) -> LLM | None:
+        """The model that `options` ask for, else that of `RAG_GEN_MODEL`, else the best that the keys allow.
+
+        None means: no model, quote the sources.
+
+        Raises:
+            errors.ConfigError: its key or its package is missing, or it has no default model.
+            errors.ValidationError: there is no such provider, or it has no language models.
+        """
+        options = options or GenerationOptions()
+        choice = self._chat_choice(config, options)
+        if choice is None:
+            return None
+        provider, name = choice
+        family = provider.chat_family(name)
+        if family is None:
+            raise errors.ValidationError(f"{provider.label} has no language models. Choose another provider.")
+        access = self._access(provider, config)
+        inner = clients.open_llm(access, name, family, options)
+        return VendorLLM(inner, _boundary(access))
+
+    def _embedding_choice(self, config: Config) -> tuple[Provider, str | None]:
+        if config.rag_embed_model:
+            with _setting("RAG_EMBED_MODEL"):
+                return self._parse(config.rag_embed_model, config, _lists)
+        for row in self.providers():
+            if row.default_embedding_model and row.protocol is not Protocol.CUSTOM and self.is_usable(row, config):
+                return row, None
+        raise errors.ConfigError("No embedding provider is usable. Set RAG_EMBED_MODEL.")
+
+    def _chat_choice(self, config: Config, options: GenerationOptions) -> tuple[Provider, str] | None:
+        setting = self._chat_setting(config)
+        wanted: tuple[Provider, str | None] | None
+        if options.provider == EXTRACTIVE:
+            wanted = None
+        elif options.provider:
+            wanted = self.provider(options.provider), options.model
+        elif options.model:
+            wanted = self._parse(options.model, config, _chats)
+        elif config.rag_gen_model:
+            wanted = setting
+        else:
+            wanted = self._first_chat_provider(config)
+        return wanted and _with_model(*wanted, setting)
+
+    def _chat_setting(self, config: Config) -> tuple[Provider, str | None] | None:
+        if not config.rag_gen_model or config.rag_gen_model == EXTRACTIVE:
+            return None
+        with _setting("RAG_GEN_MODEL"):
+            return self._parse(config.rag_gen_model, config, _chats)
+
+    def _first_chat_provider(self, config: Config) -> tuple[Provider, None] | None:
+        for row in self.providers():
+            if row.default_chat_model and self.is_usable(row, config):
+                return row, None
+        return None
+
+    def _parse(self, text: str, config: Config, knows: Callable[[Provider, str], bool]) -> tuple[Provider, str | None]:
+        """`provider:model`, a provider's name, or a model's name (then of the first provider that knows it)."""
+        head, _, tail = text.partition(":")
+        if head in self._providers:
+            return self._providers[head], tail or None
+        matching = [row for row in self.providers() if knows(row, text)]
+        if not matching:
+            known = ", ".join(self._providers)
+            raise errors.ValidationError(
+                f"No provider is known for the model {text!r}. Write PROVIDER:MODEL ({known})."
+            )
+        return next((row for row in matching if self.is_usable(row, config)), matching[0]), text
+
+    def _open_embedding(self, provider: Provider, model: EmbeddingModel, config: Config) -> BaseEmbedding:
+        if provider.protocol is Protocol.LOCAL:
+            return local.LocalEmbedding(config.rag_local_model_dir)
+        if provider.protocol is Protocol.CUSTOM:
+            return VendorEmbedding(self._adapters[provider.name], Boundary(provider), model)
+        access = self._access(provider, config)
+        return VendorEmbedding(clients.open_embedding(access, model), _boundary(access), model)
+
+    def _access(self, provider: Provider, config: Config) -> clients.Access:
+        if not self.is_usable(provider, config):
+            raise errors.ConfigError(
+                f"{provider.label} needs {_needed(provider)}. Set it in the environment or in .env."
+            )
+        return clients.Access(
+            provider=provider,
+            key=_key(provider, config),
+            base_url=_base_url(provider, config),
+            timeout_seconds=config.provider_timeout_seconds,
+            max_retries=config.provider_max_retries,
+        )
+
+
+@contextmanager
+def _setting(name: str) -> Iterator[None]:
+    """What is wrong with a setting is the installation's fault, not the request's."""
+    try:
+        yield
+    except errors.ValidationError as error:
+        raise errors.ConfigError(f"{name}: {error.message}") from error
+
+
+def _with_model(
+    provider: Provider, model: str | None, setting: tuple[Provider, str | None] | None
+) -> tuple[Provider, str]:
+    """The model asked for, else the setting's if it is of the same provider, else the provider's default."""
+    if model is None and setting is not None and setting[0] is provider:
+        model = setting[1]
+    model = model or provider.default_chat_model
+    if model is None and provider.chat_models:
+        raise errors.ConfigError(f"{provider.label} needs a model: set RAG_GEN_MODEL={provider.name}:MODEL.")
+    return provider, model or ""
+
+
+def _key(provider: Provider, config: Config) -> str | None:
+    secret: SecretStr | None = getattr(config, provider.key_setting) if provider.key_setting else None
+    return secret.get_secret_value() if secret else None
+
+
+def _base_url(provider: Provider, config: Config) -> str | None:
+    setting: str | None = getattr(config, provider.base_url_setting) if provider.base_url_setting else None
+    return setting or provider.base_url
+
+
+def _needed(provider: Provider) -> str:
+    setting = provider.base_url_setting if provider.key_optional else provider.key_setting
+    return (setting or "").upper()
+
+
+def _boundary(access: clients.Access) -> Boundary:
+    return Boundary(access.provider, (access.key,) if access.key else ())
+
+
+def _lists(provider: Provider, model: str) -> bool:
+    return any(row.name == model for row in provider.embedding_models)
+
+
+def _chats(provider: Provider, model: str) -> bool:
+    family = provider.chat_family(model)
+    return family is not None and "*" not in family.patterns
+
+
+def _embedding_row(provider: Provider, name: str | None) -> EmbeddingModel:
+    if not provider.embeds:
+        raise errors.EmbeddingCapabilityError(
+            f"{provider.label} has no embedding models. Choose another embedding provider, such as local."
+        )
+    name = name or provider.default_embedding_model
+    if name is None:
+        raise errors.ConfigError(f"{provider.label} needs a model: set RAG_EMBED_MODEL={provider.name}:MODEL.")
+    model = provider.embedding_model(name)
+    if model is None:
+        known = ", ".join(row.name for row in provider.embedding_models)
+        raise errors.EmbeddingCapabilityError(f"{provider.label} has no embedding model {name!r}, only: {known}.")
+    return model
+
+
+def _resized(provider: Provider, model: EmbeddingModel, dimensions: int) -> EmbeddingModel:
+    if model.dimensions not in {None, dimensions} and not model.reducible:
+        raise errors.EmbeddingCapabilityError(
+            f"{provider.label}'s {model.name} has {model.dimensions} dimensions, not {dimensions}. "
+            "Choose another embedding model, or re-index."
+        )
+    return replace(model, dimensions=dimensions)
+
+
+class _FunctionEmbedding(BaseEmbedding):
+    """A function from texts to vectors as a LlamaIndex embedding."""
+
+    _embed: Embed = PrivateAttr()
+
+    def __init__(self, embed: Embed) -> None:
+        super().__init__()
+        self._embed = embed
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return self._embed([query])[0]
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return self._embed([text])[0]
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        return self._embed(texts)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return self._get_query_embedding(query)

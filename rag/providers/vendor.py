@@ -1,0 +1,178 @@
+"""LlamaIndex models of vendors that raise this package's errors and do not show their key."""
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass
+from typing import Any
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.base.llms.generic_utils import chat_to_completion_decorator, stream_chat_to_completion_decorator
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponse,
+    ChatResponseGen,
+    CompletionResponse,
+    CompletionResponseGen,
+    LLMMetadata,
+)
+from llama_index.core.llms import LLM, CustomLLM
+from pydantic import PrivateAttr
+
+from rag import errors
+from rag.providers import failures
+from rag.providers.catalogue import EmbeddingModel, Provider
+
+
+@dataclass(frozen=True, repr=False)
+class Boundary:
+    """A provider and the key used with it: inside `guard()`, foreign errors become ours without that key."""
+
+    provider: Provider
+    secrets: tuple[str, ...] = ()
+
+    def guard(self) -> AbstractContextManager[None]:
+        """Where the vendor's client is called."""
+        return failures.vendor_errors(self.provider.label, self.provider.setting_name, self.secrets)
+
+
+class VendorEmbedding(BaseEmbedding):
+    """An embedding model behind a `Boundary`: prefixes as the model wants them, vectors of length 1 and one size.
+
+    Shortened vectors are not of length 1 by themselves. Its key shows neither in its repr nor in events.
+    """
+
+    _inner: BaseEmbedding = PrivateAttr()
+    _boundary: Boundary = PrivateAttr()
+    _model: EmbeddingModel = PrivateAttr()
+
+    def __init__(self, inner: BaseEmbedding, boundary: Boundary, model: EmbeddingModel) -> None:
+        """`inner` is LlamaIndex's integration or an adapter; `model.dimensions` None accepts any size."""
+        super().__init__(model_name=model.name, embed_batch_size=model.max_batch)
+        self._inner = inner
+        self._boundary = boundary
+        self._model = model
+
+    @classmethod
+    def class_name(cls) -> str:
+        """The name under which LlamaIndex records it."""
+        return "VendorEmbedding"
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        with self._boundary.guard():
+            vector = self._inner.get_query_embedding(self._model.query_prefix + query)
+        return self._checked([vector], 1)[0]
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return self._get_text_embeddings([text])[0]
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        with self._boundary.guard():
+            vectors = self._inner.get_text_embedding_batch([self._model.text_prefix + text for text in texts])
+        return self._checked(vectors, len(texts))
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        with self._boundary.guard():
+            vector = await self._inner.aget_query_embedding(self._model.query_prefix + query)
+        return self._checked([vector], 1)[0]
+
+    async def _aget_text_embedding(self, text: str) -> list[float]:
+        return (await self._aget_text_embeddings([text]))[0]
+
+    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        with self._boundary.guard():
+            prefixed = [self._model.text_prefix + text for text in texts]
+            vectors = await self._inner.aget_text_embedding_batch(prefixed)
+        return self._checked(vectors, len(texts))
+
+    def _checked(self, vectors: Sequence[list[float]], count: int) -> list[list[float]]:
+        label = self._boundary.provider.label
+        if len(vectors) != count:
+            raise errors.ProviderError(f"{label} returned {len(vectors)} vectors for {count} texts. Try again.")
+        for vector in vectors:
+            if self._model.dimensions not in {None, len(vector)}:
+                raise errors.EmbeddingCapabilityError(
+                    f"{label}'s {self._model.name} returned {len(vector)} dimensions, not {self._model.dimensions}. "
+                    "Choose another embedding model, or re-index with this one."
+                )
+        return [_unit(vector) for vector in vectors]
+
+
+def _unit(vector: Sequence[float]) -> list[float]:
+    length = math.hypot(*vector)
+    return [value / length for value in vector] if length else list(vector)
+
+
+class VendorLLM(CustomLLM):
+    """A language model behind a `Boundary`. A stream that ends before its end mark is an error, not an answer."""
+
+    _inner: LLM = PrivateAttr()
+    _boundary: Boundary = PrivateAttr()
+
+    def __init__(self, inner: LLM, boundary: Boundary) -> None:
+        """`inner` is LlamaIndex's integration."""
+        super().__init__()
+        self._inner = inner
+        self._boundary = boundary
+
+    @classmethod
+    def class_name(cls) -> str:
+        """The name under which LlamaIndex records it."""
+        return "VendorLLM"
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        """The inner model's; tools are not passed through."""
+        return self._inner.metadata.model_copy(update={"is_function_calling_model": False})
+
+    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        """One answer.
+
+        Raises:
+            errors.ProviderError: the vendor refuses or is down.
+        """
+        with self._boundary.guard():
+            return self._inner.chat(messages, **kwargs)
+
+    def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
+        """The answer piece by piece.
+
+        Raises:
+            errors.ProviderError: also while it is read.
+        """
+        with self._boundary.guard():
+            pieces = self._inner.stream_chat(messages, **kwargs)
+        return self._guarded(pieces)
+
+    def _guarded(self, pieces: ChatResponseGen) -> ChatResponseGen:
+        finished = False
+        with closing(pieces):
+            while (piece := self._next(pieces)) is not None:
+                finished = finished or _is_last(piece)
+                yield piece
+        if not finished:
+            label = self._boundary.provider.label
+            raise errors.ProviderError(f"{label} stopped before its answer was complete. Ask again.")
+
+    def _next(self, pieces: Iterator[ChatResponse]) -> ChatResponse | None:
+        with self._boundary.guard():
+            return next(pieces, None)
+
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
+        """One answer to a bare prompt."""
+        del formatted  # a chat model formats by itself
+        response: CompletionResponse = chat_to_completion_decorator(self.chat)(prompt, **kwargs)
+        return response
+
+    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:
+        """The answer to a bare prompt, piece by piece."""
+        del formatted
+        pieces: CompletionResponseGen = stream_chat_to_completion_decorator(self.stream_chat)(prompt, **kwargs)
+        return pieces
+
+
+def _is_last(piece: ChatResponse) -> bool:
+    """Whether the vendor says why it ends: in OpenAI's choice object, or in Gemini's candidate as a dict."""
+    if isinstance(piece.raw, dict):
+        return bool(piece.raw.get("finish_reason"))
+    return any(choice.finish_reason for choice in getattr(piece.raw, "choices", None) or ())

@@ -1,0 +1,19 @@
+"""Reading files: everything becomes a PDF with a text layer, and every character of its text has a place on a page."""
+
+from rag.parsing.document import parse_rendition
+from rag.parsing.filetype import detect_mime_type
+from rag.parsing.quotes import locate
+from rag.parsing.reading import decrypt, needs_password, read_file
+from rag.parsing.viewing import page_image, page_size, page_window
+
+__all__ = [
+    "decrypt",
+    "detect_mime_type",
+    "locate",
+    "needs_password",
+    "page_image",
+    "page_size",
+    "page_window",
+    "parse_rendition",
+    "read_file",
+]

@@ -1,0 +1,166 @@
+"""Reading order: columns before lines.
+
+A page is cut at its gutters, the strips that part columns of running text. What lies across a gutter (a title, a
+wide figure's caption) parts the page into bands, and in each band the left column is read before the right one. A
+gap between the columns of a table is no gutter: numbers and short entries belong to their rows.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple, Protocol, TypeVar
+
+from rag.types import Rect
+
+
+class Item(Protocol):
+    """Something with a place on the page and some text. `order` counts through the page's content."""
+
+    @property
+    def bbox(self) -> Rect:
+        """Its box."""
+
+    @property
+    def text(self) -> str:
+        """Its text; empty for what is not text, such as a table."""
+
+    @property
+    def order(self) -> int:
+        """When it is drawn."""
+
+
+I = TypeVar("I", bound=Item)  # noqa: E741  # the type variable of a few pure functions
+
+MAX_DEPTH = 6
+MIN_COLUMN_LINES = 3
+EDGE_STEP_PT = 2.0
+"""Left edges this close together are one edge."""
+OVERHANG_PT = 1.5
+"""How far a line may reach into the gutter."""
+PROSE_CHARS = 15
+"""A column is prose if most of its characters stand in runs at least this long …"""
+INTERLEAVED_PROSE_CHARS = 30
+"""… or this long, if the file draws left and right by turns, as it does the cells of a table."""
+MIN_LETTERS = 0.6
+MAX_CANDIDATES = 12
+
+
+class _Gutter(NamedTuple):
+    x: float
+    score: float
+
+
+def reading_order(items: Sequence[I], depth: int = 0) -> list[list[I]]:
+    """`items` in groups, the groups in reading order; within a group everything is read row by row."""
+    gutter = find_gutter(items) if depth < MAX_DEPTH else None
+    if gutter is None:
+        return [list(items)] if items else []
+    groups: list[list[I]] = []
+    for band in _bands(items, gutter):
+        groups.extend(reading_order(band, depth + 1) if len(band) < len(items) else [band])
+    return groups
+
+
+def find_gutter(items: Sequence[Item]) -> float | None:
+    """The x of the strip that best parts `items` into two columns of prose side by side, or None."""
+    if len(items) < 2 * MIN_COLUMN_LINES:
+        return None
+    edges: dict[int, float] = {}
+    counts: Counter[int] = Counter()
+    for item in items:
+        step = int(item.bbox.x0 // EDGE_STEP_PT)
+        counts[step] += 1
+        edges[step] = min(edges.get(step, item.bbox.x0), item.bbox.x0)
+    leftmost = min(edges.values())
+    frequent = [edges[step] for step, count in counts.most_common(MAX_CANDIDATES) if count >= MIN_COLUMN_LINES]
+    gutters = [_Gutter(x, _score(items, x)) for x in frequent if x > leftmost + 20]
+    best = max(gutters, key=lambda gutter: gutter.score, default=None)
+    return best.x if best and best.score > 0 else None
+
+
+def _score(items: Sequence[Item], x: float) -> float:
+    """Points of column height that a gutter left of `x` parts, less what lies across it; 0 if it parts no columns."""
+    left = [item for item in items if item.bbox.x1 <= x + OVERHANG_PT]
+    right = [item for item in items if item.bbox.x0 >= x - OVERHANG_PT]
+    across = len(items) - len(left) - len(right)
+    if min(len(left), len(right)) < MIN_COLUMN_LINES or across > len(left) + len(right):
+        return 0.0
+    beside = _beside(left, right)
+    if beside < MIN_COLUMN_LINES:
+        return 0.0
+    turns = _turns(left, right)
+    prose = PROSE_CHARS if turns <= 0.5 * beside + 2 else INTERLEAVED_PROSE_CHARS
+    if not (_is_prose(left, prose) and _is_prose(right, prose)):
+        return 0.0
+    return beside - 0.5 * across
+
+
+def _beside(left: Sequence[Item], right: Sequence[Item]) -> int:
+    """How many items of the smaller side stand level with some item of the other."""
+    few, many = sorted((left, right), key=len)
+    top, bottom = min(item.bbox.y0 for item in many), max(item.bbox.y1 for item in many)
+    return sum(top <= (item.bbox.y0 + item.bbox.y1) / 2 <= bottom for item in few)
+
+
+def _turns(left: Sequence[Item], right: Sequence[Item]) -> int:
+    """How often the content changes sides."""
+    sides = sorted([(item.order, 0) for item in left] + [(item.order, 1) for item in right])
+    return sum(before[1] != after[1] for before, after in pairwise(sides))
+
+
+def _is_prose(items: Sequence[Item], run: int) -> bool:
+    total = sum(len(item.text) for item in items)
+    in_runs = sum(len(item.text) for item in items if len(item.text) >= run)
+    letters = sum(sum(map(str.isalpha, item.text)) for item in items)
+    return 2 * in_runs >= total and letters >= MIN_LETTERS * total
+
+
+class _Band:
+    """Items in one horizontal strip: either beside the gutter, or level with what lies across it."""
+
+    def __init__(self, top: float, bottom: float) -> None:
+        self.top, self.bottom = top, bottom
+
+
+def _bands(items: Sequence[I], x: float) -> list[list[I]]:
+    """`items` in bands from top to bottom: left of `x`, right of `x`, across it, and so on."""
+    strips = _strips([item for item in items if item.bbox.x0 < x - OVERHANG_PT and item.bbox.x1 > x + OVERHANG_PT])
+    bands: list[list[I]] = []
+    columns: tuple[list[I], list[I]] = ([], [])
+    level: list[I] = []
+
+    def end(kept: list[I]) -> None:
+        if kept:
+            bands.append(list(kept))
+            kept.clear()
+
+    index = 0
+    for item in sorted(items, key=_middle):
+        while index < len(strips) and _middle(item) > strips[index].bottom:
+            index += 1
+        if index < len(strips) and _middle(item) >= strips[index].top:
+            end(columns[0])
+            end(columns[1])
+            level.append(item)
+        else:
+            end(level)
+            columns[item.bbox.x0 >= x - OVERHANG_PT].append(item)
+    for rest in (*columns, level):
+        end(rest)
+    return bands
+
+
+def _strips(across: Sequence[Item]) -> list[_Band]:
+    """The vertical extents of items that lie across a gutter, overlapping ones united."""
+    strips: list[_Band] = []
+    for item in sorted(across, key=lambda item: item.bbox.y0):
+        inset = 0.2 * (item.bbox.y1 - item.bbox.y0)
+        if strips and item.bbox.y0 + inset <= strips[-1].bottom:
+            strips[-1].bottom = max(strips[-1].bottom, item.bbox.y1 - inset)
+        else:
+            strips.append(_Band(item.bbox.y0 + inset, item.bbox.y1 - inset))
+    return strips
+
+
+def _middle(item: Item) -> float:
+    return (item.bbox.y0 + item.bbox.y1) / 2

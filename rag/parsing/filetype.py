@@ -1,0 +1,122 @@
+"""What a file is, judged by its content first and its name second."""
+
+import codecs
+import re
+import zipfile
+from pathlib import Path, PurePath
+
+from rag import errors
+
+PDF = "application/pdf"
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+EPUB = "application/epub+zip"
+HTML = "text/html"
+MARKDOWN = "text/markdown"
+TEXT = "text/plain"
+
+HEAD_BYTES = 4096
+PDF_HEADER_BYTES = 1024
+"""PDF readers look for the header this far into a file (PDF 1.7, implementation note 13)."""
+
+_BY_SUFFIX = {
+    ".pdf": PDF,
+    ".docx": DOCX,
+    ".pptx": PPTX,
+    ".epub": EPUB,
+    ".html": HTML,
+    ".htm": HTML,
+    ".xhtml": HTML,
+    ".md": MARKDOWN,
+    ".markdown": MARKDOWN,
+    ".txt": TEXT,
+    ".text": TEXT,
+}
+_ZIP_MEMBERS = {"word/document.xml": DOCX, "ppt/presentation.xml": PPTX, "META-INF/container.xml": EPUB}
+_HTML_START = re.compile(
+    rb"^\s*(<!--.*?-->\s*)*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S
+)
+_BINARY = {
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"GIF8": "a GIF image",
+    b"\xd0\xcf\x11\xe0": "a file of an older Office version or an encrypted Office file",
+    b"{\\rtf": "an RTF file",
+    b"%!PS": "a PostScript file",
+    b"\x1f\x8b": "a compressed file",
+    b"7z\xbc\xaf": "a compressed file",
+    b"Rar!": "a compressed file",
+    b"\x7fELF": "a program",
+    b"MZ": "a program",
+}
+_BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def detect_mime_type(path: Path, name: str) -> str:
+    """The MIME type of the file at `path`, which its owner calls `name`.
+
+    Raises:
+        errors.UnreadableFileError: it is empty, or its content contradicts its name beyond recognition.
+        errors.UnsupportedFileError: it is of a kind that cannot be taken in.
+    """
+    head = path.open("rb").read(HEAD_BYTES) if path.stat().st_size else b""
+    suffix = PurePath(name).suffix.lower()
+    if not head.strip():
+        raise errors.UnreadableFileError(f"“{name}” is empty. Check that it was saved and copied completely.")
+    if b"%PDF-" in head[:PDF_HEADER_BYTES]:
+        return PDF
+    if head.startswith(b"PK\x03\x04"):
+        return _zip_type(path, name)
+    for start, kind in _BINARY.items():
+        if head.startswith(start):
+            raise _unsupported(name, kind)
+    if _is_text(head):
+        return _text_type(head, suffix)
+    if suffix == ".pdf":
+        return PDF  # a damaged header: MuPDF may still repair the file, and says so if it cannot
+    if suffix in _BY_SUFFIX:
+        raise errors.UnreadableFileError(
+            f"“{name}” is damaged or not what its name says. Open it in another program and save it again."
+        )
+    raise _unsupported(name, f"“{suffix}”" if suffix else "unknown")
+
+
+def _zip_type(path: Path, name: str) -> str:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = set(archive.namelist())
+    except (zipfile.BadZipFile, OSError, ValueError) as error:
+        raise errors.UnreadableFileError(
+            f"“{name}” is damaged. Open it in another program and save it again."
+        ) from error
+    for member, kind in _ZIP_MEMBERS.items():
+        if member in members:
+            return kind
+    raise _unsupported(name, "an archive or an Office file of another kind")
+
+
+def _text_type(head: bytes, suffix: str) -> str:
+    if _HTML_START.match(_without_bom(head)):
+        return HTML
+    named = _BY_SUFFIX.get(suffix, TEXT)
+    return named if named in {TEXT, MARKDOWN, HTML, PDF} else TEXT
+
+
+def _without_bom(head: bytes) -> bytes:
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return head.decode("utf-16", errors="ignore").encode()
+    return head.removeprefix(codecs.BOM_UTF8)
+
+
+def _is_text(head: bytes) -> bool:
+    """No control characters but white space, form feed and escape; UTF-16 only with a byte order mark."""
+    if head.startswith(_BOMS):
+        return True
+    controls = sum(byte < 32 and byte not in b"\t\n\r\f\x1b" for byte in head)
+    return b"\0" not in head and controls <= len(head) // 200
+
+
+def _unsupported(name: str, kind: str) -> errors.UnsupportedFileError:
+    return errors.UnsupportedFileError(
+        f"“{name}” is {kind}, which cannot be taken in. Save it as PDF, DOCX, PPTX, HTML, Markdown or text."
+    )

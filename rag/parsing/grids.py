@@ -1,0 +1,208 @@
+"""Ruled tables, from the lines drawn around their cells.
+
+PyMuPDF's `find_tables` takes 120 to 270 ms a page and would be most of the cost of parsing. The rules come with
+the page's text for next to nothing, and where they cross there are cells.
+"""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from rag.parsing import rows
+from rag.parsing.pieces import Piece, Rule
+from rag.types import BlockKind, Rect
+
+THICKNESS_PT = 3.0
+"""A drawn box thinner than this is a line."""
+MIN_RULE_PT = 8.0
+TOUCH_PT = 3.0
+"""Rules this close together cross, or are one rule."""
+MAX_RULES = 1500
+"""More rules than this are a drawing."""
+MAX_CELL_CHARS = 1500
+"""A box with more text than this lays out the page and is no cell."""
+MIN_FILLED_ROWS = 0.4
+"""At least this share of the rows has two or more cells with text."""
+MAX_WRAPPED_LINES = 6
+"""A cell with more lines than this holds several rows whose rules are not drawn."""
+
+
+class Grid(NamedTuple):
+    """A table: its box, its text, and its rows. `order` is that of its first piece."""
+
+    bbox: Rect
+    text: str
+    order: int
+    block: rows.RawBlock
+
+
+class _Edge(NamedTuple):
+    """A rule as a line: where it is on the other axis, and from where to where it goes."""
+
+    at: float
+    start: float
+    end: float
+
+
+def find_grids(pieces: Sequence[Piece], rules: Sequence[Rule], page_box: Rect) -> tuple[list[Grid], list[Piece]]:
+    """The ruled tables of a page, and the pieces outside them."""
+    across, down = _edges(rules, page_box)
+    if len(across) < 2 or len(down) < 2 or len(across) + len(down) > MAX_RULES:
+        return [], list(pieces)
+    grids: list[Grid] = []
+    rest = list(pieces)
+    for across_group, down_group in _components(across, down):
+        xs = _positions(down_group)
+        ys = _positions(across_group)
+        if len(xs) < 3 or len(ys) < 2:
+            continue
+        grid = _make_grid(rest, xs, ys)
+        if grid is not None:
+            grids.append(grid)
+            rest = [piece for piece in rest if not _is_within(piece, xs, ys)]
+    return grids, rest
+
+
+def _edges(rules: Sequence[Rule], page_box: Rect) -> tuple[list[_Edge], list[_Edge]]:
+    """Horizontal and vertical edges; a rectangle has two of each. Frames and backgrounds of the page are none."""
+    across: list[_Edge] = []
+    down: list[_Edge] = []
+    for (x0, y0, x1, y1), is_rectangle in rules:
+        width, height = x1 - x0, y1 - y0
+        if width * height > 0.7 * page_box.x1 * page_box.y1:
+            continue
+        if height <= THICKNESS_PT:
+            across.append(_Edge((y0 + y1) / 2, x0, x1))
+        elif width <= THICKNESS_PT:
+            down.append(_Edge((x0 + x1) / 2, y0, y1))
+        elif is_rectangle:
+            across += [_Edge(y0, x0, x1), _Edge(y1, x0, x1)]
+            down += [_Edge(x0, y0, y1), _Edge(x1, y0, y1)]
+        if len(across) + len(down) > 4 * MAX_RULES:
+            return [], []
+    return _joined(across), _joined(down)
+
+
+def _joined(edges: Iterable[_Edge]) -> list[_Edge]:
+    """Edges on one line that touch become one; short ones are dropped."""
+    joined: list[_Edge] = []
+    lines: dict[int, list[_Edge]] = defaultdict(list)
+    for edge in edges:
+        lines[round(edge.at)].append(edge)
+    for line in lines.values():
+        line.sort(key=lambda edge: edge.start)
+        current = line[0]
+        for edge in line[1:]:
+            if edge.start <= current.end + TOUCH_PT:
+                current = current._replace(end=max(current.end, edge.end))
+            else:
+                joined.append(current)
+                current = edge
+        joined.append(current)
+    return [edge for edge in joined if edge.end - edge.start >= MIN_RULE_PT]
+
+
+def _components(across: Sequence[_Edge], down: Sequence[_Edge]) -> list[tuple[list[_Edge], list[_Edge]]]:
+    """Edges that cross, directly or through others, together."""
+    parent = list(range(len(across) + len(down)))
+
+    def root(index: int) -> int:
+        while parent[index] != index:
+            parent[index] = parent[parent[index]]
+            index = parent[index]
+        return index
+
+    for i, horizontal in enumerate(across):
+        for j, vertical in enumerate(down, start=len(across)):
+            if _cross(horizontal, vertical):
+                parent[root(i)] = root(j)
+    groups: dict[int, tuple[list[_Edge], list[_Edge]]] = defaultdict(lambda: ([], []))
+    for i, edge in enumerate(across):
+        groups[root(i)][0].append(edge)
+    for j, edge in enumerate(down, start=len(across)):
+        groups[root(j)][1].append(edge)
+    return list(groups.values())
+
+
+def _cross(across: _Edge, down: _Edge) -> bool:
+    return (
+        across.start - TOUCH_PT <= down.at <= across.end + TOUCH_PT
+        and down.start - TOUCH_PT <= across.at <= down.end + TOUCH_PT
+    )
+
+
+def _positions(edges: Sequence[_Edge]) -> list[float]:
+    """Where the edges of a table are, leaving out those much shorter than the longest: they divide few cells."""
+    lengths: list[tuple[float, float]] = []
+    for edge in sorted(edges):
+        if lengths and edge.at - lengths[-1][0] <= TOUCH_PT:
+            lengths[-1] = (lengths[-1][0], lengths[-1][1] + edge.end - edge.start)
+        else:
+            lengths.append((edge.at, edge.end - edge.start))
+    longest = max((length for _, length in lengths), default=0.0)
+    return [at for at, length in lengths if length >= 0.25 * longest]
+
+
+def _is_within(piece: Piece, xs: Sequence[float], ys: Sequence[float]) -> bool:
+    x, y = (piece.bbox.x0 + piece.bbox.x1) / 2, (piece.bbox.y0 + piece.bbox.y1) / 2
+    return xs[0] <= x <= xs[-1] and ys[0] <= y <= ys[-1]
+
+
+def _make_grid(pieces: Sequence[Piece], xs: Sequence[float], ys: Sequence[float]) -> Grid | None:
+    """The table with column edges `xs` and row edges `ys`, or None if its text does not look like one."""
+    cells: dict[int, dict[int, list[Piece]]] = defaultdict(lambda: defaultdict(list))
+    inside = [piece for piece in pieces if _is_within(piece, xs, ys)]
+    for piece in inside:
+        row = bisect_right(ys, (piece.bbox.y0 + piece.bbox.y1) / 2)
+        column = bisect_right(xs, (piece.bbox.x0 + piece.bbox.x1) / 2)
+        cells[row][column].append(piece)
+    filled = sum(len(columns) > 1 for columns in cells.values())
+    if not filled or filled < MIN_FILLED_ROWS * len(cells):
+        return None
+    if any(_length(cell) > MAX_CELL_CHARS for columns in cells.values() for cell in columns.values()):
+        return None
+    lines = [line for row in sorted(cells) for line in _row_lines(cells[row])]
+    if len(lines) < 2:
+        return None
+    box = rows.bounds(line.bbox for line in lines)
+    block = rows.RawBlock(BlockKind.TABLE, lines, inside[0].size, False)
+    return Grid(box, "", min(piece.order for piece in inside), block)
+
+
+def _length(cell: Sequence[Piece]) -> int:
+    return sum(len(piece.text) for piece in cell)
+
+
+def _row_lines(columns: Mapping[int, list[Piece]]) -> list[rows.RawLine]:
+    """The row's line, or several if it holds rows between which no rule is drawn."""
+    cells = [rows.make_rows(columns[column]) for column in sorted(columns)]
+    if not any(_is_list(cell) for cell in cells):
+        return [_line(cells)]
+    column_of = {piece.order: column for column, pieces in columns.items() for piece in pieces}
+    return [
+        _line(_recut(row, column_of)) for row in rows.make_rows([piece for cell in columns.values() for piece in cell])
+    ]
+
+
+def _is_list(cell: Sequence[rows.Row]) -> bool:
+    """Whether the lines of a cell are entries of their own, not wrapped text: many, or all of them numbers."""
+    texts = [rows.join(list(row.pieces)) for row in cell]
+    return len(texts) > MAX_WRAPPED_LINES or (len(texts) > 1 and all(map(_is_number, texts)))
+
+
+def _is_number(entry: str) -> bool:
+    return any(map(str.isdigit, entry)) and sum(map(str.isalpha, entry)) <= 3
+
+
+def _recut(row: rows.Row, column_of: Mapping[int, int]) -> list[list[rows.Row]]:
+    """A row on one baseline, cut at the table's columns."""
+    columns: dict[int, list[Piece]] = defaultdict(list)
+    for piece in row.pieces:
+        columns[column_of[piece.order]].append(piece)
+    return [rows.make_rows(columns[column]) for column in sorted(columns)]
+
+
+def _line(cells: Sequence[Sequence[rows.Row]]) -> rows.RawLine:
+    box = rows.bounds(row.bbox for cell in cells for row in cell)
+    return rows.RawLine(box, "\t".join(" ".join(rows.join(list(row.pieces)) for row in cell) for cell in cells))

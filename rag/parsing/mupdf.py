@@ -1,0 +1,87 @@
+"""PyMuPDF: imported light, made quiet, and its exceptions turned into ours."""
+
+import contextlib
+import importlib
+import logging
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rag import errors
+from rag.types import Rect
+
+_MODELS = ("pymupdf.layout", "pymupdf4llm")
+
+
+def _import_without_models() -> Any:
+    """PyMuPDF without its layout model.
+
+    PyMuPDF 2.0 imports the model and onnxruntime with itself, which costs seconds and some 70 MB in every
+    process. It does without them when their import fails, as it does for a name that is None in `sys.modules`.
+    """
+    hidden = [name for name in _MODELS if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None is how the import system says "not there"
+    try:
+        pymupdf: Any = importlib.import_module("pymupdf")
+    finally:
+        for name in hidden:
+            del sys.modules[name]
+    pymupdf.TOOLS.mupdf_display_errors(False)
+    pymupdf.TOOLS.mupdf_display_warnings(False)
+    pymupdf.set_messages(pylogging_name="pymupdf", pylogging_level=logging.DEBUG)
+    return pymupdf
+
+
+pymupdf = _import_without_models()
+
+LOCK = threading.RLock()
+"""MuPDF is not thread safe as PyMuPDF binds it: every use in a process with threads holds this lock."""
+
+FAILURES = (
+    pymupdf.mupdf.FzErrorBase,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What PyMuPDF raises on broken files: MuPDF's own errors, and anything its Python part trips over."""
+
+
+@contextlib.contextmanager
+def readable(name: str) -> Iterator[None]:
+    """Turns failures of PyMuPDF into `errors.UnreadableFileError` naming the file."""
+    try:
+        yield
+    except errors.Error:
+        raise
+    except FAILURES as error:
+        raise errors.UnreadableFileError(
+            f"“{name}” is damaged and cannot be read. Open it in another program and save it again.",
+            details={"reason": f"{type(error).__name__}: {error}"[:300]},
+        ) from error
+
+
+@contextlib.contextmanager
+def open_pdf(path: Path) -> Iterator[Any]:
+    """The PDF at `path`, closed afterwards.
+
+    Raises:
+        errors.NotFoundError: there is no file.
+        errors.UnreadableFileError: it is no PDF, or damaged.
+    """
+    if not path.is_file():
+        raise errors.NotFoundError(f"The file “{path.name}” is gone. Ingest the document again.")
+    with LOCK, readable(path.name), pymupdf.open(path, filetype="pdf") as document:
+        yield document
+
+
+def to_rect(box: tuple[float, float, float, float]) -> Rect:
+    """A box as our type, rounded to a hundredth of a point, left before right and top before bottom."""
+    x0, y0, x1, y1 = box
+    return Rect(round(min(x0, x1), 2), round(min(y0, y1), 2), round(max(x0, x1), 2), round(max(y0, y1), 2))

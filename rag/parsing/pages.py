@@ -1,0 +1,79 @@
+"""A page's content: its size and label, and its blocks in reading order."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from rag.parsing import columns, grids, pieces, rows
+from rag.parsing.mupdf import FAILURES, to_rect
+from rag.parsing.pieces import Direction, Piece, Rule
+from rag.types import PageInfo, Rect
+
+
+class PageContent(NamedTuple):
+    """A parsed page. A page that failed has an error in `info` and no blocks."""
+
+    info: PageInfo
+    blocks: list[rows.RawBlock]
+
+
+def parse_page(document: Any, index: int, label: str | None = None) -> PageContent:
+    """The content of page `index` (from 0). Never raises for a bad page: its `info` says what is wrong."""
+    try:
+        page = document[index]
+        box = to_rect(page.rect)
+        found, rules = pieces.page_content(page)
+        info = PageInfo(number=index + 1, width=box.x1 - box.x0, height=box.y1 - box.y0, label=label)
+        return PageContent(info, list(page_blocks(found, rules, box)))
+    except FAILURES as error:
+        reason = f"The page cannot be read ({type(error).__name__}: {error})"[:300]
+        return PageContent(PageInfo(number=index + 1, width=0.0, height=0.0, label=label, error=reason), [])
+
+
+def page_blocks(found: Sequence[Piece], rules: Sequence[Rule], page_box: Rect) -> Iterator[rows.RawBlock]:
+    """Blocks in reading order: first the text of the page's main direction, then what is written sideways."""
+    by_direction = Counter[Direction]()
+    for piece in found:
+        by_direction[piece.direction] += len(piece.text)
+    for direction, _ in by_direction.most_common():
+        turned = [piece._replace(bbox=_turn(piece.bbox, direction)) for piece in found if piece.direction is direction]
+        turned_rules = [rule._replace(bbox=_turn(rule.bbox, direction)) for rule in rules]
+        for block in _upright_blocks(turned, turned_rules, _turn(page_box, direction)):
+            lines = [line._replace(bbox=_turn_back(line.bbox, direction)) for line in block.lines]
+            yield block._replace(lines=lines)
+
+
+def _upright_blocks(found: Sequence[Piece], rules: Sequence[Rule], page_box: Rect) -> Iterator[rows.RawBlock]:
+    """Blocks of text that runs from left to right."""
+    tables, rest = grids.find_grids(found, rules, page_box)
+    items: list[Piece | grids.Grid] = [*rest, *tables]
+    for group in columns.reading_order(items):
+        group.sort(key=lambda item: item.bbox.y0 + item.bbox.y1)
+        loose: list[Piece] = []
+        for item in group:
+            if isinstance(item, Piece):
+                loose.append(item)
+            else:
+                yield from rows.make_blocks(rows.make_rows(loose))
+                loose = []
+                yield item.block
+        yield from rows.make_blocks(rows.make_rows(loose))
+
+
+def _turn(box: Rect, direction: Direction) -> Rect:
+    """`box` on a page turned so that text going in `direction` goes right."""
+    match direction:
+        case Direction.RIGHT:
+            return box
+        case Direction.LEFT:
+            return Rect(-box.x1, -box.y1, -box.x0, -box.y0)
+        case Direction.DOWN:
+            return Rect(box.y0, -box.x1, box.y1, -box.x0)
+        case Direction.UP:
+            return Rect(-box.y1, box.x0, -box.y0, box.x1)
+
+
+def _turn_back(box: Rect, direction: Direction) -> Rect:
+    """The inverse of `_turn`."""
+    inverse = {Direction.DOWN: Direction.UP, Direction.UP: Direction.DOWN}
+    return _turn(box, inverse.get(direction, direction))

@@ -1,0 +1,149 @@
+"""A process of its own for each file, so that a file that hangs or crashes MuPDF costs one error message."""
+
+import contextlib
+import json
+import logging
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from rag import errors
+from rag.config import ParsingConfig
+from rag.parsing import wire
+from rag.parsing.pages import PageContent
+
+logger = logging.getLogger(__name__)
+
+PACKAGE_ROOT = Path(__file__).resolve().parents[2]
+STDERR_BYTES = 2000
+
+OnProgress = Callable[[int, int], None]
+
+
+def run(request: Mapping[str, Any], config: ParsingConfig, on_progress: OnProgress | None = None) -> "Results":
+    """What the parsing process answers to `request` (see `rag.parsing.child`).
+
+    Raises:
+        errors.PasswordError, errors.UnreadableFileError, errors.StoreError: what the process says, or why it ended.
+    """
+    results = Results(config, on_progress or _ignore)
+    with tempfile.TemporaryFile() as stderr, _child(stderr) as child:
+        results.read(child, wire.dump({**request, "config": config.model_dump()}))
+        if not results.complete:
+            error = results.failure(request["name"], child.wait())
+            stderr.seek(0)
+            said = stderr.read()[-STDERR_BYTES:].decode(errors="replace")
+            logger.info("Parsing ended early: %s %s", error, said)
+            raise error
+    return results
+
+
+@contextlib.contextmanager
+def _child(stderr: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+    """A parsing process that does not outlive the block."""
+    command = [sys.executable, "-m", "rag.parsing.child"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, cwd=PACKAGE_ROOT
+    ) as child:
+        try:
+            yield child
+        finally:
+            child.kill()
+
+
+class Results:
+    """What has come from the parsing process so far."""
+
+    def __init__(self, config: ParsingConfig, on_progress: OnProgress) -> None:
+        self.pages: list[PageContent] = []
+        self.title: str | None = None
+        self.complete = False
+        self._config = config
+        self._on_progress = on_progress
+        self._error: errors.Error | None = None
+        self._total = 0
+        self._done = 0
+        self._late = False
+
+    def read(self, child: subprocess.Popen[bytes], request: bytes) -> None:
+        """Sends `request` and takes results until the process ends or its time is over."""
+        started = time.monotonic()
+        timer = self._start_timer(child, started)
+        try:
+            with contextlib.suppress(BrokenPipeError):
+                _pipe(child.stdin).write(request)
+                _pipe(child.stdin).flush()
+            for line in _pipe(child.stdout):
+                message = json.loads(line)
+                self._take(message)
+                if "pages" in message:
+                    timer.cancel()
+                    timer = self._start_timer(child, started)
+        finally:
+            timer.cancel()
+
+    def _start_timer(self, child: subprocess.Popen[bytes], started: float) -> threading.Timer:
+        """Ends the process when the time for the pages known so far is over."""
+        timer = threading.Timer(started + self._seconds() - time.monotonic(), self._end, [child])
+        timer.daemon = True
+        timer.start()
+        return timer
+
+    def _seconds(self) -> float:
+        return self._config.timeout_seconds_base + self._config.timeout_seconds_per_page * self._total
+
+    def _end(self, child: subprocess.Popen[bytes]) -> None:
+        self._late = True
+        child.kill()
+
+    def _take(self, message: Mapping[str, Any]) -> None:
+        match message:
+            case {"pages": total}:
+                self._total = total
+            case {"recognised": count}:
+                self._progress(count)
+            case {"page": page}:
+                self.pages.append(wire.load_page(page))
+                self._progress(len(self.pages))
+            case {"title": title}:
+                self.title = title
+                self.complete = True
+            case {"error": error}:
+                self._error = wire.load_error(error)
+
+    def _progress(self, done: int) -> None:
+        if done > self._done:
+            self._done = done
+            self._on_progress(done, self._total)
+
+    def failure(self, name: str, code: int) -> errors.Error:
+        """Why there is no document."""
+        if self._error:
+            return self._error
+        if self._late:
+            reason = f"reading it took longer than {self._seconds():.0f} seconds"
+        elif code == -signal.SIGKILL:
+            reason = "the system ended the process that read it, most likely for want of memory"
+        else:
+            reason = "it crashed the process that read it"
+        page = f" at page {len(self.pages) + 1} of {self._total}" if self._total else ""
+        return errors.UnreadableFileError(
+            f"“{name}” cannot be read: {reason}{page}. Open it in another program, save it again, or split it.",
+            details={"exit_code": code, "pages_done": len(self.pages)},
+        )
+
+
+def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
+    if stream is None:
+        raise RuntimeError("the process was started without pipes")
+    return stream
+
+
+def _ignore(done: int, total: int) -> None:
+    """Nobody watches."""

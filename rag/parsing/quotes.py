@@ -1,0 +1,167 @@
+"""From characters of a passage to their boxes on the page.
+
+A passage's lines were put together from runs of text on the page. The runs inside a line's box are found again
+and laid along the line's characters, white space left out, so that each character knows its box.
+"""
+
+import functools
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rag import errors
+from rag.parsing import text
+from rag.parsing.mupdf import FAILURES, LOCK, open_pdf
+from rag.parsing.pieces import TEXT_FLAGS, to_display
+from rag.types import BlockKind, Line, Passage, Rect, Region
+
+TOLERANCE_PT = 0.1
+"""How far the middle of a run may be out of its line's box."""
+CELL_GAP_EM = 1.0
+"""Boxes in a table's row with a wider gap between them stay apart: they are in different cells."""
+KEPT_PAGES = 32
+"""Pages whose characters are kept, for the next quote from the same page (about 0.5 MB each)."""
+
+
+class Run(NamedTuple):
+    """A run of text as it stands on the page: its characters without white space, and a box for each."""
+
+    bbox: Rect
+    text: str
+    boxes: tuple[Rect, ...]
+    is_vertical: bool
+
+
+def locate(rendition: Path, passage: Passage, start: int, end: int) -> tuple[Region, ...]:
+    """The boxes of exactly the characters `passage.text[start:end]`, one per line of print, in points as displayed.
+
+    Returns:
+        A region per page; nothing for characters that are not found in the rendition.
+
+    Raises:
+        errors.NotFoundError: the rendition is gone.
+        errors.UnreadableFileError: it cannot be read any more.
+    """
+    rects: dict[int, list[Rect]] = {}
+    for line, first, last in _parts(passage.lines, start, end):
+        found = _line_boxes(rendition, line, first, last)
+        if found:
+            rects.setdefault(line.page_number, []).extend(found)
+    return tuple(Region(page_number=page, rects=tuple(rects[page])) for page in sorted(rects))
+
+
+def _parts(lines: Sequence[Line], start: int, end: int) -> Iterator[tuple[Line, int, int]]:
+    """Lines that have characters of `lines_text(lines)[start:end]`, with the offsets of these in the line."""
+    offset = 0
+    for index, line in enumerate(lines):
+        if index:
+            offset += 2 if line.starts_block else 1
+        first, last = max(start - offset, 0), min(end - offset, len(line.text))
+        if first < last:
+            yield line, first, last
+        offset += len(line.text)
+
+
+def _line_boxes(rendition: Path, line: Line, first: int, last: int) -> list[Rect]:
+    target = text.squash(line.text)
+    before, chosen = len(text.squash(line.text[:first])), len(text.squash(line.text[first:last]))
+    near = [run for run in page_runs(rendition, line.page_number) if _is_in(run.bbox, line.bbox)]
+    boxes = lay(near, target)[before : before + chosen]
+    vertical = sum(run.is_vertical for run in near) * 2 > len(near)
+    return merge((box for box in boxes if box is not None), vertical, apart=line.kind is BlockKind.TABLE)
+
+
+def _is_in(box: Rect, line: Rect) -> bool:
+    x, y = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
+    return (
+        line.x0 - TOLERANCE_PT <= x <= line.x1 + TOLERANCE_PT and line.y0 - TOLERANCE_PT <= y <= line.y1 + TOLERANCE_PT
+    )
+
+
+def lay(runs: Iterable[Run], target: str) -> list[Rect | None]:
+    """A box for each character of `target`, from `runs` that make it up in some order; None where none fits."""
+    boxes: list[Rect | None] = []
+    free = sorted(runs, key=lambda run: run.bbox.x0, reverse=text.is_right_to_left(target))
+    while len(boxes) < len(target):
+        fitting = [run for run in free if target.startswith(run.text, len(boxes))]
+        if fitting:
+            run = max(fitting, key=lambda run: len(run.text))
+            free.remove(run)
+            boxes.extend(run.boxes)
+        else:
+            boxes.append(None)
+    return boxes
+
+
+def merge(boxes: Iterable[Rect], vertical: bool, *, apart: bool) -> list[Rect]:
+    """Neighbouring boxes on one baseline become one; with `apart` a wide gap keeps them apart."""
+    if vertical:
+        return [_swap(box) for box in merge(map(_swap, boxes), False, apart=apart)]
+    lines: list[list[Rect]] = []
+    for box in boxes:
+        line = next((line for line in lines if _is_level(line[0], box)), None)
+        if line is None:
+            lines.append([box])
+        else:
+            line.append(box)
+    return [merged for line in lines for merged in _merge_line(sorted(line), apart)]
+
+
+def _merge_line(boxes: Sequence[Rect], apart: bool) -> Iterator[Rect]:
+    current = boxes[0]
+    for box in boxes[1:]:
+        if apart and box.x0 - current.x1 > CELL_GAP_EM * (box.y1 - box.y0):
+            yield current
+            current = box
+        else:
+            current = current.union(box)
+    yield current
+
+
+def _is_level(first: Rect, other: Rect) -> bool:
+    return 2 * (min(first.y1, other.y1) - max(first.y0, other.y0)) >= min(first.y1 - first.y0, other.y1 - other.y0)
+
+
+def _swap(box: Rect) -> Rect:
+    return Rect(box.y0, box.x0, box.y1, box.x1)
+
+
+def page_runs(rendition: Path, page_number: int) -> tuple[Run, ...]:
+    """The runs of text on a page, in display space; none if the page cannot be read."""
+    with LOCK:
+        try:
+            return _read_runs(rendition, rendition.stat().st_mtime_ns, page_number)
+        except FileNotFoundError as error:
+            raise errors.NotFoundError(f"The file “{rendition.name}” is gone. Ingest the document again.") from error
+
+
+@functools.lru_cache(maxsize=KEPT_PAGES)
+def _read_runs(rendition: Path, modified: int, page_number: int) -> tuple[Run, ...]:  # noqa: ARG001  # part of the key
+    with open_pdf(rendition) as document:
+        try:
+            page = document[page_number - 1]
+            matrix = page.rotation_matrix if page.rotation else None
+            blocks = page.get_text("rawdict", flags=TEXT_FLAGS)["blocks"]
+        except FAILURES:
+            return ()
+        return tuple(_run(line, matrix) for block in blocks for line in block.get("lines", ()))
+
+
+def _run(line: dict[str, Any], matrix: Any | None) -> Run:
+    characters: list[str] = []
+    boxes: list[Rect] = []
+    for span in line["spans"]:
+        for char in span["chars"]:
+            content = text.squash(char["c"])
+            if content:
+                box = to_display(char["bbox"], matrix)
+                characters.append(content)
+                boxes.append(boxes[-1] if boxes and _has_no_width(char["bbox"]) else box)
+    x, y = line["dir"]
+    turned = matrix is not None and abs(matrix.a) < abs(matrix.b)
+    return Run(to_display(line["bbox"], matrix), "".join(characters), tuple(boxes), (abs(x) < abs(y)) != turned)
+
+
+def _has_no_width(box: tuple[float, float, float, float]) -> bool:
+    """So it is with the later letters of a ligature, which MuPDF takes apart: they share the first one's box."""
+    return box[2] - box[0] < 0.01 and box[3] - box[1] > 0.01

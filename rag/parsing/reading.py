@@ -1,0 +1,135 @@
+"""From a file to its rendition and its parsed document."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from rag import errors
+from rag.config import ParsingConfig
+from rag.parsing import process, structure
+from rag.parsing.filetype import PDF, detect_mime_type
+from rag.types import ParsedDocument
+
+PARTIAL_SUFFIX = ".partial"
+CHUNK_BYTES = 1 << 20
+_ENCRYPTION_MARK = b"/Encrypt"
+"""Stands in the trailer of every encrypted PDF, which itself is never encrypted or compressed (ISO 32000-1, 7.6.1)."""
+
+
+def read_file(
+    source: Path,
+    *,
+    name: str,
+    rendition: Path,
+    config: ParsingConfig | None = None,
+    password: str | None = None,
+    on_progress: process.OnProgress | None = None,
+) -> ParsedDocument:
+    """Makes the rendition of the file at `source` and parses it, in one process with limits of time and memory.
+
+    Args:
+        source: the file.
+        name: what its owner calls it; used in messages, and where the content leaves its kind open.
+        rendition: where to put the PDF that is shown and highlighted; it appears only when all went well.
+        config: limits and ways of reading.
+        password: of an encrypted file.
+        on_progress: called here with (pages done, pages in total).
+
+    Raises:
+        errors.NotFoundError: there is no file at `source`.
+        errors.PasswordError: it is encrypted and `password` is None or wrong.
+        errors.UnreadableFileError: it is damaged, has no text, or needs more time or memory than it may take.
+        errors.UnsupportedFileError: it is of a kind that cannot be taken in.
+    """
+    config = config or ParsingConfig()
+    if not source.is_file():
+        raise errors.NotFoundError(f"There is no file “{source.name}”. Check its path.")
+    _check_size(source, name, config)
+    partial = rendition.with_name(rendition.name + PARTIAL_SUFFIX)
+    request = {
+        "task": "parse",
+        "source": str(source.resolve()),
+        "name": name,
+        "mime_type": detect_mime_type(source, name),
+        "rendition": str(partial.resolve()),
+        "password": password,
+    }
+    try:
+        results = process.run(request, config, on_progress)
+        parsed = structure.assemble(results.pages, results.title)
+        _check_text(parsed, name, config)
+        partial.replace(rendition)
+    finally:
+        partial.unlink(missing_ok=True)
+    return parsed
+
+
+def _check_size(source: Path, name: str, config: ParsingConfig) -> None:
+    megabytes = source.stat().st_size / 1_000_000
+    if megabytes > config.max_file_mb:
+        raise errors.UnreadableFileError(
+            f"“{name}” has {megabytes:.0f} MB; the limit is {config.max_file_mb} MB. Split it into smaller files."
+        )
+
+
+def _check_text(parsed: ParsedDocument, name: str, config: ParsingConfig) -> None:
+    if parsed.blocks:
+        return
+    failed = [page for page in parsed.pages if page.error]
+    if failed:
+        raise errors.UnreadableFileError(
+            f"“{name}” has no page that can be read ({failed[0].error}). Open it in another program and save it again."
+        )
+    advice = (
+        "If its pages are pictures, install Tesseract with the language's data and add the file again."
+        if config.ocr
+        else "If its pages are pictures, switch text recognition on and add the file again."
+    )
+    raise errors.UnreadableFileError(f"“{name}” has no text. {advice}")
+
+
+def needs_password(source: Path) -> bool:
+    """Whether the file at `source` is a PDF that does not open without a password."""
+    with source.open("rb") as file:
+        if not any(_ENCRYPTION_MARK in chunk for chunk in _overlapping_chunks(file)):
+            return False
+    with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
+        try:
+            decrypt(source, Path(folder) / "decrypted.pdf", None)
+        except errors.PasswordError:
+            return True
+        except errors.UnreadableFileError:
+            return False
+    return False
+
+
+def _overlapping_chunks(file: BinaryIO) -> Iterator[bytes]:
+    """The file's content in chunks that overlap by the length of the mark."""
+    tail = b""
+    while chunk := file.read(CHUNK_BYTES):
+        yield tail + chunk
+        tail = chunk[-len(_ENCRYPTION_MARK) :]
+
+
+def decrypt(source: Path, target: Path, password: str | None) -> None:
+    """Writes the PDF at `source` to `target` without encryption; `target` appears only when all went well.
+
+    Raises:
+        errors.PasswordError: `password` is None or wrong.
+        errors.UnreadableFileError: the file is damaged or no PDF.
+    """
+    partial = target.with_name(target.name + PARTIAL_SUFFIX)
+    request = {
+        "task": "decrypt",
+        "source": str(source.resolve()),
+        "name": source.name,
+        "mime_type": PDF,
+        "rendition": str(partial.resolve()),
+        "password": password,
+    }
+    try:
+        process.run(request, ParsingConfig())
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,187 @@
+"""From pieces to lines: what stands on one baseline is one line, and lines that hang together are one block."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from rag.parsing import text
+from rag.parsing.pieces import Piece
+from rag.types import BlockKind, Rect
+
+WORD_GAP_EM = 0.12
+"""A gap wider than this between pieces is a space."""
+CELL_GAP_EM = 1.0
+"""A gap wider than this may part the cells of a table."""
+ALIGNED_PT = 4.0
+"""Edges this close together are aligned."""
+MIN_TABLE_ROWS = 3
+MAX_ROWS_BETWEEN = 3
+"""So many rows with a single cell may stand between two rows of a table: sub-headings, wrapped labels."""
+MIN_ALIGNED_ROWS = 0.6
+PARAGRAPH_GAP_EM = 0.65
+"""More white than this between two lines begins a block."""
+_SIGNS = frozenset("$€£¥(–—-")
+
+
+class RawLine(NamedTuple):
+    """A line before it is numbered."""
+
+    bbox: Rect
+    text: str
+
+
+class RawBlock(NamedTuple):
+    """A block before the document is known: `size` in points and `bold` are those of its text."""
+
+    kind: BlockKind
+    lines: list[RawLine]
+    size: float
+    bold: bool
+
+
+class Row(NamedTuple):
+    """Cells on one baseline, each of one or more pieces, left to right."""
+
+    cells: list[list[Piece]]
+    bbox: Rect
+
+    @property
+    def pieces(self) -> Iterator[Piece]:
+        """All pieces, left to right."""
+        return (piece for cell in self.cells for piece in cell)
+
+    @property
+    def size(self) -> float:
+        """The size of most of its text."""
+        return max(self.pieces, key=lambda piece: len(piece.text)).size
+
+    @property
+    def bold(self) -> bool:
+        """Whether all of it is bold."""
+        return all(piece.bold for piece in self.pieces)
+
+
+def make_rows(pieces: Sequence[Piece]) -> list[Row]:
+    """`pieces` of one column put together by baseline, from top to bottom."""
+    grouped: list[list[Piece]] = []
+    for piece in sorted(pieces, key=lambda piece: piece.bbox.y0 + piece.bbox.y1):
+        if grouped and _is_level(grouped[-1][0].bbox, piece.bbox):
+            grouped[-1].append(piece)
+        else:
+            grouped.append([piece])
+    return [_make_row(group) for group in grouped]
+
+
+def _is_level(first: Rect, other: Rect) -> bool:
+    shared = min(first.y1, other.y1) - max(first.y0, other.y0)
+    return 2 * shared >= min(first.y1 - first.y0, other.y1 - other.y0)
+
+
+def _make_row(pieces: list[Piece]) -> Row:
+    pieces.sort(key=lambda piece: piece.bbox.x0)
+    cells = [[pieces[0]]]
+    for before, piece in pairwise(pieces):
+        gap = piece.bbox.x0 - before.bbox.x1
+        if gap > CELL_GAP_EM * max(before.size, piece.size) and not _SIGNS.issuperset(before.text):
+            cells.append([piece])
+        else:
+            cells[-1].append(piece)
+    return Row(cells, bounds(piece.bbox for piece in pieces))
+
+
+def bounds(boxes: Iterator[Rect]) -> Rect:
+    """The box around all `boxes`, of which there is at least one."""
+    box = next(boxes)
+    for other in boxes:
+        box = box.union(other)
+    return box
+
+
+def join(pieces: Sequence[Piece]) -> str:
+    """The text of pieces on one baseline, in logical order."""
+    if len(pieces) == 1:
+        return pieces[0].text
+    backwards = text.is_right_to_left("".join(piece.text for piece in pieces))
+    ordered = list(reversed(pieces)) if backwards else list(pieces)
+    parts = [ordered[0].text]
+    for before, piece in pairwise(ordered):
+        near, far = sorted((before.bbox, piece.bbox))
+        if far.x0 - near.x1 > WORD_GAP_EM * piece.size:
+            parts.append(" ")
+        parts.append(piece.text)
+    return "".join(parts)
+
+
+def make_blocks(rows: Sequence[Row]) -> list[RawBlock]:
+    """The rows of one column as blocks of text and tables."""
+    blocks: list[RawBlock] = []
+    start = 0
+    for first, last in _tables(rows):
+        blocks.extend(_text_blocks(rows[start:first]))
+        blocks.append(_table(rows[first : last + 1]))
+        start = last + 1
+    return [*blocks, *_text_blocks(rows[start:])]
+
+
+def _tables(rows: Sequence[Row]) -> Iterator[tuple[int, int]]:
+    """First and last row of each stretch whose cells stand below one another."""
+    run: list[int] = []
+    for index, row in enumerate(rows):
+        if len(row.cells) < 2:
+            continue
+        if run and (index - run[-1] > MAX_ROWS_BETWEEN + 1 or not _follows(rows[run[-1]], row)):
+            if _is_table(rows, run):
+                yield run[0], run[-1]
+            run = []
+        run.append(index)
+    if _is_table(rows, run):
+        yield run[0], run[-1]
+
+
+def _follows(above: Row, row: Row) -> bool:
+    return row.bbox.y0 - above.bbox.y1 < 6 * (row.bbox.y1 - row.bbox.y0)
+
+
+def _is_table(rows: Sequence[Row], run: Sequence[int]) -> bool:
+    if len(run) < MIN_TABLE_ROWS:
+        return False
+    aligned = sum(_is_aligned(rows[above], rows[below]) for above, below in pairwise(run))
+    return aligned >= MIN_ALIGNED_ROWS * (len(run) - 1)
+
+
+def _is_aligned(above: Row, below: Row) -> bool:
+    """Whether a cell after the first one stands under another one, flush left or right."""
+    upper = [(cell[0].bbox.x0, cell[-1].bbox.x1) for cell in above.cells[1:]]
+    lower = [(cell[0].bbox.x0, cell[-1].bbox.x1) for cell in below.cells[1:]]
+    return any(abs(a0 - b0) < ALIGNED_PT or abs(a1 - b1) < ALIGNED_PT for a0, a1 in upper for b0, b1 in lower)
+
+
+def _table(rows: Sequence[Row]) -> RawBlock:
+    lines = [RawLine(row.bbox, "\t".join(join(cell) for cell in row.cells)) for row in rows]
+    return RawBlock(BlockKind.TABLE, lines, rows[0].size, False)
+
+
+def _text_blocks(rows: Sequence[Row]) -> list[RawBlock]:
+    blocks: list[RawBlock] = []
+    right = max((row.bbox.x1 for row in rows), default=0.0)
+    before: Row | None = None
+    for row in rows:
+        line = RawLine(row.bbox, join(list(row.pieces)))
+        if before is None or _begins_block(before, row, right):
+            blocks.append(RawBlock(BlockKind.TEXT, [line], row.size, row.bold))
+        else:
+            blocks[-1].lines.append(line)
+        before = row
+    return blocks
+
+
+def _begins_block(before: Row, row: Row, right: float) -> bool:
+    if abs(before.size - row.size) > 0.08 * max(before.size, row.size) or before.bold != row.bold:
+        return True
+    em = row.size
+    gap = row.bbox.y0 - before.bbox.y1
+    if gap > PARAGRAPH_GAP_EM * em or gap < -2 * em:
+        return True
+    ended_early = before.bbox.x1 < right - 4 * em
+    indented = row.bbox.x0 > before.bbox.x0 + 0.8 * em
+    return ended_early and (indented or gap > 0.3 * em)

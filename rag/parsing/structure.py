@@ -1,0 +1,149 @@
+"""From pages to a document: lines are numbered, headings get their levels, the document its title."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from rag.parsing.pages import PageContent
+from rag.parsing.rows import RawBlock, bounds
+from rag.types import BlockKind, Line, ParsedDocument, TextBlock
+
+LARGER_THAN_BODY = 1.12
+MAX_HEADING_LINES = 3
+MAX_HEADING_CHARS = 200
+MAX_BOLD_HEADING_CHARS = 120
+MAX_LEVEL = 6
+MARGIN = 0.09
+"""Running heads stand in this share of the page's height, at its top or bottom …"""
+MIN_REPEATS = 3
+"""… and on at least so many pages."""
+TITLE_PAGES = 2
+_GENERATED_TITLE = re.compile(
+    r"^(untitled|microsoft (word|powerpoint|excel)|document\d*$|slide \d|powerpoint|title$"
+    r"|.*\.(docx?|pptx?|xlsx?|pdf|indd|qxd|tex|dvi|html?|txt|ps|rtf|md)$)",
+    re.IGNORECASE,
+)
+
+
+def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) -> ParsedDocument:
+    """The document of these pages, its lines numbered from 1 in reading order."""
+    contents = list(pages)
+    body = _body_size(contents)
+    repeated = _running_heads(contents)
+    levels = _levels(contents, body, repeated)
+    blocks: list[TextBlock] = []
+    number = 1
+    for content in contents:
+        for raw in content.blocks:
+            level = _level(raw, body, levels) if _key(raw) not in repeated else None
+            blocks.append(_number(raw, content.info.number, number, level))
+            number += len(raw.lines)
+    return ParsedDocument(
+        title=_title(metadata_title, blocks), pages=tuple(content.info for content in contents), blocks=tuple(blocks)
+    )
+
+
+def _number(raw: RawBlock, page_number: int, first: int, level: int | None) -> TextBlock:
+    kind = raw.kind if level is None else BlockKind.HEADING
+    lines = tuple(
+        Line(
+            number=first + offset,
+            page_number=page_number,
+            bbox=line.bbox,
+            text=line.text,
+            kind=kind,
+            starts_block=offset == 0,
+        )
+        for offset, line in enumerate(raw.lines)
+    )
+    return TextBlock(
+        page_number=page_number,
+        bbox=bounds(line.bbox for line in lines),
+        line_start=first,
+        line_end=first + len(lines) - 1,
+        text="\n".join(line.text for line in lines),
+        kind=kind,
+        level=level,
+        lines=lines,
+    )
+
+
+def _body_size(contents: Sequence[PageContent]) -> float:
+    """The size of type that most characters have, in half points."""
+    sizes: Counter[float] = Counter()
+    for content in contents:
+        for block in content.blocks:
+            sizes[_round(block.size)] += _length(block)
+    return sizes.most_common(1)[0][0] if sizes else 0.0
+
+
+def _running_heads(contents: Sequence[PageContent]) -> set[str]:
+    """Texts, numbers aside, that stand in the margin of several pages."""
+    counts: Counter[str] = Counter()
+    for content in contents:
+        height = content.info.height
+        marginal = {
+            _key(block)
+            for block in content.blocks
+            if block.lines[-1].bbox.y1 < MARGIN * height or block.lines[0].bbox.y0 > (1 - MARGIN) * height
+        }
+        counts.update(marginal)
+    return {key for key, count in counts.items() if count >= MIN_REPEATS}
+
+
+def _key(block: RawBlock) -> str:
+    return re.sub(r"\d+", "#", " ".join(line.text for line in block.lines))
+
+
+def _levels(contents: Sequence[PageContent], body: float, repeated: set[str]) -> list[float]:
+    """The sizes of headings larger than the body, largest first."""
+    sizes = {
+        _round(block.size)
+        for content in contents
+        for block in content.blocks
+        if _is_short(block) and block.size >= LARGER_THAN_BODY * body and _key(block) not in repeated
+    }
+    return sorted(sizes, reverse=True)
+
+
+def _level(block: RawBlock, body: float, levels: Sequence[float]) -> int | None:
+    """The depth of a heading: the rank of its size, bold type of the body's size coming last; None for other text."""
+    if not _is_short(block):
+        return None
+    if block.size >= LARGER_THAN_BODY * body:
+        return min(1 + levels.index(_round(block.size)), MAX_LEVEL)
+    last = block.lines[-1].text
+    is_bold_heading = (
+        block.bold
+        and block.size >= 0.95 * body
+        and _length(block) <= MAX_BOLD_HEADING_CHARS
+        and not last.endswith((".", ",", ";", ":"))
+    )
+    return min(1 + len(levels), MAX_LEVEL) if is_bold_heading else None
+
+
+def _is_short(block: RawBlock) -> bool:
+    return (
+        block.kind is BlockKind.TEXT
+        and len(block.lines) <= MAX_HEADING_LINES
+        and _length(block) <= MAX_HEADING_CHARS
+        and sum(map(str.isalpha, "".join(line.text for line in block.lines))) >= 3
+    )
+
+
+def _length(block: RawBlock) -> int:
+    return sum(len(line.text) for line in block.lines)
+
+
+def _round(size: float) -> float:
+    return round(2 * size) / 2
+
+
+def _title(metadata_title: str | None, blocks: Sequence[TextBlock]) -> str | None:
+    """The title in the file's metadata, if a person wrote it, else the highest heading of the first pages."""
+    given = " ".join((metadata_title or "").split())
+    if sum(map(str.isalpha, given)) >= 4 and not _GENERATED_TITLE.match(given):
+        return given[:MAX_HEADING_CHARS]
+    headings = [block for block in blocks if block.page_number <= TITLE_PAGES and block.level is not None]
+    best = min(headings, key=lambda block: (block.level or 0, block.page_number), default=None)
+    return " ".join(best.text.split()) if best else None

@@ -1,0 +1,46 @@
+"""How the parsing process and its parent talk: one JSON object per line."""
+
+import json
+from typing import Any
+
+from rag import errors
+from rag.parsing.pages import PageContent
+from rag.parsing.rows import RawBlock, RawLine
+from rag.types import BlockKind, PageInfo, Rect
+
+_ERRORS = {
+    error.code: error
+    for error in (errors.PasswordError, errors.StoreError, errors.UnreadableFileError, errors.UnsupportedFileError)
+}
+
+
+def dump(message: dict[str, Any]) -> bytes:
+    """One message as a line."""
+    return json.dumps(message, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+
+
+def dump_page(content: PageContent) -> bytes:
+    """A parsed page as a line."""
+    return dump({"page": [content.info.model_dump(), content.blocks]})
+
+
+def load_page(value: Any) -> PageContent:
+    """The page that `dump_page` wrote."""
+    info, blocks = value
+    return PageContent(PageInfo(**info), [_load_block(block) for block in blocks])
+
+
+def _load_block(value: Any) -> RawBlock:
+    kind, lines, size, bold = value
+    return RawBlock(BlockKind(kind), [RawLine(Rect(*box), text) for box, text in lines], size, bold)
+
+
+def dump_error(error: errors.Error) -> bytes:
+    """An error as a line."""
+    return dump({"error": [error.code, error.message, dict(error.details)]})
+
+
+def load_error(value: Any) -> errors.Error:
+    """The error that `dump_error` wrote."""
+    code, message, details = value
+    return _ERRORS.get(code, errors.UnreadableFileError)(message, details=details)

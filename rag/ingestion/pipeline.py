@@ -66,11 +66,13 @@ class Ingestion:
         self._replace(document, parsed, chunks, texts, vectors)
 
     def _parse(self, document: Document, on_progress: OnProgress) -> ParsedDocument:
-        original = self._files.local_path(document.user_id, document.id, "original")
+        source = self._files.local_path(document.user_id, document.id, "original")
+        if parsing.needs_password(source):  # then its decrypted form was kept when the password was given
+            source = self._files.local_path(document.user_id, document.id, "rendition")
         with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
             rendition = Path(folder) / "rendition.pdf"
             parsed = parsing.read_file(
-                original,
+                source,
                 name=document.name,
                 rendition=rendition,
                 config=self._config.rag_parsing,

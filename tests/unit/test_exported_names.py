@@ -1,0 +1,30 @@
+import subprocess
+import sys
+
+import rag
+
+EXPORTED = [
+    "AnswerRequest",
+    "AnswerResponse",
+    "Citation",
+    "Config",
+    "Document",
+    "Filters",
+    "Hit",
+    "HybridRetriever",
+    "RAGEngine",
+    "SearchRequest",
+    "SearchResponse",
+    "load_config",
+]
+
+
+def test_the_public_names_are_these_and_all_resolve() -> None:
+    assert sorted(rag.__all__) == EXPORTED
+    assert all(getattr(rag, name).__module__.startswith("rag.") for name in EXPORTED)
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    heavy = {"pymupdf", "psycopg", "onnxruntime", "llama_index", "streamlit"}
+    code = f"import sys, rag; print(sorted({heavy} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

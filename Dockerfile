@@ -1,0 +1,37 @@
+# Pagelight with its embedded database, models and OCR. Everything it writes is below /data.
+#   docker build -t pagelight . && docker run --init --shm-size=1g -p 127.0.0.1:8501:8501 -v pagelight:/data pagelight
+FROM python:3.11-slim-bookworm
+
+# OCR for scanned pages; more languages are packages like tesseract-ocr-deu.
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends tesseract-ocr \
+    && rm -rf /var/lib/apt/lists/*
+
+# PostgreSQL refuses to run as root, and nothing else needs to.
+RUN useradd --uid 10001 --user-group --create-home pagelight \
+    && install --directory --owner pagelight --group pagelight --mode 0700 /data
+
+WORKDIR /app
+
+# Before the code, so that a change of code keeps this layer.
+COPY requirements.lock ./
+RUN pip install --no-cache-dir --no-deps --require-hashes -r requirements.lock
+
+COPY pyproject.toml README.md LICENSE app.py ./
+COPY .streamlit .streamlit
+COPY pages pages
+COPY rag rag
+RUN pip install --no-cache-dir --no-deps --no-build-isolation --editable .
+
+# Inside the container every address is its own; the port is published by whoever runs it.
+ENV RAG_DATA_DIR=/data \
+    RAG_APP_PORT=8501 \
+    STREAMLIT_SERVER_ADDRESS=0.0.0.0 \
+    PYTHONUNBUFFERED=1
+
+USER pagelight
+VOLUME /data
+EXPOSE 8501
+HEALTHCHECK --interval=15s --timeout=5s --start-period=90s --retries=3 \
+    CMD ["python", "-c", "import os, urllib.request as u; u.urlopen(f\"http://127.0.0.1:{os.environ['RAG_APP_PORT']}/_stcore/health\", timeout=4)"]
+CMD ["pagelight", "run"]

@@ -1,0 +1,14 @@
+"""The app: `streamlit run app.py`."""
+
+import streamlit as st
+
+# No icons here: the browser would fetch a page's icon from a font service to show it in its tab.
+st.navigation(
+    [
+        st.Page("pages/chat.py", title="Chat", default=True),
+        st.Page("pages/upload.py", title="Upload"),
+        st.Page("pages/library.py", title="Library"),
+        st.Page("pages/index.py", title="Index"),
+    ],
+    position="hidden",
+).run()

@@ -1,0 +1,1 @@
+"""The app's pages: what `app.py` and `pages/` are made of."""

@@ -1,0 +1,57 @@
+// An answer whose citations are buttons. `data.html` is made and escaped by the server (rag/ui/text.py); everything else
+// is set as text. Which citation is lit is known to all answers on the page by an event.
+
+const LIT = "pagelight:lit";
+
+function add(parent, tag, className, text = "") {
+  const node = parent.appendChild(document.createElement(tag));
+  node.className = className;
+  node.textContent = text;
+  return node;
+}
+
+function source({ number, label, name, place, verdict, verdictText, explanation, quote, warning }) {
+  const item = document.createElement("li");
+  item.dataset.citation = number;
+  const button = add(item, "button", "source");
+  button.dataset.citation = number;
+  add(button, "span", `chip ${verdict}`, label);
+  const where = add(button, "span", "where");
+  add(where, "b", "", name);
+  where.append(` · ${place}`);
+  add(button, "span", `verdict ${verdict}`, verdictText).title = explanation ?? "";
+  add(button, "span", "quote", quote);
+  if (warning) add(button, "span", "warning", warning);
+  return item;
+}
+
+function isDark(node) {
+  const [r, g, b] = getComputedStyle(node).color.match(/[\d.]+/g).map(Number);
+  return r + g + b > 384;
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const answer = parentElement.querySelector(".answer");
+  const light = (lit) => {
+    for (const node of answer.querySelectorAll("[data-citation]"))
+      node.classList.toggle("active", lit === `${data.id}:${node.dataset.citation}`);
+  };
+  if (answer.drawn !== data.id) {
+    answer.drawn = data.id;
+    answer.querySelector(".text").innerHTML = data.html;
+    answer.querySelector(".sources").replaceChildren(...data.sources.map(source));
+    answer.querySelector("footer").textContent = data.footer;
+  }
+  answer.classList.toggle("insufficient", data.insufficient);
+  answer.classList.toggle("dark", isDark(answer));
+  light(data.lit);
+  answer.onclick = (event) => {
+    const chosen = event.target.closest("[data-citation]");
+    if (!chosen) return;
+    document.dispatchEvent(new CustomEvent(LIT, { detail: `${data.id}:${chosen.dataset.citation}` }));
+    setTriggerValue("cite", Number(chosen.dataset.citation));
+  };
+  const listen = (event) => light(event.detail);
+  document.addEventListener(LIT, listen);
+  return () => document.removeEventListener(LIT, listen);
+}

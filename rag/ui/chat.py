@@ -1,0 +1,285 @@
+"""The chat page: conversations, the scope of a question, answers as they are written, and the viewer beside them."""
+
+import logging
+import threading
+import uuid
+from dataclasses import dataclass, replace
+from functools import partial
+
+import streamlit as st
+
+from rag import errors
+from rag.engine import RAGEngine
+from rag.types import (
+    AnswerRequest,
+    AnswerToken,
+    ChatMessage,
+    Conversation,
+    Document,
+    DocumentStatus,
+    Filters,
+    Message,
+    RetrievalOptions,
+)
+from rag.ui import session
+from rag.ui.answer import marks, show_answer
+from rag.ui.frame import door, empty
+from rag.ui.text import plain, plural, render
+from rag.ui.viewer import Mark, show_pdf
+
+TITLE_CHARS = 60
+HISTORY_MESSAGES = 8
+"""Turns of the conversation that a question takes along."""
+POLL_SECONDS = 0.25
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Viewing:
+    """What the viewer shows: a document and, when they come from an answer, its marks there."""
+
+    document_id: uuid.UUID
+    marks: tuple[Mark, ...] = ()
+    numbers: tuple[int, ...] = ()
+    active: int | None = None
+    message_id: uuid.UUID | None = None
+    jump: int = 0
+
+
+class PendingAnswer:
+    """An answer being written in a thread of its own: it is kept even if the reader leaves the page meanwhile."""
+
+    def __init__(self, engine: RAGEngine, conversation_id: uuid.UUID, request: AnswerRequest) -> None:
+        self.text = ""
+        self.error: str | None = None
+        self._thread = threading.Thread(target=self._write, args=(engine, conversation_id, request), daemon=True)
+        self._thread.start()
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing more will come."""
+        return not self._thread.is_alive()
+
+    def _write(self, engine: RAGEngine, conversation_id: uuid.UUID, request: AnswerRequest) -> None:
+        try:
+            for event in engine.stream_answer(request):
+                if isinstance(event, AnswerToken):
+                    self.text += event.text
+                else:
+                    engine.append_message(conversation_id, "assistant", event.answer, event)
+        except errors.Error as error:
+            self.error = error.message
+        except Exception:
+            log.exception("An answer failed")
+            self.error = "The answer failed. Ask again; if it persists, look into the log."
+
+
+# --- State of the session ---------------------------------------------------------------------------
+
+
+def conversation_id() -> uuid.UUID | None:
+    """The open conversation. It is part of the address, so that a reload and a bookmark come back to it."""
+    try:
+        return uuid.UUID(st.query_params["chat"])
+    except (KeyError, ValueError):
+        return None
+
+
+def open_conversation(chosen: uuid.UUID | None, document_ids: tuple[uuid.UUID, ...] = ()) -> None:
+    """Go to a conversation, or to a new one about `document_ids` (none: the whole library)."""
+    st.session_state.pop("viewing", None)
+    st.session_state["scope"] = [str(document_id) for document_id in document_ids]
+    if chosen is None:
+        st.query_params.clear()
+    else:
+        st.query_params["chat"] = str(chosen)
+
+
+def _pending() -> dict[uuid.UUID, PendingAnswer]:
+    pending: dict[uuid.UUID, PendingAnswer] = st.session_state.setdefault("pending", {})
+    return pending
+
+
+def _look_at(message: ChatMessage, number: int) -> None:
+    """Light citation `number` of an answer."""
+    if message.response is None:
+        return
+    found = marks(message.response)
+    document_id = found[number][0]
+    here = [(i, mark) for i, (document, mark) in enumerate(found) if document == document_id]
+    before = st.session_state.get("viewing")
+    st.session_state["viewing"] = Viewing(
+        document_id=document_id,
+        marks=tuple(mark for _, mark in here),
+        numbers=tuple(i for i, _ in here),
+        active=[i for i, _ in here].index(number),
+        message_id=message.id,
+        jump=before.jump + 1 if before else 1,
+    )
+
+
+# --- The sidebar ------------------------------------------------------------------------------------
+
+
+def conversations() -> None:
+    """The user's conversations, newest first: open, rename, delete, begin a new one."""
+    engine, current = session.engine(), conversation_id()
+    st.button("New chat", icon=":material/edit_square:", width="stretch", on_click=open_conversation, args=(None,))
+    with st.container(key="conversations", gap=None):
+        for conversation in engine.conversations():
+            _conversation(conversation, current=conversation.id == current)
+
+
+def _conversation(conversation: Conversation, *, current: bool) -> None:
+    with st.container(key=f"conversation-{conversation.id}", horizontal=True, gap=None, wrap=False):
+        st.button(
+            plain(conversation.title),
+            key=f"open-{conversation.id}",
+            type="secondary" if current else "tertiary",
+            width="stretch",
+            on_click=open_conversation,
+            args=(conversation.id, conversation.document_ids),
+        )
+        actions = {"Rename": _rename, "Delete": _delete}
+        choice = st.menu_button(":material/more_horiz:", list(actions), key=f"menu-{conversation.id}", type="tertiary")
+    if choice:
+        actions[choice](conversation.id, conversation.title)
+
+
+@st.dialog("Rename chat")
+def _rename(chosen: uuid.UUID, title: str) -> None:
+    name = st.text_input("Title", title, max_chars=200)
+    if st.button("Save", type="primary", disabled=not name.strip()):
+        session.engine().rename_conversation(chosen, name.strip())
+        st.rerun()
+
+
+@st.dialog("Delete chat?")
+def _delete(chosen: uuid.UUID, title: str) -> None:
+    st.text(f"“{title}” and its answers will be gone. The documents stay.")
+    if st.button("Delete", type="primary"):
+        session.engine().delete_conversation(chosen)
+        if chosen == conversation_id():
+            open_conversation(None)
+        st.rerun()
+
+
+# --- The two columns --------------------------------------------------------------------------------
+
+
+def ready_documents() -> list[Document]:
+    """What can be asked about."""
+    return [document for document in session.engine().documents() if document.status == DocumentStatus.READY]
+
+
+def scope(documents: list[Document]) -> tuple[uuid.UUID, ...]:
+    """Let the reader choose the documents a question goes to; empty means the whole library."""
+    names = {str(document.id): document.name for document in documents}
+    st.session_state["scope"] = [chosen for chosen in st.session_state.get("scope", []) if chosen in names]
+    chosen = st.session_state["scope"]
+    label = plural(len(chosen), "document") if chosen else "Whole library"
+    if len(chosen) == 1:
+        label = plain(names[chosen[0]])
+    with st.popover(label, icon=":material/filter_list:", key="scope-chooser"):
+        st.multiselect(
+            "Ask only these documents",
+            list(names),
+            key="scope",
+            format_func=lambda document_id: names[document_id],
+            placeholder="Whole library",
+            width=420,
+        )
+    return tuple(uuid.UUID(document_id) for document_id in st.session_state["scope"])
+
+
+@st.fragment(key="chat")
+def transcript(document_ids: tuple[uuid.UUID, ...]) -> None:
+    """The conversation and the field for the next question."""
+    with door():
+        current = conversation_id()
+        messages = session.engine().messages(current) if current else []
+        with st.container(key="transcript", height=400, border=False, autoscroll=True):
+            if not messages:
+                _invitation()
+            for message in messages:
+                _show_message(message)
+            if current in _pending():
+                _show_pending()
+        question = st.chat_input("Ask about your documents", max_chars=4000, disabled=current in _pending())
+        if question and question.strip():
+            _ask(question.strip(), document_ids, messages)
+
+
+def _show_message(message: ChatMessage) -> None:
+    if message.role == "user":
+        with st.container(key=f"question-{message.id}"):
+            st.text(message.content)
+    elif message.response is not None:
+        viewing: Viewing | None = st.session_state.get("viewing")
+        lit = None
+        if viewing and viewing.message_id == message.id and viewing.active is not None:
+            lit = viewing.numbers[viewing.active]
+        show_answer(message.response, message.id, lit=lit, on_cite=partial(_cite, message))
+
+
+def _cite(message: ChatMessage, number: int) -> None:
+    _look_at(message, number)
+    st.rerun("viewer")
+
+
+def _ask(question: str, document_ids: tuple[uuid.UUID, ...], earlier: list[ChatMessage]) -> None:
+    engine, current = session.engine(), conversation_id()
+    if current is None:
+        current = engine.start_conversation(question[:TITLE_CHARS], document_ids=document_ids).id
+        st.query_params["chat"] = str(current)
+    engine.append_message(current, "user", question)
+    history = tuple(Message(role=turn.role, content=turn.content) for turn in earlier[-HISTORY_MESSAGES:])
+    retrieval = RetrievalOptions(filters=Filters(document_ids=document_ids))
+    request = AnswerRequest(question=question, history=history, retrieval=retrieval)
+    _pending()[current] = PendingAnswer(engine, current, request)
+    st.rerun()
+
+
+@st.fragment(run_every=POLL_SECONDS)
+def _show_pending() -> None:
+    """The answer so far; when it is complete, the page shows the kept one with its first citation lit."""
+    current = conversation_id()
+    pending = _pending().get(current) if current else None
+    if current is None or pending is None:
+        return
+    if pending.done and pending.error:
+        st.error(plain(pending.error), icon=":material/error:")
+        return
+    if pending.done:
+        del _pending()[current]
+        last = session.engine().messages(current)[-1]
+        if last.response and marks(last.response):
+            _look_at(last, 0)
+        st.rerun()
+    st.html(
+        f'<div class="pending">{render(pending.text)}</div>' if pending.text else '<div class="pending">Reading …</div>'
+    )
+
+
+def _invitation() -> None:
+    with empty(
+        "forum",
+        "Ask your documents",
+        "Every sentence of an answer cites its source. Click a citation to see the words on the page.",
+    ):
+        pass
+
+
+@st.fragment(key="viewer")
+def viewer(first: uuid.UUID) -> None:
+    """The document of the citation clicked last; before any, the document `first`."""
+    with door():
+        viewing: Viewing = st.session_state.get("viewing") or Viewing(first)
+        document = session.engine().document(viewing.document_id)
+        show_pdf(document, viewing.marks, viewing.active, jump=viewing.jump, on_pick=partial(_pick, viewing))
+
+
+def _pick(viewing: Viewing, position: int) -> None:
+    """Light another mark of the same answer, clicked on the page."""
+    st.session_state["viewing"] = replace(viewing, active=position, jump=viewing.jump + 1)

@@ -1,0 +1,237 @@
+"""The index page: what is in the index, its chunks on their pages, and why a search finds what it finds."""
+
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from rag.types import (
+    Chunk,
+    Document,
+    DocumentStatus,
+    Filters,
+    Hit,
+    RerankOptions,
+    RetrievalOptions,
+    SearchRequest,
+    SearchResponse,
+)
+from rag.ui import session
+from rag.ui.answer import place
+from rag.ui.frame import door, empty
+from rag.ui.text import plain, size
+from rag.ui.viewer import Mark, show_pdf
+
+SCORE = st.column_config.NumberColumn(format="%.3f", width="small")
+
+
+# --- Overview ---------------------------------------------------------------------------------------
+
+
+def overview() -> None:
+    """Counts, sizes on disk, and the models."""
+    stats = session.engine().inspect_index()
+    figures = {
+        "Documents": f"{stats.documents:,}",
+        "Pages": f"{stats.pages:,}",
+        "Chunks": f"{stats.chunks:,}",
+        "Tokens": f"{stats.tokens:,}",
+        "Files on disk": size(stats.file_bytes),
+        "Database": size(stats.database_bytes),
+        "Failed": f"{stats.failed_documents:,}",
+        "In the trash": f"{stats.documents_in_trash:,}",
+    }
+    for row in (list(figures.items())[:4], list(figures.items())[4:]):
+        for column, (label, value) in zip(st.columns(4, gap="small"), row, strict=True):
+            column.metric(label, value, border=True)
+    left, right = st.columns(2, gap="small")
+    chunking = stats.index.chunking
+    with left.container(border=True):
+        st.subheader("Index", anchor=False)
+        _facts(
+            {
+                "Name": stats.index.name,
+                "Embedding": f"{stats.index.space.provider} · {stats.index.space.model} · {stats.index.space.dimensions} dimensions",
+                "Chunk size": f"{chunking.chunk_size_chars} characters, {chunking.chunk_overlap_chars} shared with the next",
+                "Generation": str(stats.index.generation),
+            }
+        )
+    with right.container(border=True):
+        st.subheader("Models", anchor=False)
+        _facts(
+            {
+                name.replace("_", " ").capitalize(): _described(value)
+                for name, value in session.engine().models().items()
+            }
+        )
+
+
+def _facts(facts: dict[str, str]) -> None:
+    for name, value in facts.items():
+        with st.container(horizontal=True, gap="small"):
+            st.caption(name, width=130)
+            st.text(value, width="stretch")
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, dict):
+        return " · ".join(f"{name} {_described(part)}" for name, part in value.items())
+    return str(value)
+
+
+# --- Chunks -----------------------------------------------------------------------------------------
+
+
+def chunk_browser() -> None:
+    """The chunks of a page, outlined where they stand; the chosen one lit."""
+    documents = [document for document in session.engine().documents() if document.status == DocumentStatus.READY]
+    if not documents:
+        _nothing_indexed()
+        return
+    left, right = _split()
+    with left:
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            document = st.selectbox(
+                "Document", documents, format_func=lambda document: document.name, key="chunks-document"
+            )
+            number = int(
+                st.number_input("Page", 1, max(document.page_count, 1), width=130, key=f"chunks-page-{document.id}")
+            )
+        chunks = session.engine().chunks(document.id, page_number=number)
+        chosen = _chunk_list(chunks)
+    with right:
+        _chunk_view(document, chunks, chosen, number)
+
+
+def _chunk_list(chunks: list[Chunk]) -> int | None:
+    """The page's chunks; gives the position of the opened one."""
+    if not chunks:
+        st.caption("No chunk has a line on this page.")
+        return None
+    with st.container(key="chunk-list", height=400, border=False):
+        position = st.radio(
+            "Chunks",
+            range(len(chunks)),
+            format_func=lambda i: f"\\#{chunks[i].ordinal + 1} · {place(chunks[i])}",
+            captions=[plain(chunk.text[:160]) + " …" for chunk in chunks],
+            label_visibility="collapsed",
+            key=f"chunk-{chunks[0].id}",
+        )
+        with st.expander("Text as it is embedded", expanded=False):
+            st.caption(plain(chunks[position].context))
+            st.text(chunks[position].text)
+    return position
+
+
+def _chunk_view(document: Document, chunks: list[Chunk], chosen: int | None, number: int) -> None:
+    def pick(position: int) -> None:
+        st.session_state[f"chunk-{chunks[0].id}"] = position
+
+    marks = [Mark.of_chunk(chunk) for chunk in chunks]
+    show_pdf(document, marks, chosen, page_number=number, key="chunk-viewer", on_pick=pick)
+
+
+def _split() -> list[DeltaGenerator]:
+    with st.container(key="split"):
+        return st.columns([5, 6], gap="medium")
+
+
+def _nothing_indexed() -> None:
+    with empty("manage_search", "Nothing is indexed yet", "Upload documents; their chunks can be looked at here."):
+        st.page_link("pages/upload.py", label="Upload documents", icon=":material/upload_file:")
+
+
+# --- Search -----------------------------------------------------------------------------------------
+
+
+def playground() -> None:
+    """A search with every knob and every score; the chosen passage is shown on its page."""
+    left, right = _split()
+    with left:
+        request = _search_form()
+        if request:
+            st.session_state["search"] = session.engine().search(request)
+        response: SearchResponse | None = st.session_state.get("search")
+        chosen = _hits(response) if response else None
+    with right:
+        if response and chosen is not None:
+            _hit_view(response.results, chosen)
+
+
+def _search_form() -> SearchRequest | None:
+    with st.form("search-form", border=False):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            query = st.text_input("Query", placeholder="What to look for", label_visibility="collapsed")
+            asked = st.form_submit_button("Search", type="primary", icon=":material/search:")
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            mode = st.selectbox("Mode", ["hybrid", "vector", "lexical"], width=105)
+            fusion = st.selectbox("Fusion", ["weighted", "rrf"], width=115)
+            weight = st.slider("Weight of vectors", 0.0, 1.0, 0.65, 0.05, width=125)
+            top_k = st.number_input("Results", 1, 50, 10, width=75)
+            min_score = st.number_input("Least score", 0.0, 1.0, 0.0, 0.05, width=80)
+            rerank = st.toggle("Rerank")
+    if not (asked and query.strip()):
+        return None
+    retrieval = RetrievalOptions(
+        top_k=int(top_k),
+        min_score=min_score,
+        mode=mode,
+        fusion=fusion,
+        vector_weight=weight,
+        lexical_weight=round(1 - weight, 2),
+        rerank=RerankOptions(enabled=rerank),
+        filters=Filters(),
+    )
+    return SearchRequest(query=query.strip(), retrieval=retrieval)
+
+
+def _hits(response: SearchResponse) -> int | None:
+    """The hits as a table; gives the position of the chosen one, at first the best."""
+    if not response.results:
+        st.info("Nothing scores high enough. Lower the least score or use other words.", icon=":material/search_off:")
+        return None
+    st.caption(
+        f"{len(response.results)} results in {response.usage.latency_ms:.0f} ms. Select a row to see it on its page."
+    )
+    table = st.container(key="hits", height="stretch")
+    state = table.dataframe(
+        [_hit_row(rank, hit) for rank, hit in enumerate(response.results, 1)],
+        key=f"hits-{hash(response.query + response.mode)}",
+        column_config={
+            "final": st.column_config.ProgressColumn(
+                "final", min_value=0.0, max_value=1.0, format="%.3f", width="small"
+            ),
+            "vector": SCORE,
+            "lexical": SCORE,
+            "rerank": SCORE,
+        },
+        hide_index=True,
+        height="stretch",
+        on_select="rerun",
+        selection_mode="single-row",
+        placeholder="–",
+    )
+    return state.selection.rows[0] if state.selection.rows else 0
+
+
+def _hit_row(rank: int, hit: Hit) -> dict[str, Any]:
+    return {
+        "#": rank,
+        "document": hit.document_name,
+        "page": hit.chunk.page_number,
+        "final": hit.final_score,
+        "vector": hit.vector_score,
+        "v. rank": hit.vector_rank,
+        "lexical": hit.lexical_score,
+        "l. rank": hit.lexical_rank,
+        "rerank": hit.rerank_score,
+        "text": " ".join(hit.chunk.text.split())[:200],
+    }
+
+
+def _hit_view(hits: tuple[Hit, ...], chosen: int) -> None:
+    document_id = hits[chosen].chunk.document_id
+    here = [(i, Mark.of_hit(hit, str(i + 1))) for i, hit in enumerate(hits) if hit.chunk.document_id == document_id]
+    active = [i for i, _ in here].index(chosen)
+    with door():
+        show_pdf(session.engine().document(document_id), [mark for _, mark in here], active, key="hit-viewer")

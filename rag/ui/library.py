@@ -1,0 +1,202 @@
+"""The library page: the documents as a table, what can be done with them, and the trash."""
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from rag.types import Document, DocumentStatus
+from rag.ui import chat, session
+from rag.ui.frame import door, empty
+from rag.ui.text import plain, plural, size
+from rag.ui.viewer import show_pdf
+
+KIND_NAMES = {
+    "application/pdf": "PDF",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "Word",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "PowerPoint",
+    "text/html": "Web page",
+    "text/markdown": "Markdown",
+    "text/plain": "Text",
+}
+STATUS_NAMES = {
+    DocumentStatus.QUEUED: "Waiting",
+    DocumentStatus.NEEDS_PASSWORD: "Needs password",
+    DocumentStatus.PARSING: "Parsing",
+    DocumentStatus.EMBEDDING: "Embedding",
+    DocumentStatus.READY: "Ready",
+    DocumentStatus.FAILED: "Failed",
+}
+COLUMNS = {
+    "name": st.column_config.TextColumn("Name", width="large"),
+    "kind": st.column_config.TextColumn("Kind", width="small"),
+    "pages": st.column_config.NumberColumn("Pages", format="localized", width="small"),
+    "chunks": st.column_config.NumberColumn("Chunks", format="localized", width="small"),
+    "size": st.column_config.TextColumn("Size", width="small"),
+    "status": st.column_config.TextColumn("Status", width=130),
+    "added": st.column_config.DatetimeColumn("Added", format="D MMM YYYY, HH:mm"),
+    "deleted": st.column_config.DatetimeColumn("Deleted", format="D MMM YYYY, HH:mm"),
+}
+"""Column configuration of the tables, by field of `_row`."""
+
+
+def _row(document: Document) -> dict[str, Any]:
+    return {
+        "name": document.name,
+        "kind": KIND_NAMES.get(document.mime_type, document.mime_type),
+        "pages": document.page_count,
+        "chunks": document.chunk_count,
+        "size": size(document.size),
+        "status": STATUS_NAMES[document.status],
+        "added": document.created_at,
+        "deleted": document.deleted_at,
+    }
+
+
+def _table(documents: Sequence[Document], fields: Sequence[str], key: str) -> list[Document]:
+    """Show the documents; gives those that are selected."""
+    turn = st.session_state.setdefault(f"{key}-turn", 0)  # a new key forgets the selection
+    state = st.dataframe(
+        [_row(document) for document in documents],
+        key=f"{key}-{turn}",
+        column_config=COLUMNS,
+        column_order=fields,
+        hide_index=True,
+        height="stretch",
+        on_select="rerun",
+        selection_mode="multi-row",
+    )
+    return [documents[row] for row in state.selection.rows if row < len(documents)]
+
+
+def _forget_selection(key: str) -> None:
+    st.session_state[f"{key}-turn"] += 1
+
+
+# --- Documents --------------------------------------------------------------------------------------
+
+
+def documents() -> None:
+    """The table of documents with its search and its actions."""
+    with st.container(horizontal=True, vertical_alignment="center", key="library-bar"):
+        wanted = st.text_input(
+            "Search", placeholder="Search by name", label_visibility="collapsed", width=280, icon=":material/search:"
+        )
+        actions = st.container(horizontal=True, key="library-actions")
+    _undo_bar()
+    found = session.engine().documents(search=wanted.strip() or None)
+    if not found:
+        _no_documents(wanted)
+        return
+    with st.container(key="library-table", height="stretch"):
+        chosen = _table(found, ["name", "kind", "pages", "chunks", "size", "status", "added"], "library")
+    with actions:
+        _actions(chosen)
+
+
+def _no_documents(wanted: str) -> None:
+    if wanted.strip():
+        with empty("search_off", "No such document", "No document's name contains these words."):
+            return
+    with empty("folder_open", "Your library is empty", "Upload documents to fill it."):
+        st.page_link("pages/upload.py", label="Upload documents", icon=":material/upload_file:")
+
+
+def _actions(chosen: list[Document]) -> None:
+    ready = [document for document in chosen if document.page_count]
+    if st.button("Ask about them", icon=":material/forum:", type="primary", disabled=not ready):
+        chat.open_conversation(None, tuple(document.id for document in ready))
+        st.switch_page("pages/chat.py")
+    if st.button("Open", icon=":material/visibility:", disabled=len(ready) != 1 or len(chosen) != 1):
+        _open(ready[0])
+    _download(chosen)
+    st.button("Delete", icon=":material/delete:", disabled=not chosen, on_click=_delete, args=(chosen,))
+
+
+def _download(chosen: list[Document]) -> None:
+    """The original as it was uploaded; read only when the button is pressed."""
+    only = chosen[0] if len(chosen) == 1 else None
+    st.download_button(
+        "Original",
+        data=session.engine().original(only.id).read_bytes if only else b"",
+        file_name=only.name if only else None,
+        mime="application/octet-stream",
+        icon=":material/download:",
+        disabled=only is None,
+        on_click="ignore",
+    )
+
+
+@st.dialog("Document", width="large")
+def _open(document: Document) -> None:
+    with door(), st.container(key="preview"):
+        show_pdf(document, (), None, key=f"preview-{document.id}")
+
+
+def _delete(chosen: list[Document]) -> None:
+    session.engine().delete([document.id for document in chosen])
+    st.session_state["deleted"] = {document.id: document.name for document in chosen}
+    _forget_selection("library")
+
+
+def _undo_bar() -> None:
+    """What was deleted last, and the way back."""
+    deleted: dict[uuid.UUID, str] = st.session_state.get("deleted", {})
+    if not deleted:
+        return
+    what = plain(next(iter(deleted.values()))) if len(deleted) == 1 else plural(len(deleted), "document")
+    with st.container(key="undo", horizontal=True, vertical_alignment="center"):
+        st.markdown(f":material/delete: Moved **{what}** to the trash.", width="stretch")
+        st.button("Undo", icon=":material/undo:", on_click=_undo, args=(list(deleted),))
+        st.button(":material/close:", key="undo-dismiss", type="tertiary", help="Dismiss", on_click=_undo, args=([],))
+
+
+def _undo(document_ids: list[uuid.UUID]) -> None:
+    if document_ids:
+        session.engine().restore(document_ids)
+    del st.session_state["deleted"]
+
+
+# --- Trash ------------------------------------------------------------------------------------------
+
+
+def trash() -> None:
+    """Deleted documents: restore them, or delete them for good."""
+    deleted = session.engine().documents(in_trash=True)
+    if not deleted:
+        with empty("delete", "The trash is empty", "Deleted documents wait here until you restore or purge them."):
+            return
+    actions = st.container(horizontal=True, key="library-actions")
+    with st.container(key="library-table", height="stretch"):
+        chosen = _table(deleted, ["name", "kind", "pages", "size", "deleted"], "trash")
+    with actions:
+        st.button(
+            "Restore",
+            icon=":material/restore_from_trash:",
+            type="primary",
+            disabled=not chosen,
+            on_click=_restore,
+            args=(chosen,),
+        )
+        if st.button("Delete for good", icon=":material/delete_forever:", disabled=not chosen):
+            _purge(chosen)
+
+
+def _restore(chosen: list[Document]) -> None:
+    session.engine().restore([document.id for document in chosen])
+    st.session_state.pop("deleted", None)
+    _forget_selection("trash")
+    st.toast(f"Restored {plural(len(chosen), 'document')}.", icon=":material/restore_from_trash:")
+
+
+@st.dialog("Delete for good?")
+def _purge(chosen: list[Document]) -> None:
+    with door():
+        st.text("\n".join(document.name for document in chosen[:8]) + ("\n…" if len(chosen) > 8 else ""))
+        st.text("The files and everything indexed from them will be gone. This cannot be undone.")
+        if st.button(f"Delete {plural(len(chosen), 'document')}", type="primary", icon=":material/delete_forever:"):
+            session.engine().purge([document.id for document in chosen])
+            st.session_state.pop("deleted", None)
+            _forget_selection("trash")
+            st.rerun()

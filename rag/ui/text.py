@@ -1,0 +1,69 @@
+"""Text of documents and models, made safe to show.
+
+Nothing in it may load a picture, follow a link or become HTML: documents are data, and a model that has
+read a hostile one may try to send what it knows to somebody else's server.
+"""
+
+import functools
+import re
+from collections.abc import Callable
+from datetime import datetime
+
+import markdown_it
+
+_MARKDOWN_SPECIALS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$])")
+_DIRECTIVE_OR_ADDRESS = re.compile("[:@]|www", re.IGNORECASE)
+"""Where Streamlit sees an icon or a colour, and a bare address a link; an unseen word joiner after it prevents that."""
+_LINK_RULES = ["image", "link", "autolink", "html_inline", "html_block", "reference"]
+_SLOT = re.compile("\ue000(\\d+)\ue001")
+"""Stands for something to be put in after rendering; these code points are for private use and taken out of the text."""
+
+
+def plain(text: str) -> str:
+    """`text` for a label that Streamlit reads as Markdown, shown as it is."""
+    inert = _DIRECTIVE_OR_ADDRESS.sub("\\g<0>\u2060", " ".join(text.split()))
+    return _MARKDOWN_SPECIALS.sub(r"\\\1", inert)
+
+
+@functools.cache
+def _markdown() -> markdown_it.MarkdownIt:
+    return markdown_it.MarkdownIt("commonmark", {"html": False}).enable("table").disable(_LINK_RULES)
+
+
+def render(text: str, insert: Callable[[re.Match[str]], str | None] = lambda _: None, pattern: str = r"(?!)") -> str:
+    """Markdown as HTML without links, pictures and foreign HTML.
+
+    Each match of `pattern` in the text is handed to `insert`; the HTML it gives, which must be safe, takes the
+    match's place. None leaves the match as text.
+    """
+    inserts: list[str] = []
+
+    def reserve(match: re.Match[str]) -> str:
+        html = insert(match)
+        if html is None:
+            return match[0]
+        inserts.append(html)
+        return f"\ue000{len(inserts) - 1}\ue001"
+
+    source = re.sub(pattern, reserve, re.sub("[\ue000\ue001]", " ", text))
+    return _SLOT.sub(lambda slot: inserts[int(slot[1])], _markdown().render(source))
+
+
+def size(count: int) -> str:
+    """Bytes in the largest unit that leaves at least one before the point."""
+    value = float(count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} TB"
+
+
+def plural(count: int, noun: str) -> str:
+    """A count and its noun: `1 page`, `2 pages`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def when(moment: datetime) -> str:
+    """A moment in the server's time zone, to the minute."""
+    return moment.astimezone().strftime("%d %b %Y, %H:%M")

@@ -1,0 +1,189 @@
+"""The upload page: files in, and what becomes of each."""
+
+import uuid
+from typing import NamedTuple
+
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from rag import errors
+from rag.types import Document, DocumentStatus
+from rag.ui import session
+from rag.ui.frame import door, empty
+from rag.ui.text import plain, plural, size
+
+KINDS = {
+    "PDF": ["pdf"],
+    "Word": ["docx"],
+    "PowerPoint": ["pptx"],
+    "Web page": ["html", "htm"],
+    "Markdown": ["md", "markdown"],
+    "Text": ["txt"],
+}
+"""What can be taken in, and the endings of its names."""
+POLL_SECONDS = 0.8
+BUSY = {DocumentStatus.QUEUED, DocumentStatus.PARSING, DocumentStatus.EMBEDDING}
+STAGES = {
+    DocumentStatus.QUEUED: ("schedule", "Waiting"),
+    DocumentStatus.NEEDS_PASSWORD: ("lock", "Needs its password"),
+    DocumentStatus.PARSING: ("description", "Parsing page"),
+    DocumentStatus.EMBEDDING: ("scatter_plot", "Embedding chunk"),
+    DocumentStatus.READY: ("check_circle", "Ready"),
+    DocumentStatus.FAILED: ("error", "Failed"),
+}
+
+
+class Refusal(NamedTuple):
+    """A file that was not taken in, why, and the document that has its content already."""
+
+    name: str
+    message: str
+    duplicate_of: uuid.UUID | None = None
+    in_trash: bool = False
+
+
+def drop_zone() -> None:
+    """Take in files as they are dropped, and clear the field for the next ones."""
+    turn = st.session_state.setdefault("upload-turn", 0)
+    files = st.file_uploader(
+        f"Drop files here: {', '.join(KINDS)}",
+        accept_multiple_files=True,
+        key=f"files-{turn}",
+    )
+    if not files:
+        return
+    with st.spinner(f"Taking in {plural(len(files), 'file')} …"):
+        for file in files:
+            _take_in(file)
+    st.session_state["upload-turn"] = turn + 1
+    st.rerun()
+
+
+def _uploaded() -> list[uuid.UUID]:
+    """What this session brought in, in order."""
+    uploaded: list[uuid.UUID] = st.session_state.setdefault("uploaded", [])
+    return uploaded
+
+
+def _refused() -> list[Refusal]:
+    refused: list[Refusal] = st.session_state.setdefault("refused", [])
+    return refused
+
+
+def _take_in(file: UploadedFile) -> None:
+    try:
+        _uploaded().append(session.engine().add_file(file.getvalue(), file.name).id)
+    except errors.DuplicateError as error:
+        _refused().append(_duplicate(file.name, error))
+    except errors.Error as error:
+        _refused().append(Refusal(file.name, error.message))
+
+
+def _duplicate(name: str, error: errors.DuplicateError) -> Refusal:
+    twin, in_trash = str(error.details.get("name", "another document")), bool(error.details.get("in_trash"))
+    place = "in the trash" if in_trash else "in the library"
+    document_id = uuid.UUID(str(error.details["document_id"]))
+    return Refusal(name, f"Same content as “{twin}”, which is {place} already.", document_id, in_trash)
+
+
+@st.fragment(run_every=POLL_SECONDS)
+def progress() -> None:
+    """Each file of this session and each unfinished one of the library, with its stage and what can be done."""
+    with door():
+        documents = _documents()
+        if not documents and not _refused():
+            with empty(
+                "draft",
+                "Nothing uploaded yet",
+                "Files you add appear here with their progress. You can leave this page meanwhile.",
+            ):
+                return
+        for number, refusal in enumerate(_refused()):
+            _refusal_row(number, refusal)
+        for document in documents:
+            _document_row(document)
+        if any(document.status == DocumentStatus.READY for document in documents):
+            st.page_link("pages/chat.py", label="Ask about them", icon=":material/forum:")
+
+
+def _documents() -> list[Document]:
+    library = session.engine().documents()
+    order = {document_id: number for number, document_id in enumerate(_uploaded())}
+    shown = [document for document in library if document.id in order or document.status != DocumentStatus.READY]
+    return sorted(shown, key=lambda document: order.get(document.id, -1), reverse=True)
+
+
+def _document_row(document: Document) -> None:
+    icon, stage = STAGES[document.status]
+    with st.container(key=f"file-{document.status}-{document.id}", border=True, gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f":material/{icon}: **{plain(document.name)}**", width="stretch")
+            st.caption(f"{size(document.size)} · {_stage(document, stage)}", width="content")
+            _actions(document)
+        if document.status in BUSY:
+            st.progress(document.progress.done / max(document.progress.total, 1))
+        if document.error:
+            st.caption(plain(document.error))
+        if document.failed_pages:
+            st.caption(
+                f"{plural(len(document.failed_pages), 'page')} could not be read: {_numbers(document.failed_pages)}"
+            )
+        if document.status == DocumentStatus.NEEDS_PASSWORD:
+            _password(document)
+
+
+def _stage(document: Document, stage: str) -> str:
+    if document.status == DocumentStatus.READY:
+        return f"{plural(document.page_count, 'page')} · {plural(document.chunk_count, 'chunk')}"
+    if document.progress.total and document.status in BUSY:
+        return f"{stage} {document.progress.done:,} of {document.progress.total:,}"
+    return stage
+
+
+def _numbers(numbers: tuple[int, ...], most: int = 10) -> str:
+    shown = ", ".join(str(number) for number in numbers[:most])
+    return shown if len(numbers) <= most else f"{shown} …"
+
+
+def _actions(document: Document) -> None:
+    if document.status == DocumentStatus.FAILED:
+        if st.button("Retry", key=f"retry-{document.id}", icon=":material/refresh:"):
+            session.engine().retry(document.id)
+            st.rerun(scope="fragment")
+        if st.button("Remove", key=f"remove-{document.id}", icon=":material/delete:"):
+            session.engine().delete([document.id])
+            st.rerun(scope="fragment")
+
+
+def _password(document: Document) -> None:
+    with st.form(f"unlock-{document.id}", border=False, enter_to_submit=True):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            password = st.text_input(
+                "Password", type="password", label_visibility="collapsed", placeholder="Password of this file"
+            )
+            given = st.form_submit_button("Unlock", icon=":material/lock_open:")
+    if given and password:
+        try:
+            session.engine().unlock(document.id, password)
+            st.rerun(scope="fragment")
+        except errors.PasswordError as error:
+            st.error(plain(error.message))
+
+
+def _refusal_row(number: int, refusal: Refusal) -> None:
+    icon = "content_copy" if refusal.duplicate_of else "block"
+    with st.container(key=f"refused-{number}", border=True, gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f":material/{icon}: **{plain(refusal.name)}**", width="stretch")
+            if refusal.in_trash and refusal.duplicate_of:
+                if st.button("Restore", key=f"restore-{number}", icon=":material/restore_from_trash:"):
+                    session.engine().restore([refusal.duplicate_of])
+                    _dismiss(number)
+            if st.button(":material/close:", key=f"dismiss-{number}", type="tertiary", help="Dismiss"):
+                _dismiss(number)
+        st.caption(plain(refusal.message))
+
+
+def _dismiss(number: int) -> None:
+    del _refused()[number]
+    st.rerun(scope="fragment")

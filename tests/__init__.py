@@ -1,1 +1,2 @@
-# A regular package, so that `from tests import pdfs` means this folder: a wheel that the app needs installs a `tests` of its own.
+# A regular package, so that `from tests import pdfs` means this folder:
+# a library that the app needs installs a top-level `tests` of its own.

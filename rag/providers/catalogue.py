@@ -7,7 +7,6 @@ deprecations), docs.perplexity.ai and openrouter.ai/docs. A model that is not li
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from types import MappingProxyType
 
 REASONING_TOKENS = 4096
 """Vendors count hidden reasoning against the output limit: this much is added, so that the answer keeps its own."""
@@ -77,7 +76,7 @@ class Provider:
     embedding_models: tuple[EmbeddingModel, ...] = ()
     open_embedding_models: bool = True
     stream_usage: bool = True
-    body: MappingProxyType[str, object] = MappingProxyType({})
+    body: tuple[tuple[str, object], ...] = ()
 
     def chat_family(self, model: str) -> ChatModels | None:
         """The first family that knows `model`."""
@@ -228,7 +227,7 @@ PERPLEXITY = Provider(
         ANY_MODEL,
     ),
     stream_usage=False,
-    body=MappingProxyType({"disable_search": True}),  # answers come from the documents, not from the web
+    body=(("disable_search", True),),  # answers come from the documents, not from the web
 )
 
 OPENAI_COMPATIBLE = Provider(

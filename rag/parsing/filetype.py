@@ -59,7 +59,8 @@ def detect_mime_type(path: Path, name: str) -> str:
         errors.UnreadableFileError: it is empty, or its content contradicts its name beyond recognition.
         errors.UnsupportedFileError: it is of a kind that cannot be taken in.
     """
-    head = path.open("rb").read(HEAD_BYTES) if path.stat().st_size else b""
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
     suffix = PurePath(name).suffix.lower()
     if not head.strip():
         raise errors.UnreadableFileError(f"“{name}” is empty. Check that it was saved and copied completely.")

@@ -53,8 +53,8 @@ def find_grids(pieces: Sequence[Piece], rules: Sequence[Rule], page_box: Rect) -
     grids: list[Grid] = []
     rest = list(pieces)
     for across_group, down_group in _components(across, down):
-        xs = _positions(down_group)
-        ys = _positions(across_group)
+        xs = _positions(down_group, across_group)
+        ys = _positions(across_group, down_group)
         if len(xs) < 3 or len(ys) < 2:
             continue
         grid = _make_grid(rest, xs, ys)
@@ -132,8 +132,12 @@ def _cross(across: _Edge, down: _Edge) -> bool:
     )
 
 
-def _positions(edges: Sequence[_Edge]) -> list[float]:
-    """Where the edges of a table are, leaving out those much shorter than the longest: they divide few cells."""
+def _positions(edges: Sequence[_Edge], crossing: Sequence[_Edge]) -> list[float]:
+    """Where the edges of a table are, along the axis on which the edges `crossing` them run.
+
+    Edges much shorter than the longest divide few cells and are left out. Many tables are open at their sides:
+    they go as far as the edges that cross.
+    """
     lengths: list[tuple[float, float]] = []
     for edge in sorted(edges):
         if lengths and edge.at - lengths[-1][0] <= TOUCH_PT:
@@ -141,7 +145,14 @@ def _positions(edges: Sequence[_Edge]) -> list[float]:
         else:
             lengths.append((edge.at, edge.end - edge.start))
     longest = max((length for _, length in lengths), default=0.0)
-    return [at for at, length in lengths if length >= 0.25 * longest]
+    positions = [at for at, length in lengths if length >= 0.25 * longest]
+    if positions and crossing:
+        first, last = min(edge.start for edge in crossing), max(edge.end for edge in crossing)
+        if first < positions[0] - TOUCH_PT:
+            positions.insert(0, first)
+        if last > positions[-1] + TOUCH_PT:
+            positions.append(last)
+    return positions
 
 
 def _is_within(piece: Piece, xs: Sequence[float], ys: Sequence[float]) -> bool:
@@ -186,9 +197,11 @@ def _row_lines(columns: Mapping[int, list[Piece]]) -> list[rows.RawLine]:
 
 
 def _is_list(cell: Sequence[rows.Row]) -> bool:
-    """Whether the lines of a cell are entries of their own, not wrapped text: many, or all of them numbers."""
-    texts = [rows.join(list(row.pieces)) for row in cell]
-    return len(texts) > MAX_WRAPPED_LINES or (len(texts) > 1 and all(map(_is_number, texts)))
+    """Whether the lines of a cell are entries of their own, not wrapped text: many, or in columns, or all numbers."""
+    texts = [rows.join(row.pieces) for row in cell]
+    if len(texts) > MAX_WRAPPED_LINES or any(len(row.cells) > 1 for row in cell):
+        return True
+    return len(texts) > 1 and all(map(_is_number, texts))
 
 
 def _is_number(entry: str) -> bool:
@@ -196,13 +209,14 @@ def _is_number(entry: str) -> bool:
 
 
 def _recut(row: rows.Row, column_of: Mapping[int, int]) -> list[list[rows.Row]]:
-    """A row on one baseline, cut at the table's columns."""
+    """The cells of a row on one baseline, cut at the table's columns and at wide gaps."""
     columns: dict[int, list[Piece]] = defaultdict(list)
     for piece in row.pieces:
         columns[column_of[piece.order]].append(piece)
-    return [rows.make_rows(columns[column]) for column in sorted(columns)]
+    parts = [part for column in sorted(columns) for part in rows.make_rows(columns[column])]
+    return [rows.make_rows(cell) for part in parts for cell in part.cells]
 
 
 def _line(cells: Sequence[Sequence[rows.Row]]) -> rows.RawLine:
     box = rows.bounds(row.bbox for cell in cells for row in cell)
-    return rows.RawLine(box, "\t".join(" ".join(rows.join(list(row.pieces)) for row in cell) for cell in cells))
+    return rows.RawLine(box, "\t".join(" ".join(rows.join(row.pieces) for row in cell) for cell in cells))

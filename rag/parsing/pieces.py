@@ -1,6 +1,7 @@
 """Runs of text and ruling lines, as MuPDF finds them on a page, in display space."""
 
 import enum
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from rag.types import Rect
 TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE
 """How text is extracted, everywhere: ligatures come apart, so that words can be searched; hyphens stay."""
 
+MAIN_SHARE = 0.15
 _BOLD_FONT = 16
 _BOLD_CHARS = 8
 
@@ -65,11 +67,21 @@ def _pieces(blocks: list[Mapping[str, Any]], matrix: Any | None) -> Iterator[Pie
             content = text.clean("".join(span["text"] for span in spans))
             if not text.is_readable(content):
                 continue
-            main = max(spans, key=lambda span: len(span["text"]))
+            main = spans[0] if len(spans) == 1 else _main_span(spans)
             bold = bool(main["flags"] & _BOLD_FONT or main["char_flags"] & _BOLD_CHARS)
             box = to_display(line["bbox"], matrix)
             yield Piece(box, content, round(main["size"], 1), bold, _direction(line["dir"], matrix), order)
             order += 1
+
+
+def _main_span(spans: list[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The largest type that is more than a letter here and there: small capitals have large ones among them."""
+    enough = MAIN_SHARE * sum(len(span["text"]) for span in spans)
+    lengths: Counter[float] = Counter()
+    for span in spans:
+        lengths[span["size"]] += len(span["text"])
+    size = max((size for size, length in lengths.items() if length >= enough), default=spans[0]["size"])
+    return max((span for span in spans if span["size"] == size), key=lambda span: len(span["text"]))
 
 
 def _direction(vector: tuple[float, float], matrix: Any | None) -> Direction:

@@ -20,6 +20,7 @@ MAX_ROWS_BETWEEN = 3
 MIN_ALIGNED_ROWS = 0.6
 PARAGRAPH_GAP_EM = 0.65
 """More white than this between two lines begins a block."""
+_ENDS = (".", ":", "?", "!", "”", "。", "؟")
 _SIGNS = frozenset("$€£¥(–—-")
 
 
@@ -46,9 +47,9 @@ class Row(NamedTuple):
     bbox: Rect
 
     @property
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> list[Piece]:
         """All pieces, left to right."""
-        return (piece for cell in self.cells for piece in cell)
+        return [piece for cell in self.cells for piece in cell]
 
     @property
     def size(self) -> float:
@@ -166,7 +167,7 @@ def _text_blocks(rows: Sequence[Row]) -> list[RawBlock]:
     right = max((row.bbox.x1 for row in rows), default=0.0)
     before: Row | None = None
     for row in rows:
-        line = RawLine(row.bbox, join(list(row.pieces)))
+        line = RawLine(row.bbox, join(row.pieces))
         if before is None or _begins_block(before, row, right):
             blocks.append(RawBlock(BlockKind.TEXT, [line], row.size, row.bold))
         else:
@@ -183,5 +184,6 @@ def _begins_block(before: Row, row: Row, right: float) -> bool:
     if gap > PARAGRAPH_GAP_EM * em or gap < -2 * em:
         return True
     ended_early = before.bbox.x1 < right - 4 * em
+    ended_sentence = before.pieces[-1].text.endswith(_ENDS)
     indented = row.bbox.x0 > before.bbox.x0 + 0.8 * em
-    return ended_early and (indented or gap > 0.3 * em)
+    return (ended_early or ended_sentence) and indented or ended_early and gap > 0.3 * em

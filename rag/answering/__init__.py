@@ -1,0 +1,6 @@
+"""From what was found to an answer whose every claim is tied to the exact words of its source."""
+
+from rag.answering.answer import EXTRACTIVE_MODEL, answer, condense, stream
+from rag.answering.grounding import Locate
+
+__all__ = ["EXTRACTIVE_MODEL", "Locate", "answer", "condense", "stream"]

@@ -1,0 +1,212 @@
+"""From a question and what was found to an answer whose every claim is tied to its source."""
+
+import time
+from collections.abc import Generator, Iterator, Sequence
+from typing import NamedTuple
+
+from llama_index.core.llms import LLM, ChatMessage, MessageRole
+
+from rag import prompts, providers
+from rag.answering import citations, extractive
+from rag.answering.context import Context, build_context
+from rag.answering.grounding import Grounder, Locate
+from rag.answering.markup import SHOWN_MARK, AnswerFilter, plain
+from rag.answering.quotes import Quote, normalize
+from rag.answering.ranking import Reranker
+from rag.types import (
+    AnswerEvent,
+    AnswerRequest,
+    AnswerResponse,
+    AnswerToken,
+    Citation,
+    Message,
+    SearchResponse,
+    Sentence,
+    Usage,
+    Verdict,
+)
+
+EXTRACTIVE_MODEL = "extractive"
+"""The name under which answers without a language model are given."""
+
+CONDENSED_MESSAGES = 6
+CONDENSED_MESSAGE_CHARS = 1500
+"""So much of a conversation is read to understand a follow-up question."""
+
+MAX_QUESTION_CHARS = 1000
+"""A "standalone question" longer than this is not one."""
+
+
+def answer(
+    question: str,
+    found: SearchResponse,
+    request: AnswerRequest,
+    *,
+    llm: LLM | None,
+    reranker: Reranker | None = None,
+    locate: Locate,
+) -> AnswerResponse:
+    """The whole answer at once; see `stream`."""
+    *_, response = stream(question, found, request, llm=llm, reranker=reranker, locate=locate)
+    assert isinstance(response, AnswerResponse)
+    return response
+
+
+def stream(
+    question: str,
+    found: SearchResponse,
+    request: AnswerRequest,
+    *,
+    llm: LLM | None,
+    reranker: Reranker | None = None,
+    locate: Locate,
+) -> Iterator[AnswerEvent]:
+    """Pieces of the answer to `question` from what was `found`, then the checked answer, which replaces them.
+
+    Without `llm` the best sentences of the sources are the answer. The pieces show no quote tag, no HTML and no
+    id that is not a source's.
+
+    Raises:
+        errors.ProviderError: the language model refuses or is down.
+    """
+    started = time.perf_counter()
+    context = build_context(found.results)
+    grounder = Grounder(context.hits, locate=locate, reranker=reranker)
+    if not context.sources:
+        draft = _Draft(model=_model_name(llm))
+    elif llm is None:
+        draft = yield from _extracted(question, grounder, context, reranker)
+    else:
+        draft = yield from _written(question, llm, grounder, context)
+    yield _response(draft, found, request, time.perf_counter() - started)
+
+
+def condense(question: str, history: Sequence[Message], llm: LLM | None) -> str:
+    """`question` so that it can be understood without `history`; as it is where there is no history or no model."""
+    if not history or llm is None:
+        return question
+    turns = (f"{message.role}: {_short(message.content)}" for message in history[-CONDENSED_MESSAGES:])
+    prompt = prompts.CONDENSE_QUESTION.format(history="\n".join(turns), question=question)
+    pieces = providers.complete_stream(llm, [ChatMessage(role=MessageRole.USER, content=prompt)])
+    condensed = " ".join("".join(pieces).split()).strip("\"'“”")
+    return condensed if 0 < len(condensed) <= MAX_QUESTION_CHARS else question
+
+
+def _short(content: str) -> str:
+    return SHOWN_MARK.sub("", content)[:CONDENSED_MESSAGE_CHARS]
+
+
+class _Draft(NamedTuple):
+    """An answer before it is known to hold."""
+
+    model: str
+    text: str = ""
+    sentences: tuple[Sentence, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    usage: Usage = Usage()
+
+
+def _model_name(llm: LLM | None) -> str:
+    return llm.metadata.model_name if llm else EXTRACTIVE_MODEL
+
+
+# --- written by a language model --------------------------------------------------------------------
+
+
+def _written(question: str, llm: LLM, grounder: Grounder, context: Context) -> Generator[AnswerToken, None, _Draft]:
+    messages = [
+        ChatMessage(
+            role=MessageRole.SYSTEM, content=prompts.ANSWER_SYSTEM.format(not_found=prompts.NOT_FOUND_SENTINEL)
+        ),
+        ChatMessage(role=MessageRole.USER, content=prompts.ANSWER_USER.format(context=context.text, question=question)),
+    ]
+    markup = AnswerFilter(context.hits)
+    raw: list[str] = []
+    shown: list[str] = []
+    held = ""
+    for piece in providers.complete_stream(llm, messages):
+        raw.append(piece)
+        held += markup.feed(piece)
+        if held and not _may_refuse("".join(shown) + held):
+            shown.append(held)
+            yield AnswerToken(text=held)
+            held = ""
+    held += markup.finish()
+    shown.append(held)
+    if held:
+        yield AnswerToken(text=held)
+    parsed = citations.parse_shown("".join(shown), markup.quotes)
+    return _Draft(
+        model=_model_name(llm),
+        text=parsed.text,
+        sentences=tuple(claim.sentence for claim in parsed.claims),
+        citations=grounder.ground(parsed.claims),
+        usage=Usage(
+            input_tokens=sum(providers.count_tokens(message.content or "") for message in messages),
+            output_tokens=providers.count_tokens("".join(raw)),
+        ),
+    )
+
+
+_SENTINEL = normalize(prompts.NOT_FOUND_SENTINEL).text
+
+
+def _may_refuse(text: str) -> bool:
+    """Whether all of `text` so far is the beginning of the refusal: it is held back, not shown and then withdrawn."""
+    return _SENTINEL.startswith(normalize(text).text)
+
+
+def _refuses(text: str) -> bool:
+    return _SENTINEL.rstrip(".") in normalize(text).text
+
+
+# --- quoted from the sources ------------------------------------------------------------------------
+
+
+def _extracted(
+    question: str, grounder: Grounder, context: Context, reranker: Reranker | None
+) -> Generator[AnswerToken, None, _Draft]:
+    ids = {id(hit): citation_id for citation_id, hit in context.hits.items()}
+    text = ""
+    sentences: list[Sentence] = []
+    cited: list[Citation] = []
+    for extract in extractive.extract(question, list(context.hits.values()), reranker=reranker):
+        citation_id = ids[id(extract.hit)]
+        shown = plain(extract.text)
+        start = len(text) + (1 if text else 0)
+        piece = f"{' ' if text else ''}{shown} [{citation_id}]"
+        yield AnswerToken(text=piece)
+        text += piece
+        index = len(sentences)
+        sentences.append(Sentence(text=shown, citation_ids=(citation_id,), start=start, end=len(text)))
+        quoted = [Quote(span, Verdict.VERIFIED) for span in (extract.unit.span, extract.unit.header) if span]
+        cited += [grounder.cite(index, citation_id, quote) for quote in quoted]
+    return _Draft(EXTRACTIVE_MODEL, text, tuple(sentences), tuple(cited))
+
+
+# --- does it hold? ----------------------------------------------------------------------------------
+
+
+def _response(draft: _Draft, found: SearchResponse, request: AnswerRequest, seconds: float) -> AnswerResponse:
+    options = request.options
+    grounded = any(citation.quote is not None for citation in draft.citations)
+    refused = _refuses(draft.text) and not grounded
+    is_ok = bool(draft.text) and not refused and (grounded or not options.require_citations)
+    usage = draft.usage.model_copy(
+        update={"embedding_tokens": found.usage.embedding_tokens, "latency_ms": found.usage.latency_ms + seconds * 1000}
+    )
+    return AnswerResponse(
+        status="ok" if is_ok else "insufficient_context",
+        answer=draft.text if is_ok else options.insufficient_evidence_message or prompts.INSUFFICIENT_CONTEXT_MESSAGE,
+        sentences=draft.sentences if is_ok else (),
+        citations=draft.citations if is_ok else (),
+        nearest=() if is_ok else found.results,
+        retrieval={
+            "top_k": found.top_k,
+            "min_score": found.min_score,
+            "mode": found.mode,
+            "returned": len(found.results),
+        },
+        model=draft.model,
+        usage=usage,
+    )

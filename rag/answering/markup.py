@@ -1,0 +1,286 @@
+"""From what a model writes to what may be shown: citation marks made uniform, everything that acts taken out.
+
+The same code serves the stream and the whole answer: however the text is cut into pieces, the output is the
+same. It holds no HTML, no image, no link, no quote tag and no mark of a source that was not given.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+MAX_LABEL_CHARS = 200
+"""Longest text in square brackets that is looked at as a mark, a link or an image."""
+
+MAX_TAG_CHARS = 2000
+"""Longest HTML tag or address that is recognised as such."""
+
+MAX_QUOTE_CHARS = 2000
+"""A quote tag that is not closed within so many characters, or before a blank line, ends there."""
+
+MAX_HELD_MARK_CHARS = 700
+MAX_HELD_TAG_CHARS = 2 * MAX_TAG_CHARS
+"""So many characters settle whether a bracket or an angle begins something: no pattern below matches more."""
+
+MAX_RANGE = 50
+
+_GAP = r"[^\S\n]{0,2}"
+_IDS = rf"S{_GAP}\d{{1,4}}(?:{_GAP}(?:[,;/&+]|and|und|et|y|[-–—])?{_GAP}S?{_GAP}\d{{1,4}}){{0,20}}"
+_OPEN, _CLOSE = r"[\[【〔⟦［]", r"[\]】〕⟧］]"
+_NO_BRACKET = r"[^\[\]【】〔〕⟦⟧［］\n]"
+_MARK = re.compile(
+    rf"\\?(?P<double>\[(?=\[))?{_OPEN}{_GAP}(?:\^|(?:Source|Quelle|Fuente)s?{_GAP}:?{_GAP})?(?P<ids>{_IDS})"
+    rf"(?:{_GAP}[,:;†|]{_NO_BRACKET}{{0,{MAX_LABEL_CHARS}}})?{_GAP}\\?{_CLOSE}(?(double)\])",
+    re.IGNORECASE,
+)
+_ROUND_MARK = re.compile(rf"\({_GAP}(?:Sources?{_GAP}:?{_GAP})?(?P<ids>{_IDS}){_GAP}\)", re.IGNORECASE)
+_ROUND_BEGINNING = re.compile(r"\([A-Za-z0-9 \t\u00a0\u202f,;:/&+–—-]*")
+_SOURCE_TAG = re.compile(rf"{_OPEN}{_GAP}Source{_GAP}:{_NO_BRACKET}{{0,{MAX_LABEL_CHARS}}}{_CLOSE}", re.IGNORECASE)
+_ADDRESS = rf"\((?:[^()\n]|\([^()\n]{{0,{MAX_LABEL_CHARS}}}\)){{0,{MAX_TAG_CHARS}}}\)"
+_LABEL = rf"\[(?P<text>[^\[\]\n]{{0,{MAX_LABEL_CHARS}}})\]"
+_LINK = re.compile(_LABEL + _ADDRESS)
+_IMAGE = re.compile("!" + _LABEL + _ADDRESS)
+_LABEL_ONLY = re.compile(_LABEL)
+_QUOTE_OPEN = re.compile(r"<quote(?=[\s>])(?P<attributes>[^<>]{0,80})>", re.IGNORECASE)
+_QUOTE_END = re.compile(r"</quote\s{0,5}>|(?=<quote[\s>])|(?=\n[^\S\n]{0,10}\n)", re.IGNORECASE)
+_AUTOLINK = re.compile(r"<(?P<text>(?:https?|ftp|mailto):[^<>\s]*)>", re.IGNORECASE)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_SILENT_OPEN = re.compile(r"<(?P<name>script|style|iframe|object|svg|template)(?=[\s>])[^<>]*>", re.IGNORECASE)
+_TAG = re.compile(r"</?[A-Za-z!?][^<>]*>")
+
+_TRIGGER = re.compile(r"[\[【〔⟦［\\(<!]")
+_TOUCHING = re.compile(r"(?<=<)(?=[A-Za-z/!?])|(?<=\])(?=[(:])|(?<=!)(?=\[)")
+"""Between these neighbours a space is put: so no tag, link, link definition or image can come together from pieces."""
+
+SHOWN_MARK = re.compile(r"\[(S\d{1,4})\]")
+"""A citation mark as it is shown."""
+
+
+class ProposedQuote(NamedTuple):
+    """Words a model says are in a source; `position` is where the tag stood in the shown text. No id: any source."""
+
+    citation_id: str | None
+    text: str
+    position: int
+
+
+class _Step(NamedTuple):
+    """What to do with the beginning of the buffer: drop `length` characters, show `shown`, read `again` first."""
+
+    length: int
+    shown: str = ""
+    again: str = ""
+
+
+class AnswerFilter:
+    """Takes a model's text piece by piece; gives back what may be shown of it so far."""
+
+    def __init__(self, known: Collection[str]) -> None:
+        """`known` are the ids of the sources given to the model, like "S1"."""
+        self.quotes: list[ProposedQuote] = []
+        self._known = frozenset(known)
+        self._buffer = ""
+        self._open_quote: str | None = None
+        self._shown = 0
+        self._last = ""
+        self._before = self._after = ""
+        self._removed = False
+
+    def feed(self, text: str) -> str:
+        """The text that can be shown now."""
+        self._buffer += text
+        return "".join(self._drain(final=False))
+
+    def finish(self) -> str:
+        """The rest, once the model has ended."""
+        return "".join(self._drain(final=True))
+
+    def _drain(self, *, final: bool) -> Iterator[str]:
+        while self._buffer:
+            if self._open_quote is not None:
+                if not self._read_quote(final=final):
+                    return
+                continue
+            trigger = _TRIGGER.search(self._buffer)
+            plain = self._buffer[: trigger.start()] if trigger else self._buffer
+            if plain:
+                yield self._show(plain)
+                self._buffer = self._buffer[len(plain) :]
+                continue
+            step = self._decide(final=final)
+            if step is None:
+                return
+            self._buffer = step.again + self._buffer[step.length :]
+            if step.shown:
+                yield self._show(step.shown)
+            elif not step.again:
+                self._remove()
+
+    # --- what is shown ---
+
+    def _show(self, text: str) -> str:
+        core = text.strip()
+        if not core:
+            self._after += text
+            return ""
+        lead = text[: len(text) - len(text.lstrip())]
+        self._after += lead
+        gap = self._space_before(core[0]) if self._last else ""
+        piece = _TOUCHING.sub(" ", self._last + gap + core)[len(self._last) :]
+        self._last, self._before, self._after, self._removed = piece[-1], "", text[len(lead) + len(core) :], False
+        self._shown += len(piece)
+        return piece
+
+    def _space_before(self, character: str) -> str:
+        if not self._removed:
+            return self._after
+        space = _wider(self._before, self._after)
+        return "" if character in ".,;:!?)" and "\n" not in space else space
+
+    def _remove(self) -> None:
+        """Something was taken out here: of the white space around it, one side stays."""
+        self._before = _wider(self._before, self._after) if self._removed else self._after
+        self._after, self._removed = "", True
+
+    # --- what is recognised ---
+
+    def _decide(self, *, final: bool) -> _Step | None:
+        """What the buffer begins with; None while only more text can tell."""
+        text = self._buffer
+        if len(text) == 1 and not final:
+            return None
+        match text[0]:
+            case "<":
+                step = self._angle(final=final)
+            case "(":
+                step = self._round(final=final)
+            case "!":
+                step = self._image(final=final)
+            case "\\" if text[1:2] != "[":
+                step = _Step(1, text[0])
+            case _:
+                step = self._bracket(final=final)
+        return step
+
+    def _bracket(self, *, final: bool) -> _Step | None:
+        text = self._buffer
+        if not final and _is_open_bracket(text):
+            return None
+        if link := _LINK.match(text):
+            label = link["text"]
+            return _Step(link.end(), again=f"[{label}]" if _MARK.fullmatch(f"[{label}]") else label)
+        if mark := _MARK.match(text):
+            return _Step(mark.end(), self._marks(mark["ids"]) if "⟦" not in mark.group() else "")
+        if tag := _SOURCE_TAG.match(text):
+            return _Step(tag.end())
+        return _Step(1, text[0])
+
+    def _round(self, *, final: bool) -> _Step | None:
+        text = self._buffer
+        if mark := _ROUND_MARK.match(text):
+            return _Step(mark.end(), self._marks(mark["ids"]))
+        if not final and len(text) < MAX_HELD_MARK_CHARS and _ROUND_BEGINNING.fullmatch(text):
+            return None
+        return _Step(1, text[0])
+
+    def _image(self, *, final: bool) -> _Step | None:
+        text = self._buffer
+        if image := _IMAGE.match(text):
+            return _Step(image.end())
+        if not final and text[1:2] == "[" and _is_open_bracket(text[1:]):
+            return None
+        return _Step(1, text[0])
+
+    def _angle(self, *, final: bool) -> _Step | None:
+        text = self._buffer
+        if not re.match(r"<[A-Za-z/!?]", text):
+            return _Step(1, text[0])
+        if not final and _is_open_angle(text):
+            return None
+        if quote := _QUOTE_OPEN.match(text):
+            found = re.search(r"S\s?(\d{1,4})", quote["attributes"], re.IGNORECASE)
+            self._open_quote = f"S{found.group(1)}" if found else ""
+            return _Step(quote.end())
+        if link := _AUTOLINK.match(text):
+            return _Step(link.end(), again=link["text"])
+        end = _angle_end(text)
+        return _Step(end) if end else _Step(1, text[0])
+
+    def _marks(self, ids: str) -> str:
+        return "".join(f"[{citation_id}]" for citation_id in _expand(ids) if citation_id in self._known)
+
+    def _read_quote(self, *, final: bool) -> bool:
+        """Take the open quote's text out of the buffer; False while its end is not there yet."""
+        end = _QUOTE_END.search(self._buffer)
+        if end is not None and end.start() <= MAX_QUOTE_CHARS:
+            self._keep_quote(self._buffer[: end.start()])
+            self._buffer = self._buffer[end.end() :]
+        elif final or len(self._buffer) > MAX_QUOTE_CHARS + 50:
+            self._keep_quote(self._buffer[:MAX_QUOTE_CHARS])
+            self._buffer = self._buffer[MAX_QUOTE_CHARS:]
+        else:
+            return False
+        return True
+
+    def _keep_quote(self, text: str) -> None:
+        citation_id, self._open_quote = self._open_quote or None, None
+        if text.strip() and (citation_id is None or citation_id in self._known):
+            self.quotes.append(ProposedQuote(citation_id, text.strip(), self._shown))
+
+
+def _wider(before: str, after: str) -> str:
+    return max(before, after, key=lambda space: (space.count("\n"), len(space)))
+
+
+def _is_open_bracket(text: str) -> bool:
+    """Whether what begins with the bracket `text[0]` may still become a mark or a link."""
+    head = text.split("\n", 1)[0]
+    if len(head) < len(text):
+        return False
+    if len(text) > MAX_TAG_CHARS + MAX_HELD_MARK_CHARS:
+        return False
+    close = re.search(_CLOSE, text)
+    if close is None:
+        return len(text) <= MAX_HELD_MARK_CHARS
+    if len(text) == close.end():
+        return True
+    return text[close.end()] == "(" and _LABEL_ONLY.match(text) is not None and _LINK.match(text) is None
+
+
+def _is_open_angle(text: str) -> bool:
+    """Whether the tag that `text` begins with may go on."""
+    if len(text) > MAX_HELD_TAG_CHARS:
+        return False
+    if text.startswith("<!--"[: len(text)]):
+        return "-->" not in text
+    if silent := _SILENT_OPEN.match(text):
+        return re.search(rf"</{silent['name']}\s*>", text, re.IGNORECASE) is None
+    return re.match(r"<[^<>]*$", text) is not None
+
+
+def _angle_end(text: str) -> int:
+    """Where the comment, silent element or tag that `text` begins with ends; 0 if it is none."""
+    text = text[:MAX_HELD_TAG_CHARS]
+    if comment := _COMMENT.match(text):
+        return comment.end()
+    if silent := _SILENT_OPEN.match(text):
+        end = re.search(rf"</{silent['name']}\s*>", text, re.IGNORECASE)
+        return end.end() if end else silent.end()
+    tag = _TAG.match(text)
+    return tag.end() if tag else 0
+
+
+def _expand(ids: str) -> list[str]:
+    """The ids of a mark in order, ranges written out, each once."""
+    numbers: list[int] = []
+    for dash, digits in re.findall(r"([-–—])?\s*S?\s*(\d{1,4})", ids, re.IGNORECASE):
+        number = int(digits)
+        if dash and numbers and 0 < number - numbers[-1] <= MAX_RANGE:
+            numbers.extend(range(numbers[-1] + 1, number))
+        numbers.append(number)
+    return list(dict.fromkeys(f"S{number}" for number in numbers))
+
+
+def plain(text: str) -> str:
+    """Words of a document as an answer may show them: nothing in them acts or looks like a citation."""
+    markup = AnswerFilter(())
+    return markup.feed(text) + markup.finish()

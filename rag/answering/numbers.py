@@ -1,0 +1,311 @@
+"""Numbers in claims and in quotes: the same figure in its many spellings, and figures computed on the spot."""
+
+import ast
+import math
+import operator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+_SCALES = {
+    "hundred": 1e2,
+    "thousand": 1e3,
+    "million": 1e6,
+    "millions": 1e6,
+    "billion": 1e9,
+    "billions": 1e9,
+    "trillion": 1e12,
+    "trillions": 1e12,
+    "mn": 1e6,
+    "bn": 1e9,
+    "tn": 1e12,
+    "mio": 1e6,
+    "mrd": 1e9,
+    "tausend": 1e3,
+    "millionen": 1e6,
+    "milliarde": 1e9,
+    "milliarden": 1e9,
+    "milliard": 1e9,
+    "milliards": 1e9,
+    "mille": 1e3,
+    "mil": 1e3,
+    "millón": 1e6,
+    "millones": 1e6,
+    "万": 1e4,
+    "萬": 1e4,
+    "亿": 1e8,
+    "億": 1e8,
+    "兆": 1e12,
+}
+_ATTACHED_SCALES = {"K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
+"""Letters that scale a number when they follow it directly and no letter follows them."""
+
+_NUMBER_WORDS = (
+    "zero no none|one first once single|two second twice both|three third|four fourth|five fifth|six sixth|"
+    "seven seventh|eight eighth|nine ninth|ten tenth|eleven eleventh|twelve twelfth|thirteen|fourteen|fifteen|"
+    "sixteen|seventeen|eighteen|nineteen|twenty"
+)
+_MONTHS = (
+    "jan january|feb february|mar march|apr april|may|jun june|jul july|aug august|sep sept september|oct october|"
+    "nov november|dec december"
+)
+
+
+def _numbered(groups: str, first: int) -> dict[str, float]:
+    return {word: float(first + index) for index, group in enumerate(groups.split("|")) for word in group.split()}
+
+
+_SPELLED = _numbered(_NUMBER_WORDS, 0) | _numbered(_MONTHS, 1)
+
+_SCALE_NAMES = "|".join(sorted(map(re.escape, _SCALES), key=len, reverse=True))
+_NUMBER = re.compile(
+    r"(?<![\d.,'’])(?P<digits>\d+(?:[.,'’\u00a0\u2009\u202f]\d+)*|(?<!\d)\.\d+)"
+    rf"(?:(?P<attached>[KkMBT])(?![^\W\d_])|[\s\u00a0-]?(?P<scale>{_SCALE_NAMES})(?![a-zA-Zé]))?",
+    re.IGNORECASE,
+)
+_DECLARED_SCALE = re.compile(
+    r"\b(?:in|en|\$|USD|dollars)\s+(?:\w+\s+){0,3}?(thousand|million|billion)s?\b", re.IGNORECASE
+)
+_WORD = re.compile(r"[^\W\d_]+")
+_OWN_DIGITS = re.compile(r"[^\W\D]")
+
+
+class Number(NamedTuple):
+    """A number as it stands at `start` to `end`: the values its digits may mean, before its scale word is applied."""
+
+    text: str
+    start: int
+    end: int
+    values: frozenset[float]
+    scale: float | None
+
+
+def find_numbers(text: str) -> list[Number]:
+    """The numbers written with digits, also those in names like Q3 or FY2019; signs are no part of them."""
+    plain = _OWN_DIGITS.sub(lambda match: str(int(match.group())), text)
+    return [
+        Number(text[match.start() : match.end()], match.start(), match.end(), _values(match["digits"]), _scale(match))
+        for match in _NUMBER.finditer(plain)
+    ]
+
+
+def _scale(match: re.Match[str]) -> float | None:
+    if match["attached"]:
+        return _ATTACHED_SCALES.get(match["attached"])
+    return _SCALES[match["scale"].casefold()] if match["scale"] else None
+
+
+def _values(digits: str) -> frozenset[float]:
+    """What `digits` may mean: in 1,234 the comma may part thousands or decimals; both readings are kept."""
+    digits = re.sub(r"['’\u00a0\u2009\u202f]", "", digits)
+    separators = re.findall(r"[.,]", digits)
+    if not separators:
+        return frozenset({float(digits)})
+    *_, last = separators
+    head, tail = digits.rsplit(last, 1)
+    readings = set()
+    if len(set(separators)) == 2 or len(separators) == 1:
+        readings.add(float(re.sub(r"[.,]", "", head) + "." + tail))
+    if len(set(separators)) == 1 and len(tail) == 3 and head.strip("0"):
+        readings.add(float(re.sub(r"[.,]", "", digits)))
+    if not readings:  # 12.3.4: a section or a version, compared as written
+        readings.update(float(part) for part in re.split(r"[.,]", digits))
+    return frozenset(readings)
+
+
+def declared_scales(text: str) -> frozenset[float]:
+    """The scales that a table's caption gives its figures: "(in millions)"."""
+    return frozenset(_SCALES[match.group(1).casefold()] for match in _DECLARED_SCALE.finditer(text))
+
+
+def unsupported(sentence: str, quotes: Iterable[str], *, scales: frozenset[float] = frozenset()) -> tuple[str, ...]:
+    """The numbers of `sentence`, as written, that stand in none of `quotes` and are not computed from ones that do.
+
+    `scales` are those declared around the quotes (`declared_scales`).
+    """
+    claimed = find_numbers(sentence)
+    if not claimed:
+        return ()
+    quotes = list(quotes)
+    quoted = [number for quote in quotes for number in find_numbers(quote)]
+    spelled = {_SPELLED[word] for quote in quotes for word in _WORD.findall(quote.casefold()) if word in _SPELLED}
+    missing = [
+        number
+        for number in claimed
+        if not (number.values & spelled and number.scale is None)
+        and not any(_same(number, other, scales) for other in quoted)
+    ]
+    computed = _computed(sentence, claimed, missing)
+    return tuple(dict.fromkeys(number.text for number in missing if number not in computed))
+
+
+def _same(claimed: Number, quoted: Number, scales: frozenset[float]) -> bool:
+    """Whether both mean the same; a bare figure takes a scale only where one is declared or nothing says otherwise."""
+    if claimed.scale == quoted.scale:
+        return _overlap(claimed.values, quoted.values)
+    full = {value * (claimed.scale or 1) for value in claimed.values}
+    if quoted.scale is not None:
+        return _overlap(full, {value * quoted.scale for value in quoted.values})
+    if _overlap(full, quoted.values):
+        return True
+    if scales:
+        return any(_overlap(full, {value * scale for value in quoted.values}) for scale in scales)
+    return _overlap(claimed.values, quoted.values)
+
+
+def _overlap(some: Iterable[float], others: Iterable[float]) -> bool:
+    others = list(others)
+    return any(math.isclose(a, b, rel_tol=1e-9) for a in some for b in others)
+
+
+# --- Figures computed in the sentence ---------------------------------------------------------------
+
+MAX_EXPRESSION_CHARS = 300
+
+_OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+_EXPRESSION_CHARS = str.maketrans(
+    {"−": "-", "–": "-", "—": "-", "×": "*", "⋅": "*", "·": "*", "÷": "/", "∕": "/", "[": "(", "]": ")"}
+    | dict.fromkeys("$€£¥%", " ")
+)
+_TOKEN = re.compile(r"\s*([-+*/()]|@\d+)")
+_EQUALS = re.compile(r"[=≈≃]")
+
+
+def _computed(sentence: str, numbers: Sequence[Number], missing: Sequence[Number]) -> set[Number]:
+    """Those of `missing` that an expression of quoted numbers in the sentence yields, and its constants."""
+    found: set[Number] = set()
+    edges = [match.start() for match in _EQUALS.finditer(sentence)]
+    for position in edges:
+        left, right = _expression_before(sentence, position, numbers), _expression_after(sentence, position, numbers)
+        for operands, result in ((left, right), (right, left)):
+            if len(operands.numbers) < 2 or len(result.numbers) != 1:
+                continue
+            outcome = result.numbers[0]
+            constants = {number for number in operands.numbers if _is_constant(number, operands)}
+            if all(n not in missing or n in found or n in constants for n in operands.numbers) and _yields(
+                operands, outcome, sentence
+            ):
+                found |= {outcome} | constants
+    return found
+
+
+class _Expression(NamedTuple):
+    code: str
+    numbers: list[Number]
+
+
+def _expression_before(sentence: str, position: int, numbers: Sequence[Number]) -> _Expression:
+    """The longest expression that ends at `position`."""
+    begin = max([match.end() for match in _EQUALS.finditer(sentence, 0, position)], default=0)
+    text, inside = _coded(sentence, max(begin, position - MAX_EXPRESSION_CHARS), position, numbers)
+    tokens: list[str] = []
+    last_end = 0
+    for match in _TOKEN.finditer(text):
+        if tokens and text[last_end : match.start()].strip():
+            tokens.clear()
+        tokens.append(match.group(1))
+        last_end = match.end()
+    if not tokens or text[last_end:].strip():
+        return _Expression("", [])
+    return _longest([tokens[index:] for index in range(len(tokens))], inside)
+
+
+def _expression_after(sentence: str, position: int, numbers: Sequence[Number]) -> _Expression:
+    """The longest expression that begins right after the sign at `position`."""
+    following = _EQUALS.search(sentence, position + 1)
+    end = following.start() if following else len(sentence)
+    text, inside = _coded(sentence, position + 1, min(end, position + MAX_EXPRESSION_CHARS), numbers)
+    tokens: list[str] = []
+    index = 0
+    while match := _TOKEN.match(text, index):
+        tokens.append(match.group(1))
+        index = match.end()
+    return _longest([tokens[:count] for count in range(len(tokens), 0, -1)], inside)
+
+
+def _coded(sentence: str, start: int, end: int, numbers: Sequence[Number]) -> tuple[str, list[Number]]:
+    """`sentence[start:end]` with each number replaced by @ and its index in the returned list."""
+    inside = [number for number in numbers if start <= number.start and number.end <= end]
+    parts, cursor = [], start
+    for index, number in enumerate(inside):
+        parts += [sentence[cursor : number.start].translate(_EXPRESSION_CHARS), f"@{index}"]
+        cursor = number.end
+    parts.append(sentence[cursor:end].translate(_EXPRESSION_CHARS))
+    return "".join(parts), inside
+
+
+def _longest(candidates: Iterable[list[str]], inside: Sequence[Number]) -> _Expression:
+    for tokens in candidates:
+        code = " ".join(token.replace("@", "n") for token in tokens)
+        used = [inside[int(token[1:])] for token in tokens if token[0] == "@"]
+        if used and _parse(code) is not None:
+            return _Expression(code, used)
+    return _Expression("", [])
+
+
+def _parse(code: str) -> ast.expr | None:
+    try:
+        return ast.parse(code, mode="eval").body
+    except (SyntaxError, RecursionError, MemoryError):
+        return None
+
+
+def _is_constant(number: Number, expression: _Expression) -> bool:
+    """100 for a percentage, 1, and the count of the summands of a mean need no source."""
+    return number.scale is None and any(
+        value in (1.0, 100.0, expression.code.count("+") + 1.0) for value in number.values
+    )
+
+
+def _yields(operands: _Expression, outcome: Number, sentence: str) -> bool:
+    """Whether the expression gives `outcome`, within half a unit of the outcome's last digit."""
+    tree = _parse(operands.code)
+    if tree is None:
+        return False
+    is_percentage = sentence[outcome.end :].lstrip()[:1] == "%"
+    for with_scale in (True, False):
+        values = [_plain(number, with_scale=with_scale) for number in operands.numbers]
+        result = _evaluate(tree, iter(values))
+        factor = (outcome.scale or 1.0) if with_scale else 1.0
+        for value in outcome.values:
+            tolerance = _half_unit(outcome.text) * factor
+            for target in (result, result * 100) if is_percentage else (result,):
+                if abs(abs(target) - value * factor) <= tolerance * 1.0001:
+                    return True
+    return False
+
+
+def _plain(number: Number, *, with_scale: bool) -> float:
+    """The value as it is read in English where the separator could mean either."""
+    value = min(number.values) if "." in number.text else max(number.values)
+    return value * (number.scale or 1.0) if with_scale else value
+
+
+def _half_unit(text: str) -> float:
+    decimals = re.search(r"[.,](\d+)", text)
+    if decimals is None or (len(decimals.group(1)) == 3 and "." not in text):
+        return 0.5
+    return 0.5 / 10 ** len(decimals.group(1))
+
+
+def _evaluate(node: ast.expr, values: Iterator[float]) -> float:
+    """The value of a tree of + - * / whose names take `values` from left to right; NaN where it has none."""
+    match node:
+        case ast.BinOp(left, sign, right) if type(sign) in _OPERATORS:
+            first, second = _evaluate(left, values), _evaluate(right, values)
+            if isinstance(sign, ast.Div) and second == 0:
+                return math.nan
+            return _OPERATORS[type(sign)](first, second)
+        case ast.UnaryOp(ast.USub(), operand):
+            return -_evaluate(operand, values)
+        case ast.UnaryOp(ast.UAdd(), operand):
+            return _evaluate(operand, values)
+        case ast.Name():
+            return next(values)
+        case _:
+            return math.nan

@@ -26,7 +26,7 @@ from rag import errors
 from rag.store import _cluster, _supervisor, embedded
 
 REPOSITORY = Path(__file__).parents[2]
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 60.0
 IS_ROOT = os.geteuid() == 0
 only_root = pytest.mark.skipif(not IS_ROOT, reason="only root needs another account for the server")
 
@@ -100,8 +100,8 @@ def spawn(code: str, *arguments: object, **environment: str) -> subprocess.Popen
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        cwd=REPOSITORY,
-        env=dict(os.environ) | {"PYTHONPATH": str(REPOSITORY)} | environment,
+        cwd=REPOSITORY,  # where `-c` finds the package
+        env=dict(os.environ) | environment,
     )
 
 
@@ -289,9 +289,8 @@ def test_makes_the_cluster_once_and_keeps_it(folder: Path) -> None:
         connection.execute("CREATE TABLE facts (id bigint)")
     assert eventually(lambda: not is_running(root))
 
-    add_fact_later = embedded.start(root)
-    add_fact(add_fact_later.url, 1)
-    add_fact_later.close()
+    with running(root) as server:
+        add_fact(server.url, 1)
     assert eventually(lambda: not is_running(root))
 
     with running(root) as server:
@@ -299,10 +298,8 @@ def test_makes_the_cluster_once_and_keeps_it(folder: Path) -> None:
 
 
 def test_the_server_stops_with_its_last_user(root: Path) -> None:
-    first, second = embedded.start(root), embedded.start(root)
-    assert first.url == second.url
-
-    with user(root) as (other, url):
+    with running(root) as first, running(root) as second, user(root) as (other, url):
+        assert first.url == second.url == url
         first.close()
         first.close()
         second.close()
@@ -610,7 +607,7 @@ def test_binaries_closed_to_the_account_of_the_server_are_copied(folder: Path) -
     for part in (_cluster.PACKAGE, f"{_cluster.PACKAGE}.libs"):
         if (site_packages / part).exists():
             (closed / part).symlink_to(site_packages / part)
-    with user(folder / "root", PYTHONPATH=f"{closed}:{REPOSITORY}") as (_, url):
+    with user(folder / "root", PYTHONPATH=f"{closed}{os.pathsep}{os.environ.get('PYTHONPATH', '')}") as (_, url):
         assert accepts(url)
         assert processes(str(folder / "root" / "postgresql-"), str(folder / "root" / "pgdata"))
     assert stat.S_IMODE(closed.stat().st_mode) == 0o700

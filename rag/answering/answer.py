@@ -1,5 +1,6 @@
 """From a question and what was found to an answer whose every claim is tied to its source."""
 
+import contextlib
 import time
 from collections.abc import Generator, Iterator, Sequence
 from typing import NamedTuple
@@ -87,8 +88,8 @@ def condense(question: str, history: Sequence[Message], llm: LLM | None) -> str:
         return question
     turns = (f"{message.role}: {_short(message.content)}" for message in history[-CONDENSED_MESSAGES:])
     prompt = prompts.CONDENSE_QUESTION.format(history="\n".join(turns), question=question)
-    pieces = providers.complete_stream(llm, [ChatMessage(role=MessageRole.USER, content=prompt)])
-    condensed = " ".join("".join(pieces).split()).strip("\"'“”")
+    reply = providers.complete(llm, [ChatMessage(role=MessageRole.USER, content=prompt)])
+    condensed = " ".join(reply.split()).strip("\"'“”")
     return condensed if 0 < len(condensed) <= MAX_QUESTION_CHARS else question
 
 
@@ -121,38 +122,49 @@ def _written(question: str, llm: LLM, grounder: Grounder, context: Context) -> G
         ChatMessage(role=MessageRole.USER, content=prompts.ANSWER_USER.format(context=context.text, question=question)),
     ]
     markup = AnswerFilter(context.hits)
-    raw: list[str] = []
-    shown: list[str] = []
-    held = ""
-    for piece in providers.complete_stream(llm, messages):
-        raw.append(piece)
-        held += markup.feed(piece)
-        if held and not _may_refuse("".join(shown) + held):
-            shown.append(held)
-            yield AnswerToken(text=held)
-            held = ""
-    held += markup.finish()
-    shown.append(held)
-    if held:
-        yield AnswerToken(text=held)
-    parsed = citations.parse_shown("".join(shown), markup.quotes)
+    text, usage = yield from _show(providers.complete_stream(llm, messages), markup)
+    parsed = citations.parse_shown(text, markup.quotes)
     return _Draft(
         model=_model_name(llm),
         text=parsed.text,
         sentences=tuple(claim.sentence for claim in parsed.claims),
         citations=grounder.ground(parsed.claims),
-        usage=Usage(
-            input_tokens=sum(providers.count_tokens(message.content or "") for message in messages),
-            output_tokens=providers.count_tokens("".join(raw)),
-        ),
+        usage=usage if usage.output_tokens else _estimated(messages, text),
     )
+
+
+def _show(pieces: Generator[str, None, Usage], markup: AnswerFilter) -> Generator[AnswerToken, None, tuple[str, Usage]]:
+    """Yield what may be shown of the model's `pieces`; the text shown in all and what the model says it cost.
+
+    What may still become the refusal is held back, so that it is not shown and then withdrawn.
+    """
+    shown = held = ""
+    usage: Usage | None = None
+    with contextlib.closing(pieces):
+        while usage is None:
+            try:
+                held += markup.feed(next(pieces))
+            except StopIteration as end:
+                usage = end.value or Usage()
+                held += markup.finish()
+            if held and (usage or not _may_refuse(shown + held)):
+                shown += held
+                yield AnswerToken(text=held)
+                held = ""
+    return shown, usage
+
+
+def _estimated(messages: Sequence[ChatMessage], text: str) -> Usage:
+    """What it cost by the embedded model's count, for vendors that do not count."""
+    asked = sum(providers.count_tokens(message.content or "") for message in messages)
+    return Usage(input_tokens=asked, output_tokens=providers.count_tokens(text))
 
 
 _SENTINEL = normalize(prompts.NOT_FOUND_SENTINEL).text
 
 
 def _may_refuse(text: str) -> bool:
-    """Whether all of `text` so far is the beginning of the refusal: it is held back, not shown and then withdrawn."""
+    """Whether all of `text` so far is the beginning of the refusal."""
     return _SENTINEL.startswith(normalize(text).text)
 
 

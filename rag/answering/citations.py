@@ -54,18 +54,17 @@ def _claims(text: str, quotes: Sequence[ProposedQuote]) -> list[Claim]:
     lines = [Span(*match.span()) for match in _LINE.finditer(text)]
     spans = [span for line in lines for span in _line_sentences(blank, line)]
     owner = _Owner(lines, spans)
-    ids: list[dict[str, int]] = [{} for _ in spans]
+    marks: list[list[re.Match[str]]] = [[] for _ in spans]
     for match in SHOWN_MARK.finditer(text):
         if (index := owner.of(match.start())) is not None:
-            ids[index].setdefault(match.group(1), 0)
-            ids[index][match.group(1)] = match.end()
+            marks[index].append(match)
     owned: list[list[ProposedQuote]] = [[] for _ in spans]
     for quote in quotes:
         if (index := owner.of(quote.position)) is not None:
             owned[index].append(quote)
     return [
-        Claim(_sentence(blank, span, marks), tuple(proposed))
-        for span, marks, proposed in zip(spans, ids, owned, strict=True)
+        Claim(_sentence(blank, span, own), tuple(proposed))
+        for span, own, proposed in zip(spans, marks, owned, strict=True)
     ]
 
 
@@ -98,6 +97,10 @@ class _Owner:
         return max(index, 0)
 
 
-def _sentence(blank: str, span: Span, marks: dict[str, int]) -> Sentence:
-    text = _SPACE_BEFORE_STOP.sub("", " ".join(blank[span.start : span.end].split()))
-    return Sentence(text=text, citation_ids=tuple(marks), start=span.start, end=max([span.end, *marks.values()]))
+def _sentence(blank: str, span: Span, marks: Sequence[re.Match[str]]) -> Sentence:
+    return Sentence(
+        text=_SPACE_BEFORE_STOP.sub("", " ".join(blank[span.start : span.end].split())),
+        citation_ids=tuple(dict.fromkeys(mark.group(1) for mark in marks)),
+        start=min([span.start, *(mark.start() for mark in marks)]),
+        end=max([span.end, *(mark.end() for mark in marks)]),
+    )

@@ -210,8 +210,10 @@ def _expression_before(sentence: str, position: int, numbers: Sequence[Number]) 
             tokens.clear()
         tokens.append(match.group(1))
         last_end = match.end()
-    if not tokens or text[last_end:].strip():
+    if text[last_end:].strip():
         return _Expression("", [])
+    while tokens and tokens[-1] == "(":  # 42 (= 12 + 30)
+        tokens.pop()
     return _longest([tokens[index:] for index in range(len(tokens))], inside)
 
 
@@ -290,7 +292,7 @@ def _half_unit(text: str) -> float:
     decimals = re.search(r"[.,](\d+)", text)
     if decimals is None or (len(decimals.group(1)) == 3 and "." not in text):
         return 0.5
-    return 0.5 / 10 ** len(decimals.group(1))
+    return 0.5 / 10.0 ** len(decimals.group(1))
 
 
 def _evaluate(node: ast.expr, values: Iterator[float]) -> float:
@@ -300,7 +302,8 @@ def _evaluate(node: ast.expr, values: Iterator[float]) -> float:
             first, second = _evaluate(left, values), _evaluate(right, values)
             if isinstance(sign, ast.Div) and second == 0:
                 return math.nan
-            return _OPERATORS[type(sign)](first, second)
+            result: float = _OPERATORS[type(sign)](first, second)
+            return result
         case ast.UnaryOp(ast.USub(), operand):
             return -_evaluate(operand, values)
         case ast.UnaryOp(ast.UAdd(), operand):

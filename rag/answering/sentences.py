@@ -108,7 +108,7 @@ def _trim(text: str, span: Span) -> Span:
 
 
 class Unit(NamedTuple):
-    """A sentence, heading or table row of a passage. `header` is the span of the first row of the row's table."""
+    """A sentence, heading or table row of a passage. `header` is where the row's columns are named, if they are."""
 
     span: Span
     kind: BlockKind
@@ -164,7 +164,14 @@ def _rows(block: list[_Placed]) -> Iterator[Unit]:
         span = _trim_line(offset, line)
         if span.start < span.end:
             yield Unit(span, BlockKind.TABLE, header)
-            header = header or span
+            if line is block[0][1] and _is_header(line.text):
+                header = span
+
+
+def _is_header(row: str) -> bool:
+    """A table's first row names its columns, unless the table is a list of names and values."""
+    cells = row.split("\t")
+    return len(cells) > 2 or (len(cells) == 2 and not cells[0].strip())
 
 
 def _trim_line(offset: int, line: Line) -> Span:

@@ -12,7 +12,7 @@ from rag import answering, errors, parsing, providers, retrieval
 from rag.config import Config, load_config
 from rag.engine.library import FileContent, Library, OnProgress
 from rag.engine.resources import Resources
-from rag.store import FileStore, Store
+from rag.store import FileStore, Health, Store
 from rag.types import (
     AnswerEvent,
     AnswerRequest,
@@ -208,6 +208,10 @@ class RAGEngine:
         for user_id, document_id in unfinished:
             self._resources.store.jobs.enqueue(user_id, document_id)
         return len(unfinished)
+
+    def health(self) -> Health:
+        """What the database says of itself, and how many workers are alive. Raises StoreError if it cannot be reached."""
+        return self._resources.store.health()
 
     # --- pages ---
 

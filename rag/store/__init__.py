@@ -1,6 +1,7 @@
 """What is kept: rows in PostgreSQL with pgvector, files in any file system."""
 
 from rag.store.files import FileStore
+from rag.store.health import Health
 from rag.store.store import Store
 
-__all__ = ["FileStore", "Store"]
+__all__ = ["FileStore", "Health", "Store"]

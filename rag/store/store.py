@@ -3,7 +3,7 @@
 from types import TracebackType
 from typing import Self
 
-from rag.store import migrations
+from rag.store import health, migrations
 from rag.store.chunks import Chunks
 from rag.store.conversations import Conversations
 from rag.store.database import Database
@@ -40,6 +40,10 @@ class Store:
         database = Database(url, pool_size=pool_size)
         database.open()
         return cls(database)
+
+    def health(self) -> health.Health:
+        """What the database says of itself. Raises StoreError if it cannot be reached."""
+        return health.read(self._database)
 
     def close(self) -> None:
         """Close all connections."""

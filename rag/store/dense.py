@@ -11,7 +11,7 @@ from llama_index.vector_stores.postgres import PGVectorStore
 from sqlalchemy.ext import asyncio as sa_asyncio
 
 from rag import errors
-from rag.store import queries
+from rag.store import queries, scopes
 from rag.store.database import Database, is_disconnected, store_errors
 from rag.types import Candidate, EmbeddingSpace, Scope
 
@@ -97,21 +97,8 @@ def _scoped(statement: sa.Select[Any], _table: object, *, scope: Scope) -> sa.Se
     columns: list[sa.ColumnClause[Any]] = [
         sa.literal_column(name) for name in ("chunk_id", "document_id", "page_number")
     ]
-    condition = sa.text(queries.load_text("dense")["scope"]).bindparams(**scope_parameters(scope))
+    condition = sa.text(queries.load_text("dense")["scope"]).bindparams(**scopes.parameters(scope))
     return statement.add_columns(*columns).where(condition)
-
-
-def scope_parameters(scope: Scope) -> dict[str, object]:
-    """Parameters of the SQL function `documents_in_scope`; None means no filter."""
-    filters = scope.filters
-    return {
-        "user_id": scope.user_id,
-        "index_id": scope.index_id,
-        "document_ids": [*filters.document_ids] or None,
-        "mime_types": [*filters.mime_types] or None,
-        "sources": [*filters.sources] or None,
-        "source_prefix": filters.source_prefix or None,
-    }
 
 
 def _candidate(row: dict[str, Any], similarity: float) -> Candidate:

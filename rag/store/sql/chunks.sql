@@ -16,17 +16,18 @@ COPY {chunks} (user_id, index_id, document_id, ordinal, chunk_id, text, embeddin
 FROM STDIN (FORMAT binary);
 
 -- name: add_postings
+-- Terms too long for a key are left out; counts and lengths stop at what their bytes hold.
 WITH lexemes AS MATERIALIZED (
-    SELECT c.ordinal, l.lexeme, least(cardinality(l.positions), 65535) AS count
+    SELECT c.ordinal, l.lexeme, least(cardinality(l.positions), 255) AS count
     FROM unnest(:ordinals::int[], :texts::text[]) AS c (ordinal, text),
          unnest(to_tsvector('english', c.text)) AS l
     WHERE octet_length(l.lexeme) <= 255
 ), lengths AS MATERIALIZED (
-    SELECT ordinal, least(sum(count), 65535) AS length FROM lexemes GROUP BY ordinal
+    SELECT ordinal, least(sum(count), 65535)::int AS length FROM lexemes GROUP BY ordinal
 ), added AS (
     INSERT INTO postings (user_id, index_number, term, document_number, block, packed)
     SELECT :user_id, :index_number, lexeme, :document_number, ordinal >> 7,
-           array_agg(ordinal::bigint << 32 | count::bigint << 16 | length::bigint ORDER BY ordinal)
+           string_agg(int4send((ordinal & 127) << 24 | count << 16 | length), '' ORDER BY ordinal)
     FROM lexemes JOIN lengths USING (ordinal)
     GROUP BY lexeme, ordinal >> 7
 )

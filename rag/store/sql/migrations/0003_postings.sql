@@ -1,15 +1,16 @@
 -- For BM25: per term, document and block of 128 chunks, the chunks the term stands in.
--- A posting is packed: ordinal << 32 | term count << 16 | length of the chunk.
+-- `packed` has four bytes per chunk, big endian: ordinal in the block (1), term count (1), length of the chunk (2).
 
 CREATE TABLE postings (
-    user_id text NOT NULL,
+    user_id text NOT NULL CHECK (octet_length(user_id) <= 512),
     index_number int NOT NULL,
     term text COLLATE "C" NOT NULL,
     document_number int NOT NULL,
     block int NOT NULL,
-    packed bigint[] NOT NULL,
-    PRIMARY KEY (user_id, index_number, term, document_number, block),
+    packed bytea NOT NULL,
+    -- With the postings in the index a term's are read side by side, and not one page per document.
+    PRIMARY KEY (user_id, index_number, term, document_number, block) INCLUDE (packed),
     FOREIGN KEY (user_id, document_number) REFERENCES documents (user_id, number) ON DELETE CASCADE
-);
--- A document's postings are written together, so a few bytes per range of pages find them again for deletion.
-CREATE INDEX ON postings USING brin (document_number int4_minmax_multi_ops) WITH (pages_per_range = 32, autosummarize = on);
+) WITH (autovacuum_vacuum_insert_threshold = 20000, autovacuum_vacuum_insert_scale_factor = 0.02);
+-- To replace and to delete a document's; equal keys are kept once, so it is small.
+CREATE INDEX ON postings (user_id, document_number);

@@ -1,0 +1,125 @@
+"""Small indexes, documents and chunks for the tests of the store."""
+
+import hashlib
+import random
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag import store
+from rag.types import (
+    BlockKind,
+    Chunk,
+    ChunkingOptions,
+    Document,
+    EmbeddingSpace,
+    Filters,
+    Index,
+    Line,
+    PageInfo,
+    ParsedDocument,
+    Rect,
+    Scope,
+    TextBlock,
+)
+
+SPACE = EmbeddingSpace(provider="test", model="random", dimensions=384)
+
+
+def random_vector(seed: object, dimensions: int = SPACE.dimensions) -> list[float]:
+    """A direction that depends on `seed` only."""
+    source = random.Random(repr(seed))
+    return [source.gauss(0, 1) for _ in range(dimensions)]
+
+
+def line(number: int, text: str, *, page_number: int = 1, starts_block: bool = False) -> Line:
+    """A line whose box tells its number."""
+    return Line(
+        number=number,
+        page_number=page_number,
+        bbox=Rect(72.1, 10.3 + number, 540.7, 20.2 + number),
+        text=text,
+        kind=BlockKind.TABLE if "\t" in text else BlockKind.TEXT,
+        starts_block=starts_block,
+    )
+
+
+@dataclass(frozen=True)
+class Owner:
+    """A user with an index, and how this user makes documents."""
+
+    db: store.Store
+    user_id: str
+    index: Index
+
+    @classmethod
+    def of(cls, db: store.Store, user_id: str, *, name: str = "default", space: EmbeddingSpace = SPACE) -> "Owner":
+        """A user with an empty index."""
+        return cls(db, user_id, db.indexes.ensure(user_id, name, space, ChunkingOptions()))
+
+    @property
+    def scope(self) -> Scope:
+        """The whole index."""
+        return Scope(user_id=self.user_id, index_id=self.index.id)
+
+    def scope_of(self, **filters: object) -> Scope:
+        """A part of the index."""
+        return Scope(user_id=self.user_id, index_id=self.index.id, filters=Filters.model_validate(filters))
+
+    def add(self, name: str, *, sha256: str | None = None, source: str | None = None) -> Document:
+        """A queued document."""
+        return self.db.documents.add(
+            self.user_id,
+            self.index.id,
+            document_id=uuid.uuid4(),
+            name=name,
+            mime_type="application/pdf" if name.endswith(".pdf") else "text/plain",
+            sha256=sha256 or hashlib.sha256(name.encode()).hexdigest(),
+            size=1000,
+            source=source,
+        )
+
+    def ready(self, name: str, texts: Sequence[str], *, source: str | None = None) -> Document:
+        """A searchable document with a chunk per text; vectors depend on the texts."""
+        document = self.add(name, source=source)
+        self.fill(document, texts)
+        return self.db.documents.get(self.user_id, document.id)
+
+    def fill(self, document: Document, texts: Sequence[str]) -> list[Chunk]:
+        """Put a chunk per text into a document, one page each."""
+        chunks = make_chunks(document.id, texts)
+        self.db.chunks.replace(
+            self.user_id,
+            document.id,
+            self.index.space,
+            parsed=make_parsed(texts),
+            chunks=chunks,
+            vectors=[random_vector(text, self.index.space.dimensions) for text in texts],
+            search_texts=texts,
+        )
+        return chunks
+
+
+def make_chunks(document_id: uuid.UUID, texts: Sequence[str]) -> list[Chunk]:
+    """A chunk per text, each on a page of its own, its lines the text's lines."""
+    chunks: list[Chunk] = []
+    number = 1
+    for ordinal, text in enumerate(texts):
+        parts = text.split("\n")
+        lines = tuple(
+            line(number + offset, part, page_number=ordinal + 1, starts_block=offset == 0)
+            for offset, part in enumerate(parts)
+        )
+        number += len(parts)
+        chunks.append(Chunk(id=uuid.uuid4(), document_id=document_id, ordinal=ordinal, lines=lines, context="A file"))
+    return chunks
+
+
+def make_parsed(texts: Sequence[str]) -> ParsedDocument:
+    """What parsing would have found: a page and a block per text."""
+    pages = tuple(PageInfo(number=number, width=612.0, height=792.0) for number in range(1, len(texts) + 1))
+    blocks = tuple(
+        TextBlock(page_number=number, bbox=Rect(0, 0, 1, 1), line_start=number, line_end=number, text=text)
+        for number, text in enumerate(texts, start=1)
+    )
+    return ParsedDocument(title="A title", pages=pages, blocks=blocks)

@@ -1,0 +1,209 @@
+"""No user sees, searches, counts, changes or removes what another owns: one case per public method of the store."""
+
+import inspect
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from rag import errors, store
+from rag.types import Chunk, ChunkingOptions, Conversation, Document, DocumentStatus, Scope
+from tests.integration.samples import SPACE, Owner, make_chunks, make_parsed, random_vector
+
+VICTIM = "victim"
+TEXT = "the confidential merger of Acme"
+HASH = b"hash of a text"
+
+OTHERS = ("other", "", "x' or '1'='1", "victim'--", "victim\n", "%", "Victim", "victim ")
+"""Users who own nothing of the victim's, whatever they call themselves."""
+
+
+@dataclass(frozen=True)
+class World:
+    """What the victim owns."""
+
+    owner: Owner
+    document: Document
+    trashed: Document
+    chunk: Chunk
+    conversation: Conversation
+
+    @property
+    def db(self) -> store.Store:
+        return self.owner.db
+
+    def scope(self, user_id: str) -> Scope:
+        """The victim's index, asked for by another."""
+        return Scope(user_id=user_id, index_id=self.owner.index.id)
+
+
+@pytest.fixture
+def world(db: store.Store) -> World:
+    owner = Owner.of(db, VICTIM)
+    document = owner.ready("secret.pdf", [TEXT, "more text"])
+    trashed = owner.ready("old.pdf", ["old text"])
+    db.documents.trash(VICTIM, [trashed.id])
+    db.embedding_cache.put(VICTIM, SPACE, {HASH: [1.0, 2.0]})
+    conversation = db.conversations.create(VICTIM, owner.index.id, title="mine")
+    db.conversations.append(VICTIM, conversation.id, role="user", content="hello")
+    return World(owner, document, trashed, db.chunks.of_document(VICTIM, document.id)[0], conversation)
+
+
+Case = Callable[[World, str], object]
+CASES: dict[str, Case] = {}
+"""Calls as another user: each must raise NotFoundError, or return nothing."""
+
+EXEMPT = {
+    "documents.unfinished": "for the restart of a worker; tells user and id only",
+    "jobs.recover": "works for all users and returns a number of jobs",
+    "jobs.run": "works for all users",
+}
+
+
+def case(name: str) -> Callable[[Case], Case]:
+    def keep(function: Case) -> Case:
+        CASES[name] = function
+        return function
+
+    return keep
+
+
+CASES |= {
+    "indexes.get": lambda w, user: w.db.indexes.get(user, "default"),
+    "indexes.get_by_id": lambda w, user: w.db.indexes.get_by_id(user, w.owner.index.id),
+    "indexes.list": lambda w, user: w.db.indexes.list(user),
+    "indexes.stats": lambda w, user: w.db.indexes.stats(user, w.owner.index.id),
+    "indexes.delete": lambda w, user: w.db.indexes.delete(user, w.owner.index.id),
+    "documents.get": lambda w, user: w.db.documents.get(user, w.document.id),
+    "documents.list": lambda w, user: [
+        *w.db.documents.list(user, w.owner.index.id),
+        *w.db.documents.list(user, w.owner.index.id, in_trash=True),
+    ],
+    "documents.add": lambda w, user: w.db.documents.add(
+        user, w.owner.index.id, document_id=uuid.uuid4(), name="x", mime_type="x", sha256=w.document.sha256, size=1
+    ),
+    "documents.update_progress": lambda w, user: w.db.documents.update_progress(
+        user, w.document.id, DocumentStatus.PARSING, 1, 2
+    ),
+    "documents.fail": lambda w, user: w.db.documents.fail(user, w.document.id, "code", "message"),
+    "documents.requeue": lambda w, user: w.db.documents.requeue(user, w.document.id),
+    "documents.trash": lambda w, user: w.db.documents.trash(user, [w.document.id]),
+    "documents.restore": lambda w, user: w.db.documents.restore(user, [w.trashed.id]),
+    "documents.purge": lambda w, user: w.db.documents.purge(user, [w.document.id, w.trashed.id]),
+    "chunks.replace": lambda w, user: w.db.chunks.replace(
+        user,
+        w.document.id,
+        SPACE,
+        parsed=make_parsed(["x"]),
+        chunks=make_chunks(w.document.id, ["x"]),
+        vectors=[random_vector("x")],
+        search_texts=["x"],
+    ),
+    "chunks.dense": lambda w, user: w.db.chunks.dense(w.scope(user), SPACE, random_vector(TEXT), 10),
+    "chunks.lexical": lambda w, user: w.db.chunks.lexical(w.scope(user), TEXT, 10),
+    "chunks.lexical_documents": lambda w, user: w.db.chunks.lexical_documents(w.scope(user), TEXT, 10),
+    "chunks.get": lambda w, user: w.db.chunks.get(user, [w.chunk.id]),
+    "chunks.of_document": lambda w, user: w.db.chunks.of_document(user, w.document.id),
+    "chunks.page_lines": lambda w, user: w.db.chunks.page_lines(user, [(w.document.id, 1)]),
+    "embedding_cache.get": lambda w, user: w.db.embedding_cache.get(user, SPACE, [HASH]),
+    "conversations.create": lambda w, user: w.db.conversations.create(user, w.owner.index.id, title="theirs"),
+    "conversations.list": lambda w, user: w.db.conversations.list(user, w.owner.index.id),
+    "conversations.get": lambda w, user: w.db.conversations.get(user, w.conversation.id),
+    "conversations.rename": lambda w, user: w.db.conversations.rename(user, w.conversation.id, "theirs"),
+    "conversations.set_documents": lambda w, user: w.db.conversations.set_documents(user, w.conversation.id, []),
+    "conversations.delete": lambda w, user: w.db.conversations.delete(user, w.conversation.id),
+    "conversations.messages": lambda w, user: w.db.conversations.messages(user, w.conversation.id),
+    "conversations.append": lambda w, user: w.db.conversations.append(
+        user, w.conversation.id, role="user", content="theirs"
+    ),
+}
+
+
+@case("indexes.ensure")
+def _index_of_the_same_name(world: World, user: str) -> object:
+    if not user:
+        raise errors.NotFoundError  # no user at all has no index either; the table refuses it
+    index = world.db.indexes.ensure(user, "default", SPACE, ChunkingOptions(chunk_size_chars=500))
+    return None if index.id != world.owner.index.id and index.user_id == user else index
+
+
+@case("embedding_cache.put")
+def _vector_of_the_same_text(world: World, user: str) -> object:
+    world.db.embedding_cache.put(user, SPACE, {HASH: [9.0]})
+    mine = world.db.embedding_cache.get(VICTIM, SPACE, [HASH])
+    return None if mine == {HASH: [1.0, 2.0]} else mine
+
+
+@case("documents.claim")
+def _claim_on_the_same_document(world: World, user: str) -> object:
+    """A claim of another user on the same id does not keep the owner from work."""
+    with (
+        world.db.documents.claim(user, world.document.id),
+        world.db.documents.claim(VICTIM, world.document.id) as claimed,
+    ):
+        return None if claimed else "blocked"
+
+
+@case("jobs.enqueue")
+def _job_for_the_same_document(world: World, user: str) -> object:
+    """A job of another user does not stand in for the owner's."""
+    document_id = uuid.uuid4()
+    world.db.jobs.enqueue(user, document_id)
+    return None if world.db.jobs.enqueue(VICTIM, document_id) else "blocked"
+
+
+def snapshot(world: World) -> object:
+    """Everything of the victim's that a call could have changed."""
+    db, index_id = world.db, world.owner.index.id
+    return (
+        db.indexes.list(VICTIM),
+        db.indexes.stats(VICTIM, index_id).model_copy(update={"database_bytes": 0}),
+        db.documents.list(VICTIM, index_id),
+        db.documents.list(VICTIM, index_id, in_trash=True),
+        db.chunks.of_document(VICTIM, world.document.id),
+        db.chunks.lexical(world.owner.scope, TEXT, 10),
+        db.chunks.dense(world.owner.scope, SPACE, random_vector(TEXT), 10),
+        db.embedding_cache.get(VICTIM, SPACE, [HASH]),
+        db.conversations.list(VICTIM, index_id),
+        db.conversations.messages(VICTIM, world.conversation.id),
+    )
+
+
+def public_methods(db: store.Store) -> set[str]:
+    nouns = {noun: part for noun, part in vars(db).items() if not noun.startswith("_")}
+    return {
+        f"{noun}.{name}"
+        for noun, part in nouns.items()
+        for name, _ in inspect.getmembers(type(part), callable)
+        if not name.startswith("_")
+    }
+
+
+def test_every_public_method_has_a_case(db: store.Store) -> None:
+    assert public_methods(db) == CASES.keys() | EXEMPT.keys()
+
+
+@pytest.mark.parametrize("method", CASES)
+def test_others_get_nothing_and_change_nothing(world: World, method: str) -> None:
+    before = snapshot(world)
+    for user in OTHERS:
+        try:
+            found = CASES[method](world, user)
+        except errors.NotFoundError:
+            found = None
+        assert not found, f"{method} as {user!r}"
+    assert snapshot(world) == before
+
+
+def test_the_owner_gets_everything(world: World) -> None:
+    """The cases above would pass with an empty database; these calls are theirs, made by the owner."""
+    for method in ("indexes.get", "documents.get", "chunks.get", "chunks.dense", "chunks.lexical", "chunks.page_lines"):
+        assert CASES[method](world, VICTIM), method
+    for method in ("chunks.lexical_documents", "embedding_cache.get", "conversations.messages", "documents.list"):
+        assert CASES[method](world, VICTIM), method
+
+
+def test_unfinished_tells_user_and_id_only(world: World) -> None:
+    queued = world.owner.add("waiting.pdf")
+    assert world.db.documents.unfinished() == [(VICTIM, queued.id)]

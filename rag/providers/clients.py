@@ -4,11 +4,14 @@ Each client retries by itself (429, 5xx, timeouts, with back-off and the vendor'
 retries that the integrations put around it is off, or attempts would multiply.
 """
 
+import atexit
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import Any
 
+import httpx
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
 
@@ -16,14 +19,19 @@ from rag import errors
 from rag.providers.catalogue import ChatModels, EmbeddingModel, Protocol, Provider
 from rag.types import GenerationOptions
 
-if TYPE_CHECKING:
-    from google.genai import types as google_types
-
 NO_KEY = "none"
 """What the OpenAI client must be given where a server wants no key."""
 
 REASONING_TEMPERATURE = 1.0
 """The only one that OpenAI's reasoning models accept; the integration always sends one."""
+
+
+@cache
+def http_client() -> httpx.Client:
+    """The process's connections to all vendors: a model is opened per request, its connection is not."""
+    client = httpx.Client(follow_redirects=True)
+    atexit.register(client.close)
+    return client
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,6 +100,7 @@ def _openai_embedding(access: Access, model: EmbeddingModel) -> BaseEmbedding:
         api_base=access.base_url,
         max_retries=access.max_retries,
         timeout=access.timeout_seconds,
+        http_client=http_client(),
     )
 
 
@@ -112,6 +121,7 @@ def _openai_llm(access: Access, model: str, family: ChatModels, options: Generat
         base_url=access.base_url,
         timeout=access.timeout_seconds,
         max_retries=access.max_retries,
+        http_client=http_client(),
     )
     return OpenAILike(
         model=model,
@@ -130,14 +140,17 @@ def _openai_llm(access: Access, model: str, family: ChatModels, options: Generat
 # --- Gemini's protocol ------------------------------------------------------------------------------
 
 
-def _http_options(access: Access) -> "google_types.HttpOptions":
-    from google.genai import types
+def _http_options(access: Access) -> Any:
+    """`google.genai.types.HttpOptions` as a dict: the integrations turn the object into JSON, which holds no client.
 
-    return types.HttpOptions(
-        base_url=access.base_url,
-        timeout=int(access.timeout_seconds * 1000),
-        retry_options=types.HttpRetryOptions(attempts=access.max_retries + 1),
-    )
+    They take a dict as well, but do not declare it, hence Any.
+    """
+    return {
+        "base_url": access.base_url,
+        "timeout": int(access.timeout_seconds * 1000),
+        "retry_options": {"attempts": access.max_retries + 1},
+        "httpx_client": http_client(),
+    }
 
 
 def _gemini_embedding(access: Access, model: EmbeddingModel) -> BaseEmbedding:

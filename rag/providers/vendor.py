@@ -1,18 +1,21 @@
 """LlamaIndex models of vendors that raise this package's errors and do not show their key."""
 
+import asyncio
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.generic_utils import chat_to_completion_decorator, stream_chat_to_completion_decorator
 from llama_index.core.base.llms.types import (
     ChatMessage,
     ChatResponse,
+    ChatResponseAsyncGen,
     ChatResponseGen,
     CompletionResponse,
+    CompletionResponseAsyncGen,
     CompletionResponseGen,
     LLMMetadata,
 )
@@ -22,6 +25,8 @@ from pydantic import PrivateAttr
 from rag import errors
 from rag.providers import failures
 from rag.providers.catalogue import EmbeddingModel, Provider
+
+Piece = TypeVar("Piece", ChatResponse, CompletionResponse)
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,18 +77,13 @@ class VendorEmbedding(BaseEmbedding):
         return self._checked(vectors, len(texts))
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
-        with self._boundary.guard():
-            vector = await self._inner.aget_query_embedding(self._model.query_prefix + query)
-        return self._checked([vector], 1)[0]
+        return await asyncio.to_thread(self._get_query_embedding, query)
 
     async def _aget_text_embedding(self, text: str) -> list[float]:
-        return (await self._aget_text_embeddings([text]))[0]
+        return await asyncio.to_thread(self._get_text_embedding, text)
 
     async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        with self._boundary.guard():
-            prefixed = [self._model.text_prefix + text for text in texts]
-            vectors = await self._inner.aget_text_embedding_batch(prefixed)
-        return self._checked(vectors, len(texts))
+        return await asyncio.to_thread(self._get_text_embeddings, texts)
 
     def _checked(self, vectors: Sequence[list[float]], count: int) -> list[list[float]]:
         label = self._boundary.provider.label
@@ -169,6 +169,28 @@ class VendorLLM(CustomLLM):
         del formatted
         pieces: CompletionResponseGen = stream_chat_to_completion_decorator(self.stream_chat)(prompt, **kwargs)
         return pieces
+
+    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        """`chat` in a thread."""
+        return await asyncio.to_thread(self.chat, messages, **kwargs)
+
+    async def acomplete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
+        """`complete` in a thread."""
+        return await asyncio.to_thread(self.complete, prompt, formatted, **kwargs)
+
+    async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseAsyncGen:
+        """`stream_chat` in threads."""
+        return _in_threads(await asyncio.to_thread(self.stream_chat, messages, **kwargs))
+
+    async def astream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseAsyncGen:
+        """`stream_complete` in threads."""
+        return _in_threads(await asyncio.to_thread(self.stream_complete, prompt, formatted, **kwargs))
+
+
+async def _in_threads(pieces: Generator[Piece, None, None]) -> AsyncGenerator[Piece, None]:
+    with closing(pieces):
+        while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
+            yield piece
 
 
 def _is_last(piece: ChatResponse) -> bool:

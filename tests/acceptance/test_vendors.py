@@ -1,0 +1,367 @@
+"""Each vendor through its real client library, against a local server that speaks its wire format."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from llama_index.core.llms import LLM, ChatMessage, MessageRole
+from pydantic import SecretStr
+
+from rag import errors, providers
+from rag.config import Config
+from rag.providers.catalogue import OPENROUTER, PERPLEXITY
+from rag.types import EmbeddingSpace, GenerationOptions
+from tests import vendor_servers
+from tests.vendor_servers import Cut, Fault, Refusal, Slow, Unfinished, VendorServer
+
+KEY = "correct-horse-battery-staple"
+MESSAGES = [
+    ChatMessage(role=MessageRole.SYSTEM, content="Use the sources."),
+    ChatMessage(role=MessageRole.USER, content="What colour are apples?"),
+]
+ANSWER = "Apples are red [S1]."
+
+
+@dataclass
+class Vendor:
+    """A provider's settings, and the server behind them."""
+
+    name: str
+    label: str
+    server: VendorServer
+    settings: dict[str, object]
+
+    def config(self, **settings: object) -> Config:
+        defaults: dict[str, object] = {"provider_max_retries": 0, "provider_timeout_seconds": 5.0}
+        return Config(**{**defaults, **self.settings, **settings})  # type: ignore[arg-type]  # validated by pydantic
+
+    def llm(self, **settings: object) -> LLM:
+        llm = providers.language_model(self.config(**settings))
+        assert llm is not None
+        return llm
+
+
+@pytest.fixture
+def openai(openai_server: VendorServer) -> Vendor:
+    settings = {"openai_api_key": SecretStr(KEY), "openai_base_url": openai_server.url}
+    return Vendor("openai", "OpenAI", openai_server, settings)
+
+
+@pytest.fixture
+def openai_server() -> Iterator[VendorServer]:
+    with vendor_servers.openai_server() as server:
+        yield server
+
+
+@pytest.fixture
+def gemini() -> Iterator[Vendor]:
+    with vendor_servers.gemini_server() as server:
+        settings = {"gemini_api_key": SecretStr(KEY), "gemini_base_url": server.url}
+        yield Vendor("gemini", "Google Gemini", server, settings)
+
+
+@pytest.fixture(params=["openai", "gemini"])
+def vendor(request: pytest.FixtureRequest) -> Vendor:
+    chosen: Vendor = request.getfixturevalue(request.param)
+    return chosen
+
+
+def stream(llm: LLM) -> str:
+    return "".join(providers.complete_stream(llm, MESSAGES))
+
+
+def chat(llm: LLM) -> str:
+    return providers.complete(llm, MESSAGES)
+
+
+def embed(vendor: Vendor, **settings: object) -> tuple[EmbeddingSpace, np.ndarray]:
+    space, embedder = providers.embedding_model(vendor.config(**settings))
+    return space, np.array(providers.embed_texts(embedder, ["one", "two"]))
+
+
+def test_a_whole_answer(vendor: Vendor) -> None:
+    assert chat(vendor.llm()) == ANSWER
+    assert len(vendor.server.requests) == 1
+
+
+def test_a_streamed_answer_comes_in_pieces_and_with_its_cost(vendor: Vendor) -> None:
+    pieces = providers.complete_stream(vendor.llm(), MESSAGES)
+    received = []
+    while True:
+        try:
+            received.append(next(pieces))
+        except StopIteration as end:
+            usage = end.value
+            break
+    assert received == vendor.server.pieces
+    assert (usage.input_tokens, usage.output_tokens) == (11, 7)
+
+
+def test_a_stream_can_be_left(vendor: Vendor) -> None:
+    pieces = providers.complete_stream(vendor.llm(), MESSAGES)
+    assert next(pieces) == vendor.server.pieces[0]
+    pieces.close()
+
+
+def test_llama_index_may_use_the_model_as_it_likes(vendor: Vendor) -> None:
+    llm = vendor.llm()
+    assert str(llm.complete("What colour are apples?")) == ANSWER
+    assert [piece.delta for piece in llm.stream_complete("?") if piece.delta] == vendor.server.pieces
+    assert asyncio.run(llm.achat(MESSAGES)).message.content == ANSWER
+
+
+def test_openai_gets_what_its_present_models_take(openai: Vendor) -> None:
+    stream(openai.llm())
+    [request] = openai.server.requests
+    assert request.path == "/v1/chat/completions"
+    assert request.headers["Authorization"] == f"Bearer {KEY}"
+    assert request.body["model"] == "gpt-6-luna"
+    assert request.body["messages"][0] == {"role": "developer", "content": "Use the sources."}
+    assert request.body["reasoning_effort"] == "low"
+    assert request.body["max_completion_tokens"] > 1024
+    assert request.body["temperature"] == 1.0
+    assert "max_tokens" not in request.body
+
+
+def test_openai_gets_what_its_earlier_models_take(openai: Vendor) -> None:
+    llm = providers.language_model(openai.config(), GenerationOptions(model="gpt-4o", temperature=0.3))
+    assert llm is not None
+    assert llm.metadata.model_name == "gpt-4o"
+    stream(llm)
+    [body] = openai.server.bodies
+    assert (body["model"], body["temperature"], body["max_tokens"]) == ("gpt-4o", 0.3, 1024)
+    assert "reasoning_effort" not in body
+
+
+def test_gemini_gets_what_its_present_models_take(gemini: Vendor) -> None:
+    stream(gemini.llm())
+    [request] = gemini.server.requests
+    assert request.path.startswith("/v1beta/models/gemini-3.8-flash:streamGenerateContent")
+    assert request.headers["x-goog-api-key"] == KEY
+    assert request.body["systemInstruction"]["parts"] == [{"text": "Use the sources."}]
+    generation = request.body["generationConfig"]
+    assert generation["thinkingConfig"] == {"thinking_level": "LOW"}
+    assert generation["maxOutputTokens"] > 1024
+    assert "temperature" not in generation
+
+
+def test_gemini_gets_what_its_earlier_models_take(gemini: Vendor) -> None:
+    stream(gemini.llm(rag_gen_model="gemini:gemini-1.5-pro"))
+    [request] = gemini.server.requests
+    assert "gemini-1.5-pro" in request.path
+    generation = request.body["generationConfig"]
+    assert (generation["temperature"], generation["maxOutputTokens"]) == (0.1, 1024)
+
+
+@pytest.mark.parametrize(("name", "dimensions"), [("openai", 1536), ("gemini", 768)])
+def test_embeddings_are_of_the_default_size_and_of_length_one(
+    request: pytest.FixtureRequest, name: str, dimensions: int
+) -> None:
+    vendor: Vendor = request.getfixturevalue(name)
+    space, vectors = embed(vendor)
+    assert (space.provider, space.dimensions) == (name, dimensions)
+    assert vectors.shape == (2, dimensions)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1.0)
+    assert len(vendor.server.requests) == 1
+
+
+def test_large_batches_are_split_and_stay_in_order(vendor: Vendor) -> None:
+    _, embedder = providers.embedding_model(vendor.config())
+    texts = [f"text {number}" for number in range(150)]
+    vectors = np.array(providers.embed_texts(embedder, texts))
+    assert len(vendor.server.requests) == 3
+    assert np.allclose(vectors[149], providers.embed_texts(embedder, texts[149:])[0])
+    assert not np.allclose(vectors[0], vectors[149])
+
+
+def test_gemini_is_told_the_task_as_its_model_wants_it(gemini: Vendor) -> None:
+    _, embedder = providers.embedding_model(gemini.config())
+    providers.embed_texts(embedder, ["red apples"])
+    providers.embed_query(embedder, "which colour?")
+    sent = [body["requests"][0]["content"]["parts"] for body in gemini.server.bodies]
+    assert sent == [
+        [{"text": "title: none | text: red apples"}],
+        [{"text": "task: search result | query: which colour?"}],
+    ]
+
+
+def test_gemini_001_is_told_the_task_by_its_type(gemini: Vendor) -> None:
+    _, embedder = providers.embedding_model(gemini.config(rag_embed_model="gemini-embedding-001"))
+    providers.embed_query(embedder, "which colour?")
+    [request] = gemini.server.bodies[0]["requests"]
+    assert request["content"]["parts"] == [{"text": "which colour?"}]
+    assert (request["taskType"], request["outputDimensionality"]) == ("RETRIEVAL_QUERY", 768)
+
+
+def test_an_index_keeps_the_size_of_its_vectors(openai: Vendor) -> None:
+    space = EmbeddingSpace(provider="openai", model="text-embedding-3-large", dimensions=256)
+    same, embedder = providers.embedding_model(openai.config(), space)
+    assert same == space
+    assert len(providers.embed_query(embedder, "x")) == 256
+    assert openai.server.bodies[0]["dimensions"] == 256
+
+
+def test_vectors_of_another_size_are_refused(openai: Vendor) -> None:
+    space = EmbeddingSpace(provider="openai", model="made-by-us", dimensions=99)
+    _, embedder = providers.embedding_model(openai.config(), space)
+    with pytest.raises(errors.EmbeddingCapabilityError, match=r"1536 dimensions, not 99.*re-index"):
+        providers.embed_query(embedder, "x")
+
+
+def test_async_embeddings_are_the_same(vendor: Vendor) -> None:
+    _, embedder = providers.embedding_model(vendor.config())
+    expected = providers.embed_texts(embedder, ["one", "two"])
+    assert asyncio.run(embedder.aget_text_embedding_batch(["one", "two"])) == expected
+
+
+# --- failures ---------------------------------------------------------------------------------------
+
+Call = Callable[[Vendor, dict[str, object]], object]
+CALLS: dict[str, Call] = {
+    "chat": lambda vendor, settings: chat(vendor.llm(**settings)),
+    "stream": lambda vendor, settings: stream(vendor.llm(**settings)),
+    "embed": lambda vendor, settings: embed(vendor, **settings),
+}
+
+
+@pytest.fixture(params=list(CALLS))
+def call(request: pytest.FixtureRequest) -> Call:
+    return CALLS[request.param]
+
+
+def failure(call: Call, vendor: Vendor, *faults: Fault, **settings: object) -> errors.ProviderError:
+    vendor.server.faults.extend(faults)
+    with pytest.raises(errors.ProviderError) as raised:
+        call(vendor, settings)
+    assert vendor.label in raised.value.message
+    assert raised.value.details["provider"] == vendor.label
+    return raised.value
+
+
+def test_a_wrong_key_is_named_but_not_shown(vendor: Vendor, call: Call) -> None:
+    error = failure(call, vendor, Refusal(401, f"Incorrect API key provided: {KEY} or sk-live-abcdef123456."))
+    assert error.details["status"] == 401
+    assert "Incorrect API key provided" in error.message
+    assert f"{vendor.name.upper()}_API_KEY" in error.message
+    assert KEY not in error.message
+    assert "sk-live" not in error.message
+    assert error.__suppress_context__
+    assert len(vendor.server.requests) == 1
+
+
+def test_too_many_requests_are_repeated(vendor: Vendor, call: Call) -> None:
+    vendor.server.faults.append(Refusal(429, "Slow down"))
+    assert call(vendor, {"provider_max_retries": 1})
+    assert len(vendor.server.requests) == 2
+
+
+def test_too_many_requests_after_all_attempts(vendor: Vendor, call: Call) -> None:
+    error = failure(call, vendor, *[Refusal(429, "Slow down")] * 9, provider_max_retries=1)
+    assert error.details["status"] == 429
+    assert "Slow down." in error.message
+    assert "quota" in error.message
+    assert len(vendor.server.requests) == 2
+
+
+def test_a_fault_of_the_vendor_is_repeated_and_then_said(vendor: Vendor, call: Call) -> None:
+    error = failure(call, vendor, *[Refusal(500, "Our disk is full")] * 9, provider_max_retries=1)
+    assert error.details["status"] == 500
+    assert "Our disk is full. Repeated attempts did not help" in error.message
+    assert len(vendor.server.requests) == 2
+
+
+def test_an_unknown_model(vendor: Vendor, call: Call) -> None:
+    error = failure(call, vendor, Refusal(404, "The model does not exist"))
+    assert "Check the model's name" in error.message
+
+
+def test_a_slow_answer(vendor: Vendor, call: Call) -> None:
+    error = failure(call, vendor, Slow(), provider_timeout_seconds=0.3)
+    assert "did not answer in time" in error.message
+    assert "PROVIDER_TIMEOUT_SECONDS" in error.message
+
+
+def test_a_connection_cut_before_the_answer(vendor: Vendor, call: Call) -> None:
+    assert "Check the connection" in failure(call, vendor, Cut()).message
+
+
+def test_nobody_listens(vendor: Vendor, call: Call) -> None:
+    vendor.settings[f"{vendor.name}_base_url"] = "http://127.0.0.1:9"
+    assert "Check the connection" in failure(call, vendor).message
+
+
+def test_a_connection_cut_in_the_middle_of_an_answer(vendor: Vendor) -> None:
+    vendor.server.faults.append(Cut(after=2))
+    pieces = providers.complete_stream(vendor.llm(), MESSAGES)
+    assert [next(pieces), next(pieces)] == vendor.server.pieces[:2]
+    with pytest.raises(errors.ProviderError):
+        next(pieces)
+
+
+def test_a_stream_without_its_end_is_no_answer(vendor: Vendor) -> None:
+    vendor.server.faults.append(Unfinished())
+    with pytest.raises(errors.ProviderError, match="stopped before its answer was complete"):
+        stream(vendor.llm())
+
+
+def test_the_key_shows_in_no_repr(vendor: Vendor) -> None:
+    _, embedder = providers.embedding_model(vendor.config())
+    for model in (vendor.llm(), embedder):
+        assert KEY not in repr(model) + str(model.to_dict())
+
+
+# --- other providers that speak OpenAI's protocol ---------------------------------------------------
+
+
+def test_a_server_without_a_key(openai_server: VendorServer) -> None:
+    config = Config(
+        openai_base_url=openai_server.url,
+        rag_gen_model="openai_compatible:llama3.2:3b",
+        rag_embed_model="openai_compatible:all-minilm",
+    )
+    llm = providers.language_model(config)
+    assert llm is not None
+    assert stream(llm) == ANSWER
+    space, _ = providers.embedding_model(config)
+    assert space == EmbeddingSpace(provider="openai_compatible", model="all-minilm", dimensions=1536)
+    assert openai_server.bodies[0]["model"] == "llama3.2:3b"
+    assert openai_server.bodies[0]["max_tokens"] == 1024
+
+
+@pytest.mark.parametrize("row", [OPENROUTER, PERPLEXITY], ids=lambda row: str(row.name))
+def test_providers_that_are_only_rows(openai_server: VendorServer, row: providers.Provider) -> None:
+    registry = providers.Registry([replace(row, base_url=openai_server.url)])
+    config = Config(**{f"{row.name}_api_key": SecretStr(KEY)})  # type: ignore[arg-type]  # one setting by its name
+    llm = registry.language_model(config)
+    assert llm is not None
+    assert stream(llm) == ANSWER
+    [request] = openai_server.requests
+    assert request.headers["Authorization"] == f"Bearer {KEY}"
+    assert request.body["model"] == row.default_chat_model
+
+
+def test_perplexity_answers_from_the_documents_only(openai_server: VendorServer) -> None:
+    registry = providers.Registry([replace(PERPLEXITY, base_url=openai_server.url)])
+    llm = registry.language_model(Config(perplexity_api_key=SecretStr(KEY)))
+    assert llm is not None
+    chat(llm)
+    assert openai_server.bodies[0]["disable_search"] is True
+
+
+def test_openrouter_embeds(openai_server: VendorServer) -> None:
+    registry = providers.Registry([replace(OPENROUTER, base_url=openai_server.url)])
+    space, embedder = registry.embedding_model(Config(openrouter_api_key=SecretStr(KEY)))
+    assert space.model == "openai/text-embedding-3-small"
+    assert len(providers.embed_query(embedder, "x")) == space.dimensions == 1536
+
+
+def test_two_vendors_at_once(openai: Vendor, gemini: Vendor) -> None:
+    config = openai.config(**gemini.settings, rag_embed_model="gemini", rag_gen_model="openai:gpt-4o")
+    space, embedder = providers.embedding_model(config)
+    llm = providers.language_model(config)
+    assert llm is not None
+    assert space.provider == "gemini"
+    assert len(providers.embed_query(embedder, "x")) == 768
+    assert stream(llm) == ANSWER

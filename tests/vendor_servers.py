@@ -1,0 +1,244 @@
+"""Local HTTP servers that speak the wire formats of OpenAI and Gemini, and can fail as vendors do.
+
+A server answers every request well unless a fault is queued for it; it keeps the requests it got.
+"""
+
+import base64
+import hashlib
+import json
+import struct
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+SLOW_SECONDS = 20.0
+"""How long a slow answer would take; a test that waits for it has failed."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An error response in the vendor's words."""
+
+    status: int
+    message: str = "No."
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The connection is closed after so many pieces of a stream; 0: before any answer."""
+
+    after: int = 0
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A stream that ends in good form, but without the vendor's end mark."""
+
+
+@dataclass(frozen=True)
+class Slow:
+    """Nothing is answered in time."""
+
+
+Fault = Refusal | Cut | Unfinished | Slow
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a server got."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+
+
+@dataclass
+class VendorServer:
+    """A running server's script and record. `pieces` are what the model says, piece by piece."""
+
+    url: str = ""
+    pieces: list[str] = field(default_factory=lambda: ["Apples ", "are red ", "[S1]."])
+    faults: deque[Fault] = field(default_factory=deque)
+    requests: list[Request] = field(default_factory=list)
+    closing: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def bodies(self) -> list[dict[str, Any]]:
+        """The bodies of all requests."""
+        return [request.body for request in self.requests]
+
+
+def vector(text: str, dimensions: int) -> list[float]:
+    """Some vector of `text`, longer than 1."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return [float(digest[index % len(digest)] - 127) for index in range(dimensions)]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    script: VendorServer
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("Content-Length", 0))
+        body = json.loads(self.rfile.read(length))
+        self.script.requests.append(Request(self.path, dict(self.headers.items()), body))
+        fault = self.script.faults.popleft() if self.script.faults else None
+        match fault:
+            case Refusal():
+                self.send_json(self.refusal(fault), fault.status)
+            case Slow():
+                self.script.closing.wait(SLOW_SECONDS)
+                self.close_connection = True
+            case Cut(after=0):
+                self.close_connection = True
+            case _:
+                self.answer(body, fault)
+
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        """Silence."""
+
+    def send_json(self, value: object, status: int = 200) -> None:
+        content = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def send_events(self, events: list[str], fault: Fault | None) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        count = fault.after if isinstance(fault, Cut) else len(events)
+        for event in events[:count]:
+            content = f"data: {event}\n\n".encode()
+            self.wfile.write(f"{len(content):x}\r\n".encode() + content + b"\r\n")
+        if isinstance(fault, Cut):
+            self.close_connection = True
+        else:
+            self.wfile.write(b"0\r\n\r\n")
+
+    def refusal(self, fault: Refusal) -> object:
+        raise NotImplementedError
+
+    def answer(self, body: dict[str, Any], fault: Fault | None) -> None:
+        raise NotImplementedError
+
+
+class _OpenAIHandler(_Handler):
+    NATURAL_DIMENSIONS = 1536
+
+    def refusal(self, fault: Refusal) -> object:
+        return {"error": {"message": fault.message, "type": "error", "param": None, "code": None}}
+
+    def answer(self, body: dict[str, Any], fault: Fault | None) -> None:
+        if self.path.endswith("/embeddings"):
+            self.send_json(self.embeddings(body))
+        elif body.get("stream"):
+            self.send_events(self.events(body, finished=not isinstance(fault, Unfinished)), fault)
+        else:
+            message = {"role": "assistant", "content": "".join(self.script.pieces)}
+            choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            self.send_json({**self.head(body, "chat.completion"), "choices": [choice], "usage": self.usage()})
+
+    def embeddings(self, body: dict[str, Any]) -> object:
+        texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
+        rows = []
+        for index, text in enumerate(texts):
+            values = vector(text, body.get("dimensions", self.NATURAL_DIMENSIONS))
+            packed = base64.b64encode(struct.pack(f"<{len(values)}f", *values)).decode()
+            embedding = packed if body.get("encoding_format") == "base64" else values
+            rows.append({"object": "embedding", "index": index, "embedding": embedding})
+        return {
+            "object": "list",
+            "model": body["model"],
+            "data": rows,
+            "usage": {"prompt_tokens": 1, "total_tokens": 1},
+        }
+
+    def events(self, body: dict[str, Any], *, finished: bool) -> list[str]:
+        chunks: list[dict[str, Any]] = [
+            {"choices": [{"index": 0, "delta": {"content": piece}, "finish_reason": None}]}
+            for piece in self.script.pieces
+        ]
+        if finished:
+            chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+            if body.get("stream_options"):
+                chunks.append({"choices": [], "usage": self.usage()})
+        events = [json.dumps({**self.head(body, "chat.completion.chunk"), **chunk}) for chunk in chunks]
+        return [*events, "[DONE]"]
+
+    def head(self, body: dict[str, Any], kind: str) -> dict[str, Any]:
+        return {"id": "1", "object": kind, "created": 1, "model": body["model"]}
+
+    def usage(self) -> dict[str, int]:
+        return {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
+
+
+class _GeminiHandler(_Handler):
+    NATURAL_DIMENSIONS = 3072
+
+    def refusal(self, fault: Refusal) -> object:
+        return {"error": {"code": fault.status, "message": fault.message, "status": "ERROR"}}
+
+    def answer(self, body: dict[str, Any], fault: Fault | None) -> None:
+        if ":batchEmbedContents" in self.path:
+            self.send_json({"embeddings": [{"values": self.embedding(item)} for item in body["requests"]]})
+        elif ":streamGenerateContent" in self.path:
+            self.send_events(self.events(finished=not isinstance(fault, Unfinished)), fault)
+        else:
+            self.send_json(self.candidate("".join(self.script.pieces), finished=True))
+
+    def embedding(self, item: dict[str, Any]) -> list[float]:
+        text = item["content"]["parts"][0]["text"]
+        return vector(text, item.get("outputDimensionality", self.NATURAL_DIMENSIONS))
+
+    def events(self, *, finished: bool) -> list[str]:
+        last = len(self.script.pieces) - 1
+        return [
+            json.dumps(self.candidate(piece, finished=finished and index == last))
+            for index, piece in enumerate(self.script.pieces)
+        ]
+
+    def candidate(self, text: str, *, finished: bool) -> dict[str, Any]:
+        candidate: dict[str, Any] = {"index": 0, "content": {"role": "model", "parts": [{"text": text}]}}
+        if finished:
+            candidate["finishReason"] = "STOP"
+        usage = {"promptTokenCount": 11, "candidatesTokenCount": 7, "totalTokenCount": 18}
+        return {"candidates": [candidate], "usageMetadata": usage}
+
+
+@contextmanager
+def _serve(handler: type[_Handler], path: str) -> Iterator[VendorServer]:
+    script = VendorServer()
+    bound = type("BoundHandler", (handler,), {"script": script})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), bound)
+    script.url = f"http://127.0.0.1:{server.server_port}{path}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        yield script
+    finally:
+        script.closing.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@contextmanager
+def openai_server() -> Iterator[VendorServer]:
+    """A server of OpenAI's chat completions and embeddings."""
+    with _serve(_OpenAIHandler, "/v1") as script:
+        yield script
+
+
+@contextmanager
+def gemini_server() -> Iterator[VendorServer]:
+    """A server of Gemini's generateContent, streamGenerateContent and batchEmbedContents."""
+    with _serve(_GeminiHandler, "") as script:
+        yield script

@@ -1,0 +1,32 @@
+"""Named queries and their parameters."""
+
+import pytest
+
+from rag.store import queries
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("WHERE id = :id", "WHERE id = %(id)s"),
+        ("WHERE id = ANY (:ids::uuid[])", "WHERE id = ANY (%(ids)s::uuid[])"),
+        ("SELECT now()::date", "SELECT now()::date"),
+        ("LIKE 'a%'", "LIKE 'a%%'"),
+    ],
+)
+def test_parameters(text: str, expected: str) -> None:
+    assert queries.to_psycopg(text) == expected
+
+
+@pytest.mark.parametrize(
+    "noun",
+    ["chunks", "conversations", "dense", "documents", "embedding_cache", "indexes", "lexical", "session"],
+)
+def test_each_query_has_a_name(noun: str) -> None:
+    assert all(text and "-- name:" not in text for text in queries.load_text(noun).values())
+
+
+@pytest.mark.parametrize("dimensions", ["1; DROP TABLE documents", "1a"])
+def test_a_table_is_named_by_a_number(dimensions: str) -> None:
+    with pytest.raises(ValueError, match="invalid literal"):
+        queries.chunk_table(dimensions)  # type: ignore[arg-type]  # what must not come through

@@ -1,8 +1,10 @@
 """A real PostgreSQL for every test: one server per session, one database per test, copied from a migrated one."""
 
+import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -13,17 +15,16 @@ from rag.store import embedded, migrations
 
 
 @pytest.fixture(scope="session")
-def server_url(external_database_url: str | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def server_url(external_database_url: str | None) -> Iterator[str]:
     """The server of `RAG_DATABASE_URL`, else an embedded one."""
     if external_database_url:
         yield external_database_url
         return
-    folder = tmp_path_factory.mktemp("server")
-    for parent in [folder, *folder.parents[:2]]:
-        parent.chmod(0o755)  # as root the server runs under another account, who must be able to enter
-    server = embedded.start(folder / "database")
-    yield server.url
-    server.close()
+    with tempfile.TemporaryDirectory(prefix="pagelight-test-") as folder:
+        Path(folder).chmod(0o755)  # as root the server runs under another account, who must be able to enter
+        server = embedded.start(Path(folder) / "database")
+        yield server.url
+        server.close()
 
 
 @pytest.fixture(scope="session")

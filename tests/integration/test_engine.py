@@ -1,0 +1,193 @@
+"""The engine over a real database, real files and the embedded models."""
+
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pymupdf
+import pytest
+from llama_index.core.embeddings import MockEmbedding
+
+from rag import errors
+from rag.config import load_config
+from rag.engine import RAGEngine
+from rag.types import BlockKind, DocumentStatus, EmbeddingSpace, Rect, TextBlock
+
+FACTS = {
+    "harbour.pdf": "The harbour of Lindmark handled 4,812 ships in 2019.\nIts crane lifts 95 tonnes.",
+    "orchard.pdf": "The orchard grows eleven kinds of pears.\nHarvest begins in the last week of August.",
+}
+
+
+def pdf(text: str, *, password: str | None = None) -> bytes:
+    """A one-page PDF with `text`."""
+    document = pymupdf.open()
+    document.new_page().insert_text((72, 72), text.split("\n"))
+    if password is None:
+        return bytes(document.tobytes())
+    return bytes(document.tobytes(encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw=password, owner_pw=password))
+
+
+@pytest.fixture
+def engine(database_url: str, tmp_path: Path) -> Iterator[RAGEngine]:
+    config = load_config(rag_data_dir=tmp_path / "data", rag_database_url=database_url)
+    with RAGEngine(config, user_id="ada") as opened:
+        yield opened
+
+
+@pytest.fixture
+def library(engine: RAGEngine) -> dict[str, uuid.UUID]:
+    """Names and ids of two ready documents of ada's."""
+    added = [engine.add_file(pdf(text), name, enqueue=False) for name, text in FACTS.items()]
+    ready = [engine.process(document.id) for document in added]
+    assert [document.status for document in ready] == [DocumentStatus.READY] * 2
+    return {document.name: document.id for document in ready}
+
+
+def names(engine: RAGEngine, query: str) -> list[str]:
+    return [hit.document_name for hit in engine.search({"query": query}).results]
+
+
+@pytest.mark.usefixtures("library")
+def test_the_right_document_comes_first_with_scores_in_the_unit_interval(engine: RAGEngine) -> None:
+    response = engine.search({"query": "How many ships did the harbour handle?"})
+    assert response.results[0].document_name == "harbour.pdf"
+    assert all(0 <= hit.final_score <= 1 for hit in response.results)
+    assert response.results[0].vector_rank == 1
+    assert response.results[0].lexical_rank == 1
+
+
+@pytest.mark.usefixtures("library")
+def test_an_answer_quotes_and_lights_the_very_words(engine: RAGEngine) -> None:
+    response = engine.answer({"question": "When does the harvest of pears begin?"})
+    assert response.status == "ok"
+    assert "last week of August" in response.answer
+    citation = response.citations[0]
+    assert citation.quote == "Harvest begins in the last week of August."
+    (region,) = citation.regions
+    with pymupdf.open(engine.rendition(citation.hit.chunk.document_id)) as document:
+        (expected,) = document[region.page_number - 1].search_for(citation.quote)
+    (rect,) = region.rects
+    assert tuple(rect) == pytest.approx(tuple(expected), abs=2.0)
+
+
+def test_trash_hides_and_restore_brings_back(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
+    harbour = library["harbour.pdf"]
+    assert engine.delete([harbour]) == [harbour]
+    assert "harbour.pdf" not in names(engine, "ships in the harbour")
+    assert [document.name for document in engine.documents(in_trash=True)] == ["harbour.pdf"]
+    assert engine.restore([harbour]) == [harbour]
+    assert names(engine, "ships in the harbour")[0] == "harbour.pdf"
+
+
+def test_purge_takes_the_files_and_only_from_the_trash(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
+    harbour = library["harbour.pdf"]
+    original = engine.original(harbour)
+    assert engine.purge([harbour]) == []
+    engine.delete([harbour])
+    assert engine.purge([harbour]) == [harbour]
+    assert not original.exists()
+    with pytest.raises(errors.NotFoundError):
+        engine.document(harbour)
+
+
+def test_the_same_content_again_is_a_duplicate_by_name(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
+    content = engine.original(library["orchard.pdf"]).read_bytes()
+    with pytest.raises(errors.DuplicateError, match=r"orchard\.pdf") as caught:
+        engine.add_file(content, "copy.pdf")
+    assert caught.value.details["document_id"] == library["orchard.pdf"]
+    assert len(engine.documents()) == 2
+
+
+def test_an_encrypted_file_waits_for_its_password_which_is_not_kept(engine: RAGEngine) -> None:
+    document = engine.add_file(pdf("The vault holds nine keys.", password="opensesame"), "vault.pdf", enqueue=False)
+    assert document.status is DocumentStatus.NEEDS_PASSWORD
+    with pytest.raises(errors.PasswordError):
+        engine.unlock(document.id, "wrong")
+    engine.unlock(document.id, "opensesame")
+    assert engine.process(document.id).status is DocumentStatus.READY
+    assert names(engine, "keys in the vault")[0] == "vault.pdf"
+    files = [path for path in engine.config.rag_data_dir.rglob("*") if path.is_file()]
+    assert files
+    assert not any(b"opensesame" in path.read_bytes() for path in files)
+
+
+def test_a_damaged_file_fails_with_words_and_can_be_retried(engine: RAGEngine) -> None:
+    document = engine.add_file(b"%PDF-1.7\nnothing of a PDF follows", "broken.pdf", enqueue=False)
+    failed = engine.process(document.id)
+    assert failed.status is DocumentStatus.FAILED
+    assert failed.error
+    assert failed.error_code == "unreadable_file"
+    assert engine.retry(document.id).status is DocumentStatus.QUEUED
+
+
+def test_a_failing_embedder_leaves_the_old_version_searchable(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
+    class Refusing(MockEmbedding):
+        def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+            raise errors.ProviderError("The vendor is down.")
+
+    space = EmbeddingSpace(provider="local", model="bge-small-en-v1.5", dimensions=384)
+    assert engine.index().space == space
+    broken = RAGEngine(engine.config, user_id="ada", embedders={space: Refusing(embed_dim=384)})
+    line = TextBlock(
+        page_number=1, bbox=Rect(0, 0, 9, 9), line_start=1, line_end=1, text="New words.", kind=BlockKind.TEXT
+    )
+    with broken, pytest.raises(errors.ProviderError):
+        broken.index_document(library["harbour.pdf"], [line])
+    assert names(engine, "ships in the harbour")[0] == "harbour.pdf"
+
+
+def test_blocks_of_the_caller_replace_what_was_parsed(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
+    box = Rect(72, 60, 300, 75)
+    block = TextBlock(page_number=1, bbox=box, line_start=1, line_end=1, text="Zeppelins moor at the mast.")
+    document = engine.index_document(library["harbour.pdf"], [block])
+    assert document.chunk_count == 1
+    best = engine.search({"query": "zeppelins"}).results[0]
+    assert best.passage.text == "Zeppelins moor at the mast."
+    assert best.passage.regions[0].rects == (box,)
+
+
+def test_another_embedding_model_is_refused_with_the_word(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
+    assert library
+    space = EmbeddingSpace(provider="local", model="another", dimensions=8)
+    config = engine.config.model_copy(update={"rag_embed_model": "local:another"})
+    other = RAGEngine(config, user_id="ada", embedders={space: MockEmbedding(embed_dim=8)})
+    with other, pytest.raises(errors.IndexError, match="re-index"):
+        other.search({"query": "ships"})
+
+
+@pytest.mark.parametrize("user_id", ["bob", "x' or '1'='1", "ada ", "ADA", "../ada"])
+def test_another_user_sees_and_changes_nothing(engine: RAGEngine, library: dict[str, uuid.UUID], user_id: str) -> None:
+    ids: Sequence[uuid.UUID] = list(library.values())
+    other = engine.for_user(user_id)
+    assert other.documents() == []
+    assert other.search({"query": "ships in the harbour"}).results == ()
+    assert other.search({"query": "ships", "retrieval": {"filters": {"documentIds": ids}}}).results == ()
+    assert other.answer({"question": "How many ships?"}).status == "insufficient_context"
+    assert other.inspect_index().documents == 0
+    assert other.chunks(ids[0]) == []
+    assert (other.delete(ids), other.restore(ids), other.purge(ids)) == ([], [], [])
+    for call in (other.document, other.original, other.rendition, other.retry, other.process):
+        with pytest.raises(errors.NotFoundError):
+            call(ids[0])
+    with pytest.raises(errors.NotFoundError):
+        other.unlock(ids[0], "password")
+    with pytest.raises(errors.NotFoundError):
+        other.page_image(ids[0], 1)
+    assert len(engine.documents()) == 2
+
+
+def test_a_conversation_keeps_its_turns_and_belongs_to_its_user(
+    engine: RAGEngine, library: dict[str, uuid.UUID]
+) -> None:
+    conversation = engine.start_conversation("Pears", document_ids=[library["orchard.pdf"]])
+    response = engine.answer({"question": "How many kinds of pears grow?"})
+    engine.append_message(conversation.id, "user", "How many kinds of pears grow?")
+    engine.append_message(conversation.id, "assistant", response.answer, response)
+    question, answer = engine.messages(conversation.id)
+    assert (question.role, answer.role) == ("user", "assistant")
+    assert answer.response == response
+    other = engine.for_user("bob")
+    assert other.conversations() == []
+    with pytest.raises(errors.NotFoundError):
+        other.append_message(conversation.id, "user", "mine now")

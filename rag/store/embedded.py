@@ -203,8 +203,8 @@ def _start_supervisor(place: _cluster.Place) -> None:
 
 
 def _server_command(place: _cluster.Place) -> list[str]:
-    settings = SETTINGS | {"dynamic_shared_memory_type": _shared_memory_type()}
-    options = [option for name, value in settings.items() for option in ("-c", f"{name}={value}")]
+    system = {"recovery_init_sync_method": _cluster.SYNC_METHOD, "dynamic_shared_memory_type": _shared_memory_type()}
+    options = [option for name, value in (SETTINGS | system).items() for option in ("-c", f"{name}={value}")]
     postgres = _cluster.reachable_binaries(place) / "postgres"
     return [str(postgres), "-D", str(place.data_dir), "-k", str(place.socket_dir), *options]
 

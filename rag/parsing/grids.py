@@ -16,6 +16,8 @@ from rag.types import BlockKind, Rect
 THICKNESS_PT = 3.0
 """A drawn box thinner than this is a line."""
 MIN_RULE_PT = 8.0
+MAX_SHARE = 0.7
+"""A box larger than this share of the page is its background or frame."""
 TOUCH_PT = 3.0
 """Rules this close together cross, or are one rule."""
 MAX_RULES = 1500
@@ -24,8 +26,8 @@ MAX_CELL_CHARS = 1500
 """A box with more text than this lays out the page and is no cell."""
 MIN_FILLED_ROWS = 0.4
 """At least this share of the rows has two or more cells with text."""
-MAX_WRAPPED_LINES = 6
-"""A cell with more lines than this holds several rows whose rules are not drawn."""
+MAX_WRAPPED_LINES = 4
+"""Two cells side by side with more lines than this may hold several rows between which no rule is drawn."""
 
 
 class Grid(NamedTuple):
@@ -68,9 +70,10 @@ def _edges(rules: Sequence[Rule], page_box: Rect) -> tuple[list[_Edge], list[_Ed
     """Horizontal and vertical edges; a rectangle has two of each. Frames and backgrounds of the page are none."""
     across: list[_Edge] = []
     down: list[_Edge] = []
+    frame = MAX_SHARE * (page_box.x1 - page_box.x0) * (page_box.y1 - page_box.y0)
     for (x0, y0, x1, y1), is_rectangle in rules:
         width, height = x1 - x0, y1 - y0
-        if width * height > 0.7 * page_box.x1 * page_box.y1:
+        if width * height > frame:
             continue
         if height <= THICKNESS_PT:
             across.append(_Edge((y0 + y1) / 2, x0, x1))
@@ -92,14 +95,14 @@ def _joined(edges: Iterable[_Edge]) -> list[_Edge]:
         lines[round(edge.at)].append(edge)
     for line in lines.values():
         line.sort(key=lambda edge: edge.start)
-        current = line[0]
+        at, start, end = line[0]
         for edge in line[1:]:
-            if edge.start <= current.end + TOUCH_PT:
-                current = current._replace(end=max(current.end, edge.end))
-            else:
-                joined.append(current)
-                current = edge
-        joined.append(current)
+            if edge.start > end + TOUCH_PT:
+                joined.append(_Edge(at, start, end))
+                at, start, end = edge
+            elif edge.end > end:
+                end = edge.end
+        joined.append(_Edge(at, start, end))
     return [edge for edge in joined if edge.end - edge.start >= MIN_RULE_PT]
 
 
@@ -188,7 +191,7 @@ def _length(cell: Sequence[Piece]) -> int:
 def _row_lines(columns: Mapping[int, list[Piece]]) -> list[rows.RawLine]:
     """The row's line, or several if it holds rows between which no rule is drawn."""
     cells = [rows.make_rows(columns[column]) for column in sorted(columns)]
-    if not any(_is_list(cell) for cell in cells):
+    if not (any(_is_list(cell) for cell in cells) or _side_by_side(cells)):
         return [_line(cells)]
     column_of = {piece.order: column for column, pieces in columns.items() for piece in pieces}
     return [
@@ -197,11 +200,16 @@ def _row_lines(columns: Mapping[int, list[Piece]]) -> list[rows.RawLine]:
 
 
 def _is_list(cell: Sequence[rows.Row]) -> bool:
-    """Whether the lines of a cell are entries of their own, not wrapped text: many, or in columns, or all numbers."""
-    texts = [rows.join(row.pieces) for row in cell]
-    if len(texts) > MAX_WRAPPED_LINES or any(len(row.cells) > 1 for row in cell):
+    """Whether the lines of a cell are entries of their own, not wrapped text: in columns, or all of them numbers."""
+    if any(len(row.cells) > 1 for row in cell):
         return True
-    return len(texts) > 1 and all(map(_is_number, texts))
+    return len(cell) > 1 and all(_is_number(rows.join(row.pieces)) for row in cell)
+
+
+def _side_by_side(cells: Sequence[Sequence[rows.Row]]) -> bool:
+    """Whether two cells have many lines, and nearly as many: rows between which no rule is drawn."""
+    *_, second, first = sorted([0, *map(len, cells)])
+    return second > MAX_WRAPPED_LINES and second > 0.6 * first
 
 
 def _is_number(entry: str) -> bool:

@@ -36,7 +36,11 @@ def page_blocks(found: Sequence[Piece], rules: Sequence[Rule], page_box: Rect) -
     for piece in found:
         by_direction[piece.direction] += len(piece.text)
     for direction, _ in by_direction.most_common():
-        turned = [piece._replace(bbox=_turn(piece.bbox, direction)) for piece in found if piece.direction is direction]
+        of_direction = [piece for piece in found if piece.direction is direction]
+        if direction is Direction.RIGHT:
+            yield from _upright_blocks(of_direction, rules, page_box)
+            continue
+        turned = [piece._replace(bbox=_turn(piece.bbox, direction)) for piece in of_direction]
         turned_rules = [rule._replace(bbox=_turn(rule.bbox, direction)) for rule in rules]
         for block in _upright_blocks(turned, turned_rules, _turn(page_box, direction)):
             lines = [line._replace(bbox=_turn_back(line.bbox, direction)) for line in block.lines]

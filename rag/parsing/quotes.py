@@ -65,7 +65,7 @@ def _parts(lines: Sequence[Line], start: int, end: int) -> Iterator[tuple[Line, 
 def _line_boxes(rendition: Path, line: Line, first: int, last: int) -> list[Rect]:
     target = text.squash(line.text)
     before, chosen = len(text.squash(line.text[:first])), len(text.squash(line.text[first:last]))
-    near = [run for run in page_runs(rendition, line.page_number) if _is_in(run.bbox, line.bbox)]
+    near = [_run(raw) for raw in _page_lines(rendition, line.page_number) if _is_in(raw.bbox, line.bbox)]
     boxes = lay(near, target)[before : before + chosen]
     vertical = sum(run.is_vertical for run in near) * 2 > len(near)
     return merge((box for box in boxes if box is not None), vertical, apart=line.kind is BlockKind.TABLE)
@@ -126,17 +126,27 @@ def _swap(box: Rect) -> Rect:
     return Rect(box.y0, box.x0, box.y1, box.x1)
 
 
-def page_runs(rendition: Path, page_number: int) -> tuple[Run, ...]:
-    """The runs of text on a page, in display space; none if the page cannot be read."""
+class _RawLine(NamedTuple):
+    """A run as PyMuPDF gives it: only `bbox` is in display space. Kept by the thousand, so it is small."""
+
+    bbox: Rect
+    characters: tuple[str, ...]
+    boxes: tuple[tuple[float, float, float, float], ...]
+    is_vertical: bool
+    matrix: Any | None
+
+
+def _page_lines(rendition: Path, page_number: int) -> tuple[_RawLine, ...]:
+    """The runs of text on a page; none if the page cannot be read."""
     with LOCK:
         try:
-            return _read_runs(rendition, rendition.stat().st_mtime_ns, page_number)
+            return _read_lines(rendition, rendition.stat().st_mtime_ns, page_number)
         except FileNotFoundError as error:
             raise errors.NotFoundError(f"The file “{rendition.name}” is gone. Ingest the document again.") from error
 
 
 @functools.lru_cache(maxsize=KEPT_PAGES)
-def _read_runs(rendition: Path, modified: int, page_number: int) -> tuple[Run, ...]:  # noqa: ARG001  # part of the key
+def _read_lines(rendition: Path, modified: int, page_number: int) -> tuple[_RawLine, ...]:  # noqa: ARG001  # part of the key
     with open_pdf(rendition) as document:
         try:
             page = document[page_number - 1]
@@ -144,22 +154,31 @@ def _read_runs(rendition: Path, modified: int, page_number: int) -> tuple[Run, .
             blocks = page.get_text("rawdict", flags=TEXT_FLAGS)["blocks"]
         except FAILURES:
             return ()
-        return tuple(_run(line, matrix) for block in blocks for line in block.get("lines", ()))
+        return tuple(_raw_line(line, matrix) for block in blocks for line in block.get("lines", ()))
 
 
-def _run(line: dict[str, Any], matrix: Any | None) -> Run:
-    characters: list[str] = []
-    boxes: list[Rect] = []
-    for span in line["spans"]:
-        for char in span["chars"]:
-            content = text.squash(char["c"])
-            if content:
-                box = to_display(char["bbox"], matrix)
-                characters.append(content)
-                boxes.append(boxes[-1] if boxes and _has_no_width(char["bbox"]) else box)
+def _raw_line(line: dict[str, Any], matrix: Any | None) -> _RawLine:
+    characters = [char for span in line["spans"] for char in span["chars"]]
     x, y = line["dir"]
     turned = matrix is not None and abs(matrix.a) < abs(matrix.b)
-    return Run(to_display(line["bbox"], matrix), "".join(characters), tuple(boxes), (abs(x) < abs(y)) != turned)
+    return _RawLine(
+        to_display(line["bbox"], matrix),
+        tuple(char["c"] for char in characters),
+        tuple(char["bbox"] for char in characters),
+        (abs(x) < abs(y)) != turned,
+        matrix,
+    )
+
+
+def _run(raw: _RawLine) -> Run:
+    characters: list[str] = []
+    boxes: list[Rect] = []
+    for character, box in zip(raw.characters, raw.boxes, strict=True):
+        content = text.squash(character)
+        if content:
+            characters.append(content)
+            boxes.append(boxes[-1] if boxes and _has_no_width(box) else to_display(box, raw.matrix))
+    return Run(raw.bbox, "".join(characters), tuple(boxes), raw.is_vertical)
 
 
 def _has_no_width(box: tuple[float, float, float, float]) -> bool:

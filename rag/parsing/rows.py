@@ -184,6 +184,7 @@ def _begins_block(before: Row, row: Row, right: float) -> bool:
     if gap > PARAGRAPH_GAP_EM * em or gap < -2 * em:
         return True
     ended_early = before.bbox.x1 < right - 4 * em
-    ended_sentence = before.pieces[-1].text.endswith(_ENDS)
     indented = row.bbox.x0 > before.bbox.x0 + 0.8 * em
-    return (ended_early or ended_sentence) and indented or ended_early and gap > 0.3 * em
+    if indented:
+        return ended_early or before.pieces[-1].text.endswith(_ENDS)
+    return ended_early and gap > 0.3 * em

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import NamedTuple
 
 from llama_index.core.llms import LLM, ChatMessage, MessageRole
@@ -61,7 +61,7 @@ def stream(
     llm: LLM | None,
     reranker: Reranker | None = None,
     locate: Locate,
-) -> Iterator[AnswerEvent]:
+) -> Generator[AnswerEvent, None, None]:
     """Pieces of the answer to `question` from what was `found`, then the checked answer, which replaces them.
 
     Without `llm` the best sentences of the sources are the answer. The pieces show no quote tag, no HTML and no
@@ -147,11 +147,11 @@ def _show(pieces: Generator[str, None, Usage], markup: AnswerFilter) -> Generato
             except StopIteration as end:
                 usage = end.value or Usage()
                 held += markup.finish()
-            if held and (usage or not _may_refuse(shown + held)):
+            if held and not _may_refuse(shown + held):
                 shown += held
                 yield AnswerToken(text=held)
                 held = ""
-    return shown, usage
+    return shown + held, usage
 
 
 def _estimated(messages: Sequence[ChatMessage], text: str) -> Usage:

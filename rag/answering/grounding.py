@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rag.answering import numbers
 from rag.answering.citations import Claim
-from rag.answering.quotes import QuotablePassage, Quote
+from rag.answering.quotes import MIN_COVERAGE, QuotablePassage, Quote
 from rag.answering.ranking import Reranker
 from rag.answering.sentences import Span
 from rag.types import Citation, Hit, Passage, Region, Verdict
@@ -67,11 +67,12 @@ class Grounder:
         fitting = [quote for quote in found if passage.supports(claim.sentence.text, quote.span)]
         if fitting:
             return list(dict.fromkeys(fitting))
-        aligned = passage.align(claim.sentence.text, self._reranker)
+        least = MIN_COVERAGE / len(claim.sentence.citation_ids)  # each of several sources may cover its part only
+        aligned = passage.align(claim.sentence.text, self._reranker, least=least)
         return [aligned] if aligned else found[:1]
 
     def _missing(self, claim: Claim, found: Mapping[str, Sequence[Quote]]) -> tuple[str, ...]:
-        quotes = [self.passage(citation_id).slice(quote.span) for citation_id in found for quote in found[citation_id]]
+        quotes = [self.passage(source).read(quote.span) for source in found for quote in found[source]]
         scales = frozenset[float]().union(*(self.passage(citation_id).scales for citation_id in found))
         return numbers.unsupported(claim.sentence.text, quotes, scales=scales)
 

@@ -136,21 +136,19 @@ def unsupported(sentence: str, quotes: Iterable[str], *, scales: frozenset[float
         and not any(_same(number, other, scales) for other in quoted)
     ]
     computed = _computed(sentence, claimed, missing)
-    return tuple(dict.fromkeys(number.text for number in missing if number not in computed))
+    return tuple(dict.fromkeys(number.text for number in missing if _key(number) not in computed))
 
 
 def _same(claimed: Number, quoted: Number, scales: frozenset[float]) -> bool:
     """Whether both mean the same; a bare figure takes a scale only where one is declared or nothing says otherwise."""
-    if claimed.scale == quoted.scale:
-        return _overlap(claimed.values, quoted.values)
-    full = {value * (claimed.scale or 1) for value in claimed.values}
-    if quoted.scale is not None:
-        return _overlap(full, {value * quoted.scale for value in quoted.values})
-    if _overlap(full, quoted.values):
+    if claimed.scale == quoted.scale and _overlap(claimed.values, quoted.values):
         return True
-    if scales:
-        return any(_overlap(full, {value * scale for value in quoted.values}) for scale in scales)
-    return _overlap(claimed.values, quoted.values)
+    full = _plain(claimed)
+    if claimed.scale is None or quoted.scale is not None:
+        return math.isclose(full, _plain(quoted), rel_tol=1e-9)
+    if not scales and _overlap(claimed.values, quoted.values):
+        return True
+    return any(math.isclose(full, _plain(quoted) * scale, rel_tol=1e-9) for scale in (1.0, *scales))
 
 
 def _overlap(some: Iterable[float], others: Iterable[float]) -> bool:
@@ -176,21 +174,27 @@ _TOKEN = re.compile(r"\s*([-+*/()]|@\d+)")
 _EQUALS = re.compile(r"[=≈≃]")
 
 
-def _computed(sentence: str, numbers: Sequence[Number], missing: Sequence[Number]) -> set[Number]:
+_Key = tuple[frozenset[float], float | None]
+
+
+def _key(number: Number) -> _Key:
+    return number.values, number.scale
+
+
+def _computed(sentence: str, numbers: Sequence[Number], missing: Sequence[Number]) -> set[_Key]:
     """Those of `missing` that an expression of quoted numbers in the sentence yields, and its constants."""
-    found: set[Number] = set()
-    edges = [match.start() for match in _EQUALS.finditer(sentence)]
-    for position in edges:
-        left, right = _expression_before(sentence, position, numbers), _expression_after(sentence, position, numbers)
+    found: set[_Key] = set()
+    unknown = set(map(_key, missing))
+    for sign in _EQUALS.finditer(sentence):
+        left = _expression_before(sentence, sign.start(), numbers)
+        right = _expression_after(sentence, sign.start(), numbers)
         for operands, result in ((left, right), (right, left)):
             if len(operands.numbers) < 2 or len(result.numbers) != 1:
                 continue
-            outcome = result.numbers[0]
-            constants = {number for number in operands.numbers if _is_constant(number, operands)}
-            if all(n not in missing or n in found or n in constants for n in operands.numbers) and _yields(
-                operands, outcome, sentence
-            ):
-                found |= {outcome} | constants
+            constants = {_key(number) for number in operands.numbers if _is_constant(number, operands)}
+            is_grounded = not set(map(_key, operands.numbers)) & unknown - found - constants
+            if is_grounded and _yields(operands, result.numbers[0], sentence):
+                found |= {_key(result.numbers[0])} | constants
     return found
 
 
@@ -282,7 +286,7 @@ def _yields(operands: _Expression, outcome: Number, sentence: str) -> bool:
     return False
 
 
-def _plain(number: Number, *, with_scale: bool) -> float:
+def _plain(number: Number, *, with_scale: bool = True) -> float:
     """The value as it is read in English where the separator could mean either."""
     value = min(number.values) if "." in number.text else max(number.values)
     return value * (number.scale or 1.0) if with_scale else value

@@ -13,7 +13,7 @@ from rapidfuzz import fuzz
 
 from rag.answering import numbers, ranking
 from rag.answering.ranking import Reranker
-from rag.answering.sentences import Span, Unit, split_passage
+from rag.answering.sentences import Span, Unit, flowing, split_passage
 from rag.types import BlockKind, Passage, Verdict
 
 NEAR_MATCH = 85.0
@@ -60,8 +60,7 @@ class NormalizedText(NamedTuple):
 
 _SAME = str.maketrans(
     {"⟦": "[", "⟧": "]", "⟨": "<", "⟩": ">", "…": "..."}
-    | dict.fromkeys("‘’‚‛`´′ʼ＇", "'")
-    | dict.fromkeys("“”„‟«»″＂", '"')
+    | dict.fromkeys('‘’‚‛`´′ʼ＇“”„‟«»″＂"', "'")
     | dict.fromkeys("‐‑‒–—―−﹣－", "-")
     | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", "")
 )
@@ -99,12 +98,16 @@ class QuotablePassage:
         self.units: list[Unit] = split_passage(passage)
         self.scales = numbers.declared_scales(self.text)
         self._normalized = normalize(self.text)
-        self._words = [ranking.content_words(self.text[unit.span.start : unit.span.end]) for unit in self.units]
+        self._words = [ranking.content_words(self.read(unit.span)) for unit in self.units]
         self._rarity = ranking.rarity(self._words)
 
     def slice(self, span: Span) -> str:
         """The passage's own characters."""
         return self.text[span.start : span.end]
+
+    def read(self, span: Span) -> str:
+        """The same on one line, broken words joined."""
+        return flowing(self.slice(span))
 
     # --- a quote that the model proposes ---
 
@@ -175,7 +178,7 @@ class QuotablePassage:
 
     # --- no quote proposed: the sentence that says the same ---
 
-    def align(self, claim: str, reranker: Reranker | None = None) -> Quote | None:
+    def align(self, claim: str, reranker: Reranker | None = None, *, least: float = MIN_COVERAGE) -> Quote | None:
         """The sentence, or two neighbours, that says what `claim` says; None if none does.
 
         VERIFIED where the claim itself stands there word for word, else CORRECTED.
@@ -185,7 +188,7 @@ class QuotablePassage:
             return Quote(exact, Verdict.VERIFIED)
         coverages = self._coverages(claim)
         best = self._best_window(claim, coverages)
-        if best is not None and best[1] >= MIN_COVERAGE:
+        if best is not None and best[1] >= least:
             return Quote(best[0], Verdict.CORRECTED)
         span = self._best_paraphrase(claim, coverages, reranker) if reranker else None
         return Quote(span, Verdict.CORRECTED) if span else None
@@ -223,14 +226,14 @@ class QuotablePassage:
 
     def _best_paraphrase(self, claim: str, coverages: Sequence[float], reranker: Reranker) -> Span | None:
         order = sorted(range(len(coverages)), key=lambda index: -coverages[index])[:RERANKED_SENTENCES]
-        scores = reranker.scores(claim, [self.slice(self.units[index].span) for index in order]) if order else []
+        scores = reranker.scores(claim, [self.read(self.units[index].span) for index in order]) if order else []
         score, index = max(zip(scores, order, strict=True), default=(0.0, 0))
         return self.units[index].span if score >= MIN_RERANK_SCORE else None
 
     def supports(self, claim: str, span: Span) -> bool:
         """Whether the words at `span` have to do with `claim` at all: at least a little of its weight in common."""
         weights = self._weights(claim)
-        shared = sum(weights.get(word, 0.0) for word in set(ranking.content_words(self.slice(span))))
+        shared = sum(weights.get(word, 0.0) for word in set(ranking.content_words(self.read(span))))
         return shared >= MIN_SHARED * (sum(weights.values()) or 1.0)
 
     # --- numbers that a quote leaves open ---
@@ -240,7 +243,7 @@ class QuotablePassage:
         wanted = " ".join(missing)
         found: list[Span] = []
         for candidate in self._around(span):
-            left = numbers.unsupported(wanted, [self.slice(candidate)], scales=self.scales)
+            left = numbers.unsupported(wanted, [self.read(candidate)], scales=self.scales)
             if len(left) < len(numbers.find_numbers(wanted)):
                 found.append(candidate)
                 wanted = " ".join(left)

@@ -1,0 +1,146 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag.answering import markup
+
+KNOWN = ("S1", "S2", "S3", "S12")
+
+
+def shown(raw: str, pieces: list[int] | None = None) -> tuple[str, list[markup.ProposedQuote]]:
+    answer = markup.AnswerFilter(KNOWN)
+    text, start = "", 0
+    for end in [*(pieces or []), len(raw)]:
+        text += answer.feed(raw[start:end])
+        start = end
+    return text + answer.finish(), answer.quotes
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("Up [S1].", "Up [S1]."),
+        ("Up [S1][S2].", "Up [S1][S2]."),
+        ("Up [S1, S2].", "Up [S1][S2]."),
+        ("Up [S1; s2 and S3].", "Up [S1][S2][S3]."),
+        ("Up [S1-S3].", "Up [S1][S2][S3]."),
+        ("Up [S1–3].", "Up [S1][S2][S3]."),
+        ("Up [s1].", "Up [S1]."),
+        ("Up (S1).", "Up [S1]."),
+        ("Up (S1, S12).", "Up [S1][S12]."),
+        ("Up 【S1】.", "Up [S1]."),
+        ("Up 【S1†source】.", "Up [S1]."),
+        ("Up [[S1]].", "Up [S1]."),
+        ("Up [Source: S1].", "Up [S1]."),
+        ("Up [S1, p. 3].", "Up [S1]."),
+        ("Up \\[S1\\].", "Up [S1]."),
+        ("Up [^S1].", "Up [S1]."),
+        ("Up [S1](#s1).", "Up [S1]."),
+        ("Up [S1, S1].", "Up [S1]."),
+    ],
+)
+def test_marks_of_known_sources_are_made_uniform(raw: str, expected: str) -> None:
+    assert shown(raw)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("Up [S9].", "Up."),
+        ("Up [S9] and on.", "Up and on."),
+        ("Up [S1, S9].", "Up [S1]."),
+        ("Up.[S9] Down.", "Up. Down."),
+        ("Up. [S9]\n\nDown.", "Up.\n\nDown."),
+        ("Up (S9).", "Up."),
+        ("Up [Source: report.pdf, Page 3, Lines 1-9].", "Up."),
+        ("Up ⟦S1⟧.", "Up."),
+        ("[S9] Up.", "Up."),
+    ],
+)
+def test_marks_of_unknown_sources_leave_no_trace(raw: str, expected: str) -> None:
+    assert shown(raw)[0] == expected
+
+
+@pytest.mark.parametrize(
+    "raw",
+    ["Array[0] holds 3.", "See (a) and (b).", "Wow! 3 < 4 > 2.", "Item [12] of 5.", "S1 is a class.", "(in millions)"],
+)
+def test_ordinary_brackets_stay(raw: str) -> None:
+    assert shown(raw)[0] == raw
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("See [our site](https://example.org/?q=1) now.", "See our site now."),
+        ("See ![x](https://example.org/pixel.png) now.", "See now."),
+        ("See [![x](https://example.org/p.png)](https://example.org).", "See [] (https://example.org)."),
+        ("See <https://example.org> now.", "See https://example.org now."),
+        ("<b>Bold</b> <img src=x onerror=alert(1)>move", "Bold move"),
+        ("a<script>alert('x')</script>b", "ab"),
+        ("a <!-- hidden > --> b", "a b"),
+        ("<<b>script>alert(1)", "< script>alert(1)"),
+        ("[x]: https://example.org", "[x] : https://example.org"),
+    ],
+)
+def test_nothing_that_acts_is_shown(raw: str, expected: str) -> None:
+    assert shown(raw)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected", "quotes"),
+    [
+        ('Up [S1] <quote id="S1">it rose</quote>.', "Up [S1].", [("S1", "it rose")]),
+        ("Up [S1] <quote id='s1'>it rose</quote>.", "Up [S1].", [("S1", "it rose")]),
+        ("Up [S1] <QUOTE S1>it rose</QUOTE>.", "Up [S1].", [("S1", "it rose")]),
+        ("Up [S1] <quote>it rose</quote>.", "Up [S1].", [(None, "it rose")]),
+        ('Up [S1] <quote id="S9">it rose</quote>.', "Up [S1].", []),
+        ('Up [S1] <quote id="S1">a <b> [S2]</quote>.', "Up [S1].", [("S1", "a <b> [S2]")]),
+        ('Up [S1] <quote id="S1">it rose', "Up [S1]", [("S1", "it rose")]),
+        ('Up [S1] <quote id="S1">it rose\n\nDown [S2].', "Up [S1]\n\nDown [S2].", [("S1", "it rose")]),
+        ('Up <quote id="S1">a<quote id="S2">b</quote>.', "Up.", [("S1", "a"), ("S2", "b")]),
+    ],
+)
+def test_quote_tags_are_taken_out(raw: str, expected: str, quotes: list[tuple[str | None, str]]) -> None:
+    text, found = shown(raw)
+    assert text == expected
+    assert [(quote.citation_id, quote.text) for quote in found] == quotes
+
+
+def test_an_endless_quote_does_not_swallow_the_answer() -> None:
+    text, _ = shown('Up <quote id="S1">' + "word " * 1000 + "End [S2].")
+    assert text.endswith("End [S2].")
+
+
+MARKS = ["[S1]", "[S9]", "[S1, S9]", "(S2)", "(S9", "【S1】", "[[S3]]", "[S1", "\\[S1\\]", "[Source: a, Page 1]"]
+BRACKETS = ["]", "[", "(", ")", "](", "!", "![a](b)", "[text](http://e.org)", "http://e.org", "\\"]
+TAGS = ['<quote id="S1">', "</quote>", "<quote>", "<quot", "<", ">", "<b>", "</", "<!--", "-->", "<img src=x"]
+ELEMENTS = ["<script>", "</script>", " ", "\n", "\n\n", ".", "Rose 5%"]
+FRAGMENTS = st.sampled_from(MARKS + BRACKETS + TAGS + ELEMENTS)
+RAW = st.lists(FRAGMENTS | st.text(max_size=4), max_size=14).map("".join)
+
+
+@given(raw=RAW, data=st.data())
+def test_the_stream_is_the_same_however_it_is_cut(raw: str, data: st.DataObject) -> None:
+    cuts = data.draw(st.lists(st.integers(0, len(raw)), max_size=len(raw)).map(sorted))
+    assert shown(raw, cuts) == shown(raw)
+    assert shown(raw, list(range(len(raw)))) == shown(raw)
+
+
+@given(raw=RAW)
+def test_whatever_is_written_only_known_marks_and_inert_text_are_shown(raw: str) -> None:
+    text, quotes = shown(raw)
+    assert not re.search(r"<[A-Za-z/!?]", text)
+    assert "](" not in text
+    assert "![" not in text
+    assert "]:" not in text
+    assert {f"S{n}" for n in re.findall(r"\[S(\d+)\]", text)} <= set(KNOWN)
+    assert all(quote.citation_id in (None, *KNOWN) and quote.position <= len(text) for quote in quotes)
+
+
+@given(raw=RAW)
+def test_showing_again_what_is_shown_changes_nothing(raw: str) -> None:
+    once = shown(raw)[0]
+    assert shown(once)[0].split() == once.split()

@@ -1,0 +1,106 @@
+import pytest
+
+from rag.answering.numbers import declared_scales, find_numbers, unsupported
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("Revenue of $1,234.50 in 2022.", ["1,234.50", "2022"]),
+        ("From 3.5% to 4 %", ["3.5", "4"]),
+        ("Q3 FY2019, 10-K", ["3", "2019", "10"]),
+        ("$1.2 million and 5bn", ["1.2 million", "5bn"]),
+        ("no figures here", []),
+        ("２０２２年 ٢٠٢١", ["２０２２", "٢٠٢١"]),
+        ("10²", ["10"]),
+    ],
+)
+def test_numbers_are_found_as_written(text: str, numbers: list[str]) -> None:
+    assert [number.text for number in find_numbers(text)] == numbers
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote"),
+    [
+        ("1,234.50", "1.234,50"),
+        ("1234", "1,234"),
+        ("1234", "1 234".replace(" ", "\u202f")),
+        ("$1,234", "(1,234)"),
+        ("1,234,567", "1.234.567"),
+        ("12.5", "12,5"),
+        ("5%", "5 percent"),
+        ("$1.2 million", "1,200,000"),
+        ("1.2 billion", "1,200 million"),
+        ("3億", "3億"),
+        ("2 plants", "two plants"),
+        ("Q3", "the third quarter"),
+        ("06/30/2022", "June 30, 2022"),
+        ("2022", "٢٠٢٢"),
+        ("5M", "5 million"),
+        (".5", "0.5"),
+    ],
+)
+def test_the_same_number_in_another_spelling_is_supported(sentence: str, quote: str) -> None:
+    assert unsupported(sentence, [quote]) == ()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote", "missing"),
+    [
+        ("It was 42.", "It was 41.", ("42",)),
+        ("It was 10.", "It was 110.", ("10",)),
+        ("It was 5 million.", "It was 5 billion.", ("5 million",)),
+        ("It was 5.", "It was 5 million.", ("5",)),
+        ("It was 1.2.", "It was 12.", ("1.2",)),
+        ("In 2021 it was 5.", "In 2022 it was 5.", ("2021",)),
+        ("It was 7 and 7.", "", ("7",)),
+    ],
+)
+def test_another_number_is_not_supported(sentence: str, quote: str, missing: tuple[str, ...]) -> None:
+    assert unsupported(sentence, [quote]) == missing
+
+
+def test_numbers_may_stand_in_different_quotes() -> None:
+    assert unsupported("5 in 2022", ["Revenue 5 4", "2022 2021"]) == ()
+
+
+def test_a_declared_scale_decides_what_a_bare_figure_means() -> None:
+    scales = declared_scales("Consolidated balance sheet ($ in millions)")
+    assert scales == {1e6}
+    assert unsupported("$5,200 million", ["Revenue 5,200"], scales=scales) == ()
+    assert unsupported("$5.2 billion", ["Revenue 5,200"], scales=scales) == ()
+    assert unsupported("$5,200 billion", ["Revenue 5,200"], scales=scales) == ("5,200 billion",)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quotes"),
+    [
+        ("12 + 30 = 42", ["12", "30"]),
+        ("The total is 42 (= 12 + 30).", ["12", "30"]),
+        ("Growth was (514.4 − 496.0) / 496.0 = 3.7%.", ["514.4", "496.0"]),
+        ("The margin is 25 / 80 × 100 = 31.25 %.", ["25", "80"]),
+        ("The mean is (10 + 20) / 2 = 15.", ["10", "20"]),
+        ("$5.2 million + $4.1 million = $9.3 million", ["$5.2 million", "$4.1 million"]),
+        ("12 + 30 = 42 and 42 / 30 = 1.4", ["12", "30"]),
+        ("1,200 - 200 = 1,000", ["1,200", "200"]),
+    ],
+)
+def test_a_figure_computed_from_quoted_ones_is_supported(sentence: str, quotes: list[str]) -> None:
+    assert unsupported(sentence, quotes) == ()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quotes", "missing"),
+    [
+        ("12 + 30 = 43", ["12", "30"], ("43",)),
+        ("12 + 30 = 42", ["12"], ("30", "42")),
+        ("The total of 12 and 30 is 42.", ["12", "30"], ("42",)),
+        ("12 / 0 = 5", ["12", "0"], ("5",)),
+        ("x = 42", ["12"], ("42",)),
+        ("12 ** 9 = 5159780352", ["12", "9"], ("5159780352",)),
+        ("= = 3 + ((", [""], ("3",)),
+        ("__import__('os').system('x') + 1 = 2", ["1"], ("2",)),
+    ],
+)
+def test_a_wrong_or_unsupported_computation_is_not(sentence: str, quotes: list[str], missing: tuple[str, ...]) -> None:
+    assert unsupported(sentence, quotes) == missing

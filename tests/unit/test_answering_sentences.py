@@ -1,0 +1,95 @@
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag.answering.sentences import MAX_SENTENCE_CHARS, flowing, split_passage, split_sentences
+from rag.types import BlockKind, Passage
+from tests import sources
+
+
+def sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in split_sentences(text)]
+
+
+def units(passage: Passage) -> list[str]:
+    return [passage.text[unit.span.start : unit.span.end] for unit in split_passage(passage)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It rose. It fell.", ["It rose.", "It fell."]),
+        ("It rose\nby 3.5%. It fell.", ["It rose\nby 3.5%.", "It fell."]),
+        ("Did it? Yes! Good…  So.", ["Did it?", "Yes!", "Good…", "So."]),
+        ('He said "We won." Then he left.', ['He said "We won."', "Then he left."]),
+        ("(It rose.) It fell.", ["(It rose.)", "It fell."]),
+        ("See Fig. 3 and Sec. 4.2. Next.", ["See Fig. 3 and Sec. 4.2.", "Next."]),
+        ("Dr. J. R. Smith of Acme Inc. reported it. Good.", ["Dr. J. R. Smith of Acme Inc. reported it.", "Good."]),
+        ("Offices in the U.S. and the U.K. The firm grew.", ["Offices in the U.S. and the U.K.", "The firm grew."]),
+        ("It is held by the U.S. Army today.", ["It is held by the U.S. Army today."]),
+        ("Costs, e.g. Rent, rose approx. 5 percent.", ["Costs, e.g. Rent, rose approx. 5 percent."]),
+        ("It was 2019. Sales rose.", ["It was 2019.", "Sales rose."]),
+        ("1. Revenue rose. It did.", ["1. Revenue rose.", "It did."]),
+        ("Yahoo! is a firm. So is X.", ["Yahoo! is a firm.", "So is X."]),
+        ("Am 3. Mai stieg er z.B. stark. Das war viel.", ["Am 3. Mai stieg er z.B. stark.", "Das war viel."]),
+        ("收入增长了。成本下降了！为什么？", ["收入增长了。", "成本下降了！", "为什么？"]),
+        ("彼は「はい。」と言った。次。", ["彼は「はい。」", "と言った。", "次。"]),
+        ("هل زاد الدخل؟ نعم. انتهى", ["هل زاد الدخل؟", "نعم.", "انتهى"]),
+        ("आय बढ़ी। लागत घटी।", ["आय बढ़ी।", "लागत घटी।"]),
+        ("", []),
+        ("  \n ", []),
+    ],
+)
+def test_sentences(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+@given(st.text(alphabet=st.sampled_from(list("aA1.?!。 \n\"')(-")), max_size=60))
+def test_sentences_cover_every_character_once(text: str) -> None:
+    spans = split_sentences(text)
+    assert "".join("".join(text[s:e].split()) for s, e in spans) == "".join(text.split())
+    assert all(a.end <= b.start for a, b in itertools.pairwise(spans))
+
+
+def test_a_block_is_a_boundary_and_a_line_break_is_none() -> None:
+    passage = sources.passage((BlockKind.HEADING, "Results of\noperations"), "Revenue\nrose. It\nfell", "Then more.")
+    assert units(passage) == ["Results of\noperations", "Revenue\nrose.", "It\nfell", "Then more."]
+
+
+def test_a_sentence_goes_on_in_the_next_column_or_page() -> None:
+    assert units(sources.passage("It rose. The board", "was pleased. It left.")) == [
+        "It rose.",
+        "The board\n\nwas pleased.",
+        "It left.",
+    ]
+
+
+def test_each_row_of_a_table_stands_alone_and_knows_its_header() -> None:
+    passage = sources.passage((BlockKind.TABLE, "Item\t2022\t2021\nRevenue\t5\t4\nCosts\t3\t2"))
+    header, *rows = split_passage(passage)
+    assert header.header is None
+    assert [row.header for row in rows] == [header.span, header.span]
+    assert units(passage)[1] == "Revenue\t5\t4"
+
+
+def test_a_list_of_names_and_values_has_no_header() -> None:
+    passage = sources.passage((BlockKind.TABLE, "Name\tAcme\nTown\tParis"))
+    assert [unit.header for unit in split_passage(passage)] == [None, None]
+
+
+def test_rows_of_figures_without_rules_and_list_items_stand_alone() -> None:
+    passage = sources.passage("Revenue 514 496\nCosts (12) 30", "• First thing\ngoes on\n• Second thing")
+    assert units(passage) == ["Revenue 514 496", "Costs (12) 30", "• First thing\ngoes on", "• Second thing"]
+
+
+def test_text_without_full_stops_is_cut() -> None:
+    found = units(sources.passage("\n".join(["some words without an end"] * 100)))
+    assert len(found) > 3
+    assert all(0 < len(unit) <= MAX_SENTENCE_CHARS for unit in found)
+
+
+def test_flowing_text_joins_broken_words_and_parts_cells() -> None:
+    assert flowing("reve-\nnue of the\nlong-\nTerm plan") == "revenue of the long- Term plan"
+    assert flowing("Revenue\t5\t\t4") == "Revenue · 5 · 4"

@@ -1,0 +1,28 @@
+import string
+
+import pytest
+
+from rag import prompts
+
+
+def placeholders(template: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        (prompts.ANSWER_SYSTEM, {"not_found"}),
+        (prompts.ANSWER_USER, {"context", "question"}),
+        (prompts.CONTEXT_ITEM, {"citation_id", "name", "pages", "line_start", "line_end", "text"}),
+        (prompts.CONDENSE_QUESTION, {"history", "question"}),
+    ],
+)
+def test_each_prompt_has_the_placeholders_its_code_fills(template: str, expected: set[str]) -> None:
+    assert placeholders(template) == expected
+
+
+def test_the_refusal_is_one_sentence_without_marks() -> None:
+    assert prompts.NOT_FOUND_SENTINEL.endswith(".")
+    assert "[" not in prompts.NOT_FOUND_SENTINEL
+    assert prompts.ANSWER_PROMPT_VERSION

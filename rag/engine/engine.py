@@ -23,6 +23,7 @@ from rag.types import (
     Document,
     DocumentStatus,
     EmbeddingSpace,
+    GenerationOptions,
     Highlight,
     Index,
     IndexStats,
@@ -36,6 +37,7 @@ from rag.types import (
 
 LOCAL_USER = "local"
 DEFAULT_INDEX = "default"
+CROSS_ENCODER = "local:ms-marco-MiniLM-L-12-v2"
 
 
 class RAGEngine:
@@ -117,6 +119,16 @@ class RAGEngine:
     def inspect_index(self, name: str = DEFAULT_INDEX) -> IndexStats:
         """What an index holds."""
         return self._resources.store.indexes.stats(self.user_id, self.index(name).id)
+
+    def models(self, index_name: str = DEFAULT_INDEX) -> dict[str, str]:
+        """Which model embeds, which one writes answers, and which one orders candidates anew, as `provider:model`."""
+        space = self.index(index_name).space
+        llm = self._resources.language_model(GenerationOptions())
+        return {
+            "embedding": f"{space.provider}:{space.model}",
+            "answers": llm.metadata.model_name if llm else providers.EXTRACTIVE,
+            "reranking": CROSS_ENCODER,
+        }
 
     # --- documents ---
 

@@ -3,17 +3,18 @@
 import functools
 import html
 import re
+import string
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from rag.types import AnswerResponse, Citation, Hit, Passage, Verdict
+from rag.types import AnswerResponse, Citation, Hit, Line, Passage, Verdict
 from rag.ui.frame import ASSETS
 from rag.ui.text import render
-from rag.ui.viewer import Mark
+from rag.ui.viewer import Mark, quoted_lines
 
 EXPLANATIONS = {
     Verdict.VERIFIED: "These words stand in the document.",
@@ -61,6 +62,7 @@ def _component() -> ComponentRenderer:
 
 def answer_html(response: AnswerResponse) -> str:
     """The answer as safe HTML; each mark that has a citation is a button with the citation's number."""
+    names = labels(response)
 
     def button(match: re.Match[str]) -> str | None:
         number = _citation_at(response, match[1], match.start())
@@ -69,13 +71,22 @@ def answer_html(response: AnswerResponse) -> str:
         citation = response.citations[number]
         tone = "doubtful" if citation.unsupported_numbers else citation.verdict.value
         title = html.escape(citation.quote or EXPLANATIONS[citation.verdict])
-        return f'<button class="chip {tone}" data-citation="{number}" title="{title}">{match[1]}</button>'
+        return f'<button class="chip {tone}" data-citation="{number}" title="{title}">{names[number]}</button>'
 
     return render(response.answer, button, MARK)
 
 
+def labels(response: AnswerResponse) -> list[str]:
+    """A name for each citation: its id, and a letter when several quotes come from the same source: S1a, S1b."""
+    ids = [citation.citation_id for citation in response.citations]
+    return [
+        f"{own}{string.ascii_lowercase[ids[:i].count(own) % 26]}" if ids.count(own) > 1 else own
+        for i, own in enumerate(ids)
+    ]
+
+
 def _citation_at(response: AnswerResponse, citation_id: str, position: int) -> int | None:
-    """Number of the citation that a mark at `position` stands for: the one of its sentence, else the first of its id."""
+    """Number of the citation a mark at `position` stands for: the one of its sentence, else the first of its id."""
     sentences = [i for i, sentence in enumerate(response.sentences) if sentence.start <= position]
     same_id = [i for i, citation in enumerate(response.citations) if citation.citation_id == citation_id]
     of_sentence = [i for i in same_id if sentences and response.citations[i].sentence == sentences[-1]]
@@ -85,22 +96,28 @@ def _citation_at(response: AnswerResponse, citation_id: str, position: int) -> i
 def marks(response: AnswerResponse) -> list[tuple[uuid.UUID, Mark]]:
     """Each citation, or nearest passage, as a mark in its document, numbered as `show_answer` numbers them."""
     if response.status == "ok":
-        return [(citation.hit.passage.document_id, Mark.of_citation(citation)) for citation in response.citations]
+        return [
+            (citation.hit.passage.document_id, Mark.of_citation(citation, label))
+            for label, citation in zip(labels(response), response.citations, strict=True)
+        ]
     return [(hit.passage.document_id, Mark.of_hit(hit, f"P{i + 1}")) for i, hit in enumerate(response.nearest)]
 
 
 def sources(response: AnswerResponse) -> list[dict[str, Any]]:
     """The rows under an answer: its citations, or the passages nearest to a question that has no answer."""
     if response.status == "ok":
-        return [_cited(number, citation) for number, citation in enumerate(response.citations)]
+        return [
+            _cited(number, label, citation)
+            for number, (label, citation) in enumerate(zip(labels(response), response.citations, strict=True))
+        ]
     return [_nearest(number, hit) for number, hit in enumerate(response.nearest)]
 
 
-def _cited(number: int, citation: Citation) -> dict[str, Any]:
+def _cited(number: int, label: str, citation: Citation) -> dict[str, Any]:
     numbers = ", ".join(citation.unsupported_numbers)
     return {
-        **_source(number, citation.citation_id, citation.hit),
-        "place": place(citation.hit.passage, citation.regions[0].page_number if citation.regions else None),
+        **_source(number, label, citation.hit),
+        "place": place(quoted_lines(citation) or citation.hit.passage.lines),
         "verdict": citation.verdict.value,
         "verdictText": VERDICTS[citation.verdict],
         "explanation": EXPLANATIONS[citation.verdict],
@@ -110,17 +127,17 @@ def _cited(number: int, citation: Citation) -> dict[str, Any]:
 
 
 def _nearest(number: int, hit: Hit) -> dict[str, Any]:
-    return {**_source(number, f"P{number + 1}", hit), "place": place(hit.passage), "quote": _snippet(hit.chunk)}
+    return {**_source(number, f"P{number + 1}", hit), "place": place(hit.chunk.lines), "quote": _snippet(hit.chunk)}
 
 
 def _source(number: int, label: str, hit: Hit) -> dict[str, Any]:
     return {"number": number, "label": label, "name": hit.document_name, "verdict": ""}
 
 
-def place(passage: Passage, page_number: int | None = None) -> str:
-    """Where a passage stands, as `p. 4, lines 120–131`."""
-    page = page_number or passage.page_number
-    return f"p. {page}, lines {passage.line_start}–{passage.line_end}"
+def place(lines: Sequence[Line]) -> str:
+    """Where consecutive lines stand, as `p. 4, lines 120–131`."""
+    first, last = lines[0].number, lines[-1].number
+    return f"p. {lines[0].page_number}, {f'line {first}' if first == last else f'lines {first}–{last}'}"
 
 
 def _snippet(passage: Passage, length: int = 240) -> str:

@@ -45,25 +45,20 @@ def overview() -> None:
         for column, (label, value) in zip(st.columns(4, gap="small"), row, strict=True):
             column.metric(label, value, border=True)
     left, right = st.columns(2, gap="small")
-    chunking = stats.index.chunking
+    space, chunking = stats.index.space, stats.index.chunking
     with left.container(border=True):
         st.subheader("Index", anchor=False)
         _facts(
             {
                 "Name": stats.index.name,
-                "Embedding": f"{stats.index.space.provider} · {stats.index.space.model} · {stats.index.space.dimensions} dimensions",
-                "Chunk size": f"{chunking.chunk_size_chars} characters, {chunking.chunk_overlap_chars} shared with the next",
+                "Embedding": f"{space.provider} · {space.model} · {space.dimensions} dimensions",
+                "Chunk size": f"{chunking.chunk_size_chars} characters, {chunking.chunk_overlap_chars} of them shared",
                 "Generation": str(stats.index.generation),
             }
         )
     with right.container(border=True):
         st.subheader("Models", anchor=False)
-        _facts(
-            {
-                name.replace("_", " ").capitalize(): _described(value)
-                for name, value in session.engine().models().items()
-            }
-        )
+        _facts({role.capitalize(): model for role, model in session.engine().models().items()})
 
 
 def _facts(facts: dict[str, str]) -> None:
@@ -71,12 +66,6 @@ def _facts(facts: dict[str, str]) -> None:
         with st.container(horizontal=True, gap="small"):
             st.caption(name, width=130)
             st.text(value, width="stretch")
-
-
-def _described(value: Any) -> str:
-    if isinstance(value, dict):
-        return " · ".join(f"{name} {_described(part)}" for name, part in value.items())
-    return str(value)
 
 
 # --- Chunks -----------------------------------------------------------------------------------------
@@ -100,7 +89,7 @@ def chunk_browser() -> None:
         chunks = session.engine().chunks(document.id, page_number=number)
         chosen = _chunk_list(chunks)
     with right:
-        _chunk_view(document, chunks, chosen, number)
+        _chunk_view(session.engine().document(document.id), chunks, chosen, number)
 
 
 def _chunk_list(chunks: list[Chunk]) -> int | None:
@@ -112,7 +101,7 @@ def _chunk_list(chunks: list[Chunk]) -> int | None:
         position = st.radio(
             "Chunks",
             range(len(chunks)),
-            format_func=lambda i: f"\\#{chunks[i].ordinal + 1} · {place(chunks[i])}",
+            format_func=lambda i: f"\\#{chunks[i].ordinal + 1} · {place(chunks[i].lines)}",
             captions=[plain(chunk.text[:160]) + " …" for chunk in chunks],
             label_visibility="collapsed",
             key=f"chunk-{chunks[0].id}",

@@ -131,7 +131,7 @@ def _download(chosen: list[Document]) -> None:
 @st.dialog("Document", width="large")
 def _open(document: Document) -> None:
     with door(), st.container(key="preview"):
-        show_pdf(document, (), None, key=f"preview-{document.id}")
+        show_pdf(session.engine().document(document.id), (), None, key=f"preview-{document.id}")
 
 
 def _delete(chosen: list[Document]) -> None:

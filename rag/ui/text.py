@@ -16,7 +16,7 @@ _DIRECTIVE_OR_ADDRESS = re.compile("[:@]|www", re.IGNORECASE)
 """Where Streamlit sees an icon or a colour, and a bare address a link; an unseen word joiner after it prevents that."""
 _LINK_RULES = ["image", "link", "autolink", "html_inline", "html_block", "reference"]
 _SLOT = re.compile("\ue000(\\d+)\ue001")
-"""Stands for something to be put in after rendering; these code points are for private use and taken out of the text."""
+"""Stands for something to be put in after rendering; these private-use characters are taken out of the text."""
 
 
 def plain(text: str) -> str:

@@ -86,11 +86,18 @@ def _duplicate(name: str, error: errors.DuplicateError) -> Refusal:
     return Refusal(name, f"Same content as “{twin}”, which is {place} already.", document_id, in_trash)
 
 
-@st.fragment(run_every=POLL_SECONDS)
 def progress() -> None:
-    """Each file of this session and each unfinished one of the library, with its stage and what can be done."""
+    """Each file of this session and each unfinished one of the library; followed while there is work to be done."""
+    busy = any(document.status in BUSY for document in _documents())
+    st.fragment(_rows, run_every=POLL_SECONDS if busy else None)(busy)
+
+
+def _rows(followed: bool) -> None:
     with door():
         documents = _documents()
+        busy = any(document.status in BUSY for document in documents)
+        if busy != followed:
+            st.rerun()
         if not documents and not _refused():
             with empty(
                 "draft",
@@ -156,12 +163,12 @@ def _actions(document: Document) -> None:
 
 
 def _password(document: Document) -> None:
-    with st.form(f"unlock-{document.id}", border=False, enter_to_submit=True):
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            password = st.text_input(
-                "Password", type="password", label_visibility="collapsed", placeholder="Password of this file"
-            )
-            given = st.form_submit_button("Unlock", icon=":material/lock_open:")
+    form = st.form(f"unlock-{document.id}", border=False)
+    with form, st.container(horizontal=True, vertical_alignment="bottom"):
+        password = st.text_input(
+            "Password", type="password", label_visibility="collapsed", placeholder="Password of this file"
+        )
+        given = st.form_submit_button("Unlock", icon=":material/lock_open:")
     if given and password:
         try:
             session.engine().unlock(document.id, password)
@@ -175,13 +182,16 @@ def _refusal_row(number: int, refusal: Refusal) -> None:
     with st.container(key=f"refused-{number}", border=True, gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f":material/{icon}: **{plain(refusal.name)}**", width="stretch")
-            if refusal.in_trash and refusal.duplicate_of:
-                if st.button("Restore", key=f"restore-{number}", icon=":material/restore_from_trash:"):
-                    session.engine().restore([refusal.duplicate_of])
-                    _dismiss(number)
+            if refusal.in_trash and refusal.duplicate_of and _offer_restore(number):
+                session.engine().restore([refusal.duplicate_of])
+                _dismiss(number)
             if st.button(":material/close:", key=f"dismiss-{number}", type="tertiary", help="Dismiss"):
                 _dismiss(number)
         st.caption(plain(refusal.message))
+
+
+def _offer_restore(number: int) -> bool:
+    return st.button("Restore", key=f"restore-{number}", icon=":material/restore_from_trash:")
 
 
 def _dismiss(number: int) -> None:

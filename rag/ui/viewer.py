@@ -1,13 +1,14 @@
 """A document beside the text about it, with the words in question lit on its pages.
 
 The browser lays out every page, empty, and asks for the ones around the reader; they come as pictures, sharp
-at the present zoom, with a layer of transparent text over them. Highlights are elements of their own, placed in points of
-the displayed page. So the first page of a document of 5,000 pages is as near as the last, nothing of the file but
-pictures and text reaches the browser, and what is lit can be measured.
+at the present zoom, with a layer of transparent text over them. Highlights are elements of their own, placed in
+points of the displayed page. So the first page of a document of 5,000 pages is as near as
+the last, nothing of the file but pictures and text reaches the browser, and what is lit can be measured.
 """
 
 import base64
 import functools
+import math
 import uuid
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
 from rag import errors
-from rag.types import Chunk, Citation, Document, Hit, Passage, Rect, Region
+from rag.types import Chunk, Citation, Document, Hit, Line, Passage, Rect, Region
 from rag.ui import session
 from rag.ui.frame import ASSETS
 
@@ -37,10 +38,10 @@ class Mark(NamedTuple):
     passage: tuple[Region, ...]
 
     @classmethod
-    def of_citation(cls, citation: Citation) -> "Mark":
-        """A cited quote in its passage."""
-        title = f"{citation.citation_id}: {citation.quote or 'no supporting words found'}"
-        return cls(citation.citation_id, title, citation.regions, citation.hit.passage.regions)
+    def of_citation(cls, citation: Citation, label: str) -> "Mark":
+        """A cited quote and, softer, what stands around it."""
+        around = Passage(document_id=citation.hit.passage.document_id, lines=surroundings(citation))
+        return cls(label, citation.quote or "", citation.regions, around.regions)
 
     @classmethod
     def of_hit(cls, hit: Hit, label: str) -> "Mark":
@@ -74,6 +75,35 @@ class Mark(NamedTuple):
             "page": region.page_number,
             "rects": rects,
         }
+
+
+def quoted_lines(citation: Citation) -> list[Line]:
+    """The lines of the passage that hold a box of the quote."""
+    centres = [
+        (region.page_number, (rect.x0 + rect.x1) / 2, (rect.y0 + rect.y1) / 2)
+        for region in citation.regions
+        for rect in region.rects
+    ]
+    return [line for line in citation.hit.passage.lines if any(_holds(line, *centre) for centre in centres)]
+
+
+def _holds(line: Line, page_number: int, x: float, y: float) -> bool:
+    box = line.bbox
+    return line.page_number == page_number and box.x0 <= x <= box.x1 and box.y0 <= y <= box.y1
+
+
+def surroundings(citation: Citation) -> tuple[Line, ...]:
+    """What to light softly around a quote: the chunk it was found by, or else its paragraph.
+
+    The passage that was handed to the answerer may be two pages long.
+    """
+    quoted = {line.number for line in quoted_lines(citation)}
+    lines = citation.hit.passage.lines
+    if quoted <= {line.number for line in citation.hit.chunk.lines}:
+        return citation.hit.chunk.lines
+    first = max((line.number for line in lines if line.starts_block and line.number <= min(quoted)), default=0)
+    after = min((line.number for line in lines if line.starts_block and line.number > max(quoted)), default=math.inf)
+    return tuple(line for line in lines if first <= line.number < after)
 
 
 def outlines(rects: Sequence[Rect]) -> list[Rect]:

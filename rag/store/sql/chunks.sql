@@ -27,7 +27,7 @@ WITH lexemes AS MATERIALIZED (
 ), added AS (
     INSERT INTO postings (user_id, index_number, term, document_number, block, packed)
     SELECT :user_id, :index_number, lexeme, :document_number, ordinal >> 7,
-           string_agg(int4send((ordinal & 127) << 24 | count << 16 | length), '' ORDER BY ordinal)
+           string_agg(int4send(((ordinal & 127) << 24) | (count << 16) | length), '' ORDER BY ordinal)
     FROM lexemes JOIN lengths USING (ordinal)
     GROUP BY lexeme, ordinal >> 7
 )

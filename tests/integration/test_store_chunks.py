@@ -1,0 +1,171 @@
+"""Chunks: written as a whole or not at all, and read back exactly."""
+
+import uuid
+
+import psycopg
+import pytest
+
+from rag import errors, store
+from rag.types import BlockKind, Chunk, EmbeddingSpace, Line, Rect
+from tests.integration.samples import SPACE, Owner, make_chunks, make_parsed, random_vector
+
+
+@pytest.fixture
+def owner(db: store.Store) -> Owner:
+    return Owner.of(db, "ann")
+
+
+def test_chunks_round_trip(owner: Owner) -> None:
+    document = owner.add("a.pdf")
+    lines = (
+        Line(number=7, page_number=2, bbox=Rect(1 / 3, 0.1, 2.5, 1e-7), text="Héading 数据", kind=BlockKind.HEADING),
+        Line(number=8, page_number=2, bbox=Rect(1, 2, 3, 4), text="a\tb", kind=BlockKind.TABLE, starts_block=True),
+        Line(number=9, page_number=3, bbox=Rect(5, 6, 7, 8), text="", starts_block=False),
+    )
+    chunk = Chunk(id=uuid.uuid4(), document_id=document.id, ordinal=0, lines=lines, section="1 › 2", context="T\n1")
+    owner.db.chunks.replace(
+        "ann",
+        document.id,
+        SPACE,
+        parsed=make_parsed(["x"] * 3),
+        chunks=[chunk],
+        vectors=[random_vector("x")],
+        search_texts=["x"],
+    )
+    [(found, of_document)] = owner.db.chunks.get("ann", [chunk.id])
+    assert found == chunk
+    assert of_document.id == document.id
+    assert owner.db.chunks.of_document("ann", document.id) == [chunk]
+
+
+def test_get_keeps_the_order_asked_for(owner: Owner) -> None:
+    document = owner.ready("a.pdf", ["one", "two", "three"])
+    chunks = owner.db.chunks.of_document("ann", document.id)
+    asked = [chunks[2].id, uuid.uuid4(), chunks[0].id]
+    assert [chunk.id for chunk, _ in owner.db.chunks.get("ann", asked)] == [chunks[2].id, chunks[0].id]
+
+
+def test_chunks_of_a_page_and_in_slices(owner: Owner) -> None:
+    document = owner.ready("a.pdf", ["one", "two", "three"])
+    of_document = owner.db.chunks.of_document
+    assert [chunk.text for chunk in of_document("ann", document.id, page_number=2)] == ["two"]
+    assert [chunk.text for chunk in of_document("ann", document.id, limit=1, offset=1)] == ["two"]
+    assert of_document("ann", document.id, page_number=9) == []
+
+
+def test_a_page_is_put_together_from_overlapping_chunks(owner: Owner) -> None:
+    document = owner.add("a.pdf")
+    lines = [
+        Line(number=number, page_number=1 + number // 4, bbox=Rect(0, number, 1, number + 1), text=f"line {number}")
+        for number in range(1, 7)
+    ]
+    chunks = [
+        Chunk(id=uuid.uuid4(), document_id=document.id, ordinal=ordinal, lines=tuple(lines[start:end]))
+        for ordinal, (start, end) in enumerate([(0, 3), (1, 5), (4, 6)])
+    ]
+    owner.db.chunks.replace(
+        "ann",
+        document.id,
+        SPACE,
+        parsed=make_parsed(["x", "y"]),
+        chunks=chunks,
+        vectors=[random_vector(chunk.ordinal) for chunk in chunks],
+        search_texts=["x"] * 3,
+    )
+    found = owner.db.chunks.page_lines("ann", [(document.id, 1), (document.id, 2), (document.id, 3)])
+    assert found == {(document.id, 1): tuple(lines[:3]), (document.id, 2): tuple(lines[3:])}
+
+
+def test_replacing_leaves_nothing_of_the_old(owner: Owner) -> None:
+    document = owner.add("a.pdf")
+    owner.fill(document, ["zebra", "lion", "zebra again"])
+    owner.fill(document, ["only giraffes"])
+    assert owner.db.chunks.lexical(owner.scope, "zebra", 10) == []
+    assert len(owner.db.chunks.lexical(owner.scope, "giraffe", 10)) == 1
+    assert len(owner.db.chunks.dense(owner.scope, SPACE, random_vector("zebra"), 10)) == 1
+    assert owner.db.documents.get("ann", document.id).chunk_count == 1
+
+
+@pytest.mark.parametrize(
+    ("vectors", "text"),
+    [
+        ([random_vector("new"), [1.0, 2.0]], "new text"),  # a vector of another size breaks the COPY half way
+        ([random_vector("new"), random_vector("newer")], "a zero byte \x00 in the text"),
+    ],
+)
+def test_a_failing_replacement_leaves_the_old_chunks(owner: Owner, vectors: list[list[float]], text: str) -> None:
+    document = owner.ready("a.pdf", ["old zebra"])
+    before = owner.db.chunks.of_document("ann", document.id)
+    texts = ["new lion", text]
+    with pytest.raises(errors.StoreError):
+        owner.db.chunks.replace(
+            "ann",
+            document.id,
+            SPACE,
+            parsed=make_parsed(texts),
+            chunks=make_chunks(document.id, texts),
+            vectors=vectors,
+            search_texts=texts,
+        )
+    assert owner.db.chunks.of_document("ann", document.id) == before
+    assert [hit.chunk_id for hit in owner.db.chunks.lexical(owner.scope, "zebra", 10)] == [before[0].id]
+    assert owner.db.chunks.lexical(owner.scope, "lion", 10) == []
+    assert owner.db.documents.get("ann", document.id) == document
+
+
+def test_another_space_than_the_index_has(owner: Owner) -> None:
+    document = owner.add("a.pdf")
+    with pytest.raises(errors.IndexError, match="re-index"):
+        owner.db.chunks.replace(
+            "ann",
+            document.id,
+            EmbeddingSpace(provider="test", model="other", dimensions=384),
+            parsed=make_parsed(["x"]),
+            chunks=make_chunks(document.id, ["x"]),
+            vectors=[random_vector("x")],
+            search_texts=["x"],
+        )
+
+
+@pytest.mark.parametrize("dimensions", [3, 1536, 1700, 3072, 4000])
+def test_any_vector_size(db: store.Store, dimensions: int) -> None:
+    owner = Owner.of(db, "ann", space=EmbeddingSpace(provider="test", model="sized", dimensions=dimensions))
+    document = owner.ready("a.pdf", ["one", "two", "word " * 1000])
+    best, *_ = db.chunks.dense(owner.scope, owner.index.space, random_vector("two", dimensions), 3)
+    assert best.page_number == 2
+    assert best.score == pytest.approx(1.0, abs=1e-3)
+    assert len(db.chunks.of_document("ann", document.id)) == 3
+    assert db.chunks.lexical(owner.scope, "two", 3)[0].chunk_id == best.chunk_id
+
+
+@pytest.mark.parametrize("dimensions", [0, 4001])
+def test_a_vector_size_that_cannot_be_indexed(owner: Owner, dimensions: int) -> None:
+    space = EmbeddingSpace(provider="test", model="sized", dimensions=dimensions)
+    with pytest.raises(errors.EmbeddingCapabilityError):
+        owner.db.chunks.dense(owner.scope, space, [], 3)
+
+
+def test_the_view_shows_chunks_of_all_sizes(db: store.Store, database_url: str) -> None:
+    for dimensions in (3, 384, 3072):
+        space = EmbeddingSpace(provider="test", model="sized", dimensions=dimensions)
+        Owner.of(db, "ann", name=f"of {dimensions}", space=space).ready("a.pdf", ["content"])
+    with psycopg.connect(database_url) as connection:
+        rows = connection.execute(
+            "SELECT id, document_id, content, vector_dims(embedding), page_number, x0, y0, x1, y1, "
+            "line_start, line_end FROM document_chunks"
+        ).fetchall()
+    assert sorted(row[3] for row in rows) == [3, 384, 3072]
+    assert {row[2] for row in rows} == {"content"}
+    assert {row[5:9] for row in rows} == {(72.1, 11.3, 540.7, 21.2)}
+    assert {type(row[0]) for row in rows} == {uuid.UUID}
+
+
+def test_a_purged_document_leaves_no_row_behind(owner: Owner, database_url: str) -> None:
+    document = owner.ready("a.pdf", ["some words", "more words"])
+    owner.db.documents.trash("ann", [document.id])
+    owner.db.documents.purge("ann", [document.id])
+    with psycopg.connect(database_url) as connection:
+        counts = connection.execute(
+            "SELECT (SELECT count(*) FROM data_document_chunks_384), (SELECT count(*) FROM postings)"
+        ).fetchone()
+    assert counts == (0, 0)

@@ -7,7 +7,7 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends tesseract-ocr \
     && rm -rf /var/lib/apt/lists/*
 
-# PostgreSQL refuses to run as root, and nothing else needs to.
+# PostgreSQL refuses to run as root, or as a user without a name; nothing else needs to be root.
 RUN useradd --uid 10001 --user-group --create-home pagelight \
     && install --directory --owner pagelight --group pagelight --mode 0700 /data
 

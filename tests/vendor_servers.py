@@ -10,7 +10,7 @@ import struct
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -97,6 +97,10 @@ class _Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
             case _:
                 self.answer(body, fault)
+
+    def handle(self) -> None:
+        with suppress(ConnectionError):  # a client that leaves a stream early
+            super().handle()
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         """Silence."""

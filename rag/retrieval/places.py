@@ -66,7 +66,7 @@ def around(lines: Sequence[Line], chunk: Chunk) -> tuple[Line, ...]:
         if last < len(lines) - 1:
             last += 1
             room -= len(lines[last].text)
-        if first > 0 and lines[last].number >= chunk.line_end:
+        if first > 0 and (last == len(lines) - 1 or lines[last].number >= chunk.line_end):
             first -= 1
             room -= len(lines[first].text)
     return tuple(lines[first : last + 1])

@@ -22,7 +22,8 @@ from rag.ui.frame import door, empty
 from rag.ui.text import plain, size
 from rag.ui.viewer import Mark, show_pdf
 
-SCORE = st.column_config.NumberColumn(format="%.3f", width="small")
+SCORE = st.column_config.NumberColumn(format="%.3f", width=62)
+RANK = st.column_config.NumberColumn(width=55)
 
 
 # --- Overview ---------------------------------------------------------------------------------------
@@ -51,7 +52,7 @@ def overview() -> None:
         _facts(
             {
                 "Name": stats.index.name,
-                "Embedding": f"{space.provider} · {space.model} · {space.dimensions} dimensions",
+                "Vectors": f"{space.dimensions} dimensions, {space.provider}:{space.model}",
                 "Chunk size": f"{chunking.chunk_size_chars} characters, {chunking.chunk_overlap_chars} of them shared",
                 "Generation": str(stats.index.generation),
             }
@@ -77,7 +78,7 @@ def chunk_browser() -> None:
     if not documents:
         _nothing_indexed()
         return
-    left, right = _split()
+    left, right = _split([5, 6])
     with left:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             document = st.selectbox(
@@ -120,9 +121,9 @@ def _chunk_view(document: Document, chunks: list[Chunk], chosen: int | None, num
     show_pdf(document, marks, chosen, page_number=number, key="chunk-viewer", on_pick=pick)
 
 
-def _split() -> list[DeltaGenerator]:
+def _split(widths: list[int]) -> list[DeltaGenerator]:
     with st.container(key="split"):
-        return st.columns([5, 6], gap="medium")
+        return st.columns(widths, gap="medium")
 
 
 def _nothing_indexed() -> None:
@@ -135,7 +136,7 @@ def _nothing_indexed() -> None:
 
 def playground() -> None:
     """A search with every knob and every score; the chosen passage is shown on its page."""
-    left, right = _split()
+    left, right = _split([7, 5])
     with left:
         request = _search_form()
         if request:
@@ -187,11 +188,14 @@ def _hits(response: SearchResponse) -> int | None:
         [_hit_row(rank, hit) for rank, hit in enumerate(response.results, 1)],
         key=f"hits-{hash(response.query + response.mode)}",
         column_config={
-            "final": st.column_config.ProgressColumn(
-                "final", min_value=0.0, max_value=1.0, format="%.3f", width="small"
-            ),
+            "#": st.column_config.NumberColumn(width=35),
+            "document": st.column_config.TextColumn(width=150),
+            "page": st.column_config.NumberColumn(width=48),
+            "final": st.column_config.ProgressColumn(min_value=0.0, max_value=1.0, format="%.3f", width=105),
             "vector": SCORE,
+            "v. rank": RANK,
             "lexical": SCORE,
+            "l. rank": RANK,
             "rerank": SCORE,
         },
         hide_index=True,

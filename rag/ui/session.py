@@ -1,16 +1,34 @@
 """Who is asking, and the engine that answers them."""
 
+import importlib
+import subprocess
+
 import streamlit as st
 
 from rag.engine import RAGEngine
 
 LOCAL_USER = "local"
 """The single user of an app without a login."""
+WORKER_CHECK_SECONDS = 10
 
 
 @st.cache_resource(show_spinner="Starting the database and the models …")
 def _shared_engine() -> RAGEngine:
     return RAGEngine()
+
+
+@st.cache_resource
+def _workers() -> list[subprocess.Popen[bytes]]:
+    return []
+
+
+@st.cache_resource(ttl=WORKER_CHECK_SECONDS, show_spinner=False)
+def _keep_a_worker() -> None:
+    """See that this process has a worker that reads documents; it ends with this process."""
+    workers = _workers()
+    if not workers or workers[-1].poll() is not None:
+        # The worker is a door of its own, to be started, not used: hence no import of it.
+        workers.append(importlib.import_module("rag.worker").spawn())
 
 
 def user_id() -> str | None:
@@ -30,4 +48,7 @@ def engine() -> RAGEngine:
     user = user_id()
     if user is None:
         st.stop()
-    return _shared_engine().for_user(user)
+    shared = _shared_engine()
+    if shared.config.rag_worker:
+        _keep_a_worker()
+    return shared.for_user(user)

@@ -22,7 +22,7 @@ from rag.ui import session
 from rag.ui.frame import ASSETS
 
 PAGES_AROUND = 1
-"""Pages sent before and after the one being read."""
+"""Pages sent before and after the one being read. A jump brings its page alone, and the browser asks for the others."""
 FIRST_SCALE = 1.5
 """Pixels per point until the browser has told its own."""
 SCALE_RANGE = (0.2, 6.0)
@@ -136,7 +136,8 @@ def show_pdf(
     page, y = _target(marks, active, page_number)
     view = st.session_state.get(key, {}).get("view") or {}
     scale = min(max(view.get("scale", FIRST_SCALE), SCALE_RANGE[0]), SCALE_RANGE[1])
-    reading = view["page"] if view.get("token") == token else page
+    arrived = view.get("token") == token
+    numbers = _around(document, view["page"], PAGES_AROUND) if arrived else _around(document, page, 0)
 
     def picked() -> None:
         choice = st.session_state[key].get("pick")
@@ -149,7 +150,7 @@ def show_pdf(
             "document": str(document.id),
             "name": document.name,
             "sizes": [(page.width, page.height) for page in document.pages],
-            "pages": [_page(document, number, scale) for number in _around(document, reading)],
+            "pages": [_page(document, number, scale) for number in numbers],
             "marks": [shape for i, mark in enumerate(marks) for shape in mark.shapes(i, active=i == active)],
             "target": {"token": token, "page": page, "y": y},
         },
@@ -174,10 +175,10 @@ def _target(marks: Sequence[Mark], active: int | None, page_number: int) -> tupl
     return regions[0].page_number, min(rect.y0 for rect in regions[0].rects)
 
 
-def _around(document: Document, number: int) -> range:
+def _around(document: Document, number: int, distance: int) -> range:
     last = len(document.pages)
     number = min(max(number, 1), last)
-    return range(max(number - PAGES_AROUND, 1), min(number + PAGES_AROUND, last) + 1)
+    return range(max(number - distance, 1), min(number + distance, last) + 1)
 
 
 def _page(document: Document, number: int, scale: float) -> dict[str, Any]:

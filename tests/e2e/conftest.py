@@ -1,0 +1,101 @@
+"""The app as a user starts it, and a browser before it."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.error import URLError
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_SECONDS = 300
+"""How long to wait for what must come, on the slowest machine; nothing is asserted about time."""
+CHROMIUM_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.e2e)
+            item.add_marker(pytest.mark.timeout(3 * PATIENCE_SECONDS))
+
+
+@pytest.fixture(scope="session")
+def base_url(external_database_url: str | None) -> Iterator[str]:
+    """`pagelight run` on a free port and an empty data folder."""
+    with tempfile.TemporaryDirectory(prefix="pagelight-e2e-") as folder:
+        Path(folder).chmod(0o755)  # as root the database runs under another account, who must be able to enter
+        environment = {**os.environ, "RAG_DATA_DIR": f"{folder}/data"}
+        if external_database_url:
+            environment["RAG_DATABASE_URL"] = external_database_url
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        command = [sys.executable, "-m", "rag", "run", "--port", str(port), "--no-browser"]
+        with Path(folder, "app.log").open("wb") as log:
+            app = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
+            url = f"http://127.0.0.1:{port}"
+            _wait_for(f"{url}/_stcore/health", app)
+            yield url
+            app.terminate()
+            app.wait(PATIENCE_SECONDS)
+
+
+def _wait_for(url: str, app: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline and app.poll() is None:
+        try:
+            with urllib.request.urlopen(url):
+                return
+        except (URLError, ConnectionError):
+            time.sleep(0.2)
+    pytest.fail("The app did not start.")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium without a window."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("Chromium is not installed")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM_FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser, base_url: str) -> Iterator[Page]:
+    """A fresh visitor. Fails when the page asks any other machine for anything, or throws."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, base_url=base_url)
+    context.set_default_timeout(PATIENCE_SECONDS * 1000)
+    page = context.new_page()
+    elsewhere: list[str] = []
+    thrown: list[str] = []
+
+    def note(request: Request) -> None:
+        if not request.url.startswith((base_url, "data:", "blob:")):
+            elsewhere.append(request.url)
+
+    page.on("request", note)
+    page.on("pageerror", lambda error: thrown.append(str(error)))
+    yield page
+    context.close()
+    assert elsewhere == []
+    assert thrown == []

@@ -1,0 +1,85 @@
+"""What a user does, in the words of the app."""
+
+import base64
+import re
+
+import pymupdf
+from playwright.sync_api import Locator, Page
+
+from tests.e2e.papers import Paper
+
+
+def upload(page: Page, *papers: Paper) -> None:
+    """Bring papers in and wait until each is ready."""
+    page.goto("/upload")
+    files = [{"name": paper.name, "mimeType": "application/pdf", "buffer": paper.content} for paper in papers]
+    page.locator("input[type=file]").set_input_files(files)
+    for paper in papers:
+        page.locator('[class*="st-key-file-ready"]').filter(has_text=paper.name).wait_for()
+
+
+def ask(page: Page, question: str) -> Locator:
+    """Ask in a new chat; gives the answer when it is complete."""
+    page.goto("/")
+    field = page.get_by_placeholder("Ask about your documents")
+    field.fill(question)
+    field.press("Enter")
+    answer = page.locator(".answer")
+    answer.locator(".source").first.wait_for()
+    return answer
+
+
+def open_page(page: Page, number: int) -> None:
+    """Go to a page of the document that is shown."""
+    field = page.get_by_label("Page", exact=True)
+    field.fill(str(number))
+    field.press("Enter")
+    page.locator(f'.page[data-page="{number}"] img').wait_for()
+
+
+def cite(answer: Locator, paper: Paper) -> None:
+    """Click the citation of the paper's sentence."""
+    first_words = " ".join(paper.sentence.split()[:3])
+    answer.locator(f'.text .chip[title*="{first_words}"]').first.click()
+
+
+def lit(page: Page, number: int) -> list[pymupdf.Rect]:
+    """The boxes of the lit quote on a page, in points, as the browser lays them out, from top to bottom."""
+    sheet = page.locator(f'.page[data-page="{number}"]')
+    sheet.locator(".mark.quote").first.wait_for()
+    sheet.locator("img").wait_for()
+    boxes = sheet.evaluate(
+        """sheet => {
+            const own = sheet.getBoundingClientRect();
+            const scale = own.width / Number(sheet.style.getPropertyValue("--w"));
+            return [...sheet.querySelectorAll(".mark.quote")].map(mark => {
+                const box = mark.getBoundingClientRect();
+                return [box.left - own.left, box.top - own.top, box.right - own.left, box.bottom - own.top]
+                    .map(pixels => pixels / scale);
+            });
+        }"""
+    )
+    return sorted((pymupdf.Rect(box) for box in boxes), key=lambda box: (box.y0, box.x0))
+
+
+def ink(page: Page, number: int) -> pymupdf.Rect:
+    """The box around everything blue on the picture of a page that the browser shows, in points."""
+    sheet = page.locator(f'.page[data-page="{number}"]')
+    source, width, fills = sheet.evaluate(
+        """sheet => {
+            const [own, image] = [sheet, sheet.querySelector("img")].map(node => node.getBoundingClientRect());
+            const fills = ["left", "top", "right", "bottom"].every(side => Math.abs(own[side] - image[side]) < 0.5);
+            return [sheet.querySelector("img").src, Number(sheet.style.getPropertyValue("--w")), fills];
+        }"""
+    )
+    assert fills
+    picture = pymupdf.Pixmap(base64.b64decode(re.sub("^data:[^,]*,", "", source)))
+    scale = picture.width / width
+    blue = [
+        (x, y)
+        for y in range(picture.height)
+        for x in range(picture.width)
+        if (pixel := picture.pixel(x, y))[2] > 150 and pixel[0] < 120 and pixel[1] < 120
+    ]
+    columns, rows = [x for x, _ in blue], [y for _, y in blue]
+    return pymupdf.Rect(min(columns), min(rows), max(columns) + 1, max(rows) + 1) / scale

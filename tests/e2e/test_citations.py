@@ -1,0 +1,41 @@
+"""Upload, ask, click a citation: the light lies on the very words."""
+
+import pymupdf
+import pytest
+from playwright.sync_api import Page
+
+from tests.e2e import steps
+from tests.e2e.papers import Paper, all_papers
+
+NEAR_PT = 2.0
+LINE_SLACK_PT = 6.0
+"""How far a line's box reaches above and below its ink: room for the tallest and deepest letters."""
+
+PAPERS = {paper.name: paper for paper in all_papers()}
+
+
+def near(one: pymupdf.Rect, other: pymupdf.Rect) -> bool:
+    """Whether all four sides are within the tolerance."""
+    return all(abs(a - b) <= NEAR_PT for a, b in zip(one, other, strict=True))
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
+def test_clicked_citation_lights_the_words(page: Page, paper: Paper) -> None:
+    steps.upload(page, paper)
+    answer = steps.ask(page, paper.question)
+    steps.open_page(page, 1)
+    steps.cite(answer, paper)
+    expected = paper.boxes()
+    number = expected[0][0]
+    marks = steps.lit(page, number)
+    assert len(marks) == len(expected)
+    assert all(near(mark, box) for mark, (_, box) in zip(marks, expected, strict=True)), (marks, expected)
+    light, words = pymupdf.Rect(marks[0]), steps.ink(page, number)
+    for mark in marks[1:]:
+        light |= mark
+    assert abs(light.x0 - words.x0) <= NEAR_PT
+    assert abs(light.x1 - words.x1) <= NEAR_PT
+    assert -NEAR_PT <= words.y0 - light.y0 <= LINE_SLACK_PT
+    assert -NEAR_PT <= light.y1 - words.y1 <= LINE_SLACK_PT
+    page.locator(f'.page[data-page="{number}"]').locator(".mark.quote").first.scroll_into_view_if_needed()
+    assert page.get_by_label("Page", exact=True).input_value() == str(number)

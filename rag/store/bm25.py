@@ -17,6 +17,8 @@ BLOCK_CHUNKS = 128
 """Chunks of a document in one row of postings; the same number stands in the SQL as a shift by 7."""
 
 Ints = npt.NDArray[np.int64]
+ShortInts = npt.NDArray[np.int32]
+"""Postings, by far the most there is: half the bytes, half the time."""
 Floats = npt.NDArray[np.float64]
 
 
@@ -24,47 +26,53 @@ Floats = npt.NDArray[np.float64]
 class Collection:
     """The documents that are searched, in the order of their `numbers`: how many chunks and lexemes each has."""
 
-    numbers: Ints
-    chunk_counts: Ints
+    numbers: ShortInts
+    chunk_counts: ShortInts
     lexeme_counts: Ints
 
     @property
     def offsets(self) -> Ints:
         """The position of each document's first chunk among all chunks, and at the end the number of chunks."""
-        return np.concatenate(([0], np.cumsum(self.chunk_counts)))
+        return np.concatenate(([0], np.cumsum(self.chunk_counts, dtype=np.int64)))
 
 
 @dataclass(frozen=True)
 class PostingList:
-    """A term's postings: `counts[i]` of them are in block `blocks[i]` of the document with number `documents[i]`.
+    """A term's postings, block by block of the documents.
 
+    A block is document number << 32 | number of the block in it << 8 | number of postings.
     A posting is ordinal in the block << 24 | term count << 16 | length of the chunk in lexemes.
     """
 
-    documents: Ints
     blocks: Ints
-    counts: Ints
-    postings: Ints
+    postings: ShortInts
 
     @property
-    def term_counts(self) -> Ints:
+    def term_counts(self) -> ShortInts:
         """How often the term stands in each chunk."""
         return (self.postings >> 16) & 0xFF
 
     @property
-    def lengths(self) -> Ints:
+    def lengths(self) -> ShortInts:
         """The length of each chunk, in lexemes."""
         return self.postings & 0xFFFF
 
     def chunks(self, collection: Collection, offsets: Ints) -> Ints:
         """The position of each posting's chunk among all chunks."""
-        starts = offsets[self.rows(collection)] + self.blocks * BLOCK_CHUNKS
-        firsts: Ints = np.repeat(starts, self.counts)
-        return firsts + (self.postings >> 24)
+        numbers = (self.blocks >> 8) & 0xFFFFFF
+        starts: Ints = np.repeat(offsets[self._documents(collection)] + numbers * BLOCK_CHUNKS, self._counts)
+        return starts + (self.postings >> 24)
 
-    def rows(self, collection: Collection) -> Ints:
-        """The position of each block's document among all documents."""
-        return np.asarray(np.searchsorted(collection.numbers, self.documents), dtype=np.int64)
+    def documents(self, collection: Collection) -> Ints:
+        """The position of each posting's document among all documents."""
+        return np.repeat(self._documents(collection), self._counts)
+
+    def _documents(self, collection: Collection) -> Ints:
+        return np.asarray(np.searchsorted(collection.numbers, (self.blocks >> 32).astype(np.int32)), dtype=np.int64)
+
+    @property
+    def _counts(self) -> Ints:
+        return self.blocks & 0xFF
 
 
 def chunk_scores(collection: Collection, lists: Sequence[PostingList]) -> Floats:
@@ -74,9 +82,8 @@ def chunk_scores(collection: Collection, lists: Sequence[PostingList]) -> Floats
     mean_length = collection.lexeme_counts.sum() / max(len(scores), 1)
     for found in lists:
         weight = _inverse_document_frequency(len(scores), len(found.postings))
-        relative_length = found.lengths / max(mean_length, 1.0)
         # A term has one posting per chunk, so no position occurs twice and nothing is lost.
-        scores[found.chunks(collection, offsets)] += weight * _saturation(found.term_counts, relative_length)
+        scores[found.chunks(collection, offsets)] += weight * _saturation(found.term_counts, found.lengths, mean_length)
     return scores
 
 
@@ -85,12 +92,12 @@ def document_scores(collection: Collection, lists: Sequence[PostingList]) -> Flo
     number_of_documents = len(collection.numbers)
     scores = np.zeros(number_of_documents)
     mean_length = collection.lexeme_counts.sum() / max(number_of_documents, 1)
-    relative_lengths = collection.lexeme_counts / max(mean_length, 1.0)
     for found in lists:
-        rows = np.repeat(found.rows(collection), found.counts)
-        term_counts = np.bincount(rows, weights=found.term_counts, minlength=number_of_documents)
+        documents = found.documents(collection)
+        counted = np.bincount(documents, weights=found.term_counts, minlength=number_of_documents)
+        term_counts: Floats = np.asarray(counted, dtype=np.float64)
         weight = _inverse_document_frequency(number_of_documents, int(np.count_nonzero(term_counts)))
-        scores += weight * _saturation(term_counts, relative_lengths)
+        scores += weight * _saturation(term_counts, collection.lexeme_counts, mean_length)
     return scores
 
 
@@ -108,5 +115,5 @@ def _inverse_document_frequency(size: int, frequency: int) -> float:
     return float(np.log1p((size - frequency + 0.5) / (frequency + 0.5)))
 
 
-def _saturation(term_counts: Ints | Floats, relative_lengths: Floats) -> Floats:
-    return term_counts * (K1 + 1) / (term_counts + K1 * (1 - B + B * relative_lengths))
+def _saturation(term_counts: ShortInts | Floats, lengths: ShortInts | Ints, mean_length: float) -> Floats:
+    return (K1 + 1) * (term_counts / (term_counts + (K1 * (1 - B) + K1 * B / max(mean_length, 1.0) * lengths)))

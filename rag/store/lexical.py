@@ -35,22 +35,25 @@ class LexicalSearch:
         return self._database.read(lambda connection: self._documents(connection, parameters, limit))
 
     def _chunks(self, connection: Connection, parameters: Parameters, limit: int) -> list[Candidate]:
-        collection, lists = self._postings(connection, parameters)
+        dimensions, collection, lists = self._postings(connection, parameters)
         scores = bm25.chunk_scores(collection, lists)
         positions = bm25.best(scores, limit)
+        if not len(positions):
+            return []
         documents = np.searchsorted(collection.offsets, positions, side="right") - 1
         places = {
             "numbers": collection.numbers[documents].tolist(),
             "ordinals": (positions - collection.offsets[documents]).tolist(),
         }
+        query = self._queries["chunks"].format(chunks=queries.chunk_table(dimensions))
         found = scores[positions].tolist()
         return [
             Candidate(row["chunk_id"], row["document_id"], row["page_number"], found[row["place"] - 1])
-            for row in connection.execute(self._queries["chunks"], {**parameters, **places}, binary=True)
+            for row in connection.execute(query, {**parameters, **places}, binary=True)
         ]
 
     def _documents(self, connection: Connection, parameters: Parameters, limit: int) -> list[tuple[uuid.UUID, float]]:
-        collection, lists = self._postings(connection, parameters)
+        _, collection, lists = self._postings(connection, parameters)
         scores = bm25.document_scores(collection, lists)
         positions = bm25.best(scores, limit)
         found = scores[positions].tolist()
@@ -62,17 +65,21 @@ class LexicalSearch:
 
     def _postings(
         self, connection: Connection, parameters: Parameters
-    ) -> tuple[bm25.Collection, list[bm25.PostingList]]:
-        """What is searched, seen as it is now until the end of the transaction."""
+    ) -> tuple[int, bm25.Collection, list[bm25.PostingList]]:
+        """The index's vector size and what is searched, seen as it is now until the end of the transaction."""
         connection.execute(queries.load("session")["snapshot"])
-        row = connection.execute(self._queries["postings"], parameters, binary=True).fetchone() or {}
+        row = connection.execute(self._queries["collection"], parameters, binary=True).fetchone() or {}
         collection = bm25.Collection(
             numbers=_integers(row["numbers"], ">i4"),
             chunk_counts=_integers(row["chunk_counts"], ">i4"),
             lexeme_counts=_integers(row["lexeme_counts"], ">i8"),
         )
-        per_term = zip(*(row[name] or () for name in ("documents", "blocks", "counts", "postings")), strict=True)
-        return collection, [bm25.PostingList(*(_integers(part, ">u4") for part in parts)) for parts in per_term]
+        terms_found = connection.execute(self._queries["postings"], parameters, binary=True)
+        lists = [
+            bm25.PostingList(_integers(found["blocks"], ">i8"), _integers(found["postings"], ">i4"))
+            for found in terms_found
+        ]
+        return row["dimensions"], collection, lists
 
 
 def _parameters(scope: Scope, query: str) -> dict[str, object]:
@@ -80,4 +87,6 @@ def _parameters(scope: Scope, query: str) -> dict[str, object]:
 
 
 def _integers(data: bytes | None, dtype: str) -> Any:
-    return np.frombuffer(data or b"", dtype=dtype).astype(np.int64)
+    """Big endian bytes as numbers of this machine."""
+    stored = np.dtype(dtype)
+    return np.frombuffer(data or b"", dtype=stored).astype(stored.newbyteorder("="))

@@ -14,7 +14,7 @@ Document = list[list[str]]
 
 def pack(documents: list[Document], term: str) -> bm25.PostingList:
     """The postings of `term` as the database hands them over."""
-    rows: list[tuple[int, int, int]] = []
+    rows: list[int] = []
     postings: list[int] = []
     for number, chunks in enumerate(documents):
         for block in range(0, len(chunks), bm25.BLOCK_CHUNKS):
@@ -24,16 +24,15 @@ def pack(documents: list[Document], term: str) -> bm25.PostingList:
                 if term in chunk
             ]
             if found:
-                rows.append((number * 10, block // bm25.BLOCK_CHUNKS, len(found)))
+                rows.append((number * 10 << 32) | (block // bm25.BLOCK_CHUNKS << 8) | len(found))
                 postings.extend(found)
-    columns = np.array(rows, dtype=np.int64).reshape(-1, 3).T
-    return bm25.PostingList(columns[0], columns[1], columns[2], np.array(postings, dtype=np.int64))
+    return bm25.PostingList(np.array(rows, dtype=np.int64), np.array(postings, dtype=np.int32))
 
 
 def collect(documents: list[Document]) -> bm25.Collection:
     return bm25.Collection(
-        numbers=np.arange(len(documents), dtype=np.int64) * 10,
-        chunk_counts=np.array([len(chunks) for chunks in documents], dtype=np.int64),
+        numbers=np.arange(len(documents), dtype=np.int32) * 10,
+        chunk_counts=np.array([len(chunks) for chunks in documents], dtype=np.int32),
         lexeme_counts=np.array([sum(map(len, chunks)) for chunks in documents], dtype=np.int64),
     )
 

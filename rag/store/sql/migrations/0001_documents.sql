@@ -50,7 +50,7 @@ CREATE TABLE documents (
     UNIQUE (user_id, number),
     UNIQUE (user_id, index_id, sha256),
     FOREIGN KEY (user_id, index_id) REFERENCES indexes (user_id, id) ON DELETE CASCADE
-);
+) WITH (toast_tuple_target = 256);  -- page sizes out of the way of what every search reads
 
 -- The documents a search may touch. The planner inlines it, so it costs nothing and exists once.
 CREATE FUNCTION documents_in_scope(

@@ -1,0 +1,5 @@
+"""The command line."""
+
+from rag.cli.app import main
+
+__all__ = ["main"]

@@ -1,0 +1,82 @@
+"""The command `pagelight`: its subcommands and what holds for all of them."""
+
+import io
+import logging
+import sys
+from importlib import metadata
+from typing import Annotated
+
+import typer
+
+from rag.cli import ask, doctor, documents, evaluate, ingest, inspect, parse, search, server
+from rag.cli.door import Group, add_command, help_text
+
+logger = logging.getLogger("rag.cli")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"pagelight {metadata.version('pagelight')}")
+        raise typer.Exit
+
+
+def pagelight(
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log what happens to stderr.")] = False,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Chat with your PDFs; every answer shows its lines on the page.
+
+        pagelight run                                   open the app
+        pagelight ingest report.pdf                     take a file in
+        pagelight ask "What were net sales in 2023?"    ask here
+
+    Settings are read from the environment and from .env, such as RAG_DATA_DIR and RAG_DATABASE_URL.
+    """
+    logging.basicConfig(
+        level=logging.INFO if verbose else logging.ERROR, format="%(asctime)s %(levelname)s %(name)s %(message)s"
+    )
+
+
+app = typer.Typer(
+    name="pagelight",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.callback(help=help_text(pagelight))(pagelight)
+for command in (server.run, server.worker, ingest.ingest, ask.ask, search.search):
+    add_command(app, command)
+
+library = typer.Typer(cls=Group, invoke_without_command=True)
+library.callback(help=help_text(documents.documents))(documents.documents)
+add_command(library, documents.list_documents, "list")
+for subcommand in (documents.delete, documents.restore, documents.purge, documents.retry):
+    add_command(library, subcommand)
+app.add_typer(library, name="documents")
+
+add_command(app, inspect.inspect)
+add_command(app, parse.parse)
+add_command(app, evaluate.evaluate, "eval")
+add_command(app, doctor.doctor)
+
+
+def main() -> None:
+    """The command line. Exit codes: 0, 2 for wrong usage, those of `rag.errors`, 1 for anything unexpected."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        app()
+    except Exception as error:
+        logger.exception("unexpected error")
+        _print_last_line(error)
+        sys.exit(1)
+
+
+def _print_last_line(error: Exception) -> None:
+    sys.stderr.write(
+        f"Error: something unexpected happened ({type(error).__name__}). It is a bug: please report it with the lines "
+        "above, after checking that they hold nothing private.\n"
+    )

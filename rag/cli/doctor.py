@@ -1,0 +1,168 @@
+"""`pagelight doctor`: is everything there that this machine needs?"""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import typer
+from rich.text import Text
+
+from rag import errors
+from rag.cli import output, server
+from rag.cli.door import load, open_engine
+from rag.cli.options import AsJson
+from rag.config import Config, load_config
+from rag.types import DocumentStatus
+
+if TYPE_CHECKING:
+    from rag.engine import RAGEngine
+
+ROOM_BYTES = 2_000_000_000
+"""Less free disk space than this is worth a warning: the database's log alone may take 2 GB."""
+MEGABYTE = 1_000_000
+OLDEST_PYTHON = (3, 11)
+UNFINISHED = {DocumentStatus.QUEUED, DocumentStatus.PARSING, DocumentStatus.EMBEDDING}
+
+
+class State(StrEnum):
+    """Whether a thing is as needed, could be better, or keeps Pagelight from working."""
+
+    GOOD = "good"
+    WARNING = "warning"
+    BROKEN = "broken"
+
+
+MARKS = {State.GOOD: ("✓", "green"), State.WARNING: ("!", "yellow"), State.BROKEN: ("✗", "red")}
+
+
+class Check(NamedTuple):
+    """What was looked at and what was seen."""
+
+    name: str
+    state: State
+    message: str
+
+
+Found = tuple[State, str]
+
+
+def doctor(as_json: AsJson = False) -> None:
+    """Check that everything Pagelight needs is there, and say what to do where it is not.
+
+    Keys are only said to be there or not. The exit code is 1 if something needed is broken.
+
+        pagelight doctor
+        pagelight doctor --json
+    """
+    checks = []
+    for check in _checks(load_config()):
+        checks.append(check)
+        if not as_json:
+            _print_check(check)
+    broken = [check for check in checks if check.state is State.BROKEN]
+    if as_json:
+        output.print_json({"ok": not broken, "checks": [check._asdict() for check in checks]})
+    if broken:
+        raise typer.Exit(1)
+
+
+def _print_check(check: Check) -> None:
+    mark, style = MARKS[check.state]
+    output.console().print(
+        Text.assemble((f"{mark} ", style), f"{check.name}: ", (check.message, "dim")), soft_wrap=True
+    )
+
+
+def _checks(config: Config) -> Iterator[Check]:
+    yield _check("Python", _python)
+    yield _check("App", lambda: (State.GOOD, str(server.find_app())))
+    yield _check("Data folder", lambda: _data_folder(config.rag_data_dir))
+    yield _check("Disk", lambda: _disk(config.rag_data_dir))
+    yield _check("Embedding model", lambda: _model("BGE_SMALL_EN", config.rag_local_model_dir))
+    yield _check("Cross-encoder", lambda: _model("MS_MARCO_MINILM", config.rag_local_model_dir))
+    yield _check("Text recognition", lambda: _tesseract(config))
+    for name, is_given in _keys(config).items():
+        yield Check(f"Key of {name}", State.GOOD, "given" if is_given else "not given (optional)")
+    yield from _engine_checks(config)
+
+
+def _check(name: str, look: Callable[[], Found]) -> Check:
+    try:
+        state, message = look()
+    except errors.Error as error:
+        return Check(name, State.BROKEN, error.message)
+    return Check(name, state, message)
+
+
+def _python() -> Found:
+    version = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info < OLDEST_PYTHON:
+        return State.BROKEN, f"{version} is too old. Install 3.11 or newer."
+    return State.GOOD, version
+
+
+def _data_folder(folder: Path) -> Found:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return State.GOOD, str(folder)
+    except OSError as error:
+        reason = error.strerror or "not writable"
+        return State.BROKEN, f"{folder} cannot be written ({reason}). Set RAG_DATA_DIR to a folder that can."
+
+
+def _disk(folder: Path) -> Found:
+    present = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    free = shutil.disk_usage(present).free
+    if free < ROOM_BYTES:
+        return State.WARNING, f"only {output.size(free)} free in {present}. Make room, or move RAG_DATA_DIR."
+    return State.GOOD, f"{output.size(free)} free"
+
+
+def _model(name: str, model_dir: Path | None) -> Found:
+    onnx = load("providers.onnx")
+    return State.GOOD, f"{onnx.find_model(getattr(onnx, name), model_dir)}, its hash is right"
+
+
+def _tesseract(config: Config) -> Found:
+    if not config.rag_parsing.ocr:
+        return State.WARNING, "switched off by RAG_PARSING__OCR; pages that are pictures stay without text"
+    language = config.rag_parsing.ocr_language
+    folder = load("parsing.ocr").find_tessdata(language)
+    if folder is None:
+        return State.WARNING, (
+            f"no Tesseract data for “{language}”; pages that are pictures stay without text. Install Tesseract "
+            "(Debian: tesseract-ocr), or set TESSDATA_PREFIX to the folder with its data."
+        )
+    return State.GOOD, f"{folder} has {language}"
+
+
+def _keys(config: Config) -> dict[str, bool]:
+    """Names of the vendors, and whether there is a key for each."""
+    fields = [name for name in type(config).model_fields if name.endswith("_api_key") and name != "rag_api_key"]
+    return {name.removesuffix("_api_key"): getattr(config, name) is not None for name in sorted(fields)}
+
+
+def _engine_checks(config: Config) -> Iterator[Check]:
+    where = "RAG_DATABASE_URL" if config.rag_database_url else f"embedded, {config.database_dir}"
+    try:
+        with open_engine() as engine:
+            health = engine.health()
+            message = f"PostgreSQL {health.server_version}, pgvector {health.vector_version}, schema {health.migration}"
+            yield Check("Database", State.GOOD, f"{message} ({where})")
+            yield _check("Queue", lambda: _queue(engine, health.workers))
+    except errors.Error as error:
+        yield Check("Database", State.BROKEN, f"{error.message} ({where})")
+
+
+def _queue(engine: "RAGEngine", workers: int) -> Found:
+    documents = [document for index in engine.indexes() for document in engine.documents(index.name)]
+    waiting = sum(document.status in UNFINISHED for document in documents)
+    message = f"{output.plural(waiting, 'document')} waiting, {output.plural(workers, 'worker')} running"
+    if waiting and not workers:
+        return State.WARNING, f"{message}. Start one: pagelight run, or pagelight worker"
+    return State.GOOD, message

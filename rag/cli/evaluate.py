@@ -1,0 +1,197 @@
+"""`pagelight eval`: how well the product finds what an analyst's own questions ask for."""
+
+import hashlib
+import time
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+
+import typer
+from rich import progress
+
+from rag import errors, evaluation
+from rag.cli import files, output
+from rag.cli.door import open_engine, validated
+from rag.cli.options import AsJson, FusionKind, Rerank, TopK, retrieval_options
+from rag.types import DocumentStatus, Filters, RetrievalOptions, SearchMode, SearchRequest
+
+if TYPE_CHECKING:
+    from rag.engine import RAGEngine
+
+KS = (1, 3, 5, 10)
+
+Scope = Literal["corpus", "document"]
+
+
+class Corpus(NamedTuple):
+    """The documents that are searched: ids by file name, and whether the index holds nothing else."""
+
+    index_name: str
+    ids: dict[str, uuid.UUID]
+    is_whole_index: bool
+
+    def filters(self, question: evaluation.Question, scope: Scope) -> Filters | None:
+        """What to search for a question; None when its own document is not there."""
+        if scope == "document":
+            own = self.ids.get(question.file_name)
+            return Filters(document_ids=(own,)) if own else None
+        if not self.ids:
+            return None
+        return Filters() if self.is_whole_index else Filters(document_ids=tuple(set(self.ids.values())))
+
+
+def evaluate(
+    questions_file: Annotated[
+        Path, typer.Argument(metavar="QA.jsonl", help="Questions, one JSON object a line.", show_default=False)
+    ],
+    *,
+    documents: Annotated[
+        Path, typer.Option(metavar="DIR", help="The folder with the documents they are about.", show_default=False)
+    ],
+    scope: Annotated[
+        Scope, typer.Option(help="Search all documents, or only the one the question is about.")
+    ] = "corpus",
+    mode: Annotated[SearchMode, typer.Option(help="By meaning, by words (BM25) or both.")] = "hybrid",
+    fusion: FusionKind = None,
+    rerank: Rerank = False,
+    k: TopK = 20,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN.jsonl", help="Write every hit, one JSON object a line.", show_default=False),
+    ] = None,
+    only_referenced: Annotated[
+        bool | None,
+        typer.Option(
+            "--only-referenced/--all-files",
+            help="Take in only files that the questions name, or all; only these, if all of them are there.",
+            show_default=False,
+        ),
+    ] = None,
+    index_name: Annotated[
+        str | None,
+        typer.Option("--index", metavar="NAME", help="The index to use; one for each folder.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask questions whose answers' pages are known, and print recall, MRR and evidence coverage.
+
+    A question is {"id", "question", "pdf", "gold_pages", "evidence", "answerable"}; other fields are ignored. Documents
+    are matched by file name and taken in where they are missing. A hit in the run file is {"id", "rank", "pdf", "page",
+    "pages", "text", "bboxes", "score"}.
+
+        pagelight eval questions.jsonl --documents filings/
+        pagelight eval questions.jsonl --documents filings/ --scope document --mode lexical --out run.jsonl
+    """
+    questions = evaluation.load_questions(questions_file)
+    chosen = _choose(documents, questions, only_referenced)
+    index_name = index_name or _index_of(documents)
+    started = time.perf_counter()
+    with open_engine() as engine:
+        corpus, failed = _ingest_missing(engine, index_name, chosen)
+        options = retrieval_options(engine.config, k=k, min_score=0.0, mode=mode, fusion=fusion, rerank=rerank)
+        rows = _ask_all(engine, questions, corpus, scope, options)
+    if out:
+        evaluation.write_rows(out, rows)
+    measures = evaluation.score(questions, rows, KS)
+    report = {
+        "index": index_name,
+        "scope": scope,
+        "mode": mode,
+        "documents": len(corpus.ids),
+        "failed": [outcome.to_json() for outcome in failed],
+        "missing": sorted({question.file_name for question in questions} - {file.name for file in chosen}),
+        "questions": len(questions),
+        "measures": measures,
+        "seconds": round(time.perf_counter() - started, 3),
+    }
+    if as_json:
+        output.print_json(report)
+    else:
+        _print_measures(measures, len(questions))
+
+
+def _choose(folder: Path, questions: Sequence[evaluation.Question], only_referenced: bool | None) -> list[Path]:
+    """The files to search, saying which."""
+    if not folder.is_dir():
+        raise errors.SourceError(f"There is no folder {folder}. Check --documents.")
+    present = files.find_files([folder])
+    referenced = {question.file_name for question in questions}
+    chosen = [file for file in present if file.name in referenced]
+    missing = sorted(referenced - {file.name for file in chosen})
+    if missing:
+        output.print_note(f"Not in {folder}: {', '.join(missing)}.", style="yellow")
+    if only_referenced or (only_referenced is None and not missing):
+        output.print_note(f"Searching the {output.plural(len(chosen), 'file')} that the questions name.")
+        return chosen
+    output.print_note(f"Searching all {output.plural(len(present), 'file')} in {folder}.")
+    return present
+
+
+def _index_of(folder: Path) -> str:
+    """A name of its own for each folder, so that evaluations do not mix."""
+    path = folder.resolve()
+    return f"eval-{path.name}-{hashlib.sha256(str(path).encode()).hexdigest()[:6]}"
+
+
+def _ingest_missing(engine: "RAGEngine", index_name: str, chosen: Sequence[Path]) -> tuple[Corpus, list[files.Outcome]]:
+    """The searchable ones of `chosen`, matched by content, and what could not be taken in."""
+    hashes = {file: _sha256(file) for file in chosen}
+    ready = {document.sha256 for document in engine.documents(index_name) if document.status is DocumentStatus.READY}
+    missing = [file for file in chosen if hashes[file] not in ready]
+    output.print_note(f"Index “{index_name}”: {len(chosen) - len(missing)} ready, {len(missing)} to take in.")
+    outcomes = files.ingest_files(engine, missing, index_name) if missing else []
+    present = {
+        document.sha256: document.id
+        for document in engine.documents(index_name)
+        if document.status is DocumentStatus.READY
+    }
+    ids = {file.name: present[hashes[file]] for file in chosen if hashes[file] in present}
+    corpus = Corpus(index_name, ids, is_whole_index=set(ids.values()) == set(present.values()))
+    return corpus, [outcome for outcome in outcomes if outcome.state == "failed"]
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _ask_all(
+    engine: "RAGEngine",
+    questions: Sequence[evaluation.Question],
+    corpus: Corpus,
+    scope: Scope,
+    options: RetrievalOptions,
+) -> list[evaluation.ResultRow]:
+    rows: list[evaluation.ResultRow] = []
+    shown = progress.track(
+        questions, "Questions", console=output.console(stderr=True), transient=True, total=len(questions)
+    )
+    for question in shown:
+        filters = corpus.filters(question, scope)
+        if filters is None:
+            continue
+        request = validated(
+            SearchRequest,
+            index_name=corpus.index_name,
+            query=question.question,
+            retrieval=options.model_copy(update={"filters": filters}),
+        )
+        rows += evaluation.result_rows(question, engine.search(request).results)
+    return rows
+
+
+def _print_measures(measures: dict[str, float], asked: int) -> None:
+    rows = [
+        (
+            k,
+            output.score(measures.get(f"recall@{k}")),
+            output.score(measures.get(f"hit@{k}")),
+            output.score(measures.get(f"evidence_coverage@{k}")),
+        )
+        for k in KS
+    ]
+    columns = ["k", "page recall", "hit", "evidence coverage"]
+    output.print_table(columns, rows, right=columns)
+    scored = int(measures["questions"])
+    output.print_text(f"\nMRR {output.score(measures.get('mrr'))} over {scored} of {output.plural(asked, 'question')}.")

@@ -1,0 +1,50 @@
+"""`pagelight ingest`: files and folders in."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rag import errors
+from rag.cli import files, output
+from rag.cli.door import open_engine
+from rag.cli.options import DEFAULT_INDEX, AsJson, IndexName, Password
+
+
+def ingest(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Files, and folders to search.", show_default=False)
+    ],
+    index_name: IndexName = DEFAULT_INDEX,
+    password: Password = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take files in and make them searchable.
+
+    Folders are searched for PDF, DOCX, PPTX, EPUB, HTML, Markdown and text files. What is in the index already is
+    skipped; what an interrupted run left unread is read. The exit code is 5 if any file failed.
+
+        pagelight ingest report.pdf contracts/
+        pagelight ingest --password secret board-minutes.pdf
+    """
+    found = files.find_files(paths)
+    if not found:
+        raise errors.SourceError(f"There are no files to take in in {', '.join(map(str, paths))}. Check the path.")
+    with open_engine() as engine:
+        outcomes = files.ingest_files(engine, found, index_name, password=password)
+    if as_json:
+        output.print_json(files.summary(outcomes))
+    else:
+        _print_summary(outcomes)
+    if any(outcome.state == "failed" for outcome in outcomes):
+        raise typer.Exit(errors.SourceError.exit_code)
+
+
+def _print_summary(outcomes: list[files.Outcome]) -> None:
+    rows = []
+    for state in files.MARKS:
+        of_state = [outcome for outcome in outcomes if outcome.state == state]
+        documents = [outcome.document for outcome in of_state if outcome.document]
+        pages = sum(document.page_count for document in documents)
+        rows.append((state, len(of_state), f"{pages:,}", f"{sum(document.chunk_count for document in documents):,}"))
+    output.print_table(["", "files", "pages", "chunks"], rows, right=["files", "pages", "chunks"])

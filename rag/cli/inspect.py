@@ -1,0 +1,92 @@
+"""`pagelight inspect`: what an index holds, down to its chunks."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rag import errors
+from rag.cli import lookup, output
+from rag.cli.door import open_engine
+from rag.cli.options import DEFAULT_INDEX, AsJson, IndexName
+from rag.types import Chunk, IndexStats
+
+if TYPE_CHECKING:
+    from rag.engine import RAGEngine
+
+
+def inspect(
+    document: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Show this document's chunks (name or id).", show_default=False),
+    ] = None,
+    page: Annotated[
+        int | None, typer.Option(min=1, help="Only chunks on this page of the document.", show_default=False)
+    ] = None,
+    index_name: IndexName = DEFAULT_INDEX,
+    as_json: AsJson = False,
+) -> None:
+    """Show what an index holds, or the chunks of a document.
+
+    pagelight inspect
+    pagelight inspect --document report.pdf --page 3
+    """
+    if page is not None and document is None:
+        raise errors.ValidationError("A page needs its document: add --document NAME.")
+    with open_engine() as engine:
+        lookup.require_index(engine, index_name)
+        if document is None:
+            _show_index(engine.inspect_index(index_name), as_json=as_json)
+        else:
+            _show_chunks(_chunks(engine, index_name, document, page), as_json=as_json)
+
+
+def _chunks(engine: "RAGEngine", index_name: str, name: str, page: int | None) -> list[Chunk]:
+    found = lookup.find_document(engine, index_name, name)
+    if page is not None and page > found.page_count:
+        raise errors.NotFoundError(f"“{found.name}” has {output.plural(found.page_count, 'page')}, so no page {page}.")
+    return engine.chunks(found.id, page)
+
+
+def _show_index(stats: IndexStats, *, as_json: bool) -> None:
+    if as_json:
+        output.print_json(stats)
+        return
+    index = stats.index
+    model = f"{index.space.provider}:{index.space.model}, {index.space.dimensions} dimensions"
+    chunking = f"{index.chunking.chunk_size_chars} characters, {index.chunking.chunk_overlap_chars} overlap"
+    rows = [
+        ("index", index.name),
+        ("embedding model", model),
+        ("chunking", chunking),
+        ("documents", f"{stats.documents:,}"),
+        ("  failed", f"{stats.failed_documents:,}"),
+        ("  in the trash", f"{stats.documents_in_trash:,}"),
+        ("pages", f"{stats.pages:,}"),
+        ("chunks", f"{stats.chunks:,}"),
+        ("tokens", f"{stats.tokens:,}"),
+        ("files", output.size(stats.file_bytes)),
+        ("database", output.size(stats.database_bytes)),
+    ]
+    output.print_table(["", ""], rows)
+
+
+def _show_chunks(chunks: list[Chunk], *, as_json: bool) -> None:
+    if as_json:
+        output.print_json(chunks)
+        return
+    rows = [
+        (
+            chunk.ordinal,
+            _pages(chunk),
+            f"{chunk.line_start}–{chunk.line_end}",
+            chunk.section,
+            output.excerpt(chunk.text),
+        )
+        for chunk in chunks
+    ]
+    output.print_table(["#", "page", "lines", "section", "text"], rows, right=["#", "page", "lines"])
+
+
+def _pages(chunk: Chunk) -> str:
+    first, last = chunk.pages[0], chunk.pages[-1]
+    return str(first) if first == last else f"{first}–{last}"

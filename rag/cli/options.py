@@ -1,0 +1,60 @@
+"""Options that several commands take, and what they mean to the engine."""
+
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rag.cli.door import validated
+from rag.config import Config
+from rag.types import Filters, Fusion, RerankOptions, RetrievalOptions, SearchMode
+
+DEFAULT_INDEX = "default"
+
+IndexName = Annotated[str, typer.Option("--index", metavar="NAME", help="The index to work in.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON to stdout; errors too.")]
+Password = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="Opens encrypted files. It is not kept.", show_default=False)
+]
+DocumentNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--document", metavar="NAME", help="Only in this document (name or id); may be repeated.", show_default=False
+    ),
+]
+TopK = Annotated[int, typer.Option("--k", min=1, max=200, help="How many places to find.")]
+MinScore = Annotated[float, typer.Option(min=0.0, max=1.0, help="Leave out what scores below.")]
+Mode = Annotated[
+    SearchMode | None,
+    typer.Option(help="By meaning, by words (BM25) or both; hybrid unless RAG_HYBRID says otherwise."),
+]
+FusionKind = Annotated[
+    Fusion | None, typer.Option("--fusion", help="How a hybrid search joins both; RAG_FUSION unless given.")
+]
+Rerank = Annotated[bool, typer.Option("--rerank", help="Let the cross-encoder order the best places anew.")]
+ExistingFile = Annotated[Path, typer.Argument(metavar="FILE", show_default=False)]
+
+
+def retrieval_options(
+    config: Config,
+    *,
+    k: int,
+    min_score: float,
+    mode: SearchMode | None = None,
+    fusion: Fusion | None = None,
+    rerank: bool = False,
+    document_ids: Sequence[uuid.UUID] = (),
+) -> RetrievalOptions:
+    """How to search: what was typed in, else what the settings say."""
+    return validated(
+        RetrievalOptions,
+        top_k=k,
+        min_score=min_score,
+        mode=mode or ("hybrid" if config.rag_hybrid else "vector"),
+        fusion=fusion or config.rag_fusion,
+        rrf_k=config.rag_rrf_k,
+        rerank=RerankOptions(enabled=rerank),
+        filters=Filters(document_ids=tuple(document_ids)),
+    )

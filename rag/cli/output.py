@@ -1,0 +1,88 @@
+"""What is printed: results to stdout, progress and errors to stderr, JSON in the form of the REST API."""
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+
+import pydantic_core
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rag import errors
+
+WIDTH_WITHOUT_TERMINAL = 160
+"""Columns of a table that goes into a file or a pipe."""
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Where to print; what is printed is never read as markup, for documents may hold anything."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else WIDTH_WITHOUT_TERMINAL
+    return Console(stderr=stderr, width=width, markup=False, highlight=False, emoji=False)
+
+
+def print_text(text: str = "", *, style: str | None = None) -> None:
+    """Prose to stdout, wrapped only where a terminal ends."""
+    console().print(Text(text, style=style or ""), soft_wrap=not sys.stdout.isatty())
+
+
+def print_note(text: str, *, style: str = "dim") -> None:
+    """Something beside the result, to stderr."""
+    console(stderr=True).print(Text(text, style=style), soft_wrap=True)
+
+
+def print_json(value: object, *, indent: int | None = 2) -> None:
+    """A value, models and ids in it included, as JSON with camelCase names to stdout."""
+    plain = pydantic_core.to_jsonable_python(value, by_alias=True)
+    sys.stdout.write(json.dumps(plain, ensure_ascii=False, indent=indent) + "\n")
+
+
+def print_error(error: errors.Error, *, as_json: bool) -> None:
+    """An error's message to stderr, and with `as_json` the error as an object to stdout."""
+    if as_json:
+        details = pydantic_core.to_jsonable_python(dict(error.details), fallback=str)
+        print_json({"error": {"code": error.code, "message": error.message, "details": details}})
+    console(stderr=True).print(Text(f"Error: {error.message}", style="red"), soft_wrap=True)
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[str] = ()) -> None:
+    """A table to stdout; columns named in `right` hold numbers."""
+    table = Table(show_header=any(columns), box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    numeric = set(right)
+    for column in columns:
+        table.add_column(
+            column,
+            justify="right" if column in numeric else "left",
+            no_wrap=column in numeric,
+            overflow="fold",
+        )
+    for row in rows:
+        table.add_row(*(Text("" if cell is None else str(cell)) for cell in row))
+    console().print(table)
+
+
+def score(value: float | None) -> str:
+    """A score in 0..1 to three digits; a dash where its stage did not run."""
+    return "–" if value is None else f"{value:.3f}"
+
+
+def plural(count: int, noun: str) -> str:
+    """Such as “1 page” and “1,200 pages”."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def size(count: int) -> str:
+    """Bytes for people, in powers of 1000."""
+    amount = float(count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} TB"
+
+
+def excerpt(text: str, length: int = 160) -> str:
+    """The beginning of a text on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= length else line[: length - 1].rstrip() + "…"

@@ -1,0 +1,91 @@
+"""`pagelight parse`: what reading makes of a file, without a database."""
+
+import collections
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rag import config, errors
+from rag.cli import output
+from rag.cli.door import load
+from rag.cli.options import AsJson, Password
+from rag.types import BlockKind, ParsedDocument, TextBlock
+
+OUTLINE_LINES = 60
+
+
+def parse(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to read.", show_default=False)],
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="Print one JSON object per line of text.")] = False,
+    password: Password = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how a file is read: its pages, blocks and headings.
+
+    Boxes are points of the page as displayed, origin top left; lines count through the document from 1; the cells of
+    a table's row are parted by tabs.
+
+        pagelight parse report.pdf
+        pagelight parse report.pdf --jsonl > lines.jsonl
+    """
+    if jsonl and as_json:
+        raise errors.ValidationError("Choose --json or --jsonl.")
+    parsed = _read(file, password)
+    if as_json:
+        output.print_json(parsed)
+    elif jsonl:
+        _print_lines(file, parsed)
+    else:
+        _print_summary(parsed)
+
+
+def _read(file: Path, password: str | None) -> ParsedDocument:
+    settings = config.load_config().rag_parsing
+    with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
+        parsed: ParsedDocument = load("parsing").read_file(
+            file, name=file.name, rendition=Path(folder) / "rendition.pdf", config=settings, password=password
+        )
+    return parsed
+
+
+def _print_lines(file: Path, parsed: ParsedDocument) -> None:
+    for block in parsed.blocks:
+        for line in block.to_lines():
+            row = {
+                "pdf": str(file),
+                "page": line.page_number,
+                "bbox": list(line.bbox),
+                "text": line.text,
+                "line": line.number,
+            }
+            output.print_json(row, indent=None)
+
+
+def _print_summary(parsed: ParsedDocument) -> None:
+    kinds = collections.Counter(block.kind for block in parsed.blocks)
+    failed = [page.number for page in parsed.pages if page.error]
+    recognised = [page.number for page in parsed.pages if page.ocr]
+    rows = [
+        ("title", parsed.title),
+        ("pages", f"{len(parsed.pages):,}"),
+        ("lines", f"{parsed.line_count:,}"),
+        *((f"{kind} blocks", f"{kinds[kind]:,}") for kind in BlockKind),
+    ]
+    if recognised:
+        rows.append(("recognised pages", ", ".join(map(str, recognised))))
+    if failed:
+        rows.append(("unreadable pages", ", ".join(map(str, failed))))
+    output.print_table(["", ""], rows)
+    _print_outline([block for block in parsed.blocks if block.kind is BlockKind.HEADING])
+
+
+def _print_outline(headings: list[TextBlock]) -> None:
+    if headings:
+        output.print_text("\nHeadings")
+    for heading in headings[:OUTLINE_LINES]:
+        indent = "  " * (heading.level or 1)
+        output.print_text(f"{indent}{output.excerpt(heading.text, 90)}  · {heading.page_number}")
+    if len(headings) > OUTLINE_LINES:
+        output.print_text(f"  … and {len(headings) - OUTLINE_LINES} more")

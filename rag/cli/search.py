@@ -1,0 +1,77 @@
+"""`pagelight search`: places by meaning and by words."""
+
+from typing import Annotated
+
+import typer
+
+from rag.cli import lookup, output
+from rag.cli.door import open_engine, validated
+from rag.cli.options import (
+    DEFAULT_INDEX,
+    AsJson,
+    DocumentNames,
+    FusionKind,
+    IndexName,
+    MinScore,
+    Mode,
+    Rerank,
+    TopK,
+    retrieval_options,
+)
+from rag.types import Hit, SearchRequest
+
+COLUMNS = ["#", "score", "vector", "lexical", "rerank", "document", "page", "text"]
+
+
+def search(
+    query: Annotated[str, typer.Argument(metavar="QUERY", show_default=False)],
+    *,
+    index_name: IndexName = DEFAULT_INDEX,
+    documents: DocumentNames = None,
+    k: TopK = 8,
+    min_score: MinScore = 0.2,
+    mode: Mode = None,
+    fusion: FusionKind = None,
+    rerank: Rerank = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find the places that fit a query, with every score.
+
+    pagelight search "goodwill impairment"
+    pagelight search "termination for convenience" --document contract.pdf --mode lexical --k 20
+    """
+    with open_engine() as engine:
+        options = retrieval_options(
+            engine.config,
+            k=k,
+            min_score=min_score,
+            mode=mode,
+            fusion=fusion,
+            rerank=rerank,
+            document_ids=lookup.document_ids(engine, index_name, documents),
+        )
+        response = engine.search(validated(SearchRequest, index_name=index_name, query=query, retrieval=options))
+    if as_json:
+        output.print_json(response)
+    elif not response.results:
+        output.print_text(f"Nothing scores {min_score} or more. Ask in other words, or lower --min-score.")
+    else:
+        print_hits(response.results)
+
+
+def print_hits(hits: tuple[Hit, ...]) -> None:
+    """Hits as a table, best first."""
+    rows = [
+        (
+            rank,
+            output.score(hit.final_score),
+            output.score(hit.vector_score),
+            output.score(hit.lexical_score),
+            output.score(hit.rerank_score),
+            hit.document_name,
+            hit.chunk.page_number,
+            output.excerpt(hit.chunk.text),
+        )
+        for rank, hit in enumerate(hits, start=1)
+    ]
+    output.print_table(COLUMNS, rows, right=["#", "score", "vector", "lexical", "rerank", "page"])

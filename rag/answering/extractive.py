@@ -80,18 +80,16 @@ def _units(hits: Sequence[Hit]) -> Iterator[Extract]:
 
 
 def _shown(text: str, unit: Unit) -> str:
-    """A sentence on one line; a table's row with the name of each column before its cell."""
+    """A sentence on one line; a table's row with the names of its columns."""
     row = text[unit.span.start : unit.span.end]
-    if unit.kind is not BlockKind.TABLE or unit.header is None:
+    if unit.header is None:
         return flowing(row)
-    cells, names = row.split("\t"), text[unit.header.start : unit.header.end].split("\t")
-    if len(cells) != len(names) or len(cells) < 2:
-        return flowing(row)
-    pairs = (
-        f"{flowing(name)}: {flowing(cell)}" if name.strip() else flowing(cell)
-        for name, cell in zip(names[1:], cells[1:], strict=True)
-        if cell.strip()
-    )
+    header = text[unit.header.start : unit.header.end]
+    cells, names = row.split("\t"), header.split("\t")
+    if len(cells) != len(names):
+        return f"{flowing(header)}: {flowing(row)}"
+    named = zip(names[1:], cells[1:], strict=True)
+    pairs = (f"{flowing(name)}: {flowing(cell)}" for name, cell in named if cell.strip())
     return f"{flowing(cells[0])} – {'; '.join(pairs)}"
 
 

@@ -13,6 +13,9 @@ from rag.types import BlockKind, Line, Passage
 MAX_SENTENCE_CHARS = 600
 """Text without full stops (contents pages, labels of a drawing) is cut before it gets longer than this."""
 
+MAX_CAPTION_CHARS = 200
+"""A longer line above a table is text, not the names of its columns."""
+
 ROW_NUMBER_SHARE = 0.4
 """A line of which at least this share of words are numbers, and at least two, is a row of a table without rules."""
 
@@ -29,12 +32,14 @@ class Span(NamedTuple):
 
 
 _CLOSERS = r"[\"'”’»›)\]}）」』】〉》*_]*"
-_END = re.compile(rf"(?:[.!?…؟۔]+{_CLOSERS}(?=\s)|[。！？｡．।॥]+{_CLOSERS})")
+_END = re.compile(rf"(?<![.!?…؟۔])[.!?…؟۔]++{_CLOSERS}(?=\s)|[。！？｡．।॥]+{_CLOSERS}")
 _BULLET = re.compile(r"[ \t]*(?:(?:[•‣◦▪▸●○■□–—*+\-·]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]|#{1,6})(?=\s)[ \t]*)+")
 _ENUMERATOR = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})\.$")
-_LAST_WORD = re.compile(r"(\S+)$")
 _NEXT_WORD = re.compile(r"[\s\"'“‘«(\[*_]*([^\W\d_]+|\S)")
 _NUMERIC_WORD = re.compile(r"[($€£¥+\-–—−]*\d[\d.,]*[)%]*|[$€£¥%—–-]")
+
+_AMOUNT = re.compile(r"[-($€£¥+–—−\s]*\d[\d.,\s]*[)%\s]*")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 
 _NEVER_LAST = _word_set(
     "mr mrs ms dr prof messrs gen col sgt capt lt rev hon sen rep gov pres vs viz e.g i.e cf approx ca dept bzw z.b "
@@ -83,11 +88,11 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
 
 def _is_abbreviation(before: str, following: str) -> bool:
     """Whether the full stop after `before` belongs to its last word. `following` begins with no lower-case letter."""
-    found = _LAST_WORD.search(before)
-    if found is None:
+    if not before or before[-1].isspace():
         return False
-    last = found.group(1).lstrip("\"'“‘«([").casefold()
-    if not before[: found.start()].strip() and _ENUMERATOR.fullmatch(last + "."):
+    *earlier, word = before.rsplit(maxsplit=1)
+    last = word.lstrip("\"'“‘«([").casefold()
+    if not earlier and _ENUMERATOR.fullmatch(last + "."):
         return True
     if last in _NEVER_LAST:
         return True
@@ -120,7 +125,7 @@ def split_passage(passage: Passage) -> list[Unit]:
     units: list[Unit] = []
     for block in _blocks(passage):
         if block[0][1].kind is BlockKind.TABLE:
-            units.extend(_rows(block))
+            units.extend(_rows(passage.text, block, units[-1] if units else None))
         else:
             units.extend(_sentences(passage.text, block))
     return units
@@ -158,20 +163,28 @@ def _continues(line: Line, following: Line) -> bool:
     )
 
 
-def _rows(block: list[_Placed]) -> Iterator[Unit]:
-    header: Span | None = None
+def _rows(text: str, block: list[_Placed], before: Unit | None) -> Iterator[Unit]:
+    header = before.span if before and _is_caption(text[before.span.start : before.span.end]) else None
     for offset, line in block:
         span = _trim_line(offset, line)
-        if span.start < span.end:
-            yield Unit(span, BlockKind.TABLE, header)
-            if line is block[0][1] and _is_header(line.text):
-                header = span
+        if span.start == span.end:
+            continue
+        if line is block[0][1] and _is_header(line.text):
+            header = span
+        yield Unit(span, BlockKind.TABLE, header if header != span else None)
 
 
 def _is_header(row: str) -> bool:
-    """A table's first row names its columns, unless the table is a list of names and values."""
-    cells = row.split("\t")
-    return len(cells) > 2 or (len(cells) == 2 and not cells[0].strip())
+    """A table's first row names its columns, unless it holds amounts already or the table lists names and values."""
+    first, *names = row.split("\t")
+    if not names or (len(names) == 1 and first.strip()):
+        return False
+    return not any(_AMOUNT.fullmatch(name.strip()) and not _YEAR.fullmatch(name.strip()) for name in names)
+
+
+def _is_caption(text: str) -> bool:
+    """A short line above a table that ends no sentence: names of columns that stand outside of its rules."""
+    return len(text) <= MAX_CAPTION_CHARS and text[-1] not in ".!?;。！？"
 
 
 def _trim_line(offset: int, line: Line) -> Span:

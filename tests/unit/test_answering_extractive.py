@@ -76,6 +76,12 @@ def test_the_same_text_in_two_files_is_shown_once() -> None:
     assert [found.hit for found in extractive.extract("Acme?", copies, reranker=Scripted({"Acme": 0.9}))] == copies[:1]
 
 
+def test_a_row_is_shown_with_the_line_above_a_table_that_names_no_columns() -> None:
+    hit = sources.hit("($ in millions) 2022 2021", (BlockKind.TABLE, "Net income\t$ 461\t$ 229\nCosts\t12\t10"))
+    best, *_ = extractive.rank("What was net income?", [hit], reranker=Scripted({"Net": 0.9}))
+    assert best.text == "($ in millions) 2022 2021: Net income · $ 461 · $ 229"
+
+
 def test_headings_and_labels_are_no_answers() -> None:
     hit = sources.hit((BlockKind.HEADING, "When was Acme founded? An overview"), "Page 3")
     assert extractive.rank("When was Acme founded?", [hit], reranker=Scripted({"": 0.9})) == []

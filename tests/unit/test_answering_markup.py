@@ -138,9 +138,3 @@ def test_whatever_is_written_only_known_marks_and_inert_text_are_shown(raw: str)
     assert "]:" not in text
     assert {f"S{n}" for n in re.findall(r"\[S(\d+)\]", text)} <= set(KNOWN)
     assert all(quote.citation_id in (None, *KNOWN) and quote.position <= len(text) for quote in quotes)
-
-
-@given(raw=RAW)
-def test_showing_again_what_is_shown_changes_nothing(raw: str) -> None:
-    once = shown(raw)[0]
-    assert shown(once)[0].split() == once.split()

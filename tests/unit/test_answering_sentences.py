@@ -74,6 +74,14 @@ def test_each_row_of_a_table_stands_alone_and_knows_its_header() -> None:
     assert units(passage)[1] == "Revenue\t5\t4"
 
 
+def test_a_table_without_names_of_its_own_takes_them_from_the_line_above() -> None:
+    rows = (BlockKind.TABLE, "Net income\t$ 461\t$ 229\nCosts\t12\t10")
+    caption, *units_ = split_passage(sources.passage("($ in millions) 2022 2021", rows))
+    assert [unit.header for unit in units_] == [caption.span, caption.span]
+    units_ = split_passage(sources.passage("Income rose in both years.", rows))
+    assert [unit.header for unit in units_] == [None, None, None]
+
+
 def test_a_list_of_names_and_values_has_no_header() -> None:
     passage = sources.passage((BlockKind.TABLE, "Name\tAcme\nTown\tParis"))
     assert [unit.header for unit in split_passage(passage)] == [None, None]

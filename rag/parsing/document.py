@@ -26,7 +26,8 @@ def iter_pages(document: Any, config: ParsingConfig) -> Iterator[PageContent]:
     """Every page's content; a page that fails has an error and no blocks."""
     labels = page_labels(document)
     for index in range(document.page_count):
-        yield parse_page(document, index, labels[index] if labels else None)
+        label = labels[index] if labels else None
+        yield parse_page(document, index, label=label, use_model=config.layout == "accurate")
 
 
 def page_labels(document: Any) -> list[str] | None:

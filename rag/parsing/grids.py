@@ -20,7 +20,7 @@ MAX_SHARE = 0.7
 """A box larger than this share of the page is its background or frame."""
 TOUCH_PT = 3.0
 """Rules this close together cross, or are one rule."""
-MAX_RULES = 1500
+MAX_RULES = 800
 """More rules than this are a drawing."""
 MAX_CELL_CHARS = 1500
 """A box with more text than this lays out the page and is no cell."""

@@ -5,6 +5,7 @@ import importlib
 import logging
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,9 @@ def _import_without_models() -> Any:
     hidden = [name for name in _MODELS if name not in sys.modules]
     sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None is how the import system says "not there"
     try:
-        pymupdf: Any = importlib.import_module("pymupdf")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # its bindings warn of themselves on Python 3.12
+            pymupdf: Any = importlib.import_module("pymupdf")
     finally:
         for name in hidden:
             del sys.modules[name]
@@ -85,3 +88,24 @@ def to_rect(box: tuple[float, float, float, float]) -> Rect:
     """A box as our type, rounded to a hundredth of a point, left before right and top before bottom."""
     x0, y0, x1, y1 = box
     return Rect(round(min(x0, x1), 2), round(min(y0, y1), 2), round(max(x0, x1), 2), round(max(y0, y1), 2))
+
+
+def display_matrix(page: Any) -> Any | None:
+    """From PyMuPDF's page, which is never rotated, to the page as displayed; None if they are the same.
+
+    PyMuPDF's own `rotation_matrix` moves by the sides of the crop box, which are too short if there is a UserUnit.
+    """
+    if not page.rotation:
+        return None
+    matrix = pymupdf.Matrix(page.rotation_matrix)
+    side = page.cropbox.width if page.rotation == 180 else page.cropbox.height
+    unit = page.rect.width / side if side else 1.0
+    matrix.e *= unit
+    matrix.f *= unit
+    return matrix
+
+
+def from_display(box: Rect, page: Any) -> Any:
+    """A box of the displayed page on PyMuPDF's unrotated page."""
+    matrix = display_matrix(page)
+    return pymupdf.Rect(box) if matrix is None else pymupdf.Rect(box) * ~matrix

@@ -7,7 +7,7 @@ from typing import Any
 
 from rag.config import ParsingConfig
 from rag.parsing import text
-from rag.parsing.mupdf import FAILURES, pymupdf
+from rag.parsing.mupdf import FAILURES, from_display, pymupdf, to_rect
 from rag.parsing.pieces import TEXT_FLAGS
 
 RESOLUTION_DPI = 300
@@ -64,7 +64,7 @@ def _recognise(document: Any, index: int, language: str, tessdata: str) -> bool:
                 return False
             _drop_image(layer)
             page.show_pdf_page(
-                page.rect * page.derotation_matrix, layer, 0, rotate=-page.rotation, keep_proportion=False
+                from_display(to_rect(page.rect), page), layer, 0, rotate=-page.rotation, keep_proportion=False
             )
     except FAILURES:
         return False

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rag.parsing import columns, grids, pieces, rows
+from rag.parsing import columns, grids, layout_model, pieces, rows
 from rag.parsing.mupdf import FAILURES, to_rect
 from rag.parsing.pieces import Direction, Piece, Rule
 from rag.types import PageInfo, Rect
@@ -17,20 +17,28 @@ class PageContent(NamedTuple):
     blocks: list[rows.RawBlock]
 
 
-def parse_page(document: Any, index: int, label: str | None = None) -> PageContent:
-    """The content of page `index` (from 0). Never raises for a bad page: its `info` says what is wrong."""
+def parse_page(document: Any, index: int, *, label: str | None = None, use_model: bool = False) -> PageContent:
+    """The content of page `index` (from 0). Never raises for a bad page: its `info` says what is wrong.
+
+    With `use_model`, tables and headings are also looked for by the layout model.
+    """
+    info = PageInfo(number=index + 1, width=0.0, height=0.0, label=label)
     try:
         page = document[index]
         box = to_rect(page.rect)
-        found, rules = pieces.page_content(page)
         info = PageInfo(number=index + 1, width=box.x1 - box.x0, height=box.y1 - box.y0, label=label)
-        return PageContent(info, list(page_blocks(found, rules, box)))
+        found, rules = pieces.page_content(page)
+        layout = layout_model.page_layout(page) if use_model else layout_model.Layout()
+        blocks = page_blocks(found, rules, box, layout)
+        return PageContent(info, [layout_model.mark_heading(block, layout.headings) for block in blocks])
     except FAILURES as error:
         reason = f"The page cannot be read ({type(error).__name__}: {error})"[:300]
-        return PageContent(PageInfo(number=index + 1, width=0.0, height=0.0, label=label, error=reason), [])
+        return PageContent(info.model_copy(update={"error": reason}), [])
 
 
-def page_blocks(found: Sequence[Piece], rules: Sequence[Rule], page_box: Rect) -> Iterator[rows.RawBlock]:
+def page_blocks(
+    found: Sequence[Piece], rules: Sequence[Rule], page_box: Rect, layout: layout_model.Layout
+) -> Iterator[rows.RawBlock]:
     """Blocks in reading order: first the text of the page's main direction, then what is written sideways."""
     by_direction = Counter[Direction]()
     for piece in found:
@@ -38,19 +46,23 @@ def page_blocks(found: Sequence[Piece], rules: Sequence[Rule], page_box: Rect) -
     for direction, _ in by_direction.most_common():
         of_direction = [piece for piece in found if piece.direction is direction]
         if direction is Direction.RIGHT:
-            yield from _upright_blocks(of_direction, rules, page_box)
+            yield from _upright_blocks(of_direction, rules, page_box, layout.tables)
             continue
         turned = [piece._replace(bbox=_turn(piece.bbox, direction)) for piece in of_direction]
         turned_rules = [rule._replace(bbox=_turn(rule.bbox, direction)) for rule in rules]
-        for block in _upright_blocks(turned, turned_rules, _turn(page_box, direction)):
+        tables = [_turn(box, direction) for box in layout.tables]
+        for block in _upright_blocks(turned, turned_rules, _turn(page_box, direction), tables):
             lines = [line._replace(bbox=_turn_back(line.bbox, direction)) for line in block.lines]
             yield block._replace(lines=lines)
 
 
-def _upright_blocks(found: Sequence[Piece], rules: Sequence[Rule], page_box: Rect) -> Iterator[rows.RawBlock]:
+def _upright_blocks(
+    found: Sequence[Piece], rules: Sequence[Rule], page_box: Rect, table_boxes: Sequence[Rect]
+) -> Iterator[rows.RawBlock]:
     """Blocks of text that runs from left to right."""
-    tables, rest = grids.find_grids(found, rules, page_box)
-    items: list[Piece | grids.Grid] = [*rest, *tables]
+    ruled, rest = grids.find_grids(found, rules, page_box)
+    seen, rest = layout_model.find_tables(rest, table_boxes)
+    items: list[Piece | grids.Grid] = [*rest, *ruled, *seen]
     for group in columns.reading_order(items):
         group.sort(key=lambda item: item.bbox.y0 + item.bbox.y1)
         loose: list[Piece] = []

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from rag.parsing import text
-from rag.parsing.mupdf import pymupdf, to_rect
+from rag.parsing.mupdf import display_matrix, pymupdf, to_rect
 from rag.types import Rect
 
 TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE
@@ -48,14 +48,14 @@ def page_content(page: Any) -> tuple[list[Piece], list[Rule]]:
     """The page's runs of text in the order of its content, and what is drawn on it."""
     blocks = page.get_text("dict", flags=TEXT_FLAGS | pymupdf.TEXT_COLLECT_VECTORS)["blocks"]
     visible = to_rect(page.rect)
-    matrix = page.rotation_matrix if page.rotation else None
+    matrix = display_matrix(page)
     pieces = [piece for piece in _pieces(blocks, matrix) if _is_inside(piece.bbox, visible)]
     rules = [Rule(to_display(block["bbox"], matrix), block["isrect"]) for block in blocks if block["type"] == 3]
     return pieces, rules
 
 
 def to_display(box: tuple[float, float, float, float], matrix: Any | None) -> Rect:
-    """A box of PyMuPDF's unrotated page in display space; `matrix` is the page's rotation, or None."""
+    """A box of PyMuPDF's unrotated page in display space; `matrix` is that of `display_matrix`."""
     return to_rect(box if matrix is None else tuple(pymupdf.Rect(box) * matrix))
 
 

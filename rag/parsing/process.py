@@ -64,6 +64,7 @@ class Results:
         self.pages: list[PageContent] = []
         self.title: str | None = None
         self.complete = False
+        self.recognised = 0
         self._config = config
         self._on_progress = on_progress
         self._error: errors.Error | None = None
@@ -107,6 +108,7 @@ class Results:
             case {"pages": total}:
                 self._total = total
             case {"recognised": count}:
+                self.recognised = count
                 self._progress(count)
             case {"page": page}:
                 self.pages.append(wire.load_page(page))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from rag import errors
 from rag.parsing import text
-from rag.parsing.mupdf import FAILURES, LOCK, open_pdf
+from rag.parsing.mupdf import FAILURES, LOCK, display_matrix, open_pdf
 from rag.parsing.pieces import TEXT_FLAGS, to_display
 from rag.types import BlockKind, Line, Passage, Rect, Region
 
@@ -150,7 +150,7 @@ def _read_lines(rendition: Path, modified: int, page_number: int) -> tuple[_RawL
     with open_pdf(rendition) as document:
         try:
             page = document[page_number - 1]
-            matrix = page.rotation_matrix if page.rotation else None
+            matrix = display_matrix(page)
             blocks = page.get_text("rawdict", flags=TEXT_FLAGS)["blocks"]
         except FAILURES:
             return ()

@@ -58,7 +58,7 @@ def read_file(
     try:
         results = process.run(request, config, on_progress)
         parsed = structure.assemble(results.pages, results.title)
-        _check_text(parsed, name, config)
+        _check_text(parsed, results.recognised > 0, name, config)
         partial.replace(rendition)
     finally:
         partial.unlink(missing_ok=True)
@@ -73,7 +73,7 @@ def _check_size(source: Path, name: str, config: ParsingConfig) -> None:
         )
 
 
-def _check_text(parsed: ParsedDocument, name: str, config: ParsingConfig) -> None:
+def _check_text(parsed: ParsedDocument, recognised: bool, name: str, config: ParsingConfig) -> None:
     if parsed.blocks:
         return
     failed = [page for page in parsed.pages if page.error]
@@ -81,11 +81,12 @@ def _check_text(parsed: ParsedDocument, name: str, config: ParsingConfig) -> Non
         raise errors.UnreadableFileError(
             f"“{name}” has no page that can be read ({failed[0].error}). Open it in another program and save it again."
         )
-    advice = (
-        "If its pages are pictures, install Tesseract with the language's data and add the file again."
-        if config.ocr
-        else "If its pages are pictures, switch text recognition on and add the file again."
-    )
+    if recognised:
+        advice = f"None was recognised in its pictures either (language: {config.ocr_language}). Add a clearer copy."
+    elif config.ocr:
+        advice = "If its pages are pictures, install Tesseract with the language's data and add the file again."
+    else:
+        advice = "If its pages are pictures, switch text recognition on and add the file again."
     raise errors.UnreadableFileError(f"“{name}” has no text. {advice}")
 
 

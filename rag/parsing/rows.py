@@ -1,6 +1,6 @@
 """From pieces to lines: what stands on one baseline is one line, and lines that hang together are one block."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -90,10 +90,10 @@ def _make_row(pieces: list[Piece]) -> Row:
     return Row(cells, bounds(piece.bbox for piece in pieces))
 
 
-def bounds(boxes: Iterator[Rect]) -> Rect:
+def bounds(boxes: Iterable[Rect]) -> Rect:
     """The box around all `boxes`, of which there is at least one."""
-    box = next(boxes)
-    for other in boxes:
+    box, *others = boxes
+    for other in others:
         box = box.union(other)
     return box
 
@@ -119,7 +119,7 @@ def make_blocks(rows: Sequence[Row]) -> list[RawBlock]:
     start = 0
     for first, last in _tables(rows):
         blocks.extend(_text_blocks(rows[start:first]))
-        blocks.append(_table(rows[first : last + 1]))
+        blocks.append(table(rows[first : last + 1]))
         start = last + 1
     return [*blocks, *_text_blocks(rows[start:])]
 
@@ -157,7 +157,8 @@ def _is_aligned(above: Row, below: Row) -> bool:
     return any(abs(a0 - b0) < ALIGNED_PT or abs(a1 - b1) < ALIGNED_PT for a0, a1 in upper for b0, b1 in lower)
 
 
-def _table(rows: Sequence[Row]) -> RawBlock:
+def table(rows: Sequence[Row]) -> RawBlock:
+    """A table with a line for each row."""
     lines = [RawLine(row.bbox, "\t".join(join(cell) for cell in row.cells)) for row in rows]
     return RawBlock(BlockKind.TABLE, lines, rows[0].size, False)
 

@@ -13,7 +13,7 @@ MAX_HEADING_LINES = 3
 MAX_HEADING_CHARS = 200
 MAX_BOLD_HEADING_CHARS = 120
 MAX_LEVEL = 6
-MARGIN = 0.09
+MARGIN = 0.13
 """Running heads stand in this share of the page's height, at its top or bottom …"""
 MIN_REPEATS = 3
 """… and on at least so many pages."""
@@ -44,7 +44,9 @@ def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) ->
 
 
 def _number(raw: RawBlock, page_number: int, first: int, level: int | None) -> TextBlock:
-    kind = raw.kind if level is None else BlockKind.HEADING
+    kind = (
+        BlockKind.HEADING if level is not None else BlockKind.TABLE if raw.kind is BlockKind.TABLE else BlockKind.TEXT
+    )
     lines = tuple(
         Line(
             number=first + offset,
@@ -113,18 +115,18 @@ def _level(block: RawBlock, body: float, levels: Sequence[float]) -> int | None:
     if block.size >= LARGER_THAN_BODY * body:
         return min(1 + levels.index(_round(block.size)), MAX_LEVEL)
     last = block.lines[-1].text
-    is_bold_heading = (
+    is_heading = block.kind is BlockKind.HEADING or (
         block.bold
         and block.size >= 0.95 * body
         and _length(block) <= MAX_BOLD_HEADING_CHARS
         and not last.endswith((".", ",", ";", ":"))
     )
-    return min(1 + len(levels), MAX_LEVEL) if is_bold_heading else None
+    return min(1 + len(levels), MAX_LEVEL) if is_heading else None
 
 
 def _is_short(block: RawBlock) -> bool:
     return (
-        block.kind is BlockKind.TEXT
+        block.kind is not BlockKind.TABLE
         and len(block.lines) <= MAX_HEADING_LINES
         and _length(block) <= MAX_HEADING_CHARS
         and sum(map(str.isalpha, "".join(line.text for line in block.lines))) >= 3

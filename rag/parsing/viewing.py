@@ -5,13 +5,15 @@ from pathlib import Path
 from typing import Any
 
 from rag import errors
-from rag.parsing.mupdf import open_pdf, pymupdf, readable, to_rect
+from rag.parsing.mupdf import display_matrix, from_display, open_pdf, pymupdf, readable, to_rect
 from rag.types import Highlight, Rect, Region
 
 QUOTE_COLOR = (1.0, 0.82, 0.1)
 ACTIVE_COLOR = (1.0, 0.6, 0.1)
 PASSAGE_COLOR = (1.0, 0.96, 0.7)
 OUTLINE_COLOR = (0.85, 0.35, 0.0)
+ROUND_END = 0.15
+"""MuPDF draws the ends of a highlight as arcs this deep, in heights of the line."""
 MAX_PIXELS = 40_000_000
 
 
@@ -90,9 +92,17 @@ def _light(page: Any, highlight: Highlight) -> None:
 
 def _outline(page: Any, rects: Sequence[Rect]) -> None:
     for rect in rects:
-        page.draw_rect(pymupdf.Rect(rect) * page.derotation_matrix, color=OUTLINE_COLOR, width=0.8)
+        page.draw_rect(from_display(rect, page), color=OUTLINE_COLOR, width=0.8)
 
 
 def _quad(page: Any, rect: Rect) -> Any:
-    """A displayed box as the four corners of text on the unrotated page."""
-    return pymupdf.Rect(rect).quad * page.derotation_matrix
+    """A displayed box as the four corners of text on the unrotated page; drawn, its ends bulge by the inset."""
+    x0, y0, x1, y1 = rect
+    if y1 - y0 > x1 - x0:  # text that runs upwards: its ends are at the top and bottom
+        inset = ROUND_END * (x1 - x0)
+        quad = pymupdf.Quad((x0, y1 - inset), (x0, y0 + inset), (x1, y1 - inset), (x1, y0 + inset))
+    else:
+        inset = ROUND_END * (y1 - y0)
+        quad = pymupdf.Rect(x0 + inset, y0, x1 - inset, y1).quad
+    matrix = display_matrix(page)
+    return quad if matrix is None else quad * ~matrix

@@ -1,0 +1,259 @@
+"""Small files made on the spot: each shows one thing that real files do. All functions return the file's bytes."""
+
+import io
+import zipfile
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pptx
+from pptx.util import Inches
+
+from rag.parsing.mupdf import pymupdf
+
+WIDTH, HEIGHT = 595, 842
+SENTENCES = (
+    "The lighthouse keeper recorded the tide at dawn.",
+    "Copper prices rose by 14 percent in the second quarter.",
+    "Nobody expected the northern bridge to reopen so early.",
+    "The committee approved the budget of 3.2 million euros.",
+    "Seven herons nested beside the abandoned paper mill.",
+    "Rainfall in April was the lowest since records began.",
+)
+
+
+def finish(document: Any, **options: Any) -> bytes:
+    """The document's bytes; it is closed."""
+    content: bytes = document.tobytes(**options)
+    document.close()
+    return content
+
+
+def write(page: Any, x: float, y: float, text: str, *, size: float = 11, bold: bool = False, rotate: int = 0) -> None:
+    """Puts a line of text on `page`, its baseline starting at x, y."""
+    page.insert_text((x, y), text, fontsize=size, fontname="hebo" if bold else "helv", rotate=rotate)
+
+
+def plain(lines: Sequence[str] = SENTENCES, *, title: str | None = None) -> bytes:
+    """One page with a line for each of `lines`."""
+    document = pymupdf.open()
+    page = document.new_page(width=WIDTH, height=HEIGHT)
+    for index, line in enumerate(lines):
+        write(page, 72, 100 + 16 * index, line)
+    if title:
+        document.set_metadata({"title": title})
+    return finish(document)
+
+
+def pages(count: int, *, line: Callable[[int], str] = lambda n: f"Page {n} speaks of topic number {n}.") -> bytes:
+    """Many pages with a few lines each; `line` gives the first line of page n."""
+    document = pymupdf.open()
+    for number in range(1, count + 1):
+        page = document.new_page(width=WIDTH, height=HEIGHT)
+        write(page, 72, 100, line(number))
+        for index, sentence in enumerate(SENTENCES):
+            write(page, 72, 130 + 16 * index, sentence)
+    return finish(document, garbage=1, deflate=True)
+
+
+def two_columns(*, row_by_row: bool = False) -> bytes:
+    """A title over two columns of eight lines, and a full-width line below; may be drawn row by row."""
+    document = pymupdf.open()
+    page = document.new_page(width=WIDTH, height=HEIGHT)
+    write(page, 72, 80, "A Title That Goes Across Both Of The Columns", size=18, bold=True)
+    left = [(60, 120 + 14 * n, f"left line {n} with words to fill the column") for n in range(1, 9)]
+    right = [(320, 120 + 14 * n, f"right line {n} with words to fill the column") for n in range(1, 9)]
+    lines = [line for pair in zip(left, right, strict=True) for line in pair] if row_by_row else left + right
+    for x, y, text in lines:
+        write(page, x, y, text, size=10)
+    footer = "A closing remark that is set across the whole width of the page, under both columns, at the end."
+    write(page, 60, 300, footer, size=10)
+    return finish(document)
+
+
+def turned(rotation: int, *, crop: tuple[float, float, float, float] | None = None, user_unit: int = 1) -> bytes:
+    """The lines of `plain` on a page with /Rotate, upright when displayed.
+
+    `crop` is the part that is displayed, given on the displayed page.
+    """
+    source = pymupdf.open(stream=plain(), filetype="pdf")
+    document = pymupdf.open()
+    sideways = rotation in {90, 270}
+    page = document.new_page(width=HEIGHT if sideways else WIDTH, height=WIDTH if sideways else HEIGHT)
+    page.show_pdf_page(page.rect, source, 0, rotate=rotation)
+    page.set_rotation(rotation)
+    if crop:
+        page.set_cropbox(pymupdf.Rect(crop) * page.derotation_matrix)
+    if user_unit != 1:
+        document.xref_set_key(page.xref, "UserUnit", str(user_unit))
+    source.close()
+    return finish(document)
+
+
+def sideways_text() -> bytes:
+    """Lines that run from bottom to top on an upright page."""
+    document = pymupdf.open()
+    page = document.new_page(width=WIDTH, height=HEIGHT)
+    for index, line in enumerate(SENTENCES):
+        write(page, 100 + 16 * index, 700, line, rotate=90)
+    return finish(document)
+
+
+TABLE = (
+    ("Region", "Units", "Revenue"),
+    ("North", "120", "1,450"),
+    ("South", "95", "1,020"),
+    ("West", "120", "1,300"),
+)
+
+
+def table(*, ruled: bool, wrapped: bool = False) -> bytes:
+    """A table of four rows between two paragraphs; `wrapped` gives a cell a second line."""
+    document = pymupdf.open()
+    page = document.new_page(width=WIDTH, height=HEIGHT)
+    write(page, 72, 80, "Sales by region are given in the following table.")
+    height = 30 if wrapped else 20
+    for row, cells in enumerate(TABLE):
+        for column, cell in enumerate(cells):
+            x, y = 72 + 150 * column, 110 + height * row
+            if ruled:
+                page.draw_rect(pymupdf.Rect(x, y, x + 150, y + height), width=0.7)
+            write(page, x + 5, y + 13, cell)
+            if wrapped and column == 0 and row:
+                write(page, x + 5, y + 26, "district")
+    write(page, 72, 290, "All figures are in thousands of euros.")
+    return finish(document)
+
+
+def headings() -> bytes:
+    """A title, two sections with body text, a bold sub-heading, and a running head on each of four pages."""
+    document = pymupdf.open()
+    for number in range(1, 5):
+        page = document.new_page(width=WIDTH, height=HEIGHT)
+        write(page, 72, 40, f"The Running Head of Page {number}", size=14)
+        if number == 1:
+            write(page, 72, 90, "An Outline of Everything", size=24, bold=True)
+        write(page, 72, 140, f"Section {number}", size=16, bold=True)
+        for index, sentence in enumerate(SENTENCES):
+            write(page, 72, 165 + 14 * index, sentence)
+        write(page, 72, 270, "A bold minor matter", bold=True)
+        for index, sentence in enumerate(SENTENCES):
+            write(page, 72, 290 + 14 * index, sentence)
+    return finish(document)
+
+
+def labelled() -> bytes:
+    """Two pages numbered i and ii, then pages numbered from 1."""
+    document = pymupdf.open(stream=pages(4), filetype="pdf")
+    document.set_page_labels(
+        [
+            {"startpage": 0, "prefix": "", "style": "r", "firstpagenum": 1},
+            {"startpage": 2, "prefix": "", "style": "D", "firstpagenum": 1},
+        ]
+    )
+    return finish(document)
+
+
+def scanned(rotation: int = 0, *, lines: Sequence[str] = SENTENCES) -> bytes:
+    """A page that is a picture of `lines`, upright as displayed."""
+    with pymupdf.open(stream=plain(lines), filetype="pdf") as source:
+        picture = source[0].get_pixmap(dpi=200)
+    document = pymupdf.open()
+    sideways = rotation in {90, 270}
+    page = document.new_page(width=HEIGHT if sideways else WIDTH, height=WIDTH if sideways else HEIGHT)
+    page.insert_image(page.rect, pixmap=picture, rotate=rotation)
+    page.set_rotation(rotation)
+    return finish(document, deflate=True)
+
+
+def blank() -> bytes:
+    """A page with nothing on it."""
+    document = pymupdf.open()
+    document.new_page()
+    return finish(document)
+
+
+def encrypted(password: str) -> bytes:
+    """The file of `plain`, which opens only with `password`; an empty one restricts the owner's rights only."""
+    document = pymupdf.open(stream=plain(), filetype="pdf")
+    return finish(document, encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw=password, owner_pw="owner's own")
+
+
+def broken_page(count: int = 3, broken: int = 2) -> bytes:
+    """Pages of which one, numbered `broken`, is no page."""
+    document = pymupdf.open(stream=pages(count), filetype="pdf")
+    document.update_object(document.page_xref(broken - 1), "<</Type/Page/MediaBox 17/Parent null>>")
+    return finish(document)
+
+
+def broken_table_of_objects() -> bytes:
+    """The file of `plain` with a wrong cross-reference table, as a careless transfer leaves it."""
+    content = plain()
+    start = content.rindex(b"startxref")
+    return content[:start] + b"startxref\n7\n%%EOF\n"
+
+
+def right_to_left() -> bytes:
+    """Two lines of Hebrew and one of English."""
+    document = pymupdf.open()
+    page = document.new_page(width=WIDTH, height=HEIGHT)
+    page.insert_htmlbox(
+        pymupdf.Rect(72, 72, 500, 300),
+        '<p dir="rtl">המגדלור נבנה לפני מאה שנה</p><p dir="rtl">הים היה שקט מאוד</p><p>The sea was calm.</p>',
+    )
+    return finish(document)
+
+
+def ligatures() -> bytes:
+    """A line whose font draws "ffi" and "fi" as one glyph each."""
+    document = pymupdf.open()
+    page = document.new_page(width=WIDTH, height=HEIGHT)
+    page.insert_htmlbox(pymupdf.Rect(72, 72, 500, 200), "<p>The oﬃce was ﬁve miles away.</p>")
+    return finish(document)
+
+
+def presentation(*, notes: str = "Remember the harbour.") -> bytes:
+    """Three slides: a title with bullets and notes, a table, and one without text."""
+    deck = pptx.Presentation()
+    first = deck.slides.add_slide(deck.slide_layouts[1])
+    assert first.shapes.title is not None
+    first.shapes.title.text = "Harbour <Review> & Outlook"
+    first.placeholders[1].text_frame.text = "Cranes were replaced\nQuays were widened"
+    assert first.notes_slide.notes_text_frame is not None
+    first.notes_slide.notes_text_frame.text = notes
+    second = deck.slides.add_slide(deck.slide_layouts[5])
+    assert second.shapes.title is not None
+    second.shapes.title.text = "Traffic by year"
+    grid = second.shapes.add_table(2, 2, Inches(1), Inches(2), Inches(6), Inches(1)).table
+    for row, cells in enumerate((("Year", "Ships"), ("2024", "1,812"))):
+        for column, cell in enumerate(cells):
+            grid.cell(row, column).text = cell
+    deck.slides.add_slide(deck.slide_layouts[6])
+    content = io.BytesIO()
+    deck.save(content)
+    return content.getvalue()
+
+
+def word_document(paragraphs: Sequence[str] = SENTENCES, heading: str = "Minutes of the Harbour Board") -> bytes:
+    """The smallest DOCX with a heading and paragraphs."""
+    word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    relations = "http://schemas.openxmlformats.org/package/2006/relationships"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
+    kinds = "http://schemas.openxmlformats.org/package/2006/content-types"
+    main = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+    body = f'<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>{heading}</w:t></w:r></w:p>' + "".join(
+        f"<w:p><w:r><w:t>{paragraph}</w:t></w:r></w:p>" for paragraph in paragraphs
+    )
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr(
+            "[Content_Types].xml",
+            f'<Types xmlns="{kinds}"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.'
+            f'relationships+xml"/><Override PartName="/word/document.xml" ContentType="{main}"/></Types>',
+        )
+        archive.writestr(
+            "_rels/.rels",
+            f'<Relationships xmlns="{relations}"><Relationship Id="rId1" Type="{office}" Target="word/document.xml"/>'
+            "</Relationships>",
+        )
+        archive.writestr("word/document.xml", f'<w:document xmlns:w="{word}"><w:body>{body}</w:body></w:document>')
+    return content.getvalue()

@@ -185,8 +185,9 @@ def _extracted(
     for extract in extractive.extract(question, list(context.hits.values()), reranker=reranker):
         citation_id = ids[id(extract.hit)]
         shown = plain(extract.text)
-        start = len(text) + (1 if text else 0)
-        piece = f"{' ' if text else ''}{shown} [{citation_id}]"
+        gap = "\n\n" if text else ""
+        start = len(text) + len(gap)
+        piece = f"{gap}{shown} [{citation_id}]"
         yield AnswerToken(text=piece)
         text += piece
         index = len(sentences)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from rag import prompts
 from rag.types import Hit, Line, lines_text
 
-CONTEXT_BUDGET_CHARS = 24_000
-"""About 6,000 tokens of English: eight passages of a page's length."""
+CONTEXT_BUDGET_CHARS = 40_000
+"""About 10,000 tokens of English: eight full pages, and room in the smallest models in use (16,000 tokens)."""
 
 MIN_SOURCE_CHARS = 200
 """A source is not begun in less room than this."""

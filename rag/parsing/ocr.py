@@ -64,7 +64,7 @@ def _recognise(document: Any, index: int, language: str, tessdata: str) -> bool:
                 return False
             _drop_image(layer)
             page.show_pdf_page(
-                from_display(to_rect(page.rect), page), layer, 0, rotate=-page.rotation, keep_proportion=False
+                from_display(to_rect(page.rect), page), layer, 0, rotate=page.rotation, keep_proportion=False
             )
     except FAILURES:
         return False

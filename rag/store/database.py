@@ -19,6 +19,8 @@ logger = logging.getLogger(__name__)
 CONNECT_SECONDS = 10.0
 """Longest wait for a connection: a killed embedded server is back within a second or two."""
 
+UNREACHABLE = "The database cannot be reached. Check that it runs and that RAG_DATABASE_URL is right, then try again."
+
 Row = dict[str, Any]
 Connection = psycopg.Connection[Row]
 Statement = sql.SQL | sql.Composed
@@ -40,10 +42,22 @@ def _origin(error: BaseException) -> BaseException:
     return inner if isinstance(inner, psycopg.Error) else error
 
 
+def connect(url: str, *, autocommit: bool = False) -> Connection:
+    """A connection of its own, beside the pool.
+
+    Raises:
+        errors.StoreError: the server cannot be reached, or lets nobody in with this URL.
+    """
+    try:
+        return psycopg.connect(url, autocommit=autocommit, row_factory=rows.dict_row)
+    except psycopg.Error as error:
+        raise errors.StoreError(UNREACHABLE) from error
+
+
 def _explain(error: BaseException) -> str:
     if isinstance(error, psycopg_pool.PoolTimeout):
-        return "The database cannot be reached. Check that it runs and that RAG_DATABASE_URL is right, then try again."
-    if is_disconnected(error):
+        return UNREACHABLE
+    if _is_disconnected(error):
         return "The connection to the database was lost. Try again; what was not confirmed has not been saved."
     if isinstance(error, psycopg.errors.DiskFull):
         return "The database's disk is full. Make room and try again."
@@ -58,11 +72,24 @@ def _details(error: BaseException) -> dict[str, object]:
     return {"sqlstate": sqlstate} if sqlstate else {}
 
 
-def is_disconnected(error: BaseException | None) -> bool:
+def _is_disconnected(error: BaseException) -> bool:
     """Whether the statement failed because its connection is gone, so another connection may do it."""
     if isinstance(error, psycopg.errors.AdminShutdown | psycopg.errors.CrashShutdown | psycopg.errors.CannotConnectNow):
         return True
     return isinstance(error, psycopg.OperationalError) and error.sqlstate is None
+
+
+def twice(read: Callable[[], Result]) -> Result:
+    """The result of `read`, tried again once if its connection was lost."""
+    try:
+        with store_errors():
+            return read()
+    except errors.StoreError as error:
+        if not _is_disconnected(_origin(error.__cause__ or error)):
+            raise
+        logger.warning("connection lost while reading; trying again")
+    with store_errors():
+        return read()
 
 
 class Database:
@@ -114,15 +141,12 @@ class Database:
 
     def read(self, work: Callable[[Connection], Result]) -> Result:
         """The result of `work`, which only reads; tried again once if its connection was lost."""
-        try:
+
+        def attempt() -> Result:
             with self.transaction() as connection:
                 return work(connection)
-        except errors.StoreError as error:
-            if not is_disconnected(_origin(error)):
-                raise
-            logger.warning("connection lost while reading; trying again")
-        with self.transaction() as connection:
-            return work(connection)
+
+        return twice(attempt)
 
     def all(self, query: Statement, parameters: Mapping[str, object]) -> list[Row]:
         """The rows that a reading statement finds."""

@@ -12,7 +12,7 @@ from sqlalchemy.ext import asyncio as sa_asyncio
 
 from rag import errors
 from rag.store import queries, scopes
-from rag.store.database import Database, is_disconnected, store_errors
+from rag.store.database import Database, twice
 from rag.types import Candidate, EmbeddingSpace, Scope
 
 DIALECT = "postgresql+psycopg://"
@@ -29,7 +29,9 @@ class DenseSearch:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._engine = sa.create_engine(DIALECT, creator=database.lend, poolclass=sa.NullPool, use_native_hstore=False)
+        self._engine = sa.create_engine(
+            DIALECT, creator=database.lend, poolclass=sa.NullPool, use_native_hstore=False, hide_parameters=True
+        )
         self._unused_engine = sa_asyncio.create_async_engine(DIALECT, poolclass=sa.NullPool)
         self._stores: dict[int, PGVectorStore] = {}
         self._lock = threading.Lock()
@@ -60,14 +62,7 @@ class DenseSearch:
         self.ensure_table(space.dimensions)
         query = VectorStoreQuery(query_embedding=[float(value) for value in vector], similarity_top_k=limit)
         store = self._store(space.dimensions)
-        try:
-            with store_errors():
-                result = store.query(query, scope=scope)
-        except errors.StoreError as error:
-            if not is_disconnected(error.__cause__):
-                raise
-            with store_errors():
-                result = store.query(query, scope=scope)
+        result = twice(lambda: store.query(query, scope=scope))
         found = [
             _candidate(node.metadata["custom_fields"], similarity)
             for node, similarity in zip(result.nodes or (), result.similarities or (), strict=True)

@@ -5,12 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import psycopg
-from psycopg import rows, sql
+from psycopg import sql
 
 from rag import errors
 from rag.store import queries
-from rag.store.database import Database, store_errors
+from rag.store.database import Database, connect, store_errors
 from rag.types import Document, DocumentStatus, PageInfo, Progress
 
 
@@ -142,8 +141,7 @@ class Documents:
         It is held by a connection of its own, so it ends with this process too, however that ends.
         """
         parameters = {"user_id": user_id, "document_id": document_id}
-        with store_errors():
-            connection = psycopg.connect(self._database.url, autocommit=True, row_factory=rows.dict_row)
+        connection = connect(self._database.url, autocommit=True)
         try:
             with store_errors():
                 row = connection.execute(queries.load("session")["try_claim"], parameters).fetchone()

@@ -3,22 +3,19 @@
 import re
 from importlib import resources
 from importlib.resources import abc
-from typing import Any
 
 import procrastinate.schema
 import psycopg
-from psycopg import rows, sql
+from psycopg import sql
 
 from rag import errors
 from rag.store import queries
-from rag.store.database import store_errors
+from rag.store.database import Connection, connect, store_errors
 
 JOBS_SCHEMA = "procrastinate"
 """The name under which the schema of procrastinate, taken as a whole on a fresh database, is recorded."""
 
 PACKAGED_NUMBER = re.compile(r"^(\d{4})_\w+\.sql$")
-
-Connection = psycopg.Connection[Any]
 
 
 def migrate(url: str) -> None:
@@ -27,11 +24,11 @@ def migrate(url: str) -> None:
     Raises:
         errors.StoreError: the server cannot be reached, has no pgvector, or the account may not set it up.
     """
-    with store_errors(), psycopg.connect(url, row_factory=rows.tuple_row) as connection:
+    with store_errors(), connect(url) as connection:
         session = queries.load("session")
         connection.execute(session["lock_migrations"])
         connection.execute(session["create_migrations"])
-        applied = {name for (name,) in connection.execute(session["list_migrations"])}
+        applied = {row["name"] for row in connection.execute(session["list_migrations"])}
         _refuse_newer(applied)
         for name, script in _ours() + _of_jobs(applied):
             if name not in applied:

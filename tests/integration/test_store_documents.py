@@ -36,8 +36,8 @@ def test_same_content_is_a_duplicate_also_of_the_trash(owner: Owner) -> None:
 
 def test_same_content_in_another_index_or_of_another_user_is_no_duplicate(owner: Owner) -> None:
     owner.add("first.pdf", sha256="same")
-    assert Owner.of(owner.db, "ann", name="second").add("first.pdf", sha256="same")
-    assert Owner.of(owner.db, "bob").add("first.pdf", sha256="same")
+    assert Owner.of(owner.db, "ann", name="second").add("first.pdf", sha256="same").sha256 == "same"
+    assert Owner.of(owner.db, "bob").add("first.pdf", sha256="same").sha256 == "same"
 
 
 def test_adding_to_an_unknown_index(owner: Owner) -> None:

@@ -1,0 +1,92 @@
+"""Lost connections: a clear error at most, and the next call works."""
+
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+
+import psycopg
+import pytest
+
+from rag import errors, store
+from tests.integration.samples import SPACE, Owner, random_vector
+
+
+@pytest.fixture
+def owner(db: store.Store) -> Owner:
+    owner = Owner.of(db, "ann")
+    owner.ready("a.pdf", ["some words"])
+    return owner
+
+
+def end_connections(url: str) -> int:
+    """End all other connections to the database, as a restarted server would."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        rows = connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        ).fetchall()
+    return len(rows)
+
+
+def test_reads_and_writes_go_on_after_idle_connections_were_lost(owner: Owner, database_url: str) -> None:
+    db = owner.db
+    calls: list[Callable[[], object]] = [
+        lambda: db.documents.list("ann", owner.index.id),
+        lambda: db.chunks.lexical(owner.scope, "words", 1),
+        lambda: db.chunks.dense(owner.scope, SPACE, random_vector("x"), 1),
+        lambda: db.documents.trash("ann", [uuid.uuid4()]) == [],
+        lambda: db.jobs.enqueue("ann", uuid.uuid4()),
+    ]
+    for call in calls:
+        assert end_connections(database_url) > 0
+        assert call()
+
+
+@pytest.fixture
+def locked(owner: Owner, database_url: str) -> Iterator[None]:
+    """The tables are locked, so that every statement waits, until its connection is ended."""
+    with psycopg.connect(database_url) as locker:
+        locker.execute("LOCK TABLE documents IN ACCESS EXCLUSIVE MODE")
+        ended = threading.Event()
+
+        def end_waiting() -> None:
+            for _ in range(200):
+                with psycopg.connect(database_url, autocommit=True) as connection:
+                    waiting = connection.execute(
+                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                        "WHERE datname = current_database() AND wait_event_type = 'Lock'"
+                    ).fetchall()
+                if waiting:
+                    locker.rollback()
+                    ended.set()
+                    return
+                time.sleep(0.02)
+
+        thread = threading.Thread(target=end_waiting)
+        thread.start()
+        yield
+        thread.join()
+        assert ended.is_set()
+
+
+@pytest.mark.usefixtures("locked")
+def test_a_read_that_is_cut_off_is_tried_again(owner: Owner) -> None:
+    assert owner.db.documents.list("ann", owner.index.id)
+
+
+@pytest.mark.usefixtures("locked")
+def test_a_lexical_search_that_is_cut_off_is_tried_again(owner: Owner) -> None:
+    assert owner.db.chunks.lexical(owner.scope, "words", 1)
+
+
+@pytest.mark.usefixtures("locked")
+def test_a_dense_search_that_is_cut_off_is_tried_again(owner: Owner) -> None:
+    assert owner.db.chunks.dense(owner.scope, SPACE, random_vector("x"), 1)
+
+
+@pytest.mark.usefixtures("locked")
+def test_a_write_that_is_cut_off_says_so_and_the_next_works(owner: Owner) -> None:
+    with pytest.raises(errors.StoreError, match="connection to the database was lost"):
+        owner.add("b.pdf")
+    assert owner.add("b.pdf").name == "b.pdf"

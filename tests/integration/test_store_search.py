@@ -1,0 +1,207 @@
+"""Dense and lexical search against computations written out in Python."""
+
+import math
+import random
+import uuid
+from collections import Counter
+
+import numpy as np
+import psycopg
+import pytest
+
+from rag import store
+from rag.store import terms
+from tests.integration.samples import SPACE, Owner, random_vector
+
+WORDS = [
+    *(
+        "revenue",
+        "profit",
+        "loss",
+        "market",
+        "share",
+        "growth",
+        "debt",
+        "asset",
+        "equity",
+        "dividend",
+        "merger",
+        "board",
+    ),
+    *("the", "of", "and", "a", "in", "was"),  # stop words, which count for nothing
+]
+
+
+def random_texts(seed: int, count: int) -> list[str]:
+    source = random.Random(seed)
+    weights = [1 / rank for rank in range(1, len(WORDS) + 1)]
+    return [" ".join(source.choices(WORDS, weights, k=source.randint(3, 60))) for _ in range(count)]
+
+
+@pytest.fixture
+def owner(db: store.Store) -> Owner:
+    """One with documents of 1 to 200 chunks, beside another user with similar ones."""
+    Owner.of(db, "bob").ready("b.pdf", random_texts(99, 40))
+    owner = Owner.of(db, "ann")
+    for seed, count in enumerate((1, 3, 200, 7)):
+        owner.ready(f"{seed}.pdf", random_texts(seed, count), source=f"s3://bucket/{seed}")
+    return owner
+
+
+def lexemes(database_url: str, texts: list[str]) -> list[Counter[str]]:
+    """What PostgreSQL's parser makes of texts."""
+    query = "SELECT lexeme, cardinality(positions) FROM unnest(to_tsvector('english', %s))"
+    with psycopg.connect(database_url) as connection:
+        return [Counter(dict(connection.execute(query, [terms.normalize(text)]).fetchall())) for text in texts]
+
+
+def plain_bm25(texts: list[Counter[str]], query: Counter[str]) -> list[float]:
+    """Okapi BM25 with k1 = 1.2 and b = 0.75, text by text."""
+    mean = sum(text.total() for text in texts) / len(texts)
+    frequency = {term: sum(term in text for text in texts) for term in query}
+    idf = {term: math.log(1 + (len(texts) - n + 0.5) / (n + 0.5)) for term, n in frequency.items()}
+    return [
+        sum(
+            idf[term] * text[term] * 2.2 / (text[term] + 1.2 * (0.25 + 0.75 * text.total() / mean))
+            for term in query
+            if text[term]
+        )
+        for text in texts
+    ]
+
+
+QUERY = "What was the revenue growth and the merger of the boards?"
+
+
+@pytest.mark.parametrize("names", [("0.pdf", "1.pdf", "2.pdf", "3.pdf"), ("1.pdf", "3.pdf"), ("0.pdf",)])
+def test_lexical_is_bm25_in_the_scope(owner: Owner, database_url: str, names: tuple[str, ...]) -> None:
+    documents = [document for document in owner.db.documents.list("ann", owner.index.id) if document.name in names]
+    chunks = [chunk for document in documents for chunk in owner.db.chunks.of_document("ann", document.id)]
+    expected = plain_bm25(lexemes(database_url, [chunk.text for chunk in chunks]), lexemes(database_url, [QUERY])[0])
+    by_id = {chunk.id: score for chunk, score in zip(chunks, expected, strict=True) if score > 0}
+
+    scope = owner.scope_of(document_ids=[document.id for document in documents])
+    found = owner.db.chunks.lexical(scope, QUERY, 1000)
+
+    assert {hit.chunk_id: hit.score for hit in found} == pytest.approx(by_id)
+    assert [hit.score for hit in found] == pytest.approx(sorted(by_id.values(), reverse=True))
+    assert owner.db.chunks.lexical(scope, QUERY, 5) == found[:5]
+    pages = {chunk.id: (chunk.document_id, chunk.page_number) for chunk in chunks}
+    assert all(pages[hit.chunk_id] == (hit.document_id, hit.page_number) for hit in found)
+
+
+def test_lexical_documents_is_bm25_of_whole_documents(owner: Owner, database_url: str) -> None:
+    documents = owner.db.documents.list("ann", owner.index.id)
+    bags = [
+        sum(lexemes(database_url, [chunk.text for chunk in owner.db.chunks.of_document("ann", document.id)]), Counter())
+        for document in documents
+    ]
+    expected = plain_bm25(bags, lexemes(database_url, [QUERY])[0])
+    found = owner.db.chunks.lexical_documents(owner.scope, QUERY, 10)
+    assert dict(found) == pytest.approx(
+        {document.id: score for document, score in zip(documents, expected, strict=True) if score > 0}
+    )
+    assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
+
+
+@pytest.mark.parametrize(
+    "query", ["", "the of and", "?!", "unheardof", "' OR 1=1 --", "\x00", "a" * 4000, "& | ! <-> :*"]
+)
+def test_questions_without_a_known_term_find_nothing(owner: Owner, query: str) -> None:
+    assert owner.db.chunks.lexical(owner.scope, query, 10) == []
+    assert owner.db.chunks.lexical_documents(owner.scope, query, 10) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("Revenue of $1,234.5 million", "1234.5"),
+        ("Revenue of 1234.5 million", "How much is 1,234.5?"),
+        ("as filed on Form 10-K", "10K filing"),
+        ("as filed in the 10K", "the form 10-K"),
+        ("in the years 2019-2020", "2020"),
+        ("a margin of -5%", "5%"),
+        ("关系数据库系统的基础", "什么是数据库？"),
+        ("東京タワーの高さ", "東京タワー"),
+        ("profit/loss account", "loss"),
+        ("the co-operative's members", "member of a cooperative co-operative"),
+        ("eﬃcient oﬃces", "efficient office"),
+    ],
+)
+def test_numbers_names_and_scripts_are_found(db: store.Store, text: str, query: str) -> None:
+    owner = Owner.of(db, "ann")
+    document = owner.ready("a.pdf", ["something else", text])
+    assert [hit.page_number for hit in db.chunks.lexical(owner.scope, query, 10)] == [2]
+    assert [found for found, _ in db.chunks.lexical_documents(owner.scope, query, 10)] == [document.id]
+
+
+def test_a_term_too_long_for_a_key_harms_nothing(db: store.Store) -> None:
+    owner = Owner.of(db, "ann")
+    owner.ready("a.pdf", [f"zebra {'x' * 1000} lion"])
+    assert len(db.chunks.lexical(owner.scope, "lion", 10)) == 1
+
+
+def test_dense_is_the_cosine_order(owner: Owner) -> None:
+    query = np.array(random_vector("a question"))
+    documents = owner.db.documents.list("ann", owner.index.id)
+    chunks = [chunk for document in documents for chunk in owner.db.chunks.of_document("ann", document.id)]
+    vectors = np.array([random_vector(chunk.text) for chunk in chunks])
+    cosines = vectors @ query / np.linalg.norm(vectors, axis=1) / np.linalg.norm(query)
+    expected = sorted(((max(score, 0.0), chunk.id) for chunk, score in zip(chunks, cosines, strict=True)), reverse=True)
+
+    found = owner.db.chunks.dense(owner.scope, SPACE, query.tolist(), 10)
+
+    assert [hit.chunk_id for hit in found] == [chunk_id for _, chunk_id in expected[:10]]
+    assert [hit.score for hit in found] == pytest.approx([score for score, _ in expected[:10]], abs=1e-5)
+
+
+def test_dense_scores_are_clipped(db: store.Store) -> None:
+    owner = Owner.of(db, "ann")
+    owner.ready("a.pdf", ["text"])
+    opposite = [-value for value in random_vector("text")]
+    assert db.chunks.dense(owner.scope, SPACE, opposite, 1)[0].score == 0.0
+    assert db.chunks.dense(owner.scope, SPACE, random_vector("text"), 1)[0].score == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("filters", "names"),
+    [
+        ({}, {"a.pdf", "b.txt", "c.pdf"}),
+        ({"mime_types": ["application/pdf"]}, {"a.pdf", "c.pdf"}),
+        ({"sources": ["s3://x/b"]}, {"b.txt"}),
+        ({"source_prefix": "s3://"}, {"b.txt", "c.pdf"}),
+        ({"source_prefix": "s3://%"}, set()),
+        ({"source_prefix": "s3://", "mime_types": ["application/pdf"]}, {"c.pdf"}),
+        ({"sources": ["' or '1'='1"]}, set()),
+        ({"document_ids": [uuid.UUID(int=1)]}, set()),
+    ],
+)
+def test_filters_hold_in_every_search(db: store.Store, filters: dict[str, object], names: set[str]) -> None:
+    owner = Owner.of(db, "ann")
+    documents = {
+        owner.ready("a.pdf", ["some words here"]).id: "a.pdf",
+        owner.ready("b.txt", ["words there"], source="s3://x/b").id: "b.txt",
+        owner.ready("c.pdf", ["words"], source="s3://y/c").id: "c.pdf",
+    }
+    scope = owner.scope_of(**filters)
+    assert {documents[hit.document_id] for hit in db.chunks.lexical(scope, "words", 10)} == names
+    assert {documents[hit.document_id] for hit in db.chunks.dense(scope, SPACE, random_vector("x"), 10)} == names
+    assert {documents[found] for found, _ in db.chunks.lexical_documents(scope, "words", 10)} == names
+
+
+def test_indexes_of_one_user_are_apart(db: store.Store) -> None:
+    first, second = Owner.of(db, "ann"), Owner.of(db, "ann", name="second")
+    document = first.ready("a.pdf", ["words"])
+    second.ready("b.pdf", ["words"])
+    assert [hit.document_id for hit in db.chunks.lexical(first.scope, "words", 10)] == [document.id]
+    assert [hit.document_id for hit in db.chunks.dense(first.scope, SPACE, random_vector("x"), 10)] == [document.id]
+
+
+def test_a_small_share_is_found_whole_through_the_index(db: store.Store, database_url: str) -> None:
+    """HNSW alone would run into the many chunks of others and give up; the scope's few are all found."""
+    Owner.of(db, "big").ready("big.pdf", [f"text {number}" for number in range(3000)])
+    owner = Owner.of(db, "small")
+    owner.ready("small.pdf", [f"own {number}" for number in range(20)])
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("ANALYZE")
+    assert len(db.chunks.dense(owner.scope, SPACE, random_vector("text 7"), 20)) == 20

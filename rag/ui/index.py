@@ -23,6 +23,8 @@ from rag.ui.text import plain, size
 from rag.ui.viewer import Mark, show_pdf
 
 SCORE = st.column_config.NumberColumn(format="%.3f", width=62)
+MOST_ROWS = 12
+"""A longer table scrolls within the window."""
 RANK = st.column_config.NumberColumn(width=55)
 
 
@@ -199,7 +201,7 @@ def _hits(response: SearchResponse) -> int | None:
             "rerank": SCORE,
         },
         hide_index=True,
-        height="stretch",
+        height="stretch" if len(response.results) > MOST_ROWS else "content",
         on_select="rerun",
         selection_mode="single-row",
         placeholder="–",

@@ -28,6 +28,8 @@ STATUS_NAMES = {
     DocumentStatus.READY: "Ready",
     DocumentStatus.FAILED: "Failed",
 }
+MOST_ROWS = 16
+"""A longer table scrolls within the window; a shorter one ends with its last row."""
 COLUMNS = {
     "name": st.column_config.TextColumn("Name", width="large"),
     "kind": st.column_config.TextColumn("Kind", width="small"),
@@ -63,7 +65,7 @@ def _table(documents: Sequence[Document], fields: Sequence[str], key: str) -> li
         column_config=COLUMNS,
         column_order=fields,
         hide_index=True,
-        height="stretch",
+        height="stretch" if len(documents) > MOST_ROWS else "content",
         on_select="rerun",
         selection_mode="multi-row",
     )

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import pymupdf
+from rag.parsing.mupdf import pymupdf
+from rag.types import Rect
 
 BLUE = (0.0, 0.0, 1.0)
 BLUE_SRGB = 0x0000FF
@@ -31,17 +32,17 @@ class Paper:
     question: str
     content: bytes
 
-    def boxes(self) -> list[tuple[int, pymupdf.Rect]]:
+    def boxes(self) -> list[tuple[int, Rect]]:
         """Page and box, on the displayed page, of each blue line, from top to bottom."""
         with pymupdf.open(stream=self.content, filetype="pdf") as document:
             return [(page.number + 1, box) for page in document for box in _blue_lines(page)]
 
 
-def _blue_lines(page: Any) -> Iterator[pymupdf.Rect]:
+def _blue_lines(page: Any) -> Iterator[Rect]:
     for block in page.get_text("dict")["blocks"]:
         for line in block.get("lines", ()):
             if any(span["color"] == BLUE_SRGB for span in line["spans"]):
-                yield (pymupdf.Rect(line["bbox"]) * page.rotation_matrix).normalize()
+                yield Rect(*(pymupdf.Rect(line["bbox"]) * page.rotation_matrix).normalize())
 
 
 def _write(page: Any, x: float, y: float, lines: list[str], *, blue: tuple[int, ...] = ()) -> None:
@@ -50,7 +51,7 @@ def _write(page: Any, x: float, y: float, lines: list[str], *, blue: tuple[int, 
         page.insert_text((x, y + number * LEADING_PT), line, fontsize=SIZE_PT, color=colour)
 
 
-def _sheet(sentence: str, *, x: float = 72, y: float = 120) -> pymupdf.Document:
+def _sheet(sentence: str, *, x: float = 72, y: float = 120) -> Any:
     document = pymupdf.open()
     page = document.new_page(width=595, height=842)
     _write(page, x, y, [*FILLER[:3]])

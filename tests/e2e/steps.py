@@ -3,19 +3,24 @@
 import base64
 import re
 
-import pymupdf
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import FilePayload, Locator, Page
 
+from rag.parsing.mupdf import pymupdf
+from rag.types import Rect
 from tests.e2e.papers import Paper
 
 
 def upload(page: Page, *papers: Paper) -> None:
     """Bring papers in and wait until each is ready."""
     page.goto("/upload")
-    files = [{"name": paper.name, "mimeType": "application/pdf", "buffer": paper.content} for paper in papers]
-    page.locator("input[type=file]").set_input_files(files)
+    drop(page, *(FilePayload(name=paper.name, mimeType="application/pdf", buffer=paper.content) for paper in papers))
     for paper in papers:
         page.locator('[class*="st-key-file-ready"]').filter(has_text=paper.name).wait_for()
+
+
+def drop(page: Page, *files: FilePayload) -> None:
+    """Put files into the field of the upload page."""
+    page.locator("input[type=file]").set_input_files(files)
 
 
 def ask(page: Page, question: str) -> Locator:
@@ -43,7 +48,7 @@ def cite(answer: Locator, paper: Paper) -> None:
     answer.locator(f'.text .chip[title*="{first_words}"]').first.click()
 
 
-def lit(page: Page, number: int) -> list[pymupdf.Rect]:
+def lit(page: Page, number: int) -> list[Rect]:
     """The boxes of the lit quote on a page, in points, as the browser lays them out, from top to bottom."""
     sheet = page.locator(f'.page[data-page="{number}"]')
     sheet.locator(".mark.quote").first.wait_for()
@@ -59,10 +64,10 @@ def lit(page: Page, number: int) -> list[pymupdf.Rect]:
             });
         }"""
     )
-    return sorted((pymupdf.Rect(box) for box in boxes), key=lambda box: (box.y0, box.x0))
+    return sorted((Rect(*box) for box in boxes), key=lambda box: (box.y0, box.x0))
 
 
-def ink(page: Page, number: int) -> pymupdf.Rect:
+def ink(page: Page, number: int) -> Rect:
     """The box around everything blue on the picture of a page that the browser shows, in points."""
     sheet = page.locator(f'.page[data-page="{number}"]')
     source, width, fills = sheet.evaluate(
@@ -82,4 +87,4 @@ def ink(page: Page, number: int) -> pymupdf.Rect:
         if (pixel := picture.pixel(x, y))[2] > 150 and pixel[0] < 120 and pixel[1] < 120
     ]
     columns, rows = [x for x, _ in blue], [y for _, y in blue]
-    return pymupdf.Rect(min(columns), min(rows), max(columns) + 1, max(rows) + 1) / scale
+    return Rect(min(columns) / scale, min(rows) / scale, (max(columns) + 1) / scale, (max(rows) + 1) / scale)

@@ -1,9 +1,11 @@
 """Upload, ask, click a citation: the light lies on the very words."""
 
-import pymupdf
+import functools
+
 import pytest
 from playwright.sync_api import Page
 
+from rag.types import Rect
 from tests.e2e import steps
 from tests.e2e.papers import Paper, all_papers
 
@@ -14,7 +16,7 @@ LINE_SLACK_PT = 6.0
 PAPERS = {paper.name: paper for paper in all_papers()}
 
 
-def near(one: pymupdf.Rect, other: pymupdf.Rect) -> bool:
+def near(one: Rect, other: Rect) -> bool:
     """Whether all four sides are within the tolerance."""
     return all(abs(a - b) <= NEAR_PT for a, b in zip(one, other, strict=True))
 
@@ -30,9 +32,7 @@ def test_clicked_citation_lights_the_words(page: Page, paper: Paper) -> None:
     marks = steps.lit(page, number)
     assert len(marks) == len(expected)
     assert all(near(mark, box) for mark, (_, box) in zip(marks, expected, strict=True)), (marks, expected)
-    light, words = pymupdf.Rect(marks[0]), steps.ink(page, number)
-    for mark in marks[1:]:
-        light |= mark
+    light, words = functools.reduce(Rect.union, marks), steps.ink(page, number)
     assert abs(light.x0 - words.x0) <= NEAR_PT
     assert abs(light.x1 - words.x1) <= NEAR_PT
     assert -NEAR_PT <= words.y0 - light.y0 <= LINE_SLACK_PT

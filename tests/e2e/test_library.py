@@ -1,64 +1,75 @@
 """Throwing a document away, and getting it back."""
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from tests.e2e import steps
 from tests.e2e.papers import Paper, plain
 
-SENTENCE = "The ferry carries at most 48 sheep and one shepherd."
-PAPER = Paper("ferry rules.pdf", SENTENCE, "How many sheep does the ferry carry?", plain(SENTENCE))
 ROW_HEIGHT_PX = 35
+TABLE_OF_ONE_PX = 2 * ROW_HEIGHT_PX + 2
 
 
-def select_first_row(page: Page) -> None:
-    """Tick the table's first row: the table is drawn on a canvas, so by its place."""
+def paper(ferry: str) -> Paper:
+    sentence = f"The ferry {ferry} carries at most 48 sheep and one shepherd."
+    return Paper(f"{ferry} rules.pdf", sentence, f"How many sheep does the ferry {ferry} carry?", plain(sentence))
+
+
+def delete(page: Page, name: str) -> Locator:
+    """Find a document in the library and delete it; gives the notice."""
+    page.goto("/library")
+    page.get_by_placeholder("Search by name").fill(name)
+    page.get_by_placeholder("Search by name").press("Enter")
+    select_only_row(page)
+    page.get_by_role("button", name="Delete").click()
+    notice = page.get_by_text("to the trash.")
+    expect(notice).to_contain_text(name)
+    expect(page.get_by_text("No such document")).to_be_visible()
+    return notice
+
+
+def select_only_row(page: Page) -> None:
+    """Tick the row of a table of one: it is drawn on a canvas, so by its place."""
     table = page.get_by_test_id("stDataFrame")
-    table.wait_for()
+    expect(table).to_have_count(1)
+    expect(table).to_have_js_property("offsetHeight", TABLE_OF_ONE_PX)
     table.click(position={"x": 16, "y": 1.5 * ROW_HEIGHT_PX})
 
 
-def show(page: Page, view: str) -> None:
-    page.get_by_test_id("stButtonGroup").get_by_text(view, exact=True).click()
+def open_trash(page: Page) -> None:
+    page.get_by_test_id("stButtonGroup").get_by_text("Trash", exact=True).click()
+    expect(page.get_by_role("button", name="Restore")).to_be_visible()
+    expect(page.get_by_placeholder("Search by name")).to_be_hidden()
 
 
-def test_delete_undo_restore_and_purge(page: Page) -> None:
-    steps.upload(page, PAPER)
-    page.goto("/library")
-    page.get_by_placeholder("Search by name").fill("ferry")
-    page.get_by_placeholder("Search by name").press("Enter")
-
-    select_first_row(page)
-    page.get_by_role("button", name="Delete").click()
-    notice = page.get_by_text("to the trash.")
-    expect(notice).to_contain_text(PAPER.name)
-    expect(page.get_by_text("No such document")).to_be_visible()
-
+def test_deletion_can_be_undone(page: Page) -> None:
+    rules = paper("Aurora")
+    steps.upload(page, rules)
+    notice = delete(page, rules.name)
     page.get_by_role("button", name="Undo").click()
     expect(notice).to_be_hidden()
-    expect(page.get_by_text("No such document")).to_be_hidden()
+    expect(page.get_by_test_id("stDataFrame")).to_be_visible()
 
-    select_first_row(page)
-    page.get_by_role("button", name="Delete").click()
-    show(page, "Trash")
-    select_first_row(page)
+
+def test_trash_gives_back_and_throws_away(page: Page) -> None:
+    rules = paper("Borealis")
+    steps.upload(page, rules)
+    delete(page, rules.name)
+    open_trash(page)
+    select_only_row(page)
     page.get_by_role("button", name="Restore").click()
     expect(page.get_by_text("The trash is empty")).to_be_visible()
-    assert steps.ask(page, PAPER.question).get_by_text("48 sheep").first.is_visible()
+    expect(steps.ask(page, rules.question).get_by_text("48 sheep").first).to_be_visible()
 
-    page.goto("/library")
-    page.get_by_placeholder("Search by name").fill("ferry")
-    page.get_by_placeholder("Search by name").press("Enter")
-    select_first_row(page)
-    page.get_by_role("button", name="Delete").click()
-    show(page, "Trash")
-    select_first_row(page)
+    delete(page, rules.name)
+    open_trash(page)
+    select_only_row(page)
     page.get_by_role("button", name="Delete for good").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete 1 document").click()
     expect(page.get_by_text("The trash is empty")).to_be_visible()
 
 
 def test_same_content_is_named_as_such(page: Page) -> None:
-    steps.upload(page, PAPER)
-    files = {"name": "copy.pdf", "mimeType": "application/pdf", "buffer": PAPER.content}
-    page.locator("input[type=file]").set_input_files(files)
+    rules = paper("Celeste")
+    steps.upload(page, rules)
+    steps.drop(page, FilePayload(name="copy.pdf", mimeType="application/pdf", buffer=rules.content))
     expect(page.get_by_text("Same content as")).to_contain_text("in the library already")

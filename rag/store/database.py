@@ -34,6 +34,8 @@ def store_errors() -> Iterator[None]:
         yield
     except (psycopg.Error, sqlalchemy.exc.SQLAlchemyError, procrastinate.exceptions.ConnectorException) as error:
         raise errors.StoreError(_explain(_origin(error)), details=_details(_origin(error))) from error
+    except UnicodeEncodeError as error:
+        raise errors.StoreError("A text has characters that cannot be stored. Remove them and try again.") from error
 
 
 def _origin(error: BaseException) -> BaseException:

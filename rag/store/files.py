@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 import uuid
@@ -9,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Literal, cast
-from urllib.parse import quote
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
@@ -18,8 +18,6 @@ from rag import errors
 
 Kind = Literal["original", "rendition"]
 KINDS: tuple[Kind, ...] = ("original", "rendition")
-
-MAX_FOLDER_CHARS = 100
 
 
 class FileStore:
@@ -109,7 +107,7 @@ def folder_name(user_id: str) -> str:
 
     Readable letters of the id for people, a hash for uniqueness.
     """
-    readable = quote(user_id, safe="").replace("%", "_").replace(".", "_").replace("~", "_")
+    readable = re.sub(r"[^A-Za-z0-9]+", "_", user_id)
     digest = hashlib.sha256(user_id.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{readable[:40]}-{digest[:32]}"
 

@@ -91,6 +91,7 @@ def test_replacing_leaves_nothing_of_the_old(owner: Owner) -> None:
     [
         ([random_vector("new"), [1.0, 2.0]], "new text"),  # a vector of another size breaks the COPY half way
         ([random_vector("new"), random_vector("newer")], "a zero byte \x00 in the text"),
+        ([random_vector("new"), random_vector("newer")], "half a character \ud800"),
     ],
 )
 def test_a_failing_replacement_leaves_the_old_chunks(owner: Owner, vectors: list[list[float]], text: str) -> None:

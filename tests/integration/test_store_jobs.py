@@ -1,0 +1,77 @@
+"""The queue of documents to be read."""
+
+import subprocess
+import sys
+import uuid
+
+import psycopg
+import pytest
+
+from rag import store
+
+DOCUMENT = uuid.uuid4()
+
+
+def run_all(db: store.Store) -> list[tuple[str, uuid.UUID]]:
+    done: list[tuple[str, uuid.UUID]] = []
+    db.jobs.run(lambda user_id, document_id: done.append((user_id, document_id)), wait=False)
+    return done
+
+
+def test_a_job_runs_once(db: store.Store) -> None:
+    assert db.jobs.enqueue("ann", DOCUMENT)
+    assert run_all(db) == [("ann", DOCUMENT)]
+    assert run_all(db) == []
+
+
+def test_a_waiting_document_is_not_queued_twice(db: store.Store) -> None:
+    assert db.jobs.enqueue("ann", DOCUMENT)
+    assert not db.jobs.enqueue("ann", DOCUMENT)
+    assert db.jobs.enqueue("bob", DOCUMENT)
+    assert sorted(run_all(db)) == [("ann", DOCUMENT), ("bob", DOCUMENT)]
+    assert db.jobs.enqueue("ann", DOCUMENT)
+
+
+def test_a_failing_job_does_not_stop_the_others(db: store.Store) -> None:
+    done: list[str] = []
+
+    def process(user_id: str, _: uuid.UUID) -> None:
+        if user_id == "ann":
+            raise RuntimeError("cannot")
+        done.append(user_id)
+
+    db.jobs.enqueue("ann", DOCUMENT)
+    db.jobs.enqueue("bob", DOCUMENT)
+    db.jobs.run(process, wait=False)
+    assert done == ["bob"]
+    assert db.jobs.enqueue("ann", DOCUMENT)  # it may be tried again
+
+
+WORKER = """
+import os, sys, uuid
+from rag import store
+store.Store.open(sys.argv[1]).jobs.run(lambda user_id, document_id: os._exit(9), wait=False)
+"""
+
+
+@pytest.fixture
+def abandoned(db: store.Store, database_url: str) -> store.Store:
+    """A store with a job whose worker was killed in the middle of it."""
+    db.jobs.enqueue("ann", DOCUMENT)
+    ended = subprocess.run([sys.executable, "-c", WORKER, database_url], check=False, cwd=sys.path[0] or ".")
+    assert ended.returncode == 9
+    return db
+
+
+def test_a_dead_workers_job_is_given_back(abandoned: store.Store, database_url: str) -> None:
+    assert run_all(abandoned) == []
+    assert abandoned.jobs.recover() == 0  # it might still be alive
+    with psycopg.connect(database_url) as connection:
+        connection.execute("UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 minute'")
+    assert abandoned.jobs.recover() == 1
+    assert run_all(abandoned) == [("ann", DOCUMENT)]
+
+
+def test_a_dead_workers_document_can_be_queued_anew(abandoned: store.Store) -> None:
+    """Nobody needs to wait for the dead to be noticed."""
+    assert abandoned.jobs.enqueue("ann", DOCUMENT)

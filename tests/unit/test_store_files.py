@@ -1,0 +1,123 @@
+"""Files of documents, in a local folder and in a file system that is not local."""
+
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import fsspec
+import pytest
+
+from rag import errors
+from rag.store import FileStore
+from rag.store.files import folder_name
+
+DOCUMENT = uuid.uuid4()
+
+HOSTILE_USERS = [
+    "../../etc",
+    "..",
+    ".",
+    "",
+    "/etc/passwd",
+    "a/../../b",
+    "C:\\Windows",
+    "x\x00y",
+    "~root",
+    "%2e%2e%2f",
+    "\ud800",
+    "CON",
+    "ü" * 300,
+]
+
+
+@pytest.fixture(params=["local", "remote"])
+def files(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FileStore]:
+    """A store in a folder, and one in fsspec's memory file system, which stands for any that is not local."""
+    name = uuid.uuid4().hex
+    url = (tmp_path / "files").as_uri() if request.param == "local" else f"memory://{name}"
+    yield FileStore(url, tmp_path / "cache")
+    if request.param == "remote":
+        memory = fsspec.filesystem("memory")
+        if memory.exists(f"/{name}"):
+            memory.rm(f"/{name}", recursive=True)
+
+
+@pytest.fixture
+def upload(tmp_path: Path) -> Path:
+    path = tmp_path / "upload"
+    path.write_bytes(b"first")
+    return path
+
+
+def test_put_and_read(files: FileStore, upload: Path) -> None:
+    files.put("ann", DOCUMENT, "original", upload)
+    assert files.local_path("ann", DOCUMENT, "original").read_bytes() == b"first"
+    with files.open("ann", DOCUMENT, "original") as file:
+        assert file.read() == b"first"
+    assert files.sizes("ann", DOCUMENT) == {"original": 5}
+    assert files.exists("ann", DOCUMENT, "original")
+    assert not files.exists("ann", DOCUMENT, "rendition")
+
+
+def test_putting_again_replaces_also_what_is_cached(files: FileStore, upload: Path) -> None:
+    files.put("ann", DOCUMENT, "rendition", upload)
+    files.local_path("ann", DOCUMENT, "rendition")
+    upload.write_bytes(b"other")
+    files.put("ann", DOCUMENT, "rendition", upload)
+    assert files.local_path("ann", DOCUMENT, "rendition").read_bytes() == b"other"
+
+
+def test_deleting_removes_copies_too(files: FileStore, upload: Path) -> None:
+    files.put("ann", DOCUMENT, "original", upload)
+    files.local_path("ann", DOCUMENT, "original")
+    files.delete("ann", DOCUMENT)
+    files.delete("ann", DOCUMENT)
+    assert files.sizes("ann", DOCUMENT) == {}
+    for read in (files.local_path, files.open):
+        with pytest.raises(errors.NotFoundError):
+            read("ann", DOCUMENT, "original")
+
+
+def test_users_do_not_see_each_other(files: FileStore, upload: Path) -> None:
+    files.put("ann", DOCUMENT, "original", upload)
+    for other in ("bob", "Ann", "ann ", *HOSTILE_USERS):
+        assert not files.exists(other, DOCUMENT, "original")
+        assert files.sizes(other, DOCUMENT) == {}
+        files.delete(other, DOCUMENT)
+        with pytest.raises(errors.NotFoundError):
+            files.local_path(other, DOCUMENT, "original")
+    assert files.exists("ann", DOCUMENT, "original")
+
+
+@pytest.mark.parametrize("user", HOSTILE_USERS)
+def test_no_user_id_leads_out_of_the_folder(user: str, upload: Path, tmp_path: Path) -> None:
+    files = FileStore((tmp_path / "files").as_uri(), tmp_path / "cache")
+    files.put(user, DOCUMENT, "original", upload)
+    path = files.local_path(user, DOCUMENT, "original")
+    assert path.read_bytes() == b"first"
+    assert path.relative_to(tmp_path / "files").parts[1:] == (str(DOCUMENT), "original")
+    assert folder_name(user).isascii()
+    assert len(folder_name(user)) < 100
+
+
+def test_folder_names_differ_where_case_is_ignored() -> None:
+    users = ["ann", "ANN", "Ann", "ann ", "a/nn", "a_nn", "a%nn", *HOSTILE_USERS]
+    assert len({folder_name(user).lower() for user in users}) == len(users)
+
+
+def test_a_failed_copy_leaves_the_old_file_and_no_rest(tmp_path: Path, upload: Path) -> None:
+    files = FileStore((tmp_path / "files").as_uri(), tmp_path / "cache")
+    files.put("ann", DOCUMENT, "original", upload)
+    with pytest.raises(errors.StoreError):
+        files.put("ann", DOCUMENT, "original", tmp_path / "missing")
+    path = files.local_path("ann", DOCUMENT, "original")
+    assert path.read_bytes() == b"first"
+    assert [other.name for other in path.parent.iterdir()] == ["original"]
+
+
+def test_an_unknown_kind_or_storage(tmp_path: Path, upload: Path) -> None:
+    files = FileStore(str(tmp_path / "files"), tmp_path / "cache")
+    with pytest.raises(errors.StoreError):
+        files.put("ann", DOCUMENT, "../../x", upload)  # type: ignore[arg-type]  # what must not come through
+    with pytest.raises(errors.StoreError, match="RAG_STORAGE_URL"):
+        FileStore("nosuch://x", tmp_path)

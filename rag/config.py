@@ -16,7 +16,7 @@ from rag import errors
 from rag.types import ChunkingOptions
 
 SYSTEM_DATA_DIR = Path("/var/lib/pagelight")
-"""Default data folder of root: the embedded database then runs as an unprivileged user, who must be able to enter it."""
+"""Default data folder of root: the embedded database then runs as an unprivileged user, who must be able to enter."""
 
 
 def default_data_dir() -> Path:
@@ -110,6 +110,14 @@ class Config(pydantic_settings.BaseSettings):
         return self.rag_data_dir / "cache"
 
 
+def silence_telemetry() -> None:
+    """Tell libraries that report to their makers not to; to be called before they are loaded.
+
+    onnxruntime does so from 1.29 on, from the moment it is loaded, unless this variable is 1 by then.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
+
 def load_config(**overrides: object) -> Config:
     """The settings of this environment, `overrides` winning.
 
@@ -124,4 +132,3 @@ def load_config(**overrides: object) -> Config:
             "Settings are wrong: " + "; ".join(problems) + ". Correct them in the environment or in .env.",
             details={"problems": problems},
         ) from None
-

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 import pydantic
 from pydantic import alias_generators
 
+
 class Model(pydantic.BaseModel):
     """Base of all models: frozen, closed, camelCase aliases."""
 
@@ -191,8 +192,11 @@ class Passage(Model):
 
 
 class Chunk(Passage):
-    """What is embedded and found. `context` is the header (title, section path, a table's header row) that the
-    embedder and the lexical index see before the text; it is not part of the text."""
+    """What is embedded and found.
+
+    `context` is the header (title, section path, a table's header row) that the embedder and the lexical index see
+    before the text; it is not part of the text.
+    """
 
     id: uuid.UUID
     ordinal: int = pydantic.Field(ge=0)

@@ -222,7 +222,7 @@ class RAGEngine:
         return len(unfinished)
 
     def health(self) -> Health:
-        """What the database says of itself, and how many workers are alive. Raises StoreError if it cannot be reached."""
+        """What the database says of itself, and how many workers are alive. Raises StoreError if it is unreachable."""
         return self._resources.store.health()
 
     # --- pages ---

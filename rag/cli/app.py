@@ -3,6 +3,7 @@
 import io
 import logging
 import sys
+from collections.abc import Callable
 from importlib import metadata
 from typing import Annotated
 
@@ -62,13 +63,13 @@ add_command(app, evaluate.evaluate, "eval")
 add_command(app, doctor.doctor)
 
 
-def main() -> None:
+def main(run: Callable[[], None] = app) -> None:
     """The command line. Exit codes: 0, 2 for wrong usage, those of `rag.errors`, 1 for anything unexpected."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        app()
+        run()
     except Exception as error:
         logger.exception("unexpected error")
         _print_last_line(error)

@@ -1,0 +1,31 @@
+"""What the doors' tests share: settings that point to a database and a data folder of their own."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import database_url, migrated_url, new_database, server_url
+
+__all__ = ["database_url", "migrated_url", "new_database", "server_url"]
+
+
+@pytest.fixture
+def settings(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  # a fixture
+    """The environment of a user with an empty database; returns the data folder."""
+    monkeypatch.setenv("RAG_DATABASE_URL", database_url)
+    monkeypatch.setenv("RAG_DATA_DIR", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+@pytest.fixture(scope="module")
+def shared_settings(
+    server_url: str,  # a fixture
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Path]:
+    """The same for all tests of a module, which must only read; returns the data folder."""
+    folder = tmp_path_factory.mktemp("shared")
+    with new_database(server_url) as url, pytest.MonkeyPatch.context() as environment:
+        environment.setenv("RAG_DATABASE_URL", url)
+        environment.setenv("RAG_DATA_DIR", str(folder / "data"))
+        yield folder / "data"

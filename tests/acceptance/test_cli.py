@@ -1,0 +1,578 @@
+"""The command line over a real database, real files and the embedded models."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer import testing
+
+from rag.cli.app import app, main
+from rag.engine import RAGEngine
+from rag.parsing.mupdf import pymupdf
+from tests import pdfs
+
+REPOSITORY = Path(__file__).parents[2]
+PATIENCE_SECONDS = 60.0
+PASSWORD = "open sesame"
+HARBOUR = ("The harbour of Lindmark handled 4,812 ships in 2019.", "Its largest crane lifts 95 tonnes.")
+ORCHARD = ("The orchard grows eleven kinds of pears.", "Harvest begins in the last week of August.")
+
+
+def pagelight(*arguments: object, code: int = 0, answer: str | None = None) -> testing.Result:
+    """Run a command in this process; it must end with `code`."""
+    result = testing.CliRunner().invoke(app, [str(argument) for argument in arguments], input=answer)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result
+
+
+def parsed(*arguments: object, code: int = 0) -> Any:
+    """What a command prints with `--json`."""
+    return json.loads(pagelight(*arguments, "--json", code=code).stdout)
+
+
+def names(*arguments: object) -> list[str]:
+    return [document["name"] for document in parsed("documents", "list", *arguments)]
+
+
+def write_files(folder: Path, **contents: bytes) -> Path:
+    """A folder with a file for each of `contents`, `__` in a name standing for its dot."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in contents.items():
+        (folder / name.replace("__", ".")).write_bytes(content)
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two PDFs."""
+    return write_files(tmp_path / "files", harbour__pdf=pdfs.plain(HARBOUR), orchard__pdf=pdfs.plain(ORCHARD))
+
+
+@pytest.fixture(scope="module")
+def library(shared_settings: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same two, taken in once for all tests that only read; returns their folder."""
+    folder = write_files(
+        tmp_path_factory.mktemp("library"), harbour__pdf=pdfs.plain(HARBOUR), orchard__pdf=pdfs.plain(ORCHARD)
+    )
+    assert parsed("ingest", folder)["ingested"] == 2
+    return folder
+
+
+# Documentation and help
+
+
+def commands() -> list[str]:
+    text = pagelight("--help").stdout
+    return re.findall(r"^│ ([a-z]+)  ", text[text.index("Commands") :], re.MULTILINE)
+
+
+def test_the_documentation_has_each_command_with_an_example() -> None:
+    documentation = (REPOSITORY / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert len(commands()) == 10
+    for command in commands():
+        assert f"\n## {command}\n" in documentation
+        assert re.search(rf"^pagelight {command}\b", documentation, re.MULTILINE), command
+
+
+def test_each_command_explains_itself_with_an_example() -> None:
+    for command in commands():
+        assert f"pagelight {command}" in pagelight(command, "--help").stdout.partition("Usage:")[2].partition("\n")[2]
+
+
+def test_help_loads_neither_models_nor_drivers() -> None:
+    heavy = {"pymupdf", "psycopg", "onnxruntime", "llama_index", "streamlit"}
+    code = f"import sys; sys.argv[1:] = ['--help']\nimport rag.cli.app\nprint(sorted({heavy} & set(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=REPOSITORY)
+    assert run.stdout == "[]\n"
+
+
+def test_the_version_is_the_package_s() -> None:
+    assert re.fullmatch(r"pagelight \d+\.\d+\.\d+\S*\n", pagelight("--version").stdout)
+
+
+# Taking files in
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_folder_is_taken_in_with_what_is_in_it_of_the_supported_kinds(folder: Path) -> None:
+    write_files(folder / "below", slides__pptx=pdfs.presentation(), picture__png=b"\x89PNG\r\n")
+    write_files(folder / ".hidden", secret__pdf=pdfs.plain(["Not to be seen."]))
+    report = parsed("ingest", folder)
+    assert {Path(file["path"]).name: file["state"] for file in report["files"]} == {
+        "harbour.pdf": "ingested",
+        "orchard.pdf": "ingested",
+        "slides.pptx": "ingested",
+    }
+    assert report["chunks"] >= 3
+    assert sorted(names()) == ["harbour.pdf", "orchard.pdf", "slides.pptx"]
+
+
+@pytest.mark.usefixtures("settings")
+def test_what_is_there_already_is_skipped_not_failed(folder: Path) -> None:
+    pagelight("ingest", folder / "harbour.pdf")
+    shutil.copy(folder / "harbour.pdf", folder / "twin.pdf")
+    report = parsed("ingest", folder)
+    assert (report["ingested"], report["skipped"], report["failed"]) == (1, 2, 0)
+    assert {file["reason"]["code"] for file in report["files"] if file["state"] == "skipped"} == {"duplicate"}
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_file_that_fails_does_not_keep_the_others_and_decides_the_exit_code(folder: Path) -> None:
+    write_files(folder, broken__docx=b"PK\x03\x04 not really", picture__png=b"\x89PNG\r\n")
+    result = pagelight("ingest", folder, folder / "picture.png", folder / "nowhere.pdf", code=5)
+    assert "✗" in result.stderr
+    assert "PNG image" in result.stderr
+    assert "nowhere.pdf" in result.stderr
+    assert re.search(r"ingested\s+2", result.stdout)
+    assert re.search(r"failed\s+3", result.stdout)
+    assert sorted(names()) == ["harbour.pdf", "orchard.pdf"]
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_folder_without_documents_is_an_error(tmp_path: Path) -> None:
+    assert "no files" in pagelight("ingest", tmp_path, code=5).stderr
+
+
+@pytest.mark.usefixtures("settings")
+def test_an_encrypted_file_waits_for_its_password(tmp_path: Path) -> None:
+    file = write_files(tmp_path, locked__pdf=pdfs.encrypted(PASSWORD)) / "locked.pdf"
+    assert parsed("ingest", file, code=5)["files"][0]["reason"]["code"] == "password"
+    assert parsed("ingest", file, "--password", "wrong", code=5)["files"][0]["reason"]["code"] == "password"
+    assert parsed("ingest", file, "--password", PASSWORD)["ingested"] == 1
+    assert parsed("search", pdfs.SENTENCES[0])["results"][0]["documentName"] == "locked.pdf"
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_worker_reads_what_is_queued(folder: Path) -> None:
+    with RAGEngine() as engine:
+        engine.add_file(folder / "harbour.pdf", "harbour.pdf")
+    assert [document["status"] for document in parsed("documents")] == ["queued"]
+    pagelight("worker", "--once")
+    assert [document["status"] for document in parsed("documents")] == ["ready"]
+
+
+@pytest.mark.usefixtures("settings")
+def test_what_an_interrupted_run_left_unread_is_read_by_the_next(folder: Path) -> None:
+    with RAGEngine() as engine:
+        engine.add_file(folder / "harbour.pdf", "harbour.pdf", enqueue=False)
+    assert parsed("ingest", folder / "harbour.pdf")["ingested"] == 1
+
+
+# Searching and asking
+
+
+@pytest.mark.usefixtures("library")
+def test_a_search_shows_hits_with_their_scores() -> None:
+    result = pagelight("search", "How many ships did the harbour handle?", "--rerank", "--min-score", 0)
+    assert result.stdout.index("harbour.pdf") < result.stdout.index("orchard.pdf")
+    response = parsed("search", "How many ships did the harbour handle?", "--rerank", "--k", 1)
+    (hit,) = response["results"]
+    assert hit["documentName"] == "harbour.pdf"
+    for score in ("vectorScore", "lexicalScore", "rerankScore", "finalScore"):
+        assert 0 < hit[score] <= 1
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(("mode", "absent"), [("vector", "lexicalScore"), ("lexical", "vectorScore")])
+def test_a_mode_searches_in_its_way_only(mode: str, absent: str) -> None:
+    results = parsed("search", "harbour ships", "--mode", mode, "--fusion", "rrf")["results"]
+    assert results[0]["documentName"] == "harbour.pdf"
+    assert all(hit[absent] is None for hit in results)
+
+
+@pytest.mark.usefixtures("library")
+def test_a_search_keeps_to_the_documents_that_are_named() -> None:
+    results = parsed("search", "harbour ships", "--document", "orchard.pdf", "--min-score", 0)["results"]
+    assert {hit["documentName"] for hit in results} == {"orchard.pdf"}
+
+
+@pytest.mark.usefixtures("library")
+def test_a_document_can_be_named_by_the_beginning_of_its_id() -> None:
+    (harbour,) = parsed("documents", "list", "--search", "harbour")
+    listed = pagelight("documents").stdout
+    assert harbour["id"][:8] in listed
+    results = parsed("search", "pears", "--document", harbour["id"][:8], "--min-score", 0)["results"]
+    assert {hit["documentName"] for hit in results} == {"harbour.pdf"}
+
+
+@pytest.mark.usefixtures("library")
+def test_an_unknown_document_is_an_error_that_suggests_another() -> None:
+    result = pagelight("search", "ships", "--document", "harbor.pdf", "--json", code=5)
+    error = json.loads(result.stdout)["error"]
+    assert error["code"] == "not_found"
+    assert "harbour.pdf" in error["message"]
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("command", [["search", "x"], ["ask", "x"], ["documents", "list"], ["inspect"]])
+def test_a_mistyped_index_is_an_error_and_is_not_made(command: list[str]) -> None:
+    assert "default" in pagelight(*command, "--index", "mistyped", code=5).stderr
+    with RAGEngine() as engine:
+        assert [index.name for index in engine.indexes()] == ["default"]
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("arguments", [["search", ""], ["search", "x", "--k", "0"], ["search", "x" * 5000], ["search"]])
+def test_a_malformed_request_is_wrong_usage(arguments: list[str]) -> None:
+    pagelight(*arguments, code=2)
+
+
+@pytest.mark.usefixtures("library")
+def test_an_answer_comes_with_its_quote_document_and_page() -> None:
+    result = pagelight("ask", "When does the harvest of pears begin?")
+    answer, _, citations = result.stdout.partition("\n\n")
+    assert "last week of August" in answer
+    assert "[S1]" in answer
+    assert "orchard.pdf, page 1  ✓ verified" in citations
+    assert f"“{ORCHARD[1]}”" in citations
+    response = parsed("ask", "When does the harvest of pears begin?", "--document", "orchard.pdf")
+    assert response["status"] == "ok"
+    assert response["citations"][0]["quote"] == ORCHARD[1]
+    assert response["citations"][0]["regions"][0]["pageNumber"] == 1
+
+
+@pytest.mark.usefixtures("library")
+def test_a_question_that_nothing_answers_gets_no_answer() -> None:
+    response = parsed("ask", "Who composed the ninth symphony?", "--min-score", 1, "--mode", "vector")
+    assert response["status"] == "insufficient_context"
+    assert response["citations"] == []
+
+
+@pytest.mark.usefixtures("library")
+def test_a_model_without_a_key_is_a_setting_that_is_missing() -> None:
+    assert parsed("ask", "Ships?", "--model", "openai", code=3)["error"]["code"] == "config"
+
+
+# Documents
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_document_goes_to_the_trash_and_comes_back_and_goes_for_good(folder: Path) -> None:
+    pagelight("ingest", folder)
+    assert "deleted" in pagelight("documents", "delete", "harbour.pdf").stdout
+    assert names() == ["orchard.pdf"]
+    assert names("--trash") == ["harbour.pdf"]
+    assert {hit["documentName"] for hit in parsed("search", "harbour ships", "--min-score", 0)["results"]} == {
+        "orchard.pdf"
+    }
+    assert parsed("documents", "restore", "harbour.pdf")["restored"][0]["name"] == "harbour.pdf"
+    assert sorted(names()) == ["harbour.pdf", "orchard.pdf"]
+    pagelight("documents", "purge", "harbour.pdf", "--yes", code=5)  # it is not in the trash
+    pagelight("documents", "delete", "harbour.pdf", "orchard.pdf")
+    pagelight("documents", "purge", "--all", answer="n\n", code=1)
+    assert len(names("--trash")) == 2
+    pagelight("documents", "purge", "--all", answer="y\n")
+    assert names("--trash") == []
+    assert "empty" in pagelight("documents", "--trash").stdout
+
+
+@pytest.mark.usefixtures("settings")
+def test_of_two_documents_with_one_name_neither_is_deleted(folder: Path) -> None:
+    other = write_files(folder / "other", harbour__pdf=pdfs.plain(["Another harbour altogether."]))
+    pagelight("ingest", folder / "harbour.pdf", other)
+    message = pagelight("documents", "delete", "harbour.pdf", code=2).stderr
+    assert names() == ["harbour.pdf", "harbour.pdf"]
+    pagelight("documents", "delete", re.findall(r"\b[0-9a-f]{8}\b", message)[0])
+    assert names() == ["harbour.pdf"]
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_failed_document_is_listed_with_its_reason_and_can_be_read_again(tmp_path: Path) -> None:
+    file = write_files(tmp_path / "files", blank__pdf=pdfs.blank()) / "blank.pdf"
+    pagelight("ingest", file, code=5)
+    assert "no text" in pagelight("documents").stdout
+    report = parsed("documents", "retry", "--all", code=5)
+    assert report["files"][0]["reason"]["code"] == "unreadable_file"
+    pagelight("documents", "retry", code=2)
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_password_can_be_given_later(tmp_path: Path) -> None:
+    file = write_files(tmp_path, locked__pdf=pdfs.encrypted(PASSWORD)) / "locked.pdf"
+    pagelight("ingest", file, code=5)
+    assert parsed("documents", "retry", "locked.pdf", "--password", PASSWORD)["ingested"] == 1
+
+
+@pytest.mark.usefixtures("library")
+def test_options_before_a_subcommand_are_refused_rather_than_lost() -> None:
+    pagelight("documents", "--index", "other", "delete", "harbour.pdf", code=2)
+    assert "harbour.pdf" in names()
+
+
+# Looking inside
+
+
+@pytest.mark.usefixtures("library")
+def test_an_index_says_what_it_holds() -> None:
+    stats = parsed("inspect")
+    assert (stats["documents"], stats["pages"], stats["failedDocuments"]) == (2, 2, 0)
+    assert "bge-small-en-v1.5" in pagelight("inspect").stdout
+
+
+@pytest.mark.usefixtures("library")
+def test_a_document_s_chunks_are_shown_page_by_page() -> None:
+    (chunk,) = parsed("inspect", "--document", "harbour.pdf", "--page", 1)
+    assert [line["text"] for line in chunk["lines"]] == [*HARBOUR]
+    assert "crane" in pagelight("inspect", "--document", "harbour.pdf").stdout
+    assert "1 page" in pagelight("inspect", "--document", "harbour.pdf", "--page", 2, code=5).stderr
+    pagelight("inspect", "--page", 1, code=2)
+
+
+# Reading without a database
+
+
+@pytest.mark.parametrize("rotation", [0, 90])
+def test_a_file_is_parsed_to_its_lines_and_their_boxes(settings: Path, tmp_path: Path, rotation: int) -> None:
+    file = write_files(tmp_path, turned__pdf=pdfs.turned(rotation)) / "turned.pdf"
+    rows = [json.loads(line) for line in pagelight("parse", file, "--jsonl").stdout.splitlines()]
+    assert [row["text"] for row in rows] == [*pdfs.SENTENCES]
+    assert [row["line"] for row in rows] == [*range(1, len(rows) + 1)]
+    assert {(row["pdf"], row["page"]) for row in rows} == {(str(file), 1)}
+    with pymupdf.open(str(file)) as document:
+        page = document[0]
+        for row in rows:
+            (found,) = page.search_for(row["text"])
+            assert row["bbox"] == pytest.approx([*(found * page.rotation_matrix).normalize()], abs=2)
+    assert not settings.exists()
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_file_s_outline_is_shown(tmp_path: Path) -> None:
+    file = write_files(tmp_path, outline__pdf=pdfs.headings()) / "outline.pdf"
+    shown = pagelight("parse", file).stdout
+    assert re.search(r"pages\s+4", shown)
+    assert re.search(r"Section 3\s+· 3", shown)
+    assert len(parsed("parse", file)["pages"]) == 4
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_file_that_cannot_be_parsed_says_why(tmp_path: Path) -> None:
+    write_files(tmp_path, locked__pdf=pdfs.encrypted(PASSWORD))
+    assert parsed("parse", tmp_path / "locked.pdf", code=5)["error"]["code"] == "password"
+    pagelight("parse", tmp_path / "locked.pdf", "--password", PASSWORD)
+    pagelight("parse", tmp_path / "nowhere.pdf", code=5)
+
+
+# Evaluation
+
+
+@pytest.fixture
+def questions(folder: Path, tmp_path: Path) -> Path:
+    """Questions whose pages are known; one is about page 4 of a longer document."""
+    write_files(
+        folder, report__pdf=pdfs.pages(5, line=lambda number: f"Chapter {number} tells of {TOPICS[number - 1]}.")
+    )
+    rows = [
+        ("q1", "How many ships did the harbour handle?", "some/where/harbour.pdf", [1], [HARBOUR[0]]),
+        ("q2", "When does the harvest begin?", "orchard.pdf", [1], [ORCHARD[1]]),
+        ("q3", "Which chapter tells of volcanoes?", "report.pdf", [4], []),
+    ]
+    keys = ("id", "question", "pdf", "gold_pages", "evidence")
+    return write_questions(tmp_path, [dict(zip(keys, row, strict=True)) for row in rows])
+
+
+TOPICS = ("glaciers", "whales", "railways", "volcanoes", "bees")
+
+
+def write_questions(folder: Path, rows: list[dict[str, object]]) -> Path:
+    file = folder / "qa.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return file
+
+
+@pytest.mark.usefixtures("settings")
+@pytest.mark.parametrize("scope", ["corpus", "document"])
+def test_questions_are_asked_and_scored(folder: Path, questions: Path, tmp_path: Path, scope: str) -> None:
+    out = tmp_path / "runs" / "run.jsonl"
+    report = parsed("eval", questions, "--documents", folder, "--scope", scope, "--k", 5, "--out", out)
+    assert report["measures"]["questions"] == 3
+    assert report["measures"]["recall@5"] == 1
+    assert report["measures"]["evidence_coverage@5"] == 1
+    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert all(set(row) == {"id", "rank", "pdf", "page", "pages", "text", "bboxes", "score"} for row in rows)
+    for number in ("q1", "q2", "q3"):
+        own = [row for row in rows if row["id"] == number]
+        assert [row["rank"] for row in own] == [*range(1, len(own) + 1)]
+        assert len({row["pdf"] for row in own}) == (1 if scope == "document" else 3)
+
+
+@pytest.mark.usefixtures("settings")
+def test_documents_are_taken_in_once_into_an_index_of_their_own(folder: Path, questions: Path) -> None:
+    first = pagelight("eval", questions, "--documents", folder)
+    assert "3 to take in" in first.stderr
+    assert re.search(r"MRR \d\.\d{3} over 3 of 3 questions", first.stdout)
+    assert "3 ready, 0 to take in" in pagelight("eval", questions, "--documents", folder).stderr
+    assert names() == []
+
+
+@pytest.mark.usefixtures("settings")
+def test_only_what_the_questions_name_is_searched_if_all_of_it_is_there(folder: Path, questions: Path) -> None:
+    write_files(folder, other__pdf=pdfs.plain())
+    assert parsed("eval", questions, "--documents", folder)["documents"] == 3
+    assert parsed("eval", questions, "--documents", folder, "--all-files")["documents"] == 4
+    (folder / "orchard.pdf").unlink()
+    report = parsed("eval", questions, "--documents", folder)
+    assert (report["documents"], report["missing"]) == (3, ["orchard.pdf"])
+
+
+@pytest.mark.usefixtures("settings")
+@pytest.mark.parametrize("scope", ["corpus", "document"])
+def test_a_file_that_cannot_be_taken_in_costs_its_own_questions_only(folder: Path, questions: Path, scope: str) -> None:
+    (folder / "orchard.pdf").write_bytes(pdfs.blank())
+    report = parsed("eval", questions, "--documents", folder, "--scope", scope)
+    assert [Path(file["path"]).name for file in report["failed"]] == ["orchard.pdf"]
+    assert report["measures"]["recall@10"] == pytest.approx(2 / 3)
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_line_that_is_no_question_is_named(folder: Path, tmp_path: Path) -> None:
+    file = write_questions(tmp_path, [{"id": 1, "question": "What?", "pdf": "a.pdf"}, {"id": 2}])
+    assert "line 2" in pagelight("eval", file, "--documents", folder, code=2).stderr
+    pagelight("eval", tmp_path / "nowhere.jsonl", "--documents", folder, code=5)
+
+
+# The state of the machine
+
+
+@pytest.mark.usefixtures("settings")
+def test_the_doctor_finds_a_sound_machine_and_tells_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-not-to-be-printed")
+    report = parsed("doctor")
+    states = {check["name"]: check for check in report["checks"]}
+    assert report["ok"]
+    assert states["Key of openai"]["message"] == "given"
+    assert "pgvector" in states["Database"]["message"]
+    assert "0 documents waiting" in states["Queue"]["message"]
+    shown = pagelight("doctor").output
+    assert "✓ Database" in shown
+    assert "not-to-be-printed" not in shown + json.dumps(report)
+
+
+def test_the_doctor_names_what_is_broken(settings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_DATABASE_URL", "postgresql://someone:hidden-word@127.0.0.1:1/nothing")
+    monkeypatch.setenv("RAG_LOCAL_MODEL_DIR", str(tmp_path))
+    settings.write_text("a file where the data folder should be")
+    result = pagelight("doctor", code=1)
+    for name in ("Data folder", "Embedding model", "Cross-encoder", "Database"):
+        assert f"✗ {name}" in result.stdout
+    assert "hidden-word" not in result.output
+
+
+def test_a_wrong_setting_is_named(settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_FUSION", "cold")
+    assert "RAG_FUSION" in pagelight("documents", code=3).stderr
+    assert not settings.exists()
+
+
+def test_what_nobody_expected_is_logged_and_ends_with_a_clear_line(
+    capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail() -> None:
+        raise RuntimeError("boom")
+
+    with pytest.raises(SystemExit) as end:
+        main(fail)
+    assert end.value.code == 1
+    assert "unexpected happened (RuntimeError)" in capsys.readouterr().err.splitlines()[-1]
+    assert caplog.records[-1].exc_info is not None
+
+
+# Processes
+
+
+@contextlib.contextmanager
+def open_folder() -> Iterator[Path]:
+    """A temporary folder that every account can enter, as the embedded server of root needs it."""
+    with tempfile.TemporaryDirectory(prefix="pagelight-test-") as name:
+        Path(name).chmod(0o711)
+        yield Path(name)
+
+
+def environment(data: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("RAG_")}
+    return {**kept, "RAG_DATA_DIR": str(data), "PYTHONPATH": str(REPOSITORY)}
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.2)
+    return True
+
+
+def is_mentioned(text: str) -> bool:
+    """Whether a running process has `text` in its command line."""
+    listing = subprocess.run(["ps", "-A", "-ww", "-o", "args="], capture_output=True, text=True, check=True)
+    return text in listing.stdout
+
+
+def test_a_fresh_machine_takes_a_file_in_and_leaves_no_process_behind(tmp_path: Path) -> None:
+    file = write_files(tmp_path, harbour__pdf=pdfs.plain(HARBOUR)) / "harbour.pdf"
+    command = [sys.executable, "-m", "rag", "ingest", str(file), "--json"]
+    with open_folder() as folder:
+        run = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(folder / "data"))
+        assert run.returncode == 0, run.stderr
+        assert json.loads(run.stdout)["ingested"] == 1
+        assert eventually(lambda: not is_mentioned(str(folder)))
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def is_served(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://localhost:{port}/_stcore/health", timeout=5) as response:
+            return bool(response.status == 200)
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_app_is_served_until_a_signal_ends_it(number: signal.Signals, tmp_path: Path) -> None:
+    port = free_port()
+    command = [sys.executable, "-m", "rag", "run", "--no-browser", "--port", str(port)]
+    with open_folder() as folder:
+        server = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=tmp_path, env=environment(folder / "data")
+        )
+        try:
+            assert eventually(lambda: is_served(port) or server.poll() is not None)
+            assert server.poll() is None
+            server.send_signal(number)
+            server.wait(PATIENCE_SECONDS)
+            assert not is_served(port)
+            assert not is_mentioned(f"--server.port {port}")
+        finally:
+            server.kill()
+            server.communicate()
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_taken_port_is_named_before_anything_starts() -> None:
+    with socket.socket() as taken:
+        taken.bind(("localhost", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert f"Port {port} is taken" in pagelight("run", "--port", port, code=3).stderr

@@ -1,0 +1,58 @@
+"""`python -m benchmarks [PART …]`: measure, print tables, write JSON."""
+
+import argparse
+import importlib
+import json
+import time
+from pathlib import Path
+
+from rich.console import Console
+
+from benchmarks import report
+from benchmarks.report import Section
+from benchmarks.settings import Options, local_config
+
+PARTS = ("parsing", "embedding", "ingestion", "search", "memory")
+
+
+def main() -> None:
+    """Measure the asked parts, one after another."""
+    arguments = parse_arguments()
+    options = Options(local_config(), quick=arguments.quick, pdf=arguments.pdf)
+    console = Console()
+    sections = []
+    for part in arguments.parts or PARTS:
+        sections.append(measure(part, options, console))
+        console.print(sections[-1].table(), "")
+    if arguments.json:
+        content = json.dumps(report.to_json(sections, quick=options.quick), indent=2, ensure_ascii=False)
+        arguments.json.write_text(content + "\n", encoding="utf-8")
+
+
+def parse_arguments() -> argparse.Namespace:
+    """The command line."""
+    made = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure speed and memory.")
+    made.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all unless given")
+    made.add_argument("--quick", action="store_true", help="small sizes: to see that all of it runs")
+    made.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE, too")
+    made.add_argument(
+        "--pdf", type=Path, metavar="FILE", help="a PDF for parsing, ingestion and memory in place of a made one"
+    )
+    arguments = made.parse_args()
+    if unknown := set(arguments.parts) - set(PARTS):
+        made.error(f"there is no part {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
+    return arguments
+
+
+def measure(part: str, options: Options, console: Console) -> Section:
+    """The figures of one part."""
+    section = Section(part)
+    started = time.perf_counter()
+    with console.status(f"Measuring {part} …"):
+        importlib.import_module(f"benchmarks.{part}").measure(options, section)
+    section.seconds = time.perf_counter() - started
+    return section
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""Databases to measure in: passing ones, and large ones that are kept for the next run."""
+
+import hashlib
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import resources
+from typing import LiteralString
+
+import psycopg
+from psycopg import conninfo, sql
+
+from benchmarks.settings import Options
+from rag.store import embedded
+
+Fill = Callable[[str], None]
+
+
+@contextmanager
+def server(options: Options) -> Iterator[str]:
+    """The server of `RAG_DATABASE_URL`, else an embedded one with a folder of its own."""
+    if options.config.rag_database_url:
+        yield options.config.rag_database_url.get_secret_value()
+        return
+    started = embedded.start(options.folder / "database")
+    yield started.url
+    started.close()
+
+
+@contextmanager
+def passing(server_url: str) -> Iterator[str]:
+    """A new database that is dropped at the end."""
+    name = f"pagelight_bench_{uuid.uuid4().hex}"
+    _administer(server_url, "CREATE DATABASE {}", name)
+    try:
+        yield conninfo.make_conninfo(server_url, dbname=name)
+    finally:
+        _administer(server_url, "DROP DATABASE {} WITH (FORCE)", name)
+
+
+def prepared(server_url: str, name: str, fill: Fill) -> str:
+    """The database that `fill` made, in this run or an earlier one under the same schema.
+
+    It gets its name when it is complete; a broken-off one is made again.
+    """
+    name = f"pagelight_bench_{name}_{schema_version()}"
+    if not _exists(server_url, name):
+        unfinished = f"{name}_unfinished"
+        _administer(server_url, "DROP DATABASE IF EXISTS {} WITH (FORCE)", unfinished)
+        _administer(server_url, "CREATE DATABASE {}", unfinished)
+        fill(conninfo.make_conninfo(server_url, dbname=unfinished))
+        _administer(server_url, "ALTER DATABASE {} RENAME TO {}", unfinished, name)
+    return conninfo.make_conninfo(server_url, dbname=name)
+
+
+def schema_version() -> str:
+    """Changes with whatever decides how chunks are stored."""
+    folder = resources.files("rag.store") / "sql"
+    scripts = sorted((folder / "migrations").iterdir(), key=lambda file: file.name)
+    content = b"".join(file.read_bytes() for file in [*scripts, folder / "chunks.sql"] if file.name.endswith(".sql"))
+    return hashlib.sha256(content).hexdigest()[:8]
+
+
+def _exists(server_url: str, name: str) -> bool:
+    with psycopg.connect(server_url) as connection:
+        return connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (name,)).fetchone() is not None
+
+
+def _administer(server_url: str, statement: LiteralString, *names: str) -> None:
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))

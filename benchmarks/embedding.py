@@ -1,0 +1,47 @@
+"""Chunks per second of the embedded model as we run it beside the usual way: one large padded batch."""
+
+import json
+import subprocess
+import sys
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks import material
+from benchmarks.report import Section, at_least
+from benchmarks.settings import Options
+
+CHARACTERS = 1200
+TEXTS, QUICK_TEXTS = 256, 8
+BATCH = 256
+
+
+class Run(NamedTuple):
+    """What a process of its own measured: the time for all texts, and the most memory it ever had."""
+
+    seconds: float
+    megabytes: float
+
+
+def measure(options: Options, section: Section) -> None:
+    """Both in fresh processes, which also tells their memory; the model's loading is not counted."""
+    count = QUICK_TEXTS if options.quick else TEXTS
+    rng = np.random.default_rng(2)
+    # Chunks end where paragraphs do, so they are not all of the same length.
+    texts = [material.text(rng, int(characters)) for characters in rng.integers(CHARACTERS * 3 // 4, CHARACTERS, count)]
+    section.about = f"{count} texts of {CHARACTERS * 3 // 4} to {CHARACTERS} characters"
+    ours, batch = run("ours", texts), run("batch", texts)
+    section.add("ours: one text per run, on each core", count / ours.seconds, "chunks/s")
+    section.add(f"onnxruntime: batch of {min(BATCH, count)}, padded, 2 threads", count / batch.seconds, "chunks/s")
+    section.add("ours is faster by", batch.seconds / ours.seconds, "×", at_least(4))
+    section.add("peak memory, ours", ours.megabytes, "MB")
+    section.add("peak memory, onnxruntime", batch.megabytes, "MB")
+
+
+def run(way: str, texts: list[str]) -> Run:
+    """Embed `texts` in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.embedding_process", way]
+    done = subprocess.run(command, input=json.dumps(texts), capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"embedding failed: {done.stderr[-2000:]}")
+    return Run(*json.loads(done.stdout))

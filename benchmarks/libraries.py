@@ -1,0 +1,186 @@
+"""Libraries of any size made by script: documents of 50 chunks, whose vectors lie in clusters."""
+
+import hashlib
+import uuid
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import psycopg
+from psycopg import sql
+
+from benchmarks import material
+from rag.store import Store
+from rag.types import (
+    Chunk,
+    ChunkingOptions,
+    EmbeddingSpace,
+    Index,
+    Line,
+    PageInfo,
+    ParsedDocument,
+    Rect,
+    Scope,
+    TextBlock,
+)
+
+SPACE = EmbeddingSpace(provider="benchmark", model="clusters", dimensions=384)
+TABLE = sql.Identifier("data_document_chunks_384")
+INDEX_NAME = "default"
+
+CHUNKS_PER_DOCUMENT = 50
+CHUNKS_PER_PAGE = 2
+CHARACTERS = 1100
+CLUSTERS = 500
+CLUSTERS_PER_DOCUMENT = 3
+NOISE = 0.8
+"""Length of what is added to a cluster's centre, whose length is 1: neighbours have a cosine of about 0.6."""
+QUESTION_WORDS = 12
+
+
+@dataclass(frozen=True)
+class Library:
+    """One user's documents; everything follows from the name and the number of documents."""
+
+    user_id: str
+    documents: int
+
+    @property
+    def size(self) -> int:
+        """Chunks."""
+        return self.documents * CHUNKS_PER_DOCUMENT
+
+    def _rng(self, *purpose: object) -> np.random.Generator:
+        digest = hashlib.sha256(repr((self.user_id, *purpose)).encode()).digest()
+        return np.random.default_rng(int.from_bytes(digest[:8], "big"))
+
+    @cached_property
+    def vectors(self) -> material.Floats:
+        """One row per chunk, of length 1: a cluster's centre and noise. A document keeps to a few clusters."""
+        rng = self._rng("vectors")
+        choices = rng.integers(CLUSTERS, size=(self.documents, CLUSTERS_PER_DOCUMENT))
+        picks = rng.integers(CLUSTERS_PER_DOCUMENT, size=(self.documents, CHUNKS_PER_DOCUMENT))
+        clusters = np.take_along_axis(choices, picks, axis=1).ravel()
+        return material.normalised(_centres()[clusters] + _noise(rng, self.size))
+
+    @cached_property
+    def chunk_ids(self) -> list[uuid.UUID]:
+        """In the order of `vectors`."""
+        return [uuid.uuid5(uuid.NAMESPACE_OID, f"{self.user_id}/{number}") for number in range(self.size)]
+
+    def texts(self, document: int) -> list[str]:
+        """Of the document's chunks."""
+        rng = self._rng("texts", document)
+        about = material.topic(rng)
+        return [material.text(rng, CHARACTERS, about) for _ in range(CHUNKS_PER_DOCUMENT)]
+
+    def questions(self, count: int) -> dict[str, list[float]]:
+        """Words that follow each other in some chunk, each with a vector near that chunk's."""
+        rng = self._rng("questions")
+        chosen = rng.choice(self.size, size=count, replace=count > self.size)
+        vectors = material.normalised(self.vectors[chosen] + _noise(rng, count))
+        found: dict[str, list[float]] = {}
+        for number, vector in zip(chosen.tolist(), vectors.tolist(), strict=True):
+            words = self.texts(number // CHUNKS_PER_DOCUMENT)[number % CHUNKS_PER_DOCUMENT].split()
+            start = int(rng.integers(0, len(words) - QUESTION_WORDS))
+            found[" ".join(words[start : start + QUESTION_WORDS])] = vector
+        return found
+
+    def nearest(self, vector: list[float], count: int) -> set[uuid.UUID]:
+        """The chunks nearest to `vector`, by comparing it with each of them."""
+        similarities = self.vectors @ np.asarray(vector, dtype=np.float32)
+        return {self.chunk_ids[place] for place in np.argpartition(-similarities, count)[:count].tolist()}
+
+    def scope(self, store: Store) -> Scope:
+        """All of it."""
+        return Scope(user_id=self.user_id, index_id=store.indexes.get(self.user_id, INDEX_NAME).id)
+
+    def fill(self, store: Store) -> None:
+        """Store every document as ingestion does, a transaction each."""
+        index = store.indexes.ensure(self.user_id, INDEX_NAME, SPACE, ChunkingOptions())
+        for document in range(self.documents):
+            self._add(store, index, document)
+
+    def _add(self, store: Store, index: Index, number: int) -> None:
+        first = number * CHUNKS_PER_DOCUMENT
+        document_id = uuid.uuid5(uuid.NAMESPACE_URL, f"{self.user_id}/{number}")
+        texts = self.texts(number)
+        store.documents.add(
+            self.user_id,
+            index.id,
+            document_id=document_id,
+            name=f"Report {number}.pdf",
+            mime_type="application/pdf",
+            sha256=hashlib.sha256(document_id.bytes).hexdigest(),
+            size=100_000,
+        )
+        store.chunks.replace(
+            self.user_id,
+            document_id,
+            SPACE,
+            parsed=_parsed(),
+            chunks=[
+                Chunk(
+                    id=self.chunk_ids[first + ordinal],
+                    document_id=document_id,
+                    ordinal=ordinal,
+                    lines=_lines(text, ordinal),
+                    context=f"Report {number}",
+                )
+                for ordinal, text in enumerate(texts)
+            ],
+            vectors=self.vectors[first : first + CHUNKS_PER_DOCUMENT],  # type: ignore[arg-type]  # rows are vectors
+            search_texts=[f"Report {number}\n\n{text}" for text in texts],
+        )
+
+
+def _centres() -> material.Floats:
+    return material.normalised(np.random.default_rng(0).normal(size=(CLUSTERS, SPACE.dimensions)))
+
+
+def _noise(rng: np.random.Generator, count: int) -> material.Floats:
+    noise: material.Floats = rng.normal(0, NOISE / np.sqrt(SPACE.dimensions), (count, SPACE.dimensions)).astype(
+        np.float32
+    )
+    return noise
+
+
+def _lines(text: str, ordinal: int) -> tuple[Line, ...]:
+    """As parsing would have found them on a page."""
+    parts = material.lines(text)
+    half = ordinal % CHUNKS_PER_PAGE
+    return tuple(
+        Line(
+            number=ordinal * 100 + index + 1,
+            page_number=ordinal // CHUNKS_PER_PAGE + 1,
+            bbox=Rect(64.0, 70.0 + 360 * half + 14.5 * index, 530.0, 84.5 + 360 * half + 14.5 * index),
+            text=part,
+            starts_block=index % 7 == 0,
+        )
+        for index, part in enumerate(parts)
+    )
+
+
+def _parsed() -> ParsedDocument:
+    count = CHUNKS_PER_DOCUMENT // CHUNKS_PER_PAGE
+    last = CHUNKS_PER_DOCUMENT * 100
+    end = TextBlock(page_number=count, bbox=Rect(0, 0, 1, 1), line_start=last, line_end=last, text="")
+    pages = tuple(PageInfo(number=number, width=595.0, height=842.0) for number in range(1, count + 1))
+    return ParsedDocument(title=None, pages=pages, blocks=(end,))
+
+
+def fill(url: str, libraries: list[Library]) -> None:
+    """Make a database with these libraries. Its HNSW index is built at the end, which takes a tenth of the time."""
+    with Store.open(url, pool_size=2) as store, psycopg.connect(url, autocommit=True) as connection:
+        row = connection.execute(
+            "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = %s AND indexdef LIKE %s",
+            (TABLE.as_string().strip('"'), "%USING hnsw%"),
+        ).fetchone()
+        assert row is not None
+        name, definition = row
+        connection.execute(sql.SQL("DROP INDEX {}").format(sql.Identifier(name)))
+        for library in libraries:
+            library.fill(store)
+        connection.execute("SET maintenance_work_mem = '512MB'")
+        connection.execute(definition)
+        connection.execute("VACUUM ANALYZE")

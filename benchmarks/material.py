@@ -1,0 +1,125 @@
+"""Texts, PDFs and vectors made by script: the same on every machine and in every run."""
+
+import functools
+import json
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rag.parsing.mupdf import pymupdf
+from rag.providers import onnx
+
+MOST_FREQUENT_WORD = "the"
+"""The model's vocabulary names words from here on, the more frequent first."""
+SENTENCE_WORDS = 17
+WORDS_PER_NUMBER = 40
+TOPIC_WORDS = 40
+TOPIC_SHARE = 0.15
+LINE_CHARS = 85
+
+PAGE_WIDTH, PAGE_HEIGHT, MARGIN, LEADING = 595.0, 842.0, 64.0, 14.5
+PAGES_PER_TABLE = 5
+
+Floats = npt.NDArray[np.float32]
+Rng = np.random.Generator
+
+
+@functools.cache
+def words() -> npt.NDArray[np.object_]:
+    """English words, the most frequent first: the embedded model's own vocabulary."""
+    content = json.loads((onnx.find_model(onnx.BGE_SMALL_EN) / "tokenizer.json").read_text(encoding="utf-8"))
+    vocabulary: dict[str, int] = content["model"]["vocab"]
+    first = vocabulary[MOST_FREQUENT_WORD]
+    ranked = sorted((number, word) for word, number in vocabulary.items() if number >= first)
+    return np.array([word for _, word in ranked if word.isascii() and word.isalpha()], dtype=object)
+
+
+@functools.cache
+def _cumulative() -> npt.NDArray[np.float64]:
+    """Zipf's law: the word of rank r has probability proportional to 1/r."""
+    weights = 1.0 / np.arange(1, len(words()) + 1)
+    shares: npt.NDArray[np.float64] = np.cumsum(weights) / weights.sum()
+    return shares
+
+
+def topic(rng: Rng) -> npt.NDArray[np.int64]:
+    """Ranks of words that one document uses more than others do."""
+    return rng.integers(100, len(words()), TOPIC_WORDS)
+
+
+def text(rng: Rng, characters: int, about: npt.NDArray[np.int64] | None = None) -> str:
+    """Sentences of about `characters`, with numbers in them, and with the words of a topic if one is given."""
+    count = characters // 4
+    ranks = np.searchsorted(_cumulative(), rng.random(count))
+    if about is not None:
+        ranks = np.where(rng.random(count) < TOPIC_SHARE, rng.choice(about, count), ranks)
+    chosen: list[str] = words()[ranks].tolist()
+    for place in rng.integers(0, count, count // WORDS_PER_NUMBER).tolist():
+        chosen[place] = f"{rng.integers(10, 90_000) / 10:,}"
+    for start in range(0, count, SENTENCE_WORDS):
+        chosen[start] = chosen[start].capitalize()
+        chosen[start - 1] += "."
+    whole = " ".join(chosen)
+    return whole[: whole.rfind(" ", 0, characters)]
+
+
+def lines(content: str, width: int = LINE_CHARS) -> list[str]:
+    """`content` as lines of print."""
+    return textwrap.wrap(content, width, break_on_hyphens=False)
+
+
+def make_pdf(path: Path, pages: int, *, seed: int = 1) -> Path:
+    """A report: each page has a heading and some 3,000 characters in paragraphs, every fifth also a ruled table."""
+    rng = np.random.default_rng(seed)
+    document: Any = pymupdf.open()
+    for number in range(1, pages + 1):
+        page = document.new_page(width=PAGE_WIDTH, height=PAGE_HEIGHT)
+        writer = pymupdf.TextWriter(page.rect)
+        top = MARGIN
+        writer.append((MARGIN, top), f"{number}. {text(rng, 40)}", font=_font("hebo"), fontsize=15)
+        has_table = number % PAGES_PER_TABLE == 0
+        for place, line in _paragraphs(rng, top + 2 * LEADING, 30 if has_table else 42):
+            top = place
+            writer.append((MARGIN, top), line, font=_font("helv"), fontsize=10)
+        if has_table:
+            _draw_table(page, writer, rng, top + 2 * LEADING)
+        writer.write_text(page)
+    document.save(path, garbage=1, deflate=True)
+    document.close()
+    return path
+
+
+@functools.cache
+def _font(name: str) -> Any:
+    return pymupdf.Font(name)
+
+
+def _paragraphs(rng: Rng, top: float, count: int) -> Iterator[tuple[float, str]]:
+    """Lines with their places, some seven to a paragraph."""
+    for index, line in enumerate(lines(text(rng, count * LINE_CHARS))[:count]):
+        yield top, line
+        top += LEADING * (1.6 if index % 7 == 6 else 1.0)
+
+
+def _draw_table(page: Any, writer: Any, rng: Rng, top: float) -> None:
+    """Eight rows of four columns with rules around every cell."""
+    rows, columns, width = 8, 4, 110.0
+    for row in range(rows + 1):
+        y = top + row * LEADING
+        page.draw_line((MARGIN, y), (MARGIN + columns * width, y), width=0.5)
+        for column in range(columns if row < rows else 0):
+            cell = text(rng, 14) if row == 0 or column == 0 else f"{rng.integers(10, 90_000) / 10:,}"
+            writer.append((MARGIN + column * width + 4, y + 10.5), cell, font=_font("helv"), fontsize=9)
+    for column in range(columns + 1):
+        x = MARGIN + column * width
+        page.draw_line((x, top), (x, top + rows * LEADING), width=0.5)
+
+
+def normalised(vectors: npt.NDArray[Any]) -> Floats:
+    """Rows of length 1."""
+    scaled: Floats = (vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)).astype(np.float32)
+    return scaled

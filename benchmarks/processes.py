@@ -1,0 +1,80 @@
+"""The memory of processes, as Linux keeps it in /proc."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PROC = Path("/proc")
+INTERVAL_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process as it is now; `peak_mb` is the most memory it had resident since it began."""
+
+    pid: int
+    parent: int
+    command: str
+    peak_mb: float
+
+
+def running() -> dict[int, Process]:
+    """All processes by id; those that end meanwhile are left out."""
+    found: dict[int, Process] = {}
+    for folder in PROC.iterdir():
+        if folder.name.isdigit():
+            with suppress(OSError, KeyError, IndexError):
+                found[int(folder.name)] = _read(folder)
+    return found
+
+
+def _read(folder: Path) -> Process:
+    pairs = (line.split(":", 1) for line in (folder / "status").read_text().splitlines() if ":" in line)
+    status = dict(pairs)
+    command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+    return Process(int(folder.name), int(status["PPid"]), command, int(status["VmHWM"].split()[0]) / 1000)
+
+
+def below(roots: set[int], processes: dict[int, Process]) -> list[Process]:
+    """The processes of `roots` and all that descend from them."""
+    family = set(roots)
+    grown = True
+    while grown:
+        children = {process.pid for process in processes.values() if process.parent in family} - family
+        family |= children
+        grown = bool(children)
+    return [processes[pid] for pid in sorted(family) if pid in processes]
+
+
+@dataclass
+class Peaks:
+    """The most memory of any process by its kind, in MB."""
+
+    kind: Callable[[Process], str]
+    megabytes: dict[str, float] = field(default_factory=dict)
+
+    def look(self, roots: set[int]) -> None:
+        """Take down what the processes below `roots` have had until now."""
+        for process in below(roots, running()):
+            kind = self.kind(process)
+            self.megabytes[kind] = max(self.megabytes.get(kind, 0.0), process.peak_mb)
+
+    @contextmanager
+    def watching(self, roots: set[int]) -> Iterator[None]:
+        """Look again and again until the block ends."""
+        done = threading.Event()
+
+        def watch() -> None:
+            while not done.wait(INTERVAL_SECONDS):
+                self.look(roots)
+
+        thread = threading.Thread(target=watch, name="peaks")
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+            self.look(roots)

@@ -1,0 +1,124 @@
+"""Search in small and large libraries: how long, how exact, and beside PGVectorStore's own hybrid search."""
+
+import functools
+from collections.abc import Callable, Iterable
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from pydantic import PrivateAttr
+
+from benchmarks import databases, libraries, llama_hybrid
+from benchmarks.libraries import Library
+from benchmarks.report import Goal, Section, at_least, at_most
+from benchmarks.settings import Options, local_config
+from benchmarks.timing import Percentiles, percentiles
+from rag import providers
+from rag.retrieval.searcher import POOL, Searcher
+from rag.store import Store
+from rag.types import Candidate, SearchRequest
+
+SIZES, QUICK_SIZES = (10_000, 100_000), (1_000,)
+SHARES = (100, 10, 1)
+QUESTIONS, QUICK_QUESTIONS = 200, 10
+WARM_UP = 20
+RECALL_AT = 10
+
+HYBRID_MS = at_most(60)
+FASTER = at_least(3)
+RECALL = at_least(0.95)
+
+
+class GivenVectors(BaseEmbedding):
+    """Knows the questions' vectors already: what is measured is the search alone."""
+
+    _vectors: dict[str, list[float]] = PrivateAttr()
+
+    def __init__(self, vectors: dict[str, list[float]]) -> None:
+        super().__init__(model_name="given")
+        self._vectors = vectors
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return self._vectors[query]
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return self._vectors[text]
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return self._vectors[query]
+
+
+def measure(options: Options, section: Section) -> None:
+    """Three users share each table; the largest owns as many chunks as the size says, the others a part of that."""
+    sizes = QUICK_SIZES if options.quick else SIZES
+    count = QUICK_QUESTIONS if options.quick else QUESTIONS
+    section.about = f"{count} questions per user"
+    with databases.server(options) as server_url:
+        for size in sizes:
+            owners = {share: _library(size, share) for share in SHARES}
+            largest = owners[max(SHARES)]
+            url = databases.prepared(server_url, str(size), functools.partial(_fill, owners=[*owners.values()]))
+            with Store.open(url) as store:
+                found = [
+                    _measure_owner(section, store, library, f"{size:,} chunks, owner of {share} %", count)
+                    for share, library in owners.items()
+                ]
+            _compare(section, f"{size:,} chunks", found[0], _theirs(url, largest, count))
+
+
+def _library(size: int, share: int) -> Library:
+    return Library(f"owner of {share} %", max(1, size * share // 100 // libraries.CHUNKS_PER_DOCUMENT))
+
+
+def _fill(url: str, owners: list[Library]) -> None:
+    libraries.fill(url, owners)
+    llama_hybrid.fill(url, owners[0].user_id)
+
+
+def _measure_owner(section: Section, store: Store, library: Library, label: str, count: int) -> Percentiles:
+    """Adds the figures of each way to search; returns those of the hybrid one."""
+    questions = library.questions(count + WARM_UP)
+    scope = library.scope(store)
+    embedder = GivenVectors(questions)
+    searcher = Searcher(
+        store=store, space=libraries.SPACE, embedder=embedder, reranker=providers.CrossEncoder(local_config())
+    )
+
+    def dense(question: str) -> list[Candidate]:
+        return store.chunks.dense(scope, libraries.SPACE, questions[question], POOL)
+
+    _add(section, f"{label}: dense", _timed(dense, questions))
+    _add(section, f"{label}: lexical", _timed(lambda question: store.chunks.lexical(scope, question, POOL), questions))
+    hybrid = _timed(lambda question: searcher.search(scope, SearchRequest(query=question)), questions)
+    _add(section, f"{label}: hybrid", hybrid, HYBRID_MS if library.size == max(SIZES) else None)
+    recalls = [
+        len({candidate.chunk_id for candidate in dense(question)[:RECALL_AT]} & library.nearest(vector, RECALL_AT))
+        for question, vector in questions.items()
+    ]
+    section.add(f"{label}: dense recall@{RECALL_AT}", sum(recalls) / len(recalls) / RECALL_AT, "", RECALL)
+    return hybrid
+
+
+def _theirs(url: str, library: Library, count: int) -> Percentiles:
+    """PGVectorStore's hybrid search, in the same pools and for the same questions as ours."""
+    questions = library.questions(count + WARM_UP)
+    store = llama_hybrid.LlamaHybrid(url)
+    found = _timed(lambda question: store.search(question, questions[question], POOL), questions)
+    store.close()
+    return found
+
+
+def _compare(section: Section, label: str, ours: Percentiles, theirs: Percentiles) -> None:
+    _add(section, f"{label}: PGVectorStore's hybrid", theirs)
+    section.add(f"{label}: our hybrid is faster, p50", theirs.p50 / ours.p50, "×")
+    section.add(f"{label}: our hybrid is faster, p95", theirs.p95 / ours.p95, "×", FASTER)
+
+
+def _timed(search: Callable[[str], object], questions: Iterable[str]) -> Percentiles:
+    asked = [*questions]
+    for question in asked[:WARM_UP]:
+        search(question)
+    return percentiles(search, asked[WARM_UP:])
+
+
+def _add(section: Section, name: str, found: Percentiles, goal: Goal | None = None) -> None:
+    section.add(f"{name} p50", found.p50, "ms")
+    section.add(f"{name} p95", found.p95, "ms", goal)

@@ -1,0 +1,37 @@
+"""What every part is told, and settings under which nothing but the embedded models is used."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rag.config import Config, load_config
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to measure with: small sizes with `quick`; `pdf` takes the place of the PDF made by script."""
+
+    config: Config
+    quick: bool = False
+    pdf: Path | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where prepared databases and passing files are kept."""
+        folder = self.config.rag_data_dir / "benchmarks"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+
+def local_config() -> Config:
+    """This environment's folders and database without its keys: no text leaves the machine."""
+    own = load_config()
+    return load_config(
+        rag_data_dir=own.rag_data_dir,
+        rag_database_url=own.rag_database_url,
+        rag_local_model_dir=own.rag_local_model_dir,
+        rag_embed_model="local",
+        openai_api_key=None,
+        gemini_api_key=None,
+        openrouter_api_key=None,
+        perplexity_api_key=None,
+    )

@@ -13,7 +13,8 @@ WORKER_CHECK_SECONDS = 10
 
 
 @st.cache_resource(show_spinner="Starting the database and the models …")
-def _shared_engine() -> RAGEngine:
+def shared_engine() -> RAGEngine:
+    """The process's engine; only `engine` hands it out, bound to a user."""
     return RAGEngine()
 
 
@@ -48,7 +49,7 @@ def engine() -> RAGEngine:
     user = user_id()
     if user is None:
         st.stop()
-    shared = _shared_engine()
+    shared = shared_engine()
     if shared.config.rag_worker:
         _keep_a_worker()
     return shared.for_user(user)

@@ -1,0 +1,282 @@
+"""The app's pages, run without a browser over the real engine; how they look and click is tested in `tests/e2e`."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from rag.engine import RAGEngine
+from rag.types import Document
+from rag.ui import session
+from tests import pdfs
+
+APP = Path(__file__).parents[2] / "app.py"
+PATIENCE_SECONDS = 60
+
+MINUTES = pdfs.plain()
+
+pytestmark = pytest.mark.usefixtures("settings")
+
+
+@pytest.fixture
+def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+    """The app on its first page, without a worker: tests read documents themselves."""
+    monkeypatch.setenv("RAG_WORKER", "false")
+    yield AppTest.from_file(APP, default_timeout=PATIENCE_SECONDS)
+    session.shared_engine().close()
+    st.cache_resource.clear()
+    st.cache_data.clear()
+
+
+@pytest.fixture
+def engine(app: AppTest) -> Iterator[RAGEngine]:
+    """The engine of the app's only user."""
+    with RAGEngine() as engine:
+        yield engine
+
+
+def add(engine: RAGEngine, name: str = "minutes.pdf", content: bytes = MINUTES) -> Document:
+    """A document that is ready to be asked."""
+    document = engine.add_file(content, name, enqueue=False)
+    return engine.process(document.id)
+
+
+def open_page(app: AppTest, name: str) -> AppTest:
+    app.run().switch_page(f"pages/{name}.py").run()
+    assert not app.exception
+    return app
+
+
+def texts(app: AppTest) -> str:
+    """All words on the page."""
+    elements = [*app.markdown, *app.text, *app.caption, *app.subheader, *app.error, *app.header]
+    return "\n".join(str(element.value) for element in elements)
+
+
+def component(app: AppTest, key: str) -> dict[str, Any]:
+    """What a component whose key begins with `key` was given."""
+    (found,) = [node for node in app.get("bidi_component") if node.key and node.key.startswith(key)]
+    data: dict[str, Any] = json.loads(found.proto.json)
+    return data
+
+
+def answered(app: AppTest, question: str) -> dict[str, Any]:
+    """Ask, and wait for the answer."""
+    app.chat_input[0].set_value(question).run()
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while app.session_state["pending"] and time.monotonic() < deadline:
+        time.sleep(0.1)
+        app.run()
+    assert not app.error
+    return component(app, "answer-")
+
+
+# --- Chat -------------------------------------------------------------------------------------------
+
+
+def test_empty_library_leads_to_the_upload(app: AppTest) -> None:
+    app.run()
+    assert "No documents yet" in texts(app)
+    assert not app.chat_input
+
+
+def test_answer_cites_and_lights_its_words(app: AppTest, engine: RAGEngine) -> None:
+    add(engine)
+    app.run()
+    answer = answered(app, "By how many percent did copper prices rise?")
+    assert "14 percent" in answer["html"]
+    assert 'data-citation="0"' in answer["html"]
+    assert answer["sources"][0]["verdict"] == "verified"
+    shown = component(app, "viewer")
+    (quote,) = [mark for mark in shown["marks"] if mark["kind"] == "quote"]
+    (line,) = [row for row in shown["pages"][0]["lines"] if "14 percent" in row[4]]
+    assert quote["rects"][0] == pytest.approx(line[:4], abs=2)
+
+
+def test_conversation_is_kept_and_opened_again(app: AppTest, engine: RAGEngine) -> None:
+    add(engine)
+    app.run()
+    answered(app, "What was approved?")
+    (conversation,) = engine.conversations()
+    assert conversation.title == "What was approved?"
+    again = AppTest.from_file(APP, default_timeout=PATIENCE_SECONDS)
+    again.query_params["chat"] = str(conversation.id)
+    again.run()
+    assert "What was approved?" in texts(again)
+    assert component(again, "answer-")["html"]
+
+
+def test_address_of_another_users_conversation_shows_nothing_of_it(app: AppTest, engine: RAGEngine) -> None:
+    add(engine)
+    other = engine.for_user("somebody else")
+    conversation = other.start_conversation("Private matters")
+    other.append_message(conversation.id, "user", "The secret question")
+    app.query_params["chat"] = str(conversation.id)
+    app.run()
+    assert not app.exception
+    assert "secret" not in texts(app)
+    assert "Private matters" not in [button.label for button in app.button]
+
+
+def test_question_without_an_answer_offers_the_nearest_passages(app: AppTest, engine: RAGEngine) -> None:
+    add(engine)
+    app.run()
+    answer = answered(app, "Which enzyme phosphorylates glucose in the liver?")
+    assert answer["insufficient"]
+    assert 'data-citation="' not in answer["html"]
+
+
+def test_scope_limits_the_question(app: AppTest, engine: RAGEngine) -> None:
+    add(engine)
+    birds = add(engine, "birds.pdf", pdfs.plain(("Seven herons nested beside the old canal.",)))
+    app.run()
+    app.multiselect("scope").set_value([str(birds.id)]).run()
+    sources = answered(app, "Where did the seven herons nest?")["sources"]
+    assert {source["name"] for source in sources} == {"birds.pdf"}
+
+
+# --- Upload -----------------------------------------------------------------------------------------
+
+
+def upload(app: AppTest, name: str, content: bytes) -> None:
+    app.file_uploader[0].set_value([(name, content, "application/octet-stream")]).run()
+    assert not app.exception
+
+
+def test_upload_takes_a_file_in(app: AppTest, engine: RAGEngine) -> None:
+    open_page(app, "upload")
+    upload(app, "minutes.pdf", MINUTES)
+    assert [document.name for document in engine.documents()] == ["minutes.pdf"]
+    assert "Waiting" in texts(app)
+
+
+def test_duplicate_and_unknown_kinds_say_so(app: AppTest, engine: RAGEngine) -> None:
+    document = add(engine)
+    open_page(app, "upload")
+    upload(app, "again.pdf", MINUTES)
+    assert "in the library already" in texts(app)
+    engine.delete([document.id])
+    upload(app, "again.pdf", MINUTES)
+    assert "in the trash already" in texts(app)
+    upload(app, "tool.exe", b"MZ\x90\x00" + bytes(range(256)))
+    assert "cannot be taken in" in texts(app)
+    app.button("restore-1").click().run()
+    assert [document.name for document in engine.documents()] == ["minutes.pdf"]
+
+
+def test_encrypted_file_is_unlocked_by_its_password(app: AppTest, engine: RAGEngine) -> None:
+    open_page(app, "upload")
+    upload(app, "sealed.pdf", pdfs.encrypted("open sesame"))
+    (document,) = engine.documents()
+    app.text_input[0].set_value("wrong")
+    app.button[-1].click().run()
+    assert app.error
+    app.text_input[0].set_value("open sesame")
+    app.button[-1].click().run()
+    assert engine.process(document.id).status == "ready"
+
+
+def test_damaged_file_can_be_tried_again_or_removed(app: AppTest, engine: RAGEngine) -> None:
+    document = add(engine, "damaged.pdf", b"%PDF-1.7\nnothing that could be read")
+    assert document.status == "failed"
+    open_page(app, "upload")
+    assert document.error is not None
+    assert "Failed" in texts(app)
+    app.button(f"retry-{document.id}").click().run()
+    assert engine.document(document.id).status == "queued"
+    engine.process(document.id)
+    app.run()
+    app.button(f"remove-{document.id}").click().run()
+    assert engine.documents() == []
+
+
+# --- Library and index ------------------------------------------------------------------------------
+
+
+def test_library_lists_documents_and_searches_their_names(app: AppTest, engine: RAGEngine) -> None:
+    add(engine)
+    add(engine, "birds.pdf", pdfs.plain(("Seven herons nested beside the old canal.",)))
+    open_page(app, "library")
+    assert set(app.dataframe[0].value["name"]) == {"minutes.pdf", "birds.pdf"}
+    app.text_input[0].set_value("bird").run()
+    assert list(app.dataframe[0].value["name"]) == ["birds.pdf"]
+
+
+def test_trash_lists_what_was_deleted(app: AppTest, engine: RAGEngine) -> None:
+    document = add(engine)
+    engine.delete([document.id])
+    open_page(app, "library")
+    assert "Your library is empty" in texts(app)
+    app.button_group[0].set_value("Trash").run()
+    assert list(app.dataframe[0].value["name"]) == ["minutes.pdf"]
+
+
+def test_hostile_name_is_shown_as_it_is(app: AppTest, engine: RAGEngine) -> None:
+    name = "![x](https:evil.example) :red[b] www.evil.example.pdf"
+    engine.add_file(MINUTES, name)
+    open_page(app, "upload")
+    (row,) = [element.value for element in app.markdown if "evil" in element.value]
+    assert all(active not in row for active in ("![", ":red[", "www.", "]("))
+
+
+def test_index_counts(app: AppTest, engine: RAGEngine) -> None:
+    add(engine)
+    open_page(app, "index")
+    figures = {metric.label: metric.value for metric in app.metric}
+    assert (figures["Documents"], figures["Pages"]) == ("1", "1")
+    assert "bge-small" in texts(app)
+
+
+def test_chunks_are_outlined_on_their_page(app: AppTest, engine: RAGEngine) -> None:
+    document = add(engine, "pages.pdf", pdfs.pages(3))
+    open_page(app, "index")
+    app.button_group[0].set_value("Chunks").run()
+    app.number_input[0].set_value(2).run()
+    shown = component(app, "chunk-viewer")
+    expected = {region.page_number for chunk in engine.chunks(document.id, page_number=2) for region in chunk.regions}
+    assert {mark["page"] for mark in shown["marks"]} == expected
+    assert shown["target"]["page"] in expected
+
+
+def test_playground_shows_every_score(app: AppTest, engine: RAGEngine) -> None:
+    add(engine)
+    open_page(app, "index")
+    app.button_group[0].set_value("Search").run()
+    app.text_input[0].set_value("copper prices")
+    app.toggle[0].set_value(True)
+    app.button[0].click().run()
+    best = app.dataframe[0].value.iloc[0]
+    assert all(0 <= best[score] <= 1 for score in ("final", "vector", "lexical", "rerank"))
+    assert (best["v. rank"], best["l. rank"]) == (1, 1)
+
+
+# --- Login ------------------------------------------------------------------------------------------
+
+
+def test_configured_login_is_asked_for_before_anything_else(app: AppTest) -> None:
+    app.user = {"is_logged_in": False}
+    for page in ("chat", "upload", "library", "index"):
+        open_page(app, page)
+        assert [button.label for button in app.button] == ["Log in"]
+
+
+def test_users_see_their_own_documents_only(app: AppTest, engine: RAGEngine) -> None:
+    app.user = {"is_logged_in": True, "iss": "https://login.example", "sub": "anna", "name": "Anna"}
+    add(engine.for_user("https://login.example|anna"), "annas.pdf")
+    add(engine.for_user("https://login.example|bert"), "berts.pdf")
+    add(engine.for_user("https://elsewhere.example|anna"), "another annas.pdf")
+    add(engine, "nobodys.pdf")
+    open_page(app, "library")
+    assert list(app.dataframe[0].value["name"]) == ["annas.pdf"]
+    open_page(app, "chat")
+    assert app.multiselect("scope").options == ["annas.pdf"]
+    assert component(app, "viewer")["name"] == "annas.pdf"
+    open_page(app, "index")
+    assert {metric.label: metric.value for metric in app.metric}["Documents"] == "1"
+    app.button_group[0].set_value("Chunks").run()
+    assert app.selectbox[0].options == ["annas.pdf"]

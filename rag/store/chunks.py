@@ -76,9 +76,9 @@ class Chunks:
     def _lock(
         self, connection: Connection, user_id: str, document_id: uuid.UUID, space: EmbeddingSpace
     ) -> Mapping[str, Any]:
-        row = connection.execute(
-            self._queries["lock_document"], {"user_id": user_id, "document_id": document_id}
-        ).fetchone()
+        keys = {"user_id": user_id, "document_id": document_id}
+        connection.execute(self._queries["lock_replacement"], keys)
+        row = connection.execute(self._queries["lock_document"], keys).fetchone()
         if row is None:
             raise errors.NotFoundError(f"There is no document {document_id}. List the documents and check the id.")
         if (row["provider"], row["model"], row["dimensions"]) != (space.provider, space.model, space.dimensions):
@@ -114,7 +114,7 @@ class Chunks:
     # --- reading ---
 
     def get(self, user_id: str, ids: Sequence[uuid.UUID]) -> list[tuple[Chunk, Document]]:
-        """Chunks with their documents, in the order of `ids`; those that are not there are left out."""
+        """Chunks with their documents (these without `pages`), in the order of `ids`; what is not there is left out."""
         rows = self._database.all(self._queries["get"], {"user_id": user_id, "ids": [*ids]})
         found = {
             row["chunk_id"]: (to_chunk({**row, "id": row["chunk_id"], "document_id": row["id"]}), to_document(row))

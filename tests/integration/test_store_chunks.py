@@ -1,12 +1,13 @@
 """Chunks: written as a whole or not at all, and read back exactly."""
 
 import uuid
+from collections.abc import Callable, Iterator
 
 import psycopg
 import pytest
 
 from rag import errors, store
-from rag.types import BlockKind, Chunk, EmbeddingSpace, Line, Rect
+from rag.types import BlockKind, Chunk, Document, EmbeddingSpace, Line, Rect
 from tests.integration.samples import SPACE, Owner, make_chunks, make_parsed, random_vector
 
 
@@ -34,7 +35,7 @@ def test_chunks_round_trip(owner: Owner) -> None:
     )
     [(found, of_document)] = owner.db.chunks.get("ann", [chunk.id])
     assert found == chunk
-    assert of_document.id == document.id
+    assert of_document == owner.db.documents.get("ann", document.id).model_copy(update={"pages": ()})
     assert owner.db.chunks.of_document("ann", document.id) == [chunk]
 
 
@@ -84,6 +85,50 @@ def test_replacing_leaves_nothing_of_the_old(owner: Owner) -> None:
     assert len(owner.db.chunks.lexical(owner.scope, "giraffe", 10)) == 1
     assert len(owner.db.chunks.dense(owner.scope, SPACE, random_vector("zebra"), 10)) == 1
     assert owner.db.documents.get("ann", document.id).chunk_count == 1
+
+
+class Vectors(list[list[float]]):
+    """Vectors that do something when they are read, which is in the middle of the replacement."""
+
+    def __init__(self, vectors: list[list[float]], meanwhile: Callable[[], object]) -> None:
+        super().__init__(vectors)
+        self._meanwhile = meanwhile
+
+    def __iter__(self) -> Iterator[list[float]]:
+        self._meanwhile()
+        return super().__iter__()
+
+
+def replace_all(owner: Owner, document: Document, text: str, meanwhile: Callable[[], object]) -> None:
+    owner.db.chunks.replace(
+        "ann",
+        document.id,
+        SPACE,
+        parsed=make_parsed([text]),
+        chunks=make_chunks(document.id, [text]),
+        vectors=Vectors([random_vector(text)], meanwhile),
+        search_texts=[text],
+    )
+
+
+def test_a_document_can_be_put_in_the_trash_while_it_is_replaced(owner: Owner) -> None:
+    document = owner.ready("a.pdf", ["old zebra"])
+    replace_all(owner, document, "new lion", lambda: owner.db.documents.trash("ann", [document.id]))
+    assert owner.db.documents.get("ann", document.id).deleted_at is not None
+    assert owner.db.chunks.lexical(owner.scope, "lion", 10) == []
+
+
+def test_the_old_chunks_are_found_until_the_new_ones_are_there(owner: Owner) -> None:
+    document = owner.ready("a.pdf", ["old zebra"])
+    seen: list[tuple[int, int]] = []
+
+    def look() -> None:
+        found = owner.db.chunks.lexical
+        seen.append((len(found(owner.scope, "zebra", 10)), len(found(owner.scope, "lion", 10))))
+
+    replace_all(owner, document, "new lion", look)
+    look()
+    assert seen == [(1, 0), (0, 1)]
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,12 @@
 -- name: lock_document
+-- Keeps the document from being purged, but not from being put in the trash or telling how far it is; it may take long.
 SELECT d.user_id, d.id AS document_id, d.number AS document_number, d.index_id, i.number AS index_number, i.name AS index_name, i.provider, i.model, i.dimensions
 FROM documents d JOIN indexes i ON i.user_id = d.user_id AND i.id = d.index_id
 WHERE d.user_id = :user_id AND d.id = :document_id
-FOR UPDATE OF d FOR SHARE OF i;
+FOR KEY SHARE;
+
+-- name: lock_replacement
+SELECT pg_advisory_xact_lock(hashtextextended(:user_id::text || chr(10) || :document_id::text, 1));
 
 -- name: delete
 DELETE FROM {chunks} WHERE user_id = :user_id AND document_id = :document_id;
@@ -42,7 +46,11 @@ SET status = 'ready', error = NULL, error_code = NULL, progress_done = :chunk_co
 WHERE user_id = :user_id AND id = :document_id;
 
 -- name: get
-SELECT c.id AS chunk_id, c.content, c.ordinal, c.section, c.context, c.lines, d.*
+-- Documents without their pages' sizes, which can be thousands, and would come with each of their chunks.
+SELECT c.id AS chunk_id, c.content, c.ordinal, c.section, c.context, c.lines,
+       d.user_id, d.id, d.index_id, d.name, d.mime_type, d.sha256, d.size, d.source, d.title, d.status, d.progress_done,
+       d.progress_total, d.error, d.error_code, d.page_count, d.failed_pages, d.line_count, d.chunk_count, d.created_at,
+       d.indexed_at, d.deleted_at
 FROM document_chunks c JOIN documents d ON d.user_id = c.user_id AND d.id = c.document_id
 WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND d.deleted_at IS NULL;
 

@@ -11,7 +11,7 @@ import psycopg
 from psycopg import conninfo, sql
 
 from benchmarks.settings import Options
-from rag.store import embedded
+from rag.store import embedded, queries
 
 Fill = Callable[[str], None]
 
@@ -38,6 +38,17 @@ def passing(server_url: str) -> Iterator[str]:
         _administer(server_url, "DROP DATABASE {} WITH (FORCE)", name)
 
 
+@contextmanager
+def filled(server_url: str, name: str, fill: Fill, *, keep: bool) -> Iterator[str]:
+    """A database that `fill` made; with `keep` it stays for later runs."""
+    if keep:
+        yield prepared(server_url, name, fill)
+        return
+    with passing(server_url) as url:
+        fill(url)
+        yield url
+
+
 def prepared(server_url: str, name: str, fill: Fill) -> str:
     """The database that `fill` made, in this run or an earlier one under the same schema.
 
@@ -55,10 +66,11 @@ def prepared(server_url: str, name: str, fill: Fill) -> str:
 
 def schema_version() -> str:
     """Changes with whatever decides how chunks are stored."""
-    folder = resources.files("rag.store") / "sql"
-    scripts = sorted((folder / "migrations").iterdir(), key=lambda file: file.name)
-    content = b"".join(file.read_bytes() for file in [*scripts, folder / "chunks.sql"] if file.name.endswith(".sql"))
-    return hashlib.sha256(content).hexdigest()[:8]
+    folder = resources.files("rag.store") / "sql" / "migrations"
+    migrations = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sql"))
+    scripts = [(folder / name).read_text(encoding="utf-8") for name in migrations]
+    writing = [queries.load_text("chunks")[name] for name in ("copy", "add_postings")]
+    return hashlib.sha256("\n".join([*scripts, *writing]).encode()).hexdigest()[:8]
 
 
 def _exists(server_url: str, name: str) -> bool:

@@ -55,13 +55,16 @@ def measure(options: Options, section: Section) -> None:
         for size in sizes:
             owners = {share: _library(size, share) for share in SHARES}
             largest = owners[max(SHARES)]
-            url = databases.prepared(server_url, str(size), functools.partial(_fill, owners=[*owners.values()]))
-            with Store.open(url) as store:
+            fill = functools.partial(_fill, owners=[*owners.values()])
+            with (
+                databases.filled(server_url, str(size), fill, keep=not options.quick) as url,
+                Store.open(url) as store,
+            ):
                 found = [
                     _measure_owner(section, store, library, f"{size:,} chunks, owner of {share} %", count)
                     for share, library in owners.items()
                 ]
-            _compare(section, f"{size:,} chunks", found[0], _theirs(url, largest, count))
+                _compare(section, f"{size:,} chunks", found[0], _theirs(url, largest, count))
 
 
 def _library(size: int, share: int) -> Library:

@@ -52,7 +52,7 @@ class Chunks:
     ) -> None:
         """Put `chunks` in the place of what the document had, and make it `ready`, in one transaction.
 
-        `vectors` and `search_texts` (what BM25 sees) belong to the chunks in order.
+        `vectors` and `search_texts` (what BM25 sees) belong to the chunks, whose ordinals count from 0 in their order.
 
         Raises:
             errors.NotFoundError: there is no such document.
@@ -61,6 +61,8 @@ class Chunks:
         """
         if not len(chunks) == len(vectors) == len(search_texts):
             raise errors.StoreError("Chunks, vectors and search texts differ in number. This is a bug; report it.")
+        if any(chunk.ordinal != place for place, chunk in enumerate(chunks)):
+            raise errors.StoreError("The chunks are not numbered from 0 in their order. This is a bug; report it.")
         self._dense.ensure_table(space.dimensions)
         with self._database.transaction() as connection:
             document = self._lock(connection, user_id, document_id, space)

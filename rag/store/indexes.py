@@ -82,7 +82,7 @@ class Indexes:
         return float(row["row_bytes"]) if row else 0.0
 
 
-LEXEME_BYTES = 40.0
+LEXEME_BYTES = 44.0
 """What an occurrence of a term takes in `postings` on average, with its share of rows and keys."""
 
 

@@ -18,6 +18,7 @@ with frame.door():
     left, right = st.columns([5, 6], gap="medium")
     with left:
         scope = chat.scope(documents)
-        chat.transcript(scope)
+        first = scope[0] if scope else documents[0].id
+        chat.transcript(scope, first)
     with right:
-        chat.viewer(scope[0] if scope else documents[0].id)
+        chat.viewer(first)

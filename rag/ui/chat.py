@@ -10,6 +10,7 @@ import streamlit as st
 
 from rag import errors
 from rag.engine import RAGEngine
+from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.types import (
     AnswerRequest,
     AnswerToken,
@@ -31,6 +32,10 @@ TITLE_CHARS = 60
 HISTORY_MESSAGES = 8
 """Turns of the conversation that a question takes along."""
 POLL_SECONDS = 0.25
+TOPICS = 3
+TOPIC_CHARS = 60
+TOPIC_CHUNKS = 60
+"""How far into a document topics are looked for."""
 
 log = logging.getLogger(__name__)
 
@@ -194,19 +199,18 @@ def scope(documents: list[Document]) -> tuple[uuid.UUID, ...]:
 
 
 @st.fragment(key="chat")
-def transcript(document_ids: tuple[uuid.UUID, ...]) -> None:
-    """The conversation and the field for the next question."""
+def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID) -> None:
+    """The conversation and the field for the next question; `first` is the document to begin with."""
     with door():
         current = conversation_id()
         messages = session.engine().messages(current) if current else []
         with st.container(key="transcript", height=400, border=False, autoscroll=True):
-            if not messages:
-                _invitation()
+            question = None if messages else _invitation(first)
             for message in messages:
                 _show_message(message)
             if current in _pending():
                 _show_pending()
-        question = st.chat_input("Ask about your documents", max_chars=4000, disabled=current in _pending())
+        question = st.chat_input("Ask about your documents", max_chars=4000, disabled=current in _pending()) or question
         if question and question.strip():
             _ask(question.strip(), document_ids, messages)
 
@@ -262,13 +266,28 @@ def _show_pending() -> None:
     )
 
 
-def _invitation() -> None:
-    with empty(
-        "forum",
-        "Ask your documents",
-        "Every sentence of an answer cites its source. Click a citation to see the words on the page.",
-    ):
-        pass
+def _invitation(document_id: uuid.UUID) -> str | None:
+    """What to do here, with questions to begin with; gives the one that was chosen."""
+    text = "Every sentence of an answer cites its source. Click a citation to see the words on the page."
+    with empty("forum", "Ask your documents", text):
+        for number, topic in enumerate(topics(document_id)):
+            question = f"What is said about “{topic}”?"
+            if st.button(plain(question), key=f"topic-{number}-{document_id}"):
+                return question
+    return None
+
+
+def topics(document_id: uuid.UUID) -> list[str]:
+    """A few headings from the beginning of a document that read like topics, in order."""
+    chunks = session.engine().chunks(document_id, limit=TOPIC_CHUNKS)
+    sections = dict.fromkeys((chunk.section or "").split(SECTION_SEPARATOR)[-1].strip() for chunk in chunks)
+    found = [section for section in sections if _reads_like_a_topic(section)]
+    return found[:: max(len(found) // TOPICS, 1)][:TOPICS]
+
+
+def _reads_like_a_topic(heading: str) -> bool:
+    words_only = all(char.isalpha() or char in " ,&-’'" for char in heading) and not heading.isupper()
+    return words_only and len(heading.split()) > 1 and len(heading) <= TOPIC_CHARS
 
 
 @st.fragment(key="viewer")

@@ -90,12 +90,12 @@ def chunk_browser() -> None:
                 st.number_input("Page", 1, max(document.page_count, 1), width=130, key=f"chunks-page-{document.id}")
             )
         chunks = session.engine().chunks(document.id, page_number=number)
-        chosen = _chunk_list(chunks)
+        chosen = _chunk_list(chunks, number)
     with right:
         _chunk_view(session.engine().document(document.id), chunks, chosen, number)
 
 
-def _chunk_list(chunks: list[Chunk]) -> int | None:
+def _chunk_list(chunks: list[Chunk], number: int) -> int | None:
     """The page's chunks; gives the position of the opened one."""
     if not chunks:
         st.caption("No chunk has a line on this page.")
@@ -104,10 +104,11 @@ def _chunk_list(chunks: list[Chunk]) -> int | None:
         position = st.radio(
             "Chunks",
             range(len(chunks)),
+            index=next((i for i, chunk in enumerate(chunks) if chunk.page_number == number), 0),
             format_func=lambda i: f"\\#{chunks[i].ordinal + 1} · {place(chunks[i].lines)}",
             captions=[plain(chunk.text[:160]) + " …" for chunk in chunks],
             label_visibility="collapsed",
-            key=f"chunk-{chunks[0].id}",
+            key=f"chunk-{number}-{chunks[0].id}",
         )
         with st.expander("Text as it is embedded", expanded=False):
             st.caption(plain(chunks[position].context))
@@ -117,7 +118,7 @@ def _chunk_list(chunks: list[Chunk]) -> int | None:
 
 def _chunk_view(document: Document, chunks: list[Chunk], chosen: int | None, number: int) -> None:
     def pick(position: int) -> None:
-        st.session_state[f"chunk-{chunks[0].id}"] = position
+        st.session_state[f"chunk-{number}-{chunks[0].id}"] = position
 
     marks = [Mark.of_chunk(chunk) for chunk in chunks]
     show_pdf(document, marks, chosen, page_number=number, key="chunk-viewer", on_pick=pick)
@@ -156,11 +157,11 @@ def _search_form() -> SearchRequest | None:
             query = st.text_input("Query", placeholder="What to look for", label_visibility="collapsed")
             asked = st.form_submit_button("Search", type="primary", icon=":material/search:")
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            mode = st.selectbox("Mode", ["hybrid", "vector", "lexical"], width=105)
-            fusion = st.selectbox("Fusion", ["weighted", "rrf"], width=115)
-            weight = st.slider("Weight of vectors", 0.0, 1.0, 0.65, 0.05, width=125)
-            top_k = st.number_input("Results", 1, 50, 10, width=75)
-            min_score = st.number_input("Least score", 0.0, 1.0, 0.0, 0.05, width=80)
+            mode = st.selectbox("Mode", ["hybrid", "vector", "lexical"], width=100)
+            fusion = st.selectbox("Fusion", ["weighted", "rrf"], width=110)
+            weight = st.slider("Weight of vectors", 0.0, 1.0, 0.65, 0.05, width=110)
+            top_k = st.number_input("Results", 1, 50, 10, width=70)
+            min_score = st.number_input("Least score", 0.0, 1.0, 0.0, 0.05, width=75)
             rerank = st.toggle("Rerank")
     if not (asked and query.strip()):
         return None

@@ -123,14 +123,15 @@ def show_pdf(
     active: int | None,
     *,
     jump: int = 0,
-    page_number: int = 1,
+    page_number: int | None = None,
     key: str = "viewer",
     on_pick: Callable[[int], None] | None = None,
 ) -> None:
     """Show `document` with `marks`, the active one lit.
 
-    The reader is taken to the active mark, or to `page_number` without one, when the document, `active` or `jump`
-    changes, and is otherwise left where they are. `on_pick` is called with the number of a mark that was clicked.
+    The reader is taken to the active mark, on `page_number` if it stands there too, or to that page without one, when
+    any of these or `jump` changes, and is otherwise left where they are. `on_pick` is called with the number of a
+    mark that was clicked.
     """
     token = f"{document.id}:{active}:{jump}:{page_number}"
     page, y = _target(marks, active, page_number)
@@ -165,14 +166,13 @@ def _component() -> ComponentRenderer:
     return st.components.v2.component("pagelight.viewer", html=html, css=css, js=js)
 
 
-def _target(marks: Sequence[Mark], active: int | None, page_number: int) -> tuple[int, float]:
+def _target(marks: Sequence[Mark], active: int | None, page_number: int | None) -> tuple[int, float]:
     """The page to go to and how far down, in points."""
-    if active is None:
-        return page_number, 0.0
-    regions = marks[active].place
+    regions = () if active is None else marks[active].place
     if not regions:
-        return page_number, 0.0
-    return regions[0].page_number, min(rect.y0 for rect in regions[0].rects)
+        return page_number or 1, 0.0
+    region = next((region for region in regions if region.page_number == page_number), regions[0])
+    return region.page_number, min(rect.y0 for rect in region.rects)
 
 
 def _around(document: Document, number: int, distance: int) -> range:

@@ -102,13 +102,13 @@ def cropped(sentence: str) -> bytes:
     return content
 
 
-def long(sentence: str) -> bytes:
-    """Five hundred pages, the sentence far behind."""
+def long(sentence: str, pages: int = LONG_PAGES, on_page: int = LONG_PAGE) -> bytes:
+    """Many pages, the sentence far behind."""
     document = pymupdf.open()
-    for number in range(1, LONG_PAGES + 1):
+    for number in range(1, pages + 1):
         page = document.new_page(width=595, height=842)
         _write(page, 72, 120, [f"Section {number}", f"Item {number} was read aloud and noted."])
-        if number == LONG_PAGE:
+        if number == on_page:
             _write(page, 72, 500, [sentence], blue=(0,))
     content: bytes = document.tobytes(deflate=True)
     return content

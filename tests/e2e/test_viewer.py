@@ -1,0 +1,89 @@
+"""Reading in the viewer: pages, zoom, text; and that every page of the app fits into the window."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e import steps
+from tests.e2e.papers import Paper, long
+
+SENTENCE = "The windmill grinds mustard on every second Thursday."
+
+
+def book(name: str) -> Paper:
+    """A paper long enough to turn pages in."""
+    sentence = SENTENCE.replace("windmill", f"windmill of {name}")
+    return Paper(f"{name}.pdf", sentence, f"When does the windmill of {name} grind mustard?", long(sentence, 40, 30))
+
+
+def wait_until_sharp(page: Page, number: int) -> None:
+    """Wait for a picture of the page with a pixel for each pixel of the screen."""
+    page.wait_for_function(
+        """number => {
+            const viewer = [...document.querySelectorAll("*")].map(node => node.shadowRoot).find(
+                root => root?.querySelector(".viewer"));
+            const image = viewer.querySelector(`.page[data-page="${number}"] img`);
+            if (!image) return false;
+            const shown = image.getBoundingClientRect().width * window.devicePixelRatio;
+            return Math.abs(image.naturalWidth / shown - 1) < 0.02;
+        }""",
+        arg=number,
+    )
+
+
+def test_pages_are_turned_and_zoomed_sharply(page: Page) -> None:
+    paper = book("Aalsmeer")
+    steps.upload(page, paper)
+    steps.ask(page, paper.question)
+    number = page.get_by_label("Page", exact=True)
+    expect(number).to_have_value("30")
+    page.get_by_role("button", name="Next page").click()
+    expect(number).to_have_value("31")
+    page.get_by_role("button", name="Previous page").click()
+    page.get_by_role("button", name="Previous page").click()
+    expect(number).to_have_value("29")
+    steps.open_page(page, 12)
+    wait_until_sharp(page, 12)
+    for _ in range(4):
+        page.get_by_role("button", name="Zoom in").click()
+    wait_until_sharp(page, 12)
+    page.get_by_role("button", name="Fit page").click()
+    expect(number).to_have_value("12")
+    wait_until_sharp(page, 12)
+
+
+def test_text_of_a_page_can_be_selected(page: Page) -> None:
+    paper = book("Brielle")
+    steps.upload(page, paper)
+    steps.ask(page, paper.question)
+    line = page.locator('.page[data-page="30"] .line').filter(has_text="grinds mustard")
+    expect(line).to_have_text(paper.sentence)
+    line.dblclick()
+    assert page.evaluate("window.getSelection().toString()").strip() in paper.sentence
+
+
+def test_conversation_survives_a_reload(page: Page) -> None:
+    paper = book("Culemborg")
+    steps.upload(page, paper)
+    answer = steps.ask(page, paper.question)
+    page.reload()
+    answer.locator(".source").first.click()
+    steps.lit(page, 30)
+    expect(page.get_by_text(paper.question).first).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_fits_into_the_window(page: Page, scheme: str) -> None:
+    paper = book(f"Delft {scheme}")
+    steps.upload(page, paper)
+    steps.ask(page, paper.question)
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    for path, landmark in {
+        page.url: ".source",
+        "/upload": '[data-testid="stFileUploader"]',
+        "/library": '[data-testid="stDataFrame"]',
+        "/index": '[data-testid="stMetric"]',
+    }.items():
+        page.goto(path)
+        page.locator(landmark).first.wait_for()
+        overflow = page.get_by_test_id("stMain").evaluate("main => main.scrollHeight - main.clientHeight")
+        assert overflow <= 0, path

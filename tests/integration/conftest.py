@@ -57,6 +57,14 @@ def db(database_url: str) -> Iterator[store.Store]:
         yield opened
 
 
+@pytest.fixture(scope="module")
+def module_db(server_url: str, migrated_url: str) -> Iterator[store.Store]:
+    """A store that the tests of a module share, who leave it as they found it."""
+    template = conninfo.conninfo_to_dict(migrated_url)["dbname"]
+    with new_database(server_url, template=str(template)) as url, store.Store.open(url, pool_size=4) as opened:
+        yield opened
+
+
 @contextmanager
 def new_database(server_url: str, *, template: str = "template1") -> Iterator[str]:
     """The URL of a new database on the server, which is dropped at the end."""

@@ -38,8 +38,9 @@ class World:
         return Scope(user_id=user_id, index_id=self.owner.index.id)
 
 
-@pytest.fixture
-def world(db: store.Store) -> World:
+@pytest.fixture(scope="module")
+def world(module_db: store.Store) -> World:
+    db = module_db
     owner = Owner.of(db, VICTIM)
     document = owner.ready("secret.pdf", [TEXT, "more text"])
     trashed = owner.ready("old.pdf", ["old text"])
@@ -180,8 +181,8 @@ def public_methods(db: store.Store) -> set[str]:
     }
 
 
-def test_every_public_method_has_a_case(db: store.Store) -> None:
-    assert public_methods(db) == CASES.keys() | EXEMPT.keys()
+def test_every_public_method_has_a_case(world: World) -> None:
+    assert public_methods(world.db) == CASES.keys() | EXEMPT.keys()
 
 
 @pytest.mark.parametrize("method", CASES)

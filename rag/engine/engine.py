@@ -215,7 +215,7 @@ class RAGEngine:
 
     def recover_jobs(self) -> int:
         """Queue again what a killed worker left behind; returns how many documents are to be read."""
-        self._resources.store.jobs.recover()
+        self._resources.store.jobs.discard_stalled()
         unfinished = self._resources.store.documents.unfinished()
         for user_id, document_id in unfinished:
             self._resources.store.jobs.enqueue(user_id, document_id)

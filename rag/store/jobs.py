@@ -1,13 +1,12 @@
 """Work in the background: procrastinate's queue in the same database."""
 
 import asyncio
-import datetime as dt
 import hashlib
 import uuid
 from collections.abc import Callable
 
 import procrastinate
-from procrastinate import exceptions
+from procrastinate import exceptions, jobs
 
 from rag.store.database import Database, store_errors
 
@@ -28,8 +27,8 @@ class Jobs:
 
     def enqueue(self, user_id: str, document_id: uuid.UUID) -> bool:
         """Ask a worker to read a document; False if it is waiting for one already."""
-        key = _lock(user_id, document_id)
-        task = self.app.configure_task(INGEST_DOCUMENT, queueing_lock=key, lock=key)
+        # No `lock`: a dead worker's job would hold it. Whoever works on a document claims it (`Documents.claim`).
+        task = self.app.configure_task(INGEST_DOCUMENT, queueing_lock=_lock(user_id, document_id))
         try:
             with store_errors():
                 task.defer(user_id=user_id, document_id=str(document_id))
@@ -37,19 +36,19 @@ class Jobs:
             return False
         return True
 
-    def recover(self, *, stalled_seconds: float = STALLED_SECONDS) -> int:
-        """Give the jobs of dead workers back to the queue; returns how many."""
+    def discard_stalled(self, *, stalled_seconds: float = STALLED_SECONDS) -> int:
+        """Forget the jobs that dead workers were at; returns how many. Their documents are `Documents.unfinished`."""
         with store_errors():
-            return asyncio.run(self._recover(stalled_seconds))
+            return asyncio.run(self._discard_stalled(stalled_seconds))
 
-    async def _recover(self, stalled_seconds: float) -> int:
+    async def _discard_stalled(self, stalled_seconds: float) -> int:
         async with self._async_app().open_async() as app:
             manager = app.job_manager
             await manager.prune_stalled_workers(stalled_seconds)
             stalled = [*await manager.get_stalled_jobs(task_name=INGEST_DOCUMENT)]
             for job in stalled:
                 if job.id is not None:
-                    await manager.retry_job_by_id_async(job.id, dt.datetime.now(dt.UTC))
+                    await manager.finish_job_by_id_async(job.id, status=jobs.Status.FAILED, delete_job=True)
         return len(stalled)
 
     def run(self, process: Process, *, wait: bool = True, concurrency: int = 1) -> None:

@@ -57,7 +57,7 @@ CASES: dict[str, Case] = {}
 
 EXEMPT = {
     "documents.unfinished": "for the restart of a worker; tells user and id only",
-    "jobs.recover": "works for all users and returns a number of jobs",
+    "jobs.discard_stalled": "works for all users and returns a number of jobs",
     "jobs.run": "works for all users",
 }
 

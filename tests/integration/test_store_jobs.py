@@ -63,15 +63,18 @@ def abandoned(db: store.Store, database_url: str) -> store.Store:
     return db
 
 
-def test_a_dead_workers_job_is_given_back(abandoned: store.Store, database_url: str) -> None:
+def test_a_dead_workers_document_can_be_read_again_at_once(abandoned: store.Store) -> None:
+    """Nobody needs to wait for the dead to be noticed."""
     assert run_all(abandoned) == []
-    assert abandoned.jobs.recover() == 0  # it might still be alive
-    with psycopg.connect(database_url) as connection:
-        connection.execute("UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 minute'")
-    assert abandoned.jobs.recover() == 1
+    assert abandoned.jobs.enqueue("ann", DOCUMENT)
     assert run_all(abandoned) == [("ann", DOCUMENT)]
 
 
-def test_a_dead_workers_document_can_be_queued_anew(abandoned: store.Store) -> None:
-    """Nobody needs to wait for the dead to be noticed."""
-    assert abandoned.jobs.enqueue("ann", DOCUMENT)
+def test_a_dead_workers_job_is_forgotten_once_it_is_known_to_be_dead(abandoned: store.Store, database_url: str) -> None:
+    assert abandoned.jobs.discard_stalled() == 0  # it might still be alive
+    with psycopg.connect(database_url) as connection:
+        connection.execute("UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 minute'")
+    assert abandoned.jobs.enqueue("ann", DOCUMENT)  # a waiting job is no hindrance
+    assert abandoned.jobs.discard_stalled() == 1
+    assert abandoned.jobs.discard_stalled() == 0
+    assert run_all(abandoned) == [("ann", DOCUMENT)]

@@ -1,0 +1,93 @@
+"""What a killed app leaves: nothing half done, nothing lost, and work that goes on."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from rag.config import load_config
+from rag.engine import RAGEngine
+from rag.types import DocumentStatus
+from tests import pdfs
+
+APP = "import time; from rag import worker; worker.spawn(); time.sleep(600)"
+"""An app as the worker sees it: a process that started it and may die at any time."""
+PATIENCE_SECONDS = 90.0
+PAGES = 400
+
+
+def until(condition: Callable[[], object], what: str) -> None:
+    """Wait for `condition`; how long is no matter, that it comes is."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.05)
+
+
+def start_app() -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", APP])
+
+
+def long_text(page: int) -> str:
+    return (
+        f"Page {page} of the log of the ship Meridian tells of the {page * 7} barrels that were counted on day {page}."
+    )
+
+
+@pytest.mark.usefixtures("settings")
+@pytest.mark.parametrize("stage", [DocumentStatus.PARSING, DocumentStatus.EMBEDDING])
+def test_a_killed_app_leaves_no_half_document_and_the_next_one_finishes_it(stage: DocumentStatus) -> None:
+    with RAGEngine(load_config()) as engine:
+        kept = engine.process(engine.add_file(pdfs.plain(), "kept.pdf", enqueue=False).id)
+        app = start_app()
+        document = engine.add_file(pdfs.pages(PAGES, line=long_text), "log.pdf")
+        until(lambda: engine.document(document.id).status is stage, stage)
+        started = psutil.Process(app.pid).children(recursive=True)
+        os.kill(app.pid, signal.SIGKILL)
+        app.wait()
+        until(lambda: not any(process.is_running() for process in started), "the worker and its children to end")
+
+        assert engine.document(document.id).status is not DocumentStatus.READY
+        assert engine.chunks(document.id) == []
+        found = engine.search({"query": "barrels counted on the ship Meridian", "retrieval": {"minScore": 0}}).results
+        assert {hit.document_name for hit in found} == {"kept.pdf"}
+        assert engine.document(kept.id) == kept
+
+        second = start_app()
+        try:
+            until(lambda: engine.document(document.id).status is DocumentStatus.READY, "the document to be ready")
+        finally:
+            for process in [*psutil.Process(second.pid).children(recursive=True), psutil.Process(second.pid)]:
+                process.kill()
+            second.wait()
+        finished = engine.document(document.id)
+        assert finished.page_count == PAGES
+        assert engine.search({"query": "ship Meridian day 7 barrels"}).results[0].document_name == "log.pdf"
+
+
+def test_a_killed_ingestion_from_the_command_line_is_finished_by_a_worker(settings: Path, tmp_path: Path) -> None:
+    source = tmp_path / "log.pdf"
+    source.write_bytes(pdfs.pages(PAGES, line=long_text))
+    command = [sys.executable, "-m", "rag", "ingest", str(source)]
+    ingest = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with RAGEngine(load_config()) as engine:
+
+        def only() -> uuid.UUID | None:
+            ids = [document.id for document in engine.documents() if document.status is DocumentStatus.EMBEDDING]
+            return ids[0] if ids else None
+
+        until(only, "the file to be embedded")
+        ingest.kill()
+        ingest.wait()
+        (document,) = engine.documents()
+        assert document.status is DocumentStatus.EMBEDDING
+        subprocess.run([sys.executable, "-m", "rag", "worker", "--once"], check=True, capture_output=True)
+        assert engine.document(document.id).status is DocumentStatus.READY
+    assert not list(settings.glob("**/*.tmp"))

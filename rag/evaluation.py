@@ -103,8 +103,8 @@ def score(
     """Means over the scored questions; a question without hits counts 0.
 
     Returns:
-        `questions` (how many were scored), `mrr` (1 / rank of the first hit on a gold page), and for each k `hit@k` (any of
-        the first k hits lies on a gold page), `recall@k` (share of the gold pages among the first k hits),
+        `questions` (how many were scored), `mrr` (1 / rank of the first hit on a gold page), and for each k: `hit@k`
+        (any of the first k hits lies on a gold page), `recall@k` (share of the gold pages among the first k hits),
         `evidence_coverage@k` (share of the evidence's words within the first k hits from the right document;
         only over questions with evidence).
     """

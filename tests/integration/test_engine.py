@@ -4,28 +4,20 @@ import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import pymupdf
 import pytest
 from llama_index.core.embeddings import MockEmbedding
 
 from rag import errors
 from rag.config import load_config
 from rag.engine import RAGEngine
+from rag.parsing.mupdf import pymupdf
 from rag.types import BlockKind, DocumentStatus, EmbeddingSpace, Rect, TextBlock
+from tests import pdfs
 
 FACTS = {
     "harbour.pdf": "The harbour of Lindmark handled 4,812 ships in 2019.\nIts crane lifts 95 tonnes.",
     "orchard.pdf": "The orchard grows eleven kinds of pears.\nHarvest begins in the last week of August.",
 }
-
-
-def pdf(text: str, *, password: str | None = None) -> bytes:
-    """A one-page PDF with `text`."""
-    document = pymupdf.open()
-    document.new_page().insert_text((72, 72), text.split("\n"))
-    if password is None:
-        return bytes(document.tobytes())
-    return bytes(document.tobytes(encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw=password, owner_pw=password))
 
 
 @pytest.fixture
@@ -38,7 +30,7 @@ def engine(database_url: str, tmp_path: Path) -> Iterator[RAGEngine]:
 @pytest.fixture
 def library(engine: RAGEngine) -> dict[str, uuid.UUID]:
     """Names and ids of two ready documents of ada's."""
-    added = [engine.add_file(pdf(text), name, enqueue=False) for name, text in FACTS.items()]
+    added = [engine.add_file(pdfs.plain(text.split("\n")), name, enqueue=False) for name, text in FACTS.items()]
     ready = [engine.process(document.id) for document in added]
     assert [document.status for document in ready] == [DocumentStatus.READY] * 2
     return {document.name: document.id for document in ready}
@@ -100,13 +92,13 @@ def test_the_same_content_again_is_a_duplicate_by_name(engine: RAGEngine, librar
 
 
 def test_an_encrypted_file_waits_for_its_password_which_is_not_kept(engine: RAGEngine) -> None:
-    document = engine.add_file(pdf("The vault holds nine keys.", password="opensesame"), "vault.pdf", enqueue=False)
+    document = engine.add_file(pdfs.encrypted("opensesame"), "vault.pdf", enqueue=False)
     assert document.status is DocumentStatus.NEEDS_PASSWORD
     with pytest.raises(errors.PasswordError):
         engine.unlock(document.id, "wrong")
     engine.unlock(document.id, "opensesame")
     assert engine.process(document.id).status is DocumentStatus.READY
-    assert names(engine, "keys in the vault")[0] == "vault.pdf"
+    assert names(engine, pdfs.SENTENCES[0])[0] == "vault.pdf"
     files = [path for path in engine.config.rag_data_dir.rglob("*") if path.is_file()]
     assert files
     assert not any(b"opensesame" in path.read_bytes() for path in files)

@@ -3,6 +3,7 @@
 import time
 import uuid
 from collections.abc import Mapping, Sequence
+from concurrent import futures
 from dataclasses import dataclass, field, replace
 
 from llama_index.core.base.embeddings import base as embeddings
@@ -12,6 +13,7 @@ from rag.retrieval.fusion import min_max, ranks, reciprocal_rank_fusion, weighte
 from rag.retrieval.places import Place, around, gather_places
 from rag.store import Store
 from rag.types import (
+    Candidate,
     Chunk,
     Document,
     EmbeddingSpace,
@@ -89,25 +91,33 @@ class Searcher:
         )
 
     def _candidates(self, scope: Scope, query: str, options: RetrievalOptions) -> Ranking:
-        documents: dict[uuid.UUID, uuid.UUID] = {}
-        vector: Scores = {}
-        lexical: Scores = {}
-        if options.mode != "lexical":
-            embedded = providers.embed_query(self._embedder, query)
-            for candidate in self._store.chunks.dense(scope, self._space, embedded, POOL):
-                vector[candidate.chunk_id] = candidate.score
-                documents[candidate.chunk_id] = candidate.document_id
-        if options.mode != "vector":
-            matches = self._store.chunks.lexical(scope, query, POOL)
-            top = max((candidate.score for candidate in matches), default=1.0)
-            for candidate in matches:
-                lexical[candidate.chunk_id] = candidate.score / top
-                documents[candidate.chunk_id] = candidate.document_id
+        """Both lists, asked for at the same time: each keeps another process of the database busy."""
+        with futures.ThreadPoolExecutor(1, thread_name_prefix="lexical") as thread:
+            words = thread.submit(self._lexical, scope, query, options)
+            near = self._dense(scope, query, options)
+            matches, whole = words.result()
+        documents = {candidate.chunk_id: candidate.document_id for candidate in (*near, *matches)}
+        vector = {candidate.chunk_id: candidate.score for candidate in near}
+        top = max((candidate.score for candidate in matches), default=1.0)
+        lexical = {candidate.chunk_id: candidate.score / top for candidate in matches}
         fused = fuse(vector, lexical, options)
         if options.mode == "hybrid" and len(set(documents.values())) > 1:
-            whole = dict(self._store.chunks.lexical_documents(scope, query, POOL))
             fused = with_documents(fused, documents, whole)
         return Ranking(vector, lexical, fused)
+
+    def _dense(self, scope: Scope, query: str, options: RetrievalOptions) -> list[Candidate]:
+        if options.mode == "lexical":
+            return []
+        return self._store.chunks.dense(scope, self._space, providers.embed_query(self._embedder, query), POOL)
+
+    def _lexical(self, scope: Scope, query: str, options: RetrievalOptions) -> tuple[list[Candidate], Scores]:
+        """The chunks that match by words and, where several documents are searched, how well each as a whole does."""
+        if options.mode == "vector":
+            return [], {}
+        chunks = self._store.chunks.lexical(scope, query, POOL)
+        if options.mode == "lexical" or len(scope.filters.document_ids) == 1:
+            return chunks, {}
+        return chunks, dict(self._store.chunks.lexical_documents(scope, query, POOL))
 
     def _decide(self, query: str, chunks: Sequence[Chunk], ranking: Ranking, options: RetrievalOptions) -> Ranking:
         """The final scores of `chunks`: the fused ones or, where asked for, their mean with the cross-encoder's.

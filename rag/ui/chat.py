@@ -56,6 +56,7 @@ class PendingAnswer:
     """An answer being written in a thread of its own: it is kept even if the reader leaves the page meanwhile."""
 
     def __init__(self, engine: RAGEngine, conversation_id: uuid.UUID, request: AnswerRequest) -> None:
+        self.request = request
         self.text = ""
         self.error: str | None = None
         self._thread = threading.Thread(target=self._write, args=(engine, conversation_id, request), daemon=True)
@@ -156,18 +157,20 @@ def _conversation(conversation: Conversation, *, current: bool) -> None:
 def _rename(chosen: uuid.UUID, title: str) -> None:
     name = st.text_input("Title", title, max_chars=200)
     if st.button("Save", type="primary", disabled=not name.strip()):
-        session.engine().rename_conversation(chosen, name.strip())
-        st.rerun()
+        with door():
+            session.engine().rename_conversation(chosen, name.strip())
+            st.rerun()
 
 
 @st.dialog("Delete chat?")
 def _delete(chosen: uuid.UUID, title: str) -> None:
     st.text(f"“{title}” and its answers will be gone. The documents stay.")
     if st.button("Delete", type="primary"):
-        session.engine().delete_conversation(chosen)
-        if chosen == conversation_id():
-            open_conversation(None)
-        st.rerun()
+        with door():
+            session.engine().delete_conversation(chosen)
+            if chosen == conversation_id():
+                open_conversation(None)
+            st.rerun()
 
 
 # --- The two columns --------------------------------------------------------------------------------
@@ -181,8 +184,9 @@ def ready_documents() -> list[Document]:
 def scope(documents: list[Document]) -> tuple[uuid.UUID, ...]:
     """Let the reader choose the documents a question goes to; empty means the whole library."""
     names = {str(document.id): document.name for document in documents}
-    st.session_state["scope"] = [chosen for chosen in st.session_state.get("scope", []) if chosen in names]
-    chosen = st.session_state["scope"]
+    if "scope" not in st.session_state:
+        st.session_state["scope"] = _kept_scope()
+    st.session_state["scope"] = chosen = [chosen for chosen in st.session_state["scope"] if chosen in names]
     label = plural(len(chosen), "document") if chosen else "Whole library"
     if len(chosen) == 1:
         label = plain(names[chosen[0]])
@@ -198,6 +202,13 @@ def scope(documents: list[Document]) -> tuple[uuid.UUID, ...]:
     return tuple(uuid.UUID(document_id) for document_id in st.session_state["scope"])
 
 
+def _kept_scope() -> list[str]:
+    """The documents that the open conversation began with, when it is opened by its address."""
+    current = conversation_id()
+    kept = [conversation for conversation in session.engine().conversations() if conversation.id == current]
+    return [str(document_id) for conversation in kept for document_id in conversation.document_ids]
+
+
 @st.fragment(key="chat")
 def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID) -> None:
     """The conversation and the field for the next question; `first` is the document to begin with."""
@@ -205,12 +216,16 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID) -> None:
         current = conversation_id()
         messages = session.engine().messages(current) if current else []
         with st.container(key="transcript", height=400, border=False, autoscroll=True):
-            question = None if messages else _invitation(first)
+            suggestion = None if messages else _invitation(first)
             for message in messages:
                 _show_message(message)
-            if current in _pending():
-                _show_pending()
-        question = st.chat_input("Ask about your documents", max_chars=4000, disabled=current in _pending()) or question
+            pending = _pending().get(current) if current else None
+            if current and pending:
+                _show_failure(current, pending) if pending.error else _show_pending()
+        question = st.chat_input(
+            "Ask about your documents", max_chars=4000, disabled=bool(pending and not pending.done)
+        )
+        question = question or suggestion
         if question and question.strip():
             _ask(question.strip(), document_ids, messages)
 
@@ -252,18 +267,28 @@ def _show_pending() -> None:
     pending = _pending().get(current) if current else None
     if current is None or pending is None:
         return
-    if pending.done and pending.error:
-        st.error(plain(pending.error), icon=":material/error:")
-        return
     if pending.done:
-        del _pending()[current]
-        last = session.engine().messages(current)[-1]
-        if last.response and marks(last.response):
-            _look_at(last, 0)
+        if not pending.error:
+            _show_finished(current)
         st.rerun()
     st.html(
         f'<div class="pending">{render(pending.text)}</div>' if pending.text else '<div class="pending">Reading …</div>'
     )
+
+
+def _show_finished(conversation: uuid.UUID) -> None:
+    """The answer is kept now: show that one, and light its first citation."""
+    del _pending()[conversation]
+    last = session.engine().messages(conversation)[-1]
+    if last.response and marks(last.response):
+        _look_at(last, 0)
+
+
+def _show_failure(conversation: uuid.UUID, pending: PendingAnswer) -> None:
+    st.error(plain(pending.error or ""), icon=":material/error:")
+    if st.button("Ask again", icon=":material/refresh:"):
+        _pending()[conversation] = PendingAnswer(session.engine(), conversation, pending.request)
+        st.rerun()
 
 
 def _invitation(document_id: uuid.UUID) -> str | None:

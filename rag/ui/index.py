@@ -22,10 +22,10 @@ from rag.ui.frame import door, empty
 from rag.ui.text import plain, size
 from rag.ui.viewer import Mark, show_pdf
 
-SCORE = st.column_config.NumberColumn(format="%.3f", width=62)
+SCORE = st.column_config.NumberColumn(format="%.3f", width=60)
 MOST_ROWS = 12
 """A longer table scrolls within the window."""
-RANK = st.column_config.NumberColumn(width=55)
+RANK = st.column_config.NumberColumn(width=52)
 
 
 # --- Overview ---------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ def _hits(response: SearchResponse) -> int | None:
         key=f"hits-{hash(response.query + response.mode)}",
         column_config={
             "#": st.column_config.NumberColumn(width=35),
-            "document": st.column_config.TextColumn(width=150),
+            "document": st.column_config.TextColumn(width=130),
             "page": st.column_config.NumberColumn(width=48),
             "final": st.column_config.ProgressColumn(min_value=0.0, max_value=1.0, format="%.3f", width=105),
             "vector": SCORE,

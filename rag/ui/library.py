@@ -137,9 +137,10 @@ def _open(document: Document) -> None:
 
 
 def _delete(chosen: list[Document]) -> None:
-    session.engine().delete([document.id for document in chosen])
-    st.session_state["deleted"] = {document.id: document.name for document in chosen}
-    _forget_selection("library")
+    with door():
+        session.engine().delete([document.id for document in chosen])
+        st.session_state["deleted"] = {document.id: document.name for document in chosen}
+        _forget_selection("library")
 
 
 def _undo_bar() -> None:
@@ -155,9 +156,10 @@ def _undo_bar() -> None:
 
 
 def _undo(document_ids: list[uuid.UUID]) -> None:
-    if document_ids:
-        session.engine().restore(document_ids)
-    del st.session_state["deleted"]
+    with door():
+        if document_ids:
+            session.engine().restore(document_ids)
+        del st.session_state["deleted"]
 
 
 # --- Trash ------------------------------------------------------------------------------------------
@@ -186,10 +188,11 @@ def trash() -> None:
 
 
 def _restore(chosen: list[Document]) -> None:
-    session.engine().restore([document.id for document in chosen])
-    st.session_state.pop("deleted", None)
-    _forget_selection("trash")
-    st.toast(f"Restored {plural(len(chosen), 'document')}.", icon=":material/restore_from_trash:")
+    with door():
+        session.engine().restore([document.id for document in chosen])
+        st.session_state.pop("deleted", None)
+        _forget_selection("trash")
+        st.toast(f"Restored {plural(len(chosen), 'document')}.", icon=":material/restore_from_trash:")
 
 
 @st.dialog("Delete for good?")

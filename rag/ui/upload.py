@@ -72,7 +72,7 @@ def _refused() -> list[Refusal]:
 
 def _take_in(file: UploadedFile) -> None:
     try:
-        _uploaded().append(session.engine().add_file(file.getvalue(), file.name).id)
+        _uploaded().append(session.engine().add_file(file, file.name).id)
     except errors.DuplicateError as error:
         _refused().append(_duplicate(file.name, error))
     except errors.Error as error:

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -65,13 +65,18 @@ def component(app: AppTest, key: str) -> dict[str, Any]:
     return data
 
 
-def answered(app: AppTest, question: str) -> dict[str, Any]:
-    """Ask, and wait for the answer."""
+def ask(app: AppTest, question: str, ended: Callable[[], bool]) -> None:
+    """Ask, and wait until it has ended."""
     app.chat_input[0].set_value(question).run()
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while app.session_state["pending"] and time.monotonic() < deadline:
+    while not ended() and time.monotonic() < deadline:
         time.sleep(0.1)
         app.run()
+
+
+def answered(app: AppTest, question: str) -> dict[str, Any]:
+    """Ask; gives the answer."""
+    ask(app, question, lambda: not app.session_state["pending"])
     assert not app.error
     return component(app, "answer-")
 
@@ -129,6 +134,22 @@ def test_question_without_an_answer_offers_the_nearest_passages(app: AppTest, en
     answer = answered(app, "Which enzyme phosphorylates glucose in the liver?")
     assert answer["insufficient"]
     assert 'data-citation="' not in answer["html"]
+
+
+def test_failing_model_is_named_and_can_be_asked_again(
+    app: AppTest, engine: RAGEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAG_EMBED_MODEL", "local")
+    monkeypatch.setenv("RAG_GEN_MODEL", "openai:gpt-4o-mini")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-not-a-key")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("PROVIDER_MAX_RETRIES", "0")
+    add(engine)
+    app.run()
+    ask(app, "What was approved?", lambda: bool(app.error))
+    assert "sk-not-a-key" not in app.error[0].value
+    assert not app.chat_input[0].disabled
+    assert "Ask again" in [button.label for button in app.button]
 
 
 def test_scope_limits_the_question(app: AppTest, engine: RAGEngine) -> None:

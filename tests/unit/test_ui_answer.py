@@ -46,6 +46,12 @@ def test_sources_tell_place_and_verdict() -> None:
     assert (second["place"], second["verdict"]) == ("p. 1, line 4", "unverified")
 
 
+def test_numbers_that_are_not_quoted_are_warned_of() -> None:
+    doubtful = citation(0, 0).model_copy(update={"unsupported_numbers": ("12.4",)})
+    assert "12.4" in answer.sources(response(doubtful))[0]["warning"]
+    assert 'class="chip doubtful"' in answer.answer_html(response(doubtful))
+
+
 def test_nearest_passages_stand_under_an_answer_that_is_none() -> None:
     none = AnswerResponse(status="insufficient_context", answer="Not found.", nearest=(SOURCE,), model="extractive")
     assert [row["label"] for row in answer.sources(none)] == ["P1"]

@@ -51,3 +51,8 @@ def clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path
 def external_database_url() -> str | None:
     """The server of `RAG_DATABASE_URL=… make test`: tests make databases of their own there. None: the embedded one."""
     return EXTERNAL_DATABASE_URL
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests in a browser come last: from the first of them on, Playwright's event loop runs in this thread."""
+    items.sort(key=lambda item: "e2e" in item.path.parts)

@@ -179,9 +179,11 @@ def encrypted(password: str) -> bytes:
 
 
 def broken_page(count: int = 3, broken: int = 2) -> bytes:
-    """Pages of which one, numbered `broken`, is no page."""
+    """Pages of which one, numbered `broken`, is its own parent's parent."""
     document = pymupdf.open(stream=pages(count), filetype="pdf")
-    document.update_object(document.page_xref(broken - 1), "<</Type/Page/MediaBox 17/Parent null>>")
+    xref = document.page_xref(broken - 1)
+    _, parent = document.xref_get_key(xref, "Parent")
+    document.update_object(xref, f"<</Type/Pages/Kids[{parent}]/Count 1/Parent {parent}>>")
     return finish(document)
 
 
@@ -255,5 +257,7 @@ def word_document(paragraphs: Sequence[str] = SENTENCES, heading: str = "Minutes
             f'<Relationships xmlns="{relations}"><Relationship Id="rId1" Type="{office}" Target="word/document.xml"/>'
             "</Relationships>",
         )
+        archive.writestr("word/_rels/document.xml.rels", f'<Relationships xmlns="{relations}"/>')
+        archive.writestr("word/_rels/document.xml.rels", f'<Relationships xmlns="{relations}"/>')
         archive.writestr("word/document.xml", f'<w:document xmlns:w="{word}"><w:body>{body}</w:body></w:document>')
     return content.getvalue()

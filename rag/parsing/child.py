@@ -37,6 +37,8 @@ def main() -> None:
             results.write(wire.dump({"title": None}))
         else:
             _read(request, rendition, config, results)
+    except BrokenPipeError:
+        _abandon(rendition)
     except OSError as error:
         results.write(
             wire.dump_error(errors.StoreError(f"The rendition cannot be written: {error.strerror}. Make room."))
@@ -75,6 +77,11 @@ def limit_time(config: ParsingConfig, pages: int) -> None:
 def _end_with_parent(rendition: Path) -> None:
     """Waits until the parent closes standard input or dies, then leaves nothing behind."""
     sys.stdin.buffer.read()
+    _abandon(rendition)
+
+
+def _abandon(rendition: Path) -> None:
+    """Ends at once, since nobody waits for the result."""
     rendition.unlink(missing_ok=True)
     os._exit(1)
 

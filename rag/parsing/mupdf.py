@@ -66,7 +66,7 @@ def readable(name: str) -> Iterator[None]:
     except FAILURES as error:
         raise errors.UnreadableFileError(
             f"“{name}” is damaged and cannot be read. Open it in another program and save it again.",
-            details={"reason": f"{type(error).__name__}: {error}"[:300]},
+            details={"reason": type(error).__name__},
         ) from error
 
 

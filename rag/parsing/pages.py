@@ -64,16 +64,20 @@ def _upright_blocks(
     seen, rest = layout_model.find_tables(rest, table_boxes)
     items: list[Piece | grids.Grid] = [*rest, *ruled, *seen]
     for group in columns.reading_order(items):
-        group.sort(key=lambda item: item.bbox.y0 + item.bbox.y1)
-        loose: list[Piece] = []
-        for item in group:
-            if isinstance(item, Piece):
-                loose.append(item)
-            else:
-                yield from rows.make_blocks(rows.make_rows(loose))
-                loose = []
-                yield item.block
-        yield from rows.make_blocks(rows.make_rows(loose))
+        yield from rows.with_headers(_group_blocks(group))
+
+
+def _group_blocks(group: Sequence[Piece | grids.Grid]) -> Iterator[rows.RawBlock]:
+    """Blocks of one column, from top to bottom."""
+    loose: list[Piece] = []
+    for item in sorted(group, key=lambda item: item.bbox.y0 + item.bbox.y1):
+        if isinstance(item, Piece):
+            loose.append(item)
+        else:
+            yield from rows.make_blocks(rows.make_rows(loose))
+            loose = []
+            yield item.block
+    yield from rows.make_blocks(rows.make_rows(loose))
 
 
 def _turn(box: Rect, direction: Direction) -> Rect:

@@ -18,6 +18,7 @@ MIN_TABLE_ROWS = 3
 MAX_ROWS_BETWEEN = 3
 """So many rows with a single cell may stand between two rows of a table: sub-headings, wrapped labels."""
 MIN_ALIGNED_ROWS = 0.6
+MAX_HEADER_LINES = 5
 PARAGRAPH_GAP_EM = 0.65
 """More white than this between two lines begins a block."""
 _ENDS = (".", ":", "?", "!", "”", "。", "؟")
@@ -161,6 +162,32 @@ def table(rows: Sequence[Row]) -> RawBlock:
     """A table with a line for each row."""
     lines = [RawLine(row.bbox, "\t".join(join(cell) for cell in row.cells)) for row in rows]
     return RawBlock(BlockKind.TABLE, lines, rows[0].size, False)
+
+
+def with_headers(blocks: Iterable[RawBlock]) -> Iterator[RawBlock]:
+    """`blocks`, each table joined to the column heads above it, which often stand outside its rules."""
+    above: RawBlock | None = None
+    for block in blocks:
+        if above is not None and _is_header(above, block):
+            above = RawBlock(BlockKind.TABLE, above.lines + block.lines, block.size, False)
+            continue
+        if above is not None:
+            yield above
+        above = block
+    if above is not None:
+        yield above
+
+
+def _is_header(above: RawBlock, table: RawBlock) -> bool:
+    """Whether `above` stands close over the columns of `table`, to the right of its first one."""
+    if table.kind is not BlockKind.TABLE or len(above.lines) > MAX_HEADER_LINES:
+        return False
+    head, body = bounds(line.bbox for line in above.lines), bounds(line.bbox for line in table.lines)
+    return (
+        -table.size < body.y0 - head.y1 < table.size
+        and head.x0 > body.x0 + 0.15 * (body.x1 - body.x0)
+        and head.x1 < body.x1 + ALIGNED_PT
+    )
 
 
 def _text_blocks(rows: Sequence[Row]) -> list[RawBlock]:

@@ -12,6 +12,8 @@ LARGER_THAN_BODY = 1.12
 MAX_HEADING_LINES = 3
 MAX_HEADING_CHARS = 200
 MAX_BOLD_HEADING_CHARS = 120
+MAX_SENTENCE_HEADING_CHARS = 40
+"""What ends with a full stop and is longer is a sentence, however large it is set."""
 MAX_LEVEL = 6
 MARGIN = 0.13
 """Running heads stand in this share of the page's height, at its top or bottom …"""
@@ -75,7 +77,8 @@ def _body_size(contents: Sequence[PageContent]) -> float:
     sizes: Counter[float] = Counter()
     for content in contents:
         for block in content.blocks:
-            sizes[_round(block.size)] += _length(block)
+            if block.kind is not BlockKind.TABLE:
+                sizes[_round(block.size)] += _length(block)
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
@@ -120,6 +123,7 @@ def _level(block: RawBlock, body: float, levels: Sequence[float]) -> int | None:
         and block.size >= 0.95 * body
         and _length(block) <= MAX_BOLD_HEADING_CHARS
         and not last.endswith((".", ",", ";", ":"))
+        and not block.lines[0].text.startswith("(")
     )
     return min(1 + len(levels), MAX_LEVEL) if is_heading else None
 
@@ -128,7 +132,7 @@ def _is_short(block: RawBlock) -> bool:
     return (
         block.kind is not BlockKind.TABLE
         and len(block.lines) <= MAX_HEADING_LINES
-        and _length(block) <= MAX_HEADING_CHARS
+        and _length(block) <= (MAX_SENTENCE_HEADING_CHARS if block.lines[-1].text.endswith(".") else MAX_HEADING_CHARS)
         and sum(map(str.isalpha, "".join(line.text for line in block.lines))) >= 3
     )
 

@@ -1,0 +1,174 @@
+import uuid
+from pathlib import Path
+
+import pytest
+
+from rag import errors, parsing
+from rag.parsing import quotes
+from rag.parsing.mupdf import pymupdf
+from rag.parsing.mupdf import pymupdf
+from rag.types import Highlight, Passage, Rect, Region
+from tests import pdfs
+
+QUOTE = "rose by 14 percent"
+
+
+def passage_of(path: Path) -> Passage:
+    blocks = parsing.parse_rendition(path).blocks
+    return Passage(document_id=uuid.uuid4(), lines=tuple(line for block in blocks for line in block.lines))
+
+
+def locate(path: Path, quote: str) -> tuple[Region, ...]:
+    passage = passage_of(path)
+    start = passage.text.index(quote)
+    return parsing.locate(path, passage, start, start + len(quote))
+
+
+def saved(folder: Path, content: bytes) -> Path:
+    path = folder / "rendition.pdf"
+    path.write_bytes(content)
+    return path
+
+
+def width(text: str) -> float:
+    """Points that `text` takes, by the font's own widths."""
+    return float(pymupdf.get_text_length(text, fontname="helv", fontsize=11))
+
+
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+@pytest.mark.parametrize("crop", [None, (40, 30, 560, 560)])
+def test_a_quote_is_boxed_where_it_is_displayed(
+    tmp_path: Path, rotation: int, crop: tuple[float, float, float, float] | None
+) -> None:
+    (region,) = locate(saved(tmp_path, pdfs.turned(rotation, crop=crop)), QUOTE)
+    (box,) = region.rects
+    left, top = crop[:2] if crop else (0, 0)
+    x0, x1 = (72 + width(before) for before in ("Copper prices ", f"Copper prices {QUOTE}"))
+    assert box == pytest.approx((x0 - left, 104.2 - top, x1 - left, 119.3 - top), abs=0.2)
+
+
+def test_a_quote_over_lines_has_a_box_for_each(tmp_path: Path) -> None:
+    path = saved(tmp_path, pdfs.plain())
+    (region,) = locate(path, "tide at dawn.\nCopper prices")
+    assert len(region.rects) == 2
+    assert region.rects[0].x0 > region.rects[1].x1 > region.rects[1].x0
+
+
+def test_a_quote_over_pages_has_a_region_for_each(tmp_path: Path) -> None:
+    path = saved(tmp_path, pdfs.pages(2))
+    regions = locate(path, "records began.\n\nPage 2 speaks")
+    assert [region.page_number for region in regions] == [1, 2]
+
+
+def test_equal_cells_of_a_row_are_told_apart(tmp_path: Path) -> None:
+    path = saved(tmp_path, pdfs.table(ruled=True))
+    passage = passage_of(path)
+    start = passage.text.index("West\t120") + len("West\t")
+    ((box,),) = (region.rects for region in parsing.locate(path, passage, start, start + 3))
+    assert box.x0 == pytest.approx(72 + 150 + 5, abs=1)
+    assert box.y0 < 110 + 3 * 20 + 13 < box.y1
+
+
+def test_cells_are_boxed_apart(tmp_path: Path) -> None:
+    (region,) = locate(saved(tmp_path, pdfs.table(ruled=False)), "South\t95")
+    assert len(region.rects) == 2
+
+
+def test_part_of_a_ligature_has_its_box(tmp_path: Path) -> None:
+    path = saved(tmp_path, pdfs.ligatures())
+    ((whole,), (part,)) = (locate(path, quote)[0].rects for quote in ("ffi", "i"))
+    assert part.x1 > part.x0
+    assert whole.x0 - 0.1 <= part.x0 < part.x1 <= whole.x1 + 0.1
+
+
+def test_right_to_left_words(tmp_path: Path) -> None:
+    path = saved(tmp_path, pdfs.right_to_left())
+    first, last = (locate(path, word)[0].rects[0] for word in ("המגדלור", "שנה"))
+    assert first.x0 > last.x1
+
+
+def test_text_that_is_not_there_has_no_box(tmp_path: Path) -> None:
+    path = saved(tmp_path, pdfs.plain())
+    passage = passage_of(path)
+    moved = [line.model_copy(update={"bbox": Rect(0, 0, 10, 10)}) for line in passage.lines]
+    assert parsing.locate(path, passage.model_copy(update={"lines": tuple(moved)}), 0, 40) == ()
+    assert parsing.locate(path, passage, 5, 5) == ()
+    with pytest.raises(errors.NotFoundError):
+        parsing.locate(tmp_path / "gone.pdf", passage, 0, 5)
+
+
+def test_a_rendition_that_was_replaced_is_read_anew(tmp_path: Path) -> None:
+    path = saved(tmp_path, pdfs.plain())
+    before = locate(path, "Nobody")
+    saved(tmp_path, pdfs.plain(["one more line", *pdfs.SENTENCES]))
+    after = locate(path, "Nobody")
+    assert after[0].rects[0].y0 == pytest.approx(before[0].rects[0].y0 + 16, abs=0.1)
+
+
+def test_runs_are_laid_longest_first() -> None:
+    def run(text: str, x: float) -> quotes.Run:
+        boxes = tuple(Rect(x + n, 0, x + n + 1, 10) for n in range(len(text)))
+        return quotes.Run(Rect(x, 0, x + len(text), 10), text, boxes, False)
+
+    boxes = quotes.lay([run("1", 50), run("10", 70), run("1", 90)], "1101")
+    assert [box and box.x0 for box in boxes] == [50, 70, 71, 90]
+    assert quotes.lay([run("b", 0)], "abc") == [None, Rect(0, 0, 1, 10), None]
+
+
+def test_boxes_merge_by_line_and_keep_cells_apart() -> None:
+    boxes = [Rect(0, 0, 5, 10), Rect(5, 0, 9, 10), Rect(40, 0, 50, 10), Rect(0, 12, 5, 22)]
+    assert quotes.merge(boxes, False, apart=False) == [Rect(0, 0, 50, 10), Rect(0, 12, 5, 22)]
+    assert quotes.merge(boxes, False, apart=True) == [Rect(0, 0, 9, 10), Rect(40, 0, 50, 10), Rect(0, 12, 5, 22)]
+    swapped = [Rect(box.y0, box.x0, box.y1, box.x1) for box in boxes]
+    assert quotes.merge(swapped, True, apart=False)[0] == Rect(0, 0, 10, 50)
+
+
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+@pytest.mark.parametrize("unit", [1, 2])
+def test_a_highlight_in_a_window_covers_the_quote_exactly(tmp_path: Path, rotation: int, unit: int) -> None:
+    path = saved(tmp_path, pdfs.turned(rotation, crop=(40, 30, 560, 560), user_unit=unit))
+    (region,) = locate(path, QUOTE)
+    highlight = Highlight(page_number=1, rects=region.rects, active=True)
+    window = saved(tmp_path / "..", parsing.page_window(path, first=1, last=1, highlights=[highlight]))
+    assert orange_box(window) == pytest.approx(region.rects[0], abs=1.5)
+
+
+def orange_box(path: Path) -> tuple[float, float, float, float]:
+    """The bounds of the pixels in the colour of an active quote, a pixel being a point."""
+    picture = pymupdf.Pixmap(parsing.page_image(path, 1, zoom=1))
+    points = [
+        (x, y)
+        for y in range(picture.height)
+        for x in range(picture.width)
+        if picture.pixel(x, y)[0] > 230 and picture.pixel(x, y)[2] < 120
+    ]
+    xs, ys = zip(*points, strict=True)
+    return min(xs), min(ys), max(xs) + 1, max(ys) + 1
+
+
+def test_a_window_has_the_pages_asked_for_with_their_own_highlights(tmp_path: Path) -> None:
+    path = saved(tmp_path, pdfs.pages(9))
+    rects = (Rect(72, 90, 200, 104),)
+    highlights = [Highlight(page_number=n, rects=rects, kind="passage") for n in (2, 5, 6)]
+    with pymupdf.open(stream=parsing.page_window(path, first=4, last=6, highlights=highlights)) as window:
+        assert [page.get_text().split("\n")[0] for page in window] == [
+            f"Page {n} speaks of topic number {n}." for n in (4, 5, 6)
+        ]
+        assert [len(list(page.annots())) for page in window] == [0, 1, 1]
+    with pytest.raises(errors.NotFoundError, match="9 pages"):
+        parsing.page_window(path, first=10, last=12)
+
+
+def test_pictures_of_pages(tmp_path: Path) -> None:
+    path = saved(tmp_path, pdfs.turned(90))
+    assert parsing.page_size(path, 1) == (pdfs.WIDTH, pdfs.HEIGHT)
+    plain, outlined = (
+        parsing.page_image(path, 1, zoom=2, regions=regions)
+        for regions in ((), [Region(page_number=1, rects=(Rect(100, 300, 200, 400),))])
+    )
+    picture = pymupdf.Pixmap(plain)
+    assert (picture.width, picture.height) == (2 * pdfs.WIDTH, 2 * pdfs.HEIGHT)
+    assert picture.pixel(300, 600) == (255, 255, 255)
+    assert pymupdf.Pixmap(outlined).pixel(300, 600) != (255, 255, 255)
+    with pytest.raises(errors.NotFoundError):
+        parsing.page_size(path, 2)

@@ -1,0 +1,134 @@
+"""Reading in a process of its own. Each of these tests starts one."""
+
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from rag import errors, parsing
+from rag.config import ParsingConfig
+from rag.types import ParsedDocument
+from tests import pdfs
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def rendition(tmp_path: Path) -> Path:
+    (tmp_path / "out").mkdir()
+    return tmp_path / "out" / "rendition.pdf"
+
+
+def read(rendition: Path, content: bytes, name: str = "a.pdf", **settings: object) -> ParsedDocument:
+    source = rendition.parent.parent / "source"
+    source.write_bytes(content)
+    return parsing.read_file(source, name=name, rendition=rendition, config=ParsingConfig(**settings))
+
+
+def test_a_file_is_read_as_it_is_in_this_process(rendition: Path, tmp_path: Path) -> None:
+    source = tmp_path / "source.pdf"
+    source.write_bytes(pdfs.headings())
+    seen: list[tuple[int, int]] = []
+    document = parsing.read_file(
+        source, name="a.pdf", rendition=rendition, on_progress=lambda done, total: seen.append((done, total))
+    )
+    assert document == parsing.parse_rendition(rendition)
+    assert seen == [(n, 4) for n in range(1, 5)]
+    assert list(rendition.parent.iterdir()) == [rendition]
+
+
+def test_passwords(rendition: Path, tmp_path: Path) -> None:
+    source = tmp_path / "source.pdf"
+    source.write_bytes(pdfs.encrypted("tide"))
+    assert parsing.needs_password(source)
+    with pytest.raises(errors.PasswordError, match="Give its password"):
+        parsing.read_file(source, name="a.pdf", rendition=rendition)
+    with pytest.raises(errors.PasswordError, match="does not open"):
+        parsing.decrypt(source, rendition, "ebb")
+    assert list(rendition.parent.iterdir()) == []
+    parsing.read_file(source, name="a.pdf", rendition=rendition, password="tide")
+    assert not parsing.needs_password(rendition)
+    parsing.decrypt(source, rendition, "tide")
+    assert parsing.parse_rendition(rendition).line_count == len(pdfs.SENTENCES)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"%PDF-1.7\nnothing more", "damaged|no pages"),
+        (pdfs.blank(), "no text"),
+        (pdfs.broken_page(1, broken=1), "no page"),
+    ],
+)
+def test_what_cannot_be_read_is_named_and_leaves_nothing(rendition: Path, content: bytes, words: str) -> None:
+    with pytest.raises(errors.UnreadableFileError, match=words) as caught:
+        read(rendition, content)
+    assert "“a.pdf”" in caught.value.message
+    assert str(rendition.parent) not in caught.value.message + repr(caught.value.details)
+    assert list(rendition.parent.iterdir()) == []
+
+
+def test_pictures_without_tesseract(rendition: Path) -> None:
+    with pytest.raises(errors.UnreadableFileError, match="install Tesseract"):
+        read(rendition, pdfs.scanned(), ocr_language="xyz")
+    with pytest.raises(errors.UnreadableFileError, match="switch text recognition on"):
+        read(rendition, pdfs.scanned(), ocr=False)
+
+
+def test_a_file_that_takes_too_long(rendition: Path) -> None:
+    with pytest.raises(errors.UnreadableFileError, match="longer than 0 seconds"):
+        read(rendition, pdfs.plain(), timeout_seconds_base=0.05, timeout_seconds_per_page=0)
+    assert list(rendition.parent.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="macOS does not limit memory")
+def test_a_file_that_takes_too_much_memory(rendition: Path) -> None:
+    with pytest.raises(errors.UnreadableFileError, match=r"a\.pdf"):
+        read(rendition, pdfs.plain(), memory_limit_mb=10)
+    assert list(rendition.parent.iterdir()) == []
+
+
+def test_a_file_that_is_too_large_or_gone(rendition: Path, tmp_path: Path) -> None:
+    with pytest.raises(errors.UnreadableFileError, match="the limit is 0 MB"):
+        read(rendition, pdfs.plain(), max_file_mb=0)
+    with pytest.raises(errors.NotFoundError):
+        parsing.read_file(tmp_path / "gone.pdf", name="gone.pdf", rendition=rendition)
+
+
+def test_an_interruption_ends_the_process(rendition: Path, tmp_path: Path) -> None:
+    source = tmp_path / "source.pdf"
+    source.write_bytes(pdfs.pages(200))
+
+    def interrupt(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        parsing.read_file(source, name="a.pdf", rendition=rendition, on_progress=interrupt)
+    assert list(rendition.parent.iterdir()) == []
+
+
+def test_the_process_ends_with_a_killed_parent_and_leaves_nothing(rendition: Path, tmp_path: Path) -> None:
+    source = tmp_path / "source.pdf"
+    source.write_bytes(pdfs.pages(400))
+    script = f"""
+        import os, signal
+        from pathlib import Path
+        from rag import parsing
+
+        def die(done, total):
+            print(sorted(os.listdir({str(rendition.parent)!r})), flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        parsing.read_file(Path({str(source)!r}), name="a.pdf", rendition=Path({str(rendition)!r}), on_progress=die)
+    """
+    parent = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    assert parent.stdout.strip() == "['rendition.pdf.partial']", parent.stderr
+    until = time.monotonic() + 30
+    while list(rendition.parent.iterdir()) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert list(rendition.parent.iterdir()) == []

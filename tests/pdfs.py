@@ -258,6 +258,5 @@ def word_document(paragraphs: Sequence[str] = SENTENCES, heading: str = "Minutes
             "</Relationships>",
         )
         archive.writestr("word/_rels/document.xml.rels", f'<Relationships xmlns="{relations}"/>')
-        archive.writestr("word/_rels/document.xml.rels", f'<Relationships xmlns="{relations}"/>')
         archive.writestr("word/document.xml", f'<w:document xmlns:w="{word}"><w:body>{body}</w:body></w:document>')
     return content.getvalue()

@@ -7,7 +7,6 @@ from rag import errors, parsing
 from rag.config import ParsingConfig
 from rag.parsing import ocr, renditions
 from rag.parsing.mupdf import pymupdf
-from rag.parsing.mupdf import pymupdf
 from rag.types import BlockKind, ParsedDocument, Passage
 from tests import pdfs
 

@@ -165,6 +165,14 @@ def scanned(rotation: int = 0, *, lines: Sequence[str] = SENTENCES) -> bytes:
     return finish(document, deflate=True)
 
 
+def drawn_twice() -> bytes:
+    """The lines of `plain`, each made bold by drawing it again a little to the right."""
+    document = pymupdf.open(stream=plain(), filetype="pdf")
+    for index, line in enumerate(SENTENCES):
+        write(document[0], 72.3, 100 + 16 * index, line)
+    return finish(document)
+
+
 def blank() -> bytes:
     """A page with nothing on it."""
     document = pymupdf.open()

@@ -12,6 +12,8 @@ WORD_GAP_EM = 0.12
 """A gap wider than this between pieces is a space."""
 CELL_GAP_EM = 1.0
 """A gap wider than this may part the cells of a table."""
+COPY_PT = 1.0
+"""Equal texts this close together are one, drawn twice."""
 ALIGNED_PT = 4.0
 """Edges this close together are aligned."""
 MIN_TABLE_ROWS = 3
@@ -83,12 +85,23 @@ def _make_row(pieces: list[Piece]) -> Row:
     pieces.sort(key=lambda piece: piece.bbox.x0)
     cells = [[pieces[0]]]
     for before, piece in pairwise(pieces):
+        if _is_copy(before, piece):
+            continue
         gap = piece.bbox.x0 - before.bbox.x1
         if gap > CELL_GAP_EM * max(before.size, piece.size) and not _SIGNS.issuperset(before.text):
             cells.append([piece])
         else:
             cells[-1].append(piece)
     return Row(cells, bounds(piece.bbox for piece in pieces))
+
+
+def _is_copy(before: Piece, piece: Piece) -> bool:
+    """Whether the same text stands in the same place, as it does where bold type is made by drawing twice."""
+    return (
+        piece.text == before.text
+        and abs(piece.bbox.x0 - before.bbox.x0) < COPY_PT
+        and abs(piece.bbox.y0 - before.bbox.y0) < COPY_PT
+    )
 
 
 def bounds(boxes: Iterable[Rect]) -> Rect:

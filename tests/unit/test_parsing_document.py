@@ -121,6 +121,10 @@ def test_right_to_left_words_keep_their_logical_order(tmp_path: Path) -> None:
     ]
 
 
+def test_what_is_drawn_twice_is_read_once(tmp_path: Path) -> None:
+    assert texts(parse(tmp_path, pdfs.drawn_twice())) == list(pdfs.SENTENCES)
+
+
 def test_ligatures_come_apart(tmp_path: Path) -> None:
     assert texts(parse(tmp_path, pdfs.ligatures())) == ["The office was five miles away."]
 

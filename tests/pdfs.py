@@ -165,6 +165,16 @@ def scanned(rotation: int = 0, *, lines: Sequence[str] = SENTENCES) -> bytes:
     return finish(document, deflate=True)
 
 
+def bullets() -> bytes:
+    """A list whose bullets stand well before its lines."""
+    document = pymupdf.open()
+    page = document.new_page(width=WIDTH, height=HEIGHT)
+    for index, line in enumerate(SENTENCES):
+        write(page, 72, 100 + 16 * index, "-")
+        write(page, 100, 100 + 16 * index, line)
+    return finish(document)
+
+
 def drawn_twice() -> bytes:
     """The lines of `plain`, each made bold by drawing it again a little to the right."""
     document = pymupdf.open(stream=plain(), filetype="pdf")

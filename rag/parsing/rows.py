@@ -1,5 +1,6 @@
 """From pieces to lines: what stands on one baseline is one line, and lines that hang together are one block."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -24,7 +25,8 @@ MAX_HEADER_LINES = 5
 PARAGRAPH_GAP_EM = 0.65
 """More white than this between two lines begins a block."""
 _ENDS = (".", ":", "?", "!", "”", "。", "؟")
-_SIGNS = frozenset("$€£¥(–—-")
+_LEADS = re.compile(r"[$€£¥(–—-]+|[•●○▪■◦‣⁃*o§·]|\(?(\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]")
+"""What belongs to the text after it, however wide the gap: signs of currencies, bullets and numbers of lists."""
 
 
 class RawLine(NamedTuple):
@@ -84,14 +86,16 @@ def _is_level(first: Rect, other: Rect) -> bool:
 def _make_row(pieces: list[Piece]) -> Row:
     pieces.sort(key=lambda piece: piece.bbox.x0)
     cells = [[pieces[0]]]
+    right = pieces[0].bbox.x1  # not the last piece's: a mark set over a line begins and ends within it
     for before, piece in pairwise(pieces):
         if _is_copy(before, piece):
             continue
-        gap = piece.bbox.x0 - before.bbox.x1
-        if gap > CELL_GAP_EM * max(before.size, piece.size) and not _SIGNS.issuperset(before.text):
+        gap = piece.bbox.x0 - right
+        if gap > CELL_GAP_EM * max(before.size, piece.size) and not _LEADS.fullmatch(before.text):
             cells.append([piece])
         else:
             cells[-1].append(piece)
+        right = max(right, piece.bbox.x1)
     return Row(cells, bounds(piece.bbox for piece in pieces))
 
 

@@ -121,6 +121,12 @@ def test_right_to_left_words_keep_their_logical_order(tmp_path: Path) -> None:
     ]
 
 
+def test_a_list_is_no_table(tmp_path: Path) -> None:
+    document = parse(tmp_path, pdfs.bullets())
+    assert texts(document) == [f"- {sentence}" for sentence in pdfs.SENTENCES]
+    assert {block.kind for block in document.blocks} == {BlockKind.TEXT}
+
+
 def test_what_is_drawn_twice_is_read_once(tmp_path: Path) -> None:
     assert texts(parse(tmp_path, pdfs.drawn_twice())) == list(pdfs.SENTENCES)
 

@@ -19,6 +19,8 @@ TOLERANCE_PT = 0.1
 """How far the middle of a run may be out of its line's box."""
 CELL_GAP_EM = 1.0
 """Boxes in a table's row with a wider gap between them stay apart: they are in different cells."""
+WORD_GAP_EM = 4.0
+"""So they do in running text if the gap is wider than any between words: a mark set over the line stands elsewhere."""
 KEPT_PAGES = 32
 """Pages whose characters are kept, for the next quote from the same page (about 0.5 MB each)."""
 
@@ -68,7 +70,8 @@ def _line_boxes(rendition: Path, line: Line, first: int, last: int) -> list[Rect
     near = [_run(raw) for raw in _page_lines(rendition, line.page_number) if _is_in(raw.bbox, line.bbox)]
     boxes = lay(near, target)[before : before + chosen]
     vertical = sum(run.is_vertical for run in near) * 2 > len(near)
-    return merge((box for box in boxes if box is not None), vertical, apart=line.kind is BlockKind.TABLE)
+    gap = CELL_GAP_EM if line.kind is BlockKind.TABLE else WORD_GAP_EM
+    return merge((box for box in boxes if box is not None), vertical, gap_em=gap)
 
 
 def _is_in(box: Rect, line: Rect) -> bool:
@@ -93,10 +96,10 @@ def lay(runs: Iterable[Run], target: str) -> list[Rect | None]:
     return boxes
 
 
-def merge(boxes: Iterable[Rect], vertical: bool, *, apart: bool) -> list[Rect]:
-    """Neighbouring boxes on one baseline become one; with `apart` a wide gap keeps them apart."""
+def merge(boxes: Iterable[Rect], vertical: bool, *, gap_em: float) -> list[Rect]:
+    """Neighbouring boxes on one baseline become one; a gap wider than `gap_em` heights keeps them apart."""
     if vertical:
-        return [_swap(box) for box in merge(map(_swap, boxes), False, apart=apart)]
+        return [_swap(box) for box in merge(map(_swap, boxes), False, gap_em=gap_em)]
     lines: list[list[Rect]] = []
     for box in boxes:
         line = next((line for line in lines if _is_level(line[0], box)), None)
@@ -104,13 +107,13 @@ def merge(boxes: Iterable[Rect], vertical: bool, *, apart: bool) -> list[Rect]:
             lines.append([box])
         else:
             line.append(box)
-    return [merged for line in lines for merged in _merge_line(sorted(line), apart)]
+    return [merged for line in lines for merged in _merge_line(sorted(line), gap_em)]
 
 
-def _merge_line(boxes: Sequence[Rect], apart: bool) -> Iterator[Rect]:
+def _merge_line(boxes: Sequence[Rect], gap_em: float) -> Iterator[Rect]:
     current = boxes[0]
     for box in boxes[1:]:
-        if apart and box.x0 - current.x1 > CELL_GAP_EM * (box.y1 - box.y0):
+        if box.x0 - current.x1 > gap_em * (box.y1 - box.y0):
             yield current
             current = box
         else:

@@ -117,10 +117,10 @@ def test_runs_are_laid_longest_first() -> None:
 
 def test_boxes_merge_by_line_and_keep_cells_apart() -> None:
     boxes = [Rect(0, 0, 5, 10), Rect(5, 0, 9, 10), Rect(40, 0, 50, 10), Rect(0, 12, 5, 22)]
-    assert quotes.merge(boxes, False, apart=False) == [Rect(0, 0, 50, 10), Rect(0, 12, 5, 22)]
-    assert quotes.merge(boxes, False, apart=True) == [Rect(0, 0, 9, 10), Rect(40, 0, 50, 10), Rect(0, 12, 5, 22)]
+    assert quotes.merge(boxes, False, gap_em=4) == [Rect(0, 0, 50, 10), Rect(0, 12, 5, 22)]
+    assert quotes.merge(boxes, False, gap_em=1) == [Rect(0, 0, 9, 10), Rect(40, 0, 50, 10), Rect(0, 12, 5, 22)]
     swapped = [Rect(box.y0, box.x0, box.y1, box.x1) for box in boxes]
-    assert quotes.merge(swapped, True, apart=False)[0] == Rect(0, 0, 10, 50)
+    assert quotes.merge(swapped, True, gap_em=4)[0] == Rect(0, 0, 10, 50)
 
 
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])

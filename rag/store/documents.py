@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from psycopg import sql
@@ -147,6 +147,8 @@ class Documents:
                 row = connection.execute(queries.load("session")["try_claim"], parameters).fetchone()
             yield bool(row and row["claimed"])
         finally:
+            with suppress(errors.StoreError), store_errors():  # a lost connection has lost its claim
+                connection.execute(queries.load("session")["release_claim"])
             connection.close()
 
 

@@ -35,3 +35,7 @@ SELECT pg_try_advisory_lock(hashtextextended(:user_id::text || chr(10) || :docum
 
 -- name: snapshot
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
+
+-- name: release_claim
+-- Closing the connection would do it too, but only once the server has noticed.
+SELECT pg_advisory_unlock_all();

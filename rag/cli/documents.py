@@ -99,7 +99,7 @@ def delete(names: Names, index_name: IndexName = DEFAULT_INDEX, as_json: AsJson 
     """
     with open_engine() as engine:
         found = _named(engine, index_name, names)
-        _print_touched("deleted", found, engine.delete([document.id for document in found]), as_json=as_json)
+        _print_touched("deleted", found, engine.trash([document.id for document in found]), as_json=as_json)
 
 
 def restore(names: Names, index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None:

@@ -179,7 +179,7 @@ class RAGEngine:
         """One document, in the trash or not. Raises NotFoundError."""
         return self._resources.store.documents.get(self.user_id, document_id)
 
-    def delete(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
+    def trash(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
         """Put documents in the trash: out of every search at once, restorable. Returns those that were touched."""
         return self._resources.store.documents.trash(self.user_id, document_ids)
 

@@ -11,7 +11,7 @@ from llama_index.core.base.embeddings import base as embeddings
 from rag import providers
 from rag.retrieval.fusion import min_max, ranks, reciprocal_rank_fusion, weighted_fusion
 from rag.retrieval.places import Place, around, gather_places
-from rag.store import Store
+from rag.store import LexicalMatches, Store
 from rag.types import (
     Candidate,
     Chunk,
@@ -110,14 +110,10 @@ class Searcher:
             return []
         return self._store.chunks.dense(scope, self._space, providers.embed_query(self._embedder, query), POOL)
 
-    def _lexical(self, scope: Scope, query: str, options: RetrievalOptions) -> tuple[list[Candidate], Scores]:
-        """The chunks that match by words and, where several documents are searched, how well each as a whole does."""
+    def _lexical(self, scope: Scope, query: str, options: RetrievalOptions) -> LexicalMatches:
         if options.mode == "vector":
-            return [], {}
-        chunks = self._store.chunks.lexical(scope, query, POOL)
-        if options.mode == "lexical" or len(scope.filters.document_ids) == 1:
-            return chunks, {}
-        return chunks, dict(self._store.chunks.lexical_documents(scope, query, POOL))
+            return LexicalMatches([], {})
+        return self._store.chunks.lexical(scope, query, POOL)
 
     def _decide(self, query: str, chunks: Sequence[Chunk], ranking: Ranking, options: RetrievalOptions) -> Ranking:
         """The final scores of `chunks`: the fused ones or, where asked for, their mean with the cross-encoder's.

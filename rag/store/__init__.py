@@ -2,6 +2,7 @@
 
 from rag.store.files import FileStore
 from rag.store.health import Health
+from rag.store.lexical import LexicalMatches
 from rag.store.store import Store
 
-__all__ = ["FileStore", "Health", "Store"]
+__all__ = ["FileStore", "Health", "LexicalMatches", "Store"]

@@ -15,7 +15,7 @@ from rag.store import queries, terms
 from rag.store.database import Connection, Database
 from rag.store.dense import HALF_PRECISION_ABOVE, DenseSearch
 from rag.store.documents import to_document
-from rag.store.lexical import LexicalSearch
+from rag.store.lexical import LexicalMatches, LexicalSearch
 from rag.types import Candidate, Chunk, Document, EmbeddingSpace, Line, ParsedDocument, Scope
 
 CHARS_PER_TOKEN = 4
@@ -105,13 +105,9 @@ class Chunks:
         """The chunks in scope nearest to `vector`, best first; the score is 1 - cosine distance, clipped to 0..1."""
         return self._dense.search(scope, space, vector, limit)
 
-    def lexical(self, scope: Scope, query: str, limit: int) -> list[Candidate]:
-        """The chunks in scope with the highest BM25 for `query`, best first; the score is raw BM25, above 0."""
-        return self._lexical.chunks(scope, query, limit)
-
-    def lexical_documents(self, scope: Scope, query: str, limit: int) -> list[tuple[uuid.UUID, float]]:
-        """The documents in scope with the highest BM25, each taken as one text, best first, with their raw BM25."""
-        return self._lexical.documents(scope, query, limit)
+    def lexical(self, scope: Scope, query: str, limit: int) -> LexicalMatches:
+        """The `limit` chunks, and the `limit` documents each taken as one text, with the highest BM25 in scope."""
+        return self._lexical.search(scope, query, limit)
 
     # --- reading ---
 

@@ -6,7 +6,7 @@ computed on them as arrays, which is several times faster than row by row in SQL
 
 import uuid
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,21 @@ from rag.types import Candidate, Scope
 Parameters = Mapping[str, object]
 
 
+class LexicalMatches(NamedTuple):
+    """What matches a query by words, each with its raw BM25 above 0, best first: chunks, and documents as a whole."""
+
+    chunks: list[Candidate]
+    documents: dict[uuid.UUID, float]
+
+
+class _Postings(NamedTuple):
+    """The postings of a question's terms, and what they are of: `dimensions` is the index's vector size."""
+
+    dimensions: int
+    collection: bm25.Collection
+    lists: list[bm25.PostingList]
+
+
 class LexicalSearch:
     """The table `postings`."""
 
@@ -24,49 +39,51 @@ class LexicalSearch:
         self._database = database
         self._queries = queries.load("lexical")
 
-    def chunks(self, scope: Scope, query: str, limit: int) -> list[Candidate]:
+    def search(self, scope: Scope, query: str, limit: int) -> LexicalMatches:
         """See `Chunks.lexical`."""
-        parameters = _parameters(scope, query)
-        return self._database.read(lambda connection: self._chunks(connection, parameters, limit))
+        parameters = {**scopes.parameters(scope), "query": terms.normalize(query)}
+        return self._database.read(lambda connection: self._search(connection, parameters, limit))
 
-    def documents(self, scope: Scope, query: str, limit: int) -> list[tuple[uuid.UUID, float]]:
-        """See `Chunks.lexical_documents`."""
-        parameters = _parameters(scope, query)
-        return self._database.read(lambda connection: self._documents(connection, parameters, limit))
+    def _search(self, connection: Connection, parameters: Parameters, limit: int) -> LexicalMatches:
+        found = self._postings(connection, parameters)
+        if not found.lists:
+            return LexicalMatches([], {})
+        return LexicalMatches(
+            chunks=self._best_chunks(connection, parameters, found, limit),
+            documents=self._best_documents(connection, parameters, found, limit),
+        )
 
-    def _chunks(self, connection: Connection, parameters: Parameters, limit: int) -> list[Candidate]:
-        dimensions, collection, lists = self._postings(connection, parameters)
-        scores = bm25.chunk_scores(collection, lists)
+    def _best_chunks(
+        self, connection: Connection, parameters: Parameters, found: _Postings, limit: int
+    ) -> list[Candidate]:
+        scores = bm25.chunk_scores(found.collection, found.lists)
         positions = bm25.best(scores, limit)
-        if not len(positions):
-            return []
-        documents = np.searchsorted(collection.offsets, positions, side="right") - 1
+        documents = np.searchsorted(found.collection.offsets, positions, side="right") - 1
         places = {
-            "numbers": collection.numbers[documents].tolist(),
-            "ordinals": (positions - collection.offsets[documents]).tolist(),
+            "numbers": found.collection.numbers[documents].tolist(),
+            "ordinals": (positions - found.collection.offsets[documents]).tolist(),
         }
-        query = self._queries["chunks"].format(chunks=queries.chunk_table(dimensions))
-        found = scores[positions].tolist()
+        query = self._queries["chunks"].format(chunks=queries.chunk_table(found.dimensions))
+        best = scores[positions].tolist()
         return [
-            Candidate(row["chunk_id"], row["document_id"], row["page_number"], found[row["place"] - 1])
+            Candidate(row["chunk_id"], row["document_id"], row["page_number"], best[row["place"] - 1])
             for row in connection.execute(query, {**parameters, **places}, binary=True)
         ]
 
-    def _documents(self, connection: Connection, parameters: Parameters, limit: int) -> list[tuple[uuid.UUID, float]]:
-        _, collection, lists = self._postings(connection, parameters)
-        scores = bm25.document_scores(collection, lists)
+    def _best_documents(
+        self, connection: Connection, parameters: Parameters, found: _Postings, limit: int
+    ) -> dict[uuid.UUID, float]:
+        scores = bm25.document_scores(found.collection, found.lists)
         positions = bm25.best(scores, limit)
-        found = scores[positions].tolist()
-        places = {"numbers": collection.numbers[positions].tolist()}
-        return [
-            (row["document_id"], found[row["place"] - 1])
+        best = scores[positions].tolist()
+        places = {"numbers": found.collection.numbers[positions].tolist()}
+        return {
+            row["document_id"]: best[row["place"] - 1]
             for row in connection.execute(self._queries["documents"], {**parameters, **places}, binary=True)
-        ]
+        }
 
-    def _postings(
-        self, connection: Connection, parameters: Parameters
-    ) -> tuple[int, bm25.Collection, list[bm25.PostingList]]:
-        """The index's vector size and what is searched, seen as it is now until the end of the transaction."""
+    def _postings(self, connection: Connection, parameters: Parameters) -> _Postings:
+        """What is searched, seen as it is now until the end of the transaction."""
         connection.execute(queries.load("session")["snapshot"])
         row = connection.execute(self._queries["collection"], parameters, binary=True).fetchone() or {}
         collection = bm25.Collection(
@@ -74,16 +91,11 @@ class LexicalSearch:
             chunk_counts=_integers(row["chunk_counts"], ">i4"),
             lexeme_counts=_integers(row["lexeme_counts"], ">i8"),
         )
-        terms_found = connection.execute(self._queries["postings"], parameters, binary=True)
         lists = [
             bm25.PostingList(_integers(found["blocks"], ">i8"), _integers(found["postings"], ">i4"))
-            for found in terms_found
+            for found in connection.execute(self._queries["postings"], parameters, binary=True)
         ]
-        return row["dimensions"], collection, lists
-
-
-def _parameters(scope: Scope, query: str) -> dict[str, object]:
-    return {**scopes.parameters(scope), "query": terms.normalize(query)}
+        return _Postings(row["dimensions"], collection, lists)
 
 
 def _integers(data: bytes | None, dtype: str) -> Any:

@@ -138,7 +138,7 @@ def _open(document: Document) -> None:
 
 def _delete(chosen: list[Document]) -> None:
     with door():
-        session.engine().delete([document.id for document in chosen])
+        session.engine().trash([document.id for document in chosen])
         st.session_state["deleted"] = {document.id: document.name for document in chosen}
         _forget_selection("library")
 

@@ -158,7 +158,7 @@ def _actions(document: Document) -> None:
             session.engine().retry(document.id)
             st.rerun(scope="fragment")
         if st.button("Remove", key=f"remove-{document.id}", icon=":material/delete:"):
-            session.engine().delete([document.id])
+            session.engine().trash([document.id])
             st.rerun(scope="fragment")
 
 

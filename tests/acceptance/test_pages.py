@@ -181,7 +181,7 @@ def test_duplicate_and_unknown_kinds_say_so(app: AppTest, engine: RAGEngine) -> 
     open_page(app, "upload")
     upload(app, "again.pdf", MINUTES)
     assert "in the library already" in texts(app)
-    engine.delete([document.id])
+    engine.trash([document.id])
     upload(app, "again.pdf", MINUTES)
     assert "in the trash already" in texts(app)
     upload(app, "tool.exe", b"MZ\x90\x00" + bytes(range(256)))
@@ -230,7 +230,7 @@ def test_library_lists_documents_and_searches_their_names(app: AppTest, engine: 
 
 def test_trash_lists_what_was_deleted(app: AppTest, engine: RAGEngine) -> None:
     document = add(engine)
-    engine.delete([document.id])
+    engine.trash([document.id])
     open_page(app, "library")
     assert "Your library is empty" in texts(app)
     app.button_group[0].set_value("Trash").run()

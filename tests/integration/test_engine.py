@@ -65,7 +65,7 @@ def test_an_answer_quotes_and_lights_the_very_words(engine: RAGEngine) -> None:
 
 def test_trash_hides_and_restore_brings_back(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
     harbour = library["harbour.pdf"]
-    assert engine.delete([harbour]) == [harbour]
+    assert engine.trash([harbour]) == [harbour]
     assert "harbour.pdf" not in names(engine, "ships in the harbour")
     assert [document.name for document in engine.documents(in_trash=True)] == ["harbour.pdf"]
     assert engine.restore([harbour]) == [harbour]
@@ -76,7 +76,7 @@ def test_purge_takes_the_files_and_only_from_the_trash(engine: RAGEngine, librar
     harbour = library["harbour.pdf"]
     original = engine.original(harbour)
     assert engine.purge([harbour]) == []
-    engine.delete([harbour])
+    engine.trash([harbour])
     assert engine.purge([harbour]) == [harbour]
     assert not original.exists()
     with pytest.raises(errors.NotFoundError):
@@ -158,7 +158,7 @@ def test_another_user_sees_and_changes_nothing(engine: RAGEngine, library: dict[
     assert other.answer({"question": "How many ships?"}).status == "insufficient_context"
     assert other.inspect_index().documents == 0
     assert other.chunks(ids[0]) == []
-    assert (other.delete(ids), other.restore(ids), other.purge(ids)) == ([], [], [])
+    assert (other.trash(ids), other.restore(ids), other.purge(ids)) == ([], [], [])
     for call in (other.document, other.original, other.rendition, other.retry, other.process):
         with pytest.raises(errors.NotFoundError):
             call(ids[0])

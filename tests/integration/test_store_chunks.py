@@ -81,8 +81,8 @@ def test_replacing_leaves_nothing_of_the_old(owner: Owner) -> None:
     document = owner.add("a.pdf")
     owner.fill(document, ["zebra", "lion", "zebra again"])
     owner.fill(document, ["only giraffes"])
-    assert owner.db.chunks.lexical(owner.scope, "zebra", 10) == []
-    assert len(owner.db.chunks.lexical(owner.scope, "giraffe", 10)) == 1
+    assert owner.db.chunks.lexical(owner.scope, "zebra", 10).chunks == []
+    assert len(owner.db.chunks.lexical(owner.scope, "giraffe", 10).chunks) == 1
     assert len(owner.db.chunks.dense(owner.scope, SPACE, random_vector("zebra"), 10)) == 1
     assert owner.db.documents.get("ann", document.id).chunk_count == 1
 
@@ -115,7 +115,7 @@ def test_a_document_can_be_put_in_the_trash_while_it_is_replaced(owner: Owner) -
     document = owner.ready("a.pdf", ["old zebra"])
     replace_all(owner, document, "new lion", lambda: owner.db.documents.trash("ann", [document.id]))
     assert owner.db.documents.get("ann", document.id).deleted_at is not None
-    assert owner.db.chunks.lexical(owner.scope, "lion", 10) == []
+    assert owner.db.chunks.lexical(owner.scope, "lion", 10).chunks == []
 
 
 def test_the_old_chunks_are_found_until_the_new_ones_are_there(owner: Owner) -> None:
@@ -123,8 +123,8 @@ def test_the_old_chunks_are_found_until_the_new_ones_are_there(owner: Owner) -> 
     seen: list[tuple[int, int]] = []
 
     def look() -> None:
-        found = owner.db.chunks.lexical
-        seen.append((len(found(owner.scope, "zebra", 10)), len(found(owner.scope, "lion", 10))))
+        found = [owner.db.chunks.lexical(owner.scope, word, 10).chunks for word in ("zebra", "lion")]
+        seen.append((len(found[0]), len(found[1])))
 
     replace_all(owner, document, "new lion", look)
     look()
@@ -154,8 +154,8 @@ def test_a_failing_replacement_leaves_the_old_chunks(owner: Owner, vectors: list
             search_texts=texts,
         )
     assert owner.db.chunks.of_document("ann", document.id) == before
-    assert [hit.chunk_id for hit in owner.db.chunks.lexical(owner.scope, "zebra", 10)] == [before[0].id]
-    assert owner.db.chunks.lexical(owner.scope, "lion", 10) == []
+    assert [hit.chunk_id for hit in owner.db.chunks.lexical(owner.scope, "zebra", 10).chunks] == [before[0].id]
+    assert owner.db.chunks.lexical(owner.scope, "lion", 10).chunks == []
     assert owner.db.documents.get("ann", document.id) == document
 
 
@@ -181,7 +181,7 @@ def test_any_vector_size(db: store.Store, dimensions: int) -> None:
     assert best.page_number == 2
     assert best.score == pytest.approx(1.0, abs=1e-3)
     assert len(db.chunks.of_document("ann", document.id)) == 3
-    assert db.chunks.lexical(owner.scope, "two", 3)[0].chunk_id == best.chunk_id
+    assert db.chunks.lexical(owner.scope, "two", 3).chunks[0].chunk_id == best.chunk_id
 
 
 @pytest.mark.parametrize("dimensions", [0, 4001])

@@ -53,7 +53,7 @@ def test_any_user_id_is_just_a_name(db: store.Store, user: str) -> None:
     owner = Owner.of(db, user)
     own = owner.ready("own.pdf", ["my own merger"])
     assert [document.id for document in db.documents.list(user, owner.index.id)] == [own.id]
-    assert {hit.document_id for hit in db.chunks.lexical(owner.scope, "merger", 10)} == {own.id}
+    assert {hit.document_id for hit in db.chunks.lexical(owner.scope, "merger", 10).chunks} == {own.id}
     assert {hit.document_id for hit in db.chunks.dense(owner.scope, SPACE, random_vector("x"), 10)} == {own.id}
     assert db.jobs.enqueue(user, own.id)
     assert not db.jobs.enqueue(user, own.id)
@@ -79,15 +79,15 @@ def test_the_trash_hides_and_gives_back(owner: Owner) -> None:
     assert documents.trash("ann", [thrown.id]) == []
     assert [document.id for document in documents.list("ann", index_id)] == [kept.id]
     assert [document.id for document in documents.list("ann", index_id, in_trash=True)] == [thrown.id]
-    assert {hit.document_id for hit in chunks.lexical(owner.scope, "shared", 10)} == {kept.id}
+    assert {hit.document_id for hit in chunks.lexical(owner.scope, "shared", 10).chunks} == {kept.id}
     assert {hit.document_id for hit in chunks.dense(owner.scope, SPACE, random_vector("x"), 10)} == {kept.id}
-    assert {document for document, _ in chunks.lexical_documents(owner.scope, "shared", 10)} == {kept.id}
+    assert set(chunks.lexical(owner.scope, "shared", 10).documents) == {kept.id}
     assert chunks.get("ann", [chunk.id]) == []
     assert chunks.of_document("ann", thrown.id) == []
     assert chunks.page_lines("ann", [(thrown.id, 1)]) == {}
 
     assert documents.restore("ann", [thrown.id, kept.id]) == [thrown.id]
-    assert len(chunks.lexical(owner.scope, "shared", 10)) == 2
+    assert len(chunks.lexical(owner.scope, "shared", 10).chunks) == 2
     assert [found.id for found, _ in chunks.get("ann", [chunk.id])] == [chunk.id]
 
 
@@ -98,7 +98,7 @@ def test_only_the_trash_is_purged(owner: Owner) -> None:
     assert owner.db.documents.purge("ann", [document.id]) == [document.id]
     with pytest.raises(errors.NotFoundError):
         owner.db.documents.get("ann", document.id)
-    assert owner.db.chunks.lexical(owner.scope, "words", 10) == []
+    assert owner.db.chunks.lexical(owner.scope, "words", 10).chunks == []
     assert owner.add("a.pdf").status is DocumentStatus.QUEUED  # no longer a duplicate
 
 

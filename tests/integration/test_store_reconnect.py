@@ -38,7 +38,7 @@ def test_reads_and_writes_go_on_after_idle_connections_were_lost(owner: Owner, d
     db = owner.db
     calls: list[Callable[[], object]] = [
         lambda: db.documents.list("ann", owner.index.id),
-        lambda: db.chunks.lexical(owner.scope, "words", 1),
+        lambda: db.chunks.lexical(owner.scope, "words", 1).chunks,
         lambda: db.chunks.dense(owner.scope, SPACE, random_vector("x"), 1),
         lambda: db.documents.trash("ann", [uuid.uuid4()]) == [],
         lambda: db.jobs.enqueue("ann", uuid.uuid4()),
@@ -82,7 +82,7 @@ def test_a_read_that_is_cut_off_is_tried_again(owner: Owner) -> None:
 
 @pytest.mark.usefixtures("locked")
 def test_a_lexical_search_that_is_cut_off_is_tried_again(owner: Owner) -> None:
-    assert owner.db.chunks.lexical(owner.scope, "words", 1)
+    assert owner.db.chunks.lexical(owner.scope, "words", 1).chunks
 
 
 @pytest.mark.usefixtures("locked")
@@ -115,7 +115,7 @@ def test_a_killed_server_is_back_with_all_that_was_confirmed(crashing: tuple[Own
     for _ in range(2):
         confirmed = {document.id for document in owner.db.documents.list("ann", owner.index.id)}
         os.kill(int(pid_file.read_text().split()[0]), signal.SIGKILL)
-        assert owner.db.chunks.lexical(owner.scope, "words", 10)
+        assert owner.db.chunks.lexical(owner.scope, "words", 10).chunks
         assert owner.db.chunks.dense(owner.scope, SPACE, random_vector("x"), 10)
         assert {document.id for document in owner.db.documents.list("ann", owner.index.id)} == confirmed
         owner.ready(f"{uuid.uuid4()}.pdf", ["more words"])

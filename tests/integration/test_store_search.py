@@ -81,11 +81,11 @@ def test_lexical_is_bm25_in_the_scope(owner: Owner, database_url: str, names: tu
     by_id = {chunk.id: score for chunk, score in zip(chunks, expected, strict=True) if score > 0}
 
     scope = owner.scope_of(document_ids=[document.id for document in documents])
-    found = owner.db.chunks.lexical(scope, QUERY, 1000)
+    found = owner.db.chunks.lexical(scope, QUERY, 1000).chunks
 
     assert {hit.chunk_id: hit.score for hit in found} == pytest.approx(by_id)
     assert [hit.score for hit in found] == pytest.approx(sorted(by_id.values(), reverse=True))
-    assert owner.db.chunks.lexical(scope, QUERY, 5) == found[:5]
+    assert owner.db.chunks.lexical(scope, QUERY, 5).chunks == found[:5]
     pages = {chunk.id: (chunk.document_id, chunk.page_number) for chunk in chunks}
     assert all(pages[hit.chunk_id] == (hit.document_id, hit.page_number) for hit in found)
 
@@ -97,19 +97,19 @@ def test_lexical_documents_is_bm25_of_whole_documents(owner: Owner, database_url
         for document in documents
     ]
     expected = plain_bm25(bags, lexemes(database_url, [QUERY])[0])
-    found = owner.db.chunks.lexical_documents(owner.scope, QUERY, 10)
-    assert dict(found) == pytest.approx(
+    found = owner.db.chunks.lexical(owner.scope, QUERY, 10).documents
+    assert found == pytest.approx(
         {document.id: score for document, score in zip(documents, expected, strict=True) if score > 0}
     )
-    assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
+    assert [*found.values()] == sorted(found.values(), reverse=True)
 
 
 @pytest.mark.parametrize(
     "query", ["", "the of and", "?!", "unheardof", "' OR 1=1 --", "\x00", "a" * 4000, "& | ! <-> :*"]
 )
 def test_questions_without_a_known_term_find_nothing(owner: Owner, query: str) -> None:
-    assert owner.db.chunks.lexical(owner.scope, query, 10) == []
-    assert owner.db.chunks.lexical_documents(owner.scope, query, 10) == []
+    assert owner.db.chunks.lexical(owner.scope, query, 10).chunks == []
+    assert owner.db.chunks.lexical(owner.scope, query, 10).documents == {}
 
 
 @pytest.mark.parametrize(
@@ -131,14 +131,14 @@ def test_questions_without_a_known_term_find_nothing(owner: Owner, query: str) -
 def test_numbers_names_and_scripts_are_found(db: store.Store, text: str, query: str) -> None:
     owner = Owner.of(db, "ann")
     document = owner.ready("a.pdf", ["something else", text])
-    assert [hit.page_number for hit in db.chunks.lexical(owner.scope, query, 10)] == [2]
-    assert [found for found, _ in db.chunks.lexical_documents(owner.scope, query, 10)] == [document.id]
+    assert [hit.page_number for hit in db.chunks.lexical(owner.scope, query, 10).chunks] == [2]
+    assert [*db.chunks.lexical(owner.scope, query, 10).documents] == [document.id]
 
 
 def test_a_term_too_long_for_a_key_harms_nothing(db: store.Store) -> None:
     owner = Owner.of(db, "ann")
     owner.ready("a.pdf", [f"zebra {'x' * 1000} lion"])
-    assert len(db.chunks.lexical(owner.scope, "lion", 10)) == 1
+    assert len(db.chunks.lexical(owner.scope, "lion", 10).chunks) == 1
 
 
 def test_dense_is_the_cosine_order(owner: Owner) -> None:
@@ -184,16 +184,16 @@ def test_filters_hold_in_every_search(db: store.Store, filters: dict[str, object
         owner.ready("c.pdf", ["words"], source="s3://y/c").id: "c.pdf",
     }
     scope = owner.scope_of(**filters)
-    assert {documents[hit.document_id] for hit in db.chunks.lexical(scope, "words", 10)} == names
+    assert {documents[hit.document_id] for hit in db.chunks.lexical(scope, "words", 10).chunks} == names
     assert {documents[hit.document_id] for hit in db.chunks.dense(scope, SPACE, random_vector("x"), 10)} == names
-    assert {documents[found] for found, _ in db.chunks.lexical_documents(scope, "words", 10)} == names
+    assert {documents[found] for found in db.chunks.lexical(scope, "words", 10).documents} == names
 
 
 def test_indexes_of_one_user_are_apart(db: store.Store) -> None:
     first, second = Owner.of(db, "ann"), Owner.of(db, "ann", name="second")
     document = first.ready("a.pdf", ["words"])
     second.ready("b.pdf", ["words"])
-    assert [hit.document_id for hit in db.chunks.lexical(first.scope, "words", 10)] == [document.id]
+    assert [hit.document_id for hit in db.chunks.lexical(first.scope, "words", 10).chunks] == [document.id]
     assert [hit.document_id for hit in db.chunks.dense(first.scope, SPACE, random_vector("x"), 10)] == [document.id]
 
 

@@ -1,0 +1,102 @@
+"""Documents and the indexes they are in."""
+
+import datetime as dt
+import uuid
+from enum import StrEnum
+
+import pydantic
+
+from rag.types.text import Model, PageInfo
+
+
+class DocumentStatus(StrEnum):
+    """How far a document is. Only `ready` documents (or ones that were ready before) are searchable."""
+
+    QUEUED = "queued"
+    NEEDS_PASSWORD = "needs_password"  # noqa: S105  # a state, not a password
+    PARSING = "parsing"
+    EMBEDDING = "embedding"
+    READY = "ready"
+    FAILED = "failed"
+
+
+class Progress(Model):
+    """How far the present stage is: `done` of `total` units (pages while parsing, chunks while embedding)."""
+
+    done: int = 0
+    total: int = 0
+
+
+class Document(Model):
+    """A file of one user in one index."""
+
+    id: uuid.UUID
+    user_id: str
+    index_id: uuid.UUID
+    name: str
+    mime_type: str
+    sha256: str
+    size: int
+    source: str | None = None
+    title: str | None = None
+    status: DocumentStatus
+    progress: Progress = Progress()
+    error: str | None = None
+    error_code: str | None = None
+    page_count: int = 0
+    failed_pages: tuple[int, ...] = ()
+    line_count: int = 0
+    chunk_count: int = 0
+    pages: tuple[PageInfo, ...] = ()
+    created_at: dt.datetime
+    indexed_at: dt.datetime | None = None
+    deleted_at: dt.datetime | None = None
+
+
+class ChunkingOptions(Model):
+    """How blocks are cut into chunks; sizes in characters."""
+
+    chunk_size_chars: int = pydantic.Field(default=1200, ge=100, le=8000)
+    chunk_overlap_chars: int = pydantic.Field(default=200, ge=0)
+    min_chunk_chars: int = pydantic.Field(default=200, ge=0)
+
+    @pydantic.model_validator(mode="after")
+    def _overlap_below_size(self) -> "ChunkingOptions":
+        if self.chunk_overlap_chars >= self.chunk_size_chars:
+            raise ValueError("chunk_overlap_chars must be smaller than chunk_size_chars")
+        return self
+
+
+class EmbeddingSpace(Model):
+    """Vectors can be compared only within one space."""
+
+    provider: str
+    model: str
+    dimensions: int
+
+
+class Index(Model):
+    """A named collection of one user's documents, with one embedding space."""
+
+    id: uuid.UUID
+    user_id: str
+    name: str
+    space: EmbeddingSpace
+    chunking: ChunkingOptions = ChunkingOptions()
+    generation: int = 1
+    created_at: dt.datetime
+
+
+class IndexStats(Model):
+    """What an index holds; sizes in bytes, `database_bytes` is this user's estimated share of tables and indexes."""
+
+    index: Index
+    documents: int
+    documents_in_trash: int
+    failed_documents: int
+    pages: int
+    chunks: int
+    characters: int
+    tokens: int
+    file_bytes: int
+    database_bytes: int

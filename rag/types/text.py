@@ -1,0 +1,195 @@
+"""Boxes, lines and blocks: text and where it stands on a page."""
+
+import uuid
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Literal, NamedTuple
+
+import pydantic
+from pydantic import alias_generators
+
+
+class Model(pydantic.BaseModel):
+    """Base of all models: frozen, closed, camelCase aliases."""
+
+    model_config = pydantic.ConfigDict(
+        frozen=True, extra="forbid", populate_by_name=True, alias_generator=alias_generators.to_camel
+    )
+
+
+class Rect(NamedTuple):
+    """A box on a displayed page, in points: left, top, right, bottom."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    def union(self, other: "Rect") -> "Rect":
+        """The smallest box around both."""
+        return Rect(min(self.x0, other.x0), min(self.y0, other.y0), max(self.x1, other.x1), max(self.y1, other.y1))
+
+
+class Region(Model):
+    """Boxes on one page."""
+
+    page_number: int
+    rects: tuple[Rect, ...]
+
+
+class Highlight(Model):
+    """Boxes to light on a page: a quote brightly, the passage around it softly; `active` marks the one clicked on."""
+
+    page_number: int
+    rects: tuple[Rect, ...]
+    kind: Literal["quote", "passage"] = "quote"
+    active: bool = False
+
+
+class BlockKind(StrEnum):
+    """What a block is to a reader."""
+
+    TEXT = "text"
+    HEADING = "heading"
+    TABLE = "table"
+
+
+class Line(Model):
+    """One line of text as it stands on a page. A table's row is one line, its cells parted by tabs."""
+
+    number: int
+    page_number: int
+    bbox: Rect
+    text: str
+    kind: BlockKind = BlockKind.TEXT
+    starts_block: bool = False
+
+
+class TextBlock(Model):
+    """A paragraph, heading or table on one page.
+
+    `lines` may be left out by callers who bring their own blocks; then `text` is split at line breaks
+    and every line has the block's box. `level` is a heading's depth from 1.
+    """
+
+    page_number: int = pydantic.Field(ge=1)
+    bbox: Rect
+    line_start: int = pydantic.Field(ge=1)
+    line_end: int = pydantic.Field(ge=1)
+    text: str
+    kind: BlockKind = BlockKind.TEXT
+    level: int | None = None
+    lines: tuple[Line, ...] = ()
+
+    def to_lines(self) -> tuple[Line, ...]:
+        """The block's lines, made from its text when it has none."""
+        if self.lines:
+            return self.lines
+        texts = self.text.split("\n")
+        last = len(texts) - 1
+        return tuple(
+            Line(
+                number=min(self.line_start + offset, self.line_end) if offset < last else self.line_end,
+                page_number=self.page_number,
+                bbox=self.bbox,
+                text=text,
+                kind=self.kind,
+                starts_block=offset == 0,
+            )
+            for offset, text in enumerate(texts)
+        )
+
+
+class PageInfo(Model):
+    """A page's size as displayed, in points, and the number printed on it, if the file names one."""
+
+    number: int
+    width: float
+    height: float
+    label: str | None = None
+    error: str | None = None
+    ocr: bool = False
+
+
+class ParsedDocument(Model):
+    """What parsing makes of a rendition: its pages and blocks in reading order."""
+
+    title: str | None
+    pages: tuple[PageInfo, ...]
+    blocks: tuple[TextBlock, ...]
+
+    @property
+    def line_count(self) -> int:
+        """Lines in the whole document."""
+        return self.blocks[-1].line_end if self.blocks else 0
+
+
+def lines_text(lines: Sequence[Line]) -> str:
+    """The text of `lines`: a blank line before each new block, a line break before each other line."""
+    parts: list[str] = []
+    for index, line in enumerate(lines):
+        if index:
+            parts.append("\n\n" if line.starts_block else "\n")
+        parts.append(line.text)
+    return "".join(parts)
+
+
+class Passage(Model):
+    """Consecutive lines of one document. Text, pages, boxes and line numbers all derive from the lines."""
+
+    document_id: uuid.UUID
+    lines: tuple[Line, ...]
+
+    @property
+    def text(self) -> str:
+        """The characters as they stand in the document."""
+        return lines_text(self.lines)
+
+    @property
+    def pages(self) -> tuple[int, ...]:
+        """Numbers of the pages it stands on, ascending."""
+        return tuple(sorted({line.page_number for line in self.lines}))
+
+    @property
+    def page_number(self) -> int:
+        """The page it begins on."""
+        return self.lines[0].page_number
+
+    @property
+    def line_start(self) -> int:
+        """First line, counted through the document."""
+        return self.lines[0].number
+
+    @property
+    def line_end(self) -> int:
+        """Last line, counted through the document."""
+        return self.lines[-1].number
+
+    @property
+    def bbox(self) -> Rect:
+        """The box around its part on its first page."""
+        box, *rest = [line.bbox for line in self.lines if line.page_number == self.page_number]
+        for other in rest:
+            box = box.union(other)
+        return box
+
+    @property
+    def regions(self) -> tuple[Region, ...]:
+        """The boxes of its lines, page by page."""
+        return tuple(
+            Region(page_number=page, rects=tuple(line.bbox for line in self.lines if line.page_number == page))
+            for page in self.pages
+        )
+
+
+class Chunk(Passage):
+    """What is embedded and found.
+
+    `context` is the header (title, section path, a table's header row) that the embedder and the lexical index see
+    before the text; it is not part of the text.
+    """
+
+    id: uuid.UUID
+    ordinal: int = pydantic.Field(ge=0)
+    section: str | None = None
+    context: str = ""

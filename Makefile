@@ -20,7 +20,9 @@ run: $(VENV)/installed ## Install what is missing and open the app
 setup: $(VENV)/installed-dev ## Install the app and the tools to work on it
 
 test: $(VENV)/installed-dev ## Run all tests; `make test ARGS="tests/unit -k fusion"` runs some
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(ARGS)
+
+JOBS ?= 2
 
 lint: $(VENV)/installed-dev ## Check style, types and layers
 	@$(BIN)/ruff check .

@@ -57,6 +57,8 @@ class LexicalSearch:
         self, connection: Connection, parameters: Parameters, found: _Postings, limit: int
     ) -> list[Candidate]:
         scores = bm25.chunk_scores(found.collection, found.lists)
+        if parameters["must_all"] or parameters["must_any"]:
+            scores[~self._containing(connection, parameters, found)] = 0.0
         positions = bm25.best(scores, limit)
         documents = np.searchsorted(found.collection.offsets, positions, side="right") - 1
         places = {
@@ -69,6 +71,16 @@ class LexicalSearch:
             Candidate(row["chunk_id"], row["document_id"], row["page_number"], best[row["place"] - 1])
             for row in connection.execute(query, {**parameters, **places}, binary=True)
         ]
+
+    def _containing(self, connection: Connection, parameters: Parameters, found: _Postings) -> Any:
+        """Of every chunk in scope, whether it has the required words."""
+        query = self._queries["containing"].format(chunks=queries.chunk_table(found.dimensions))
+        row = connection.execute(query, parameters, binary=True).fetchone() or {}
+        keys = _integers(row["chunks"], ">i8")
+        documents = np.searchsorted(found.collection.numbers, (keys >> 32).astype(np.int32))
+        mask = np.zeros(found.collection.offsets[-1], dtype=bool)
+        mask[found.collection.offsets[documents] + (keys & 0xFFFFFFFF)] = True
+        return mask
 
     def _best_documents(
         self, connection: Connection, parameters: Parameters, found: _Postings, limit: int

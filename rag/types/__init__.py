@@ -23,16 +23,20 @@ from rag.types.answers import (
 from rag.types.documents import ChunkingOptions, Document, DocumentStatus, EmbeddingSpace, Index, IndexStats, Progress
 from rag.types.search import (
     Candidate,
+    CandidateTrace,
     Filters,
     Fusion,
     Hit,
+    Outcome,
     RerankOptions,
     RetrievalOptions,
     Scope,
     SearchMode,
     SearchRequest,
     SearchResponse,
+    SearchTrace,
     Usage,
+    Variant,
 )
 from rag.types.text import (
     BlockKind,
@@ -58,6 +62,7 @@ __all__ = [
     "AnswerToken",
     "BlockKind",
     "Candidate",
+    "CandidateTrace",
     "ChatMessage",
     "Chunk",
     "ChunkingOptions",
@@ -76,6 +81,7 @@ __all__ = [
     "Line",
     "Message",
     "Model",
+    "Outcome",
     "PageInfo",
     "ParsedDocument",
     "Passage",
@@ -88,9 +94,11 @@ __all__ = [
     "SearchMode",
     "SearchRequest",
     "SearchResponse",
+    "SearchTrace",
     "Sentence",
     "TextBlock",
     "Usage",
+    "Variant",
     "Verdict",
     "lines_text",
 ]

@@ -1,7 +1,7 @@
 """What is searched, how, and what was found."""
 
 import uuid
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import pydantic
 
@@ -9,6 +9,8 @@ from rag.types.text import Chunk, Model, Passage
 
 SearchMode = Literal["vector", "lexical", "hybrid"]
 Fusion = Literal["weighted", "rrf"]
+MustIncludeMode = Literal["all", "any"]
+Keyword = Annotated[str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
 
 class Filters(Model):
@@ -20,14 +22,22 @@ class Filters(Model):
     mime_types: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     source_prefix: str | None = None
+    added_after: pydantic.AwareDatetime | None = None
+    added_before: pydantic.AwareDatetime | None = None
 
 
 class Scope(Model):
-    """The rows a statement may touch: always one user's, in one index, not deleted, and of these the filtered ones."""
+    """The rows a statement may touch: always one user's, in one index, not deleted, and of these the filtered ones.
+
+    `must_include` are words or phrases that a chunk's text must have, all or any of them: upper or lower case, also as
+    a part of a longer word, and over the end of a line.
+    """
 
     user_id: str
     index_id: uuid.UUID
     filters: Filters = Filters()
+    must_include: tuple[Keyword, ...] = ()
+    must_include_mode: MustIncludeMode = "all"
 
 
 class Candidate(NamedTuple):
@@ -40,14 +50,21 @@ class Candidate(NamedTuple):
 
 
 class RerankOptions(Model):
-    """Whether a cross-encoder orders the best `top_n` candidates anew."""
+    """Whether the best `top_n` candidates are ordered anew, by the embedded cross-encoder or by the language model."""
 
     enabled: bool = False
     top_n: int = pydantic.Field(default=20, ge=1, le=200)
+    by: Literal["cross_encoder", "llm"] = "cross_encoder"
 
 
 class RetrievalOptions(Model):
-    """How to search. Scores are in 0..1; results below `min_score` are left out."""
+    """How to search. Scores are in 0..1; results below `min_score` are left out.
+
+    `multi_query` is how many rewrites of the query are searched beside it, `hyde` whether a hypothetical answer is;
+    both need a language model. `diversity` is the weight of novelty against relevance, from 0 (relevance alone) to 1.
+    `passage` is what is handed on of a place: its pages, or only the chunk that was found. With `trace` the response
+    tells of every candidate what became of it.
+    """
 
     top_k: int = pydantic.Field(default=8, ge=1, le=200)
     min_score: float = pydantic.Field(default=0.2, ge=0.0, le=1.0)
@@ -56,8 +73,15 @@ class RetrievalOptions(Model):
     vector_weight: float = pydantic.Field(default=0.65, ge=0.0, le=1.0)
     lexical_weight: float = pydantic.Field(default=0.35, ge=0.0, le=1.0)
     rrf_k: int = pydantic.Field(default=60, ge=1)
+    multi_query: int = pydantic.Field(default=0, ge=0, le=5)
+    hyde: bool = False
+    must_include: tuple[Keyword, ...] = pydantic.Field(default=(), max_length=20)
+    must_include_mode: MustIncludeMode = "all"
     rerank: RerankOptions = RerankOptions()
+    diversity: float = pydantic.Field(default=0.0, ge=0.0, le=1.0)
+    passage: Literal["pages", "chunk"] = "pages"
     filters: Filters = Filters()
+    trace: bool = False
 
 
 class SearchRequest(Model):
@@ -96,6 +120,47 @@ class Usage(Model):
     latency_ms: float = 0.0
 
 
+class Variant(Model):
+    """A text that was searched for: the question itself, a rewrite of it, or a hypothetical answer to it."""
+
+    kind: Literal["question", "rewrite", "hyde"]
+    text: str
+
+
+Outcome = Literal["returned", "same_place", "below_min_score", "beyond_top_k", "not_considered", "gone"]
+"""What became of a candidate: it was returned as a hit; it lies on the pages of a better hit; its score is too low; it
+came after the last hit; its fused score was too low for a closer
+look; it was deleted meanwhile."""
+
+
+class CandidateTrace(Model):
+    """A candidate's way through a search. Ranks count from 1; None: the stage did not see it.
+
+    Scores are in 0..1: cosine similarity, BM25 as a share of the best, both fused, reranked, and the one that decided.
+    """
+
+    chunk_id: uuid.UUID
+    document_id: uuid.UUID
+    page_number: int
+    vector_rank: int | None = None
+    vector_score: float | None = None
+    lexical_rank: int | None = None
+    lexical_score: float | None = None
+    fused_rank: int
+    fused_score: float
+    rerank_score: float | None = None
+    final_score: float | None = None
+    hit: int | None = None
+    outcome: Outcome
+
+
+class SearchTrace(Model):
+    """What was searched for, and every candidate by its fused rank."""
+
+    variants: tuple[Variant, ...]
+    candidates: tuple[CandidateTrace, ...]
+
+
 class SearchResponse(Model):
     """What was found, best first."""
 
@@ -105,3 +170,4 @@ class SearchResponse(Model):
     mode: SearchMode
     results: tuple[Hit, ...]
     usage: Usage = Usage()
+    trace: SearchTrace | None = None

@@ -1,9 +1,11 @@
 """Dense and lexical search against computations written out in Python."""
 
+import datetime as dt
 import math
 import random
 import uuid
 from collections import Counter
+from typing import Literal
 
 import numpy as np
 import psycopg
@@ -205,3 +207,54 @@ def test_a_small_share_is_found_whole_through_the_index(db: store.Store, databas
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("ANALYZE")
     assert len(db.chunks.dense(owner.scope, SPACE, random_vector("text 7"), 20)) == 20
+
+
+TERMS_OF_SALE = {
+    "refunds.pdf": [
+        "A partial refund is paid\nwithin 30 days.",
+        "Refunds are\npaid in full.",
+        "Nothing is paid back: 50% off.",
+    ],
+    "shipping.pdf": ["A partial delivery is paid on receipt."],
+}
+
+
+@pytest.mark.parametrize(
+    ("keywords", "mode", "expected"),
+    [
+        (("refund",), "all", {"A partial refund", "Refunds are"}),
+        (("refund", "partial"), "all", {"A partial refund"}),
+        (("refund", "partial"), "any", {"A partial refund", "Refunds are", "A partial delivery"}),
+        (("paid within 30",), "all", {"A partial refund"}),
+        (("50% off.",), "all", {"Nothing is"}),
+        (("50",), "all", {"Nothing is"}),
+        ((".*",), "any", set()),
+        (("unheard of",), "any", set()),
+    ],
+)
+def test_required_words_hold_in_both_searches(
+    db: store.Store, keywords: tuple[str, ...], mode: Literal["all", "any"], expected: set[str]
+) -> None:
+    owner = Owner.of(db, "ann")
+    for name, texts in TERMS_OF_SALE.items():
+        owner.ready(name, texts)
+    scope = owner.scope.model_copy(update={"must_include": keywords, "must_include_mode": mode})
+    found = [db.chunks.lexical(scope, "paid", 10).chunks, db.chunks.dense(scope, SPACE, random_vector("paid"), 10)]
+    for candidates in found:
+        chunks = db.chunks.get("ann", [candidate.chunk_id for candidate in candidates])
+        assert {" ".join(chunk.text.split()[:3]).removesuffix(" paid") for chunk, _ in chunks} == expected
+
+
+def test_documents_are_filtered_by_the_day_they_were_added(db: store.Store) -> None:
+    owner = Owner.of(db, "ann")
+    added = owner.ready("a.pdf", ["words"]).created_at
+    later = added + dt.timedelta(days=1)
+
+    def count(**filters: object) -> tuple[int, int]:
+        scope = owner.scope_of(**filters)
+        dense = db.chunks.dense(scope, SPACE, random_vector("words"), 10)
+        return len(dense), len(db.chunks.lexical(scope, "words", 10).chunks)
+
+    assert count(added_after=added, added_before=later) == (1, 1)
+    assert count(added_after=later) == (0, 0)
+    assert count(added_before=added) == (0, 0)

@@ -6,7 +6,7 @@ SELECT string_agg(int4send(scope.number), '') AS numbers,
        (SELECT dimensions FROM indexes WHERE user_id = :user_id AND id = :index_id) AS dimensions
 FROM (
     SELECT *
-    FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix)
+    FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before)
     WHERE chunk_count > 0
     ORDER BY number
 ) AS scope;
@@ -16,7 +16,7 @@ FROM (
 -- and number of postings (1), and all their postings. Term by term, as sorting the blocks would take longer than the rest.
 WITH scope AS MATERIALIZED (
     SELECT number
-    FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix)
+    FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before)
     WHERE chunk_count > 0
 )
 SELECT found.*
@@ -30,10 +30,18 @@ FROM unnest(to_tsvector('english', :query)) AS term, LATERAL (
 ) AS found
 WHERE found.blocks IS NOT NULL;
 
+-- name: containing
+-- The chunks in scope that have the required words, as bytes (big endian): the document's number and the ordinal.
+SELECT string_agg(int8send((scope.number::bigint << 32) | c.ordinal), '') AS chunks
+FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before) scope
+JOIN {chunks} c ON c.user_id = :user_id AND c.document_id = scope.id
+WHERE (:must_all::text[] IS NULL OR c.text ~* ALL (:must_all::text[]))
+  AND (:must_any::text[] IS NULL OR c.text ~* ANY (:must_any::text[]));
+
 -- name: chunks
 SELECT best.place, c.chunk_id, c.document_id, c.page_number
 FROM unnest(:numbers::int[], :ordinals::int[]) WITH ORDINALITY AS best (number, ordinal, place)
-JOIN documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix) scope
+JOIN documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before) scope
     ON scope.number = best.number
 JOIN {chunks} c ON c.user_id = :user_id AND c.document_id = scope.id AND c.ordinal = best.ordinal
 ORDER BY best.place;
@@ -41,6 +49,6 @@ ORDER BY best.place;
 -- name: documents
 SELECT best.place, scope.id AS document_id
 FROM unnest(:numbers::int[]) WITH ORDINALITY AS best (number, place)
-JOIN documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix) scope
+JOIN documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before) scope
     ON scope.number = best.number
 ORDER BY best.place;

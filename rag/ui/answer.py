@@ -70,7 +70,7 @@ def answer_html(response: AnswerResponse) -> str:
             return None
         citation = response.citations[number]
         tone = "doubtful" if citation.unsupported_numbers else citation.verdict.value
-        title = html.escape(citation.quote or EXPLANATIONS[citation.verdict])
+        title = html.escape(citation.quote or explanation(citation))
         return f'<button class="chip {tone}" data-citation="{number}" title="{title}">{names[number]}</button>'
 
     return render(response.answer, button, MARK)
@@ -120,10 +120,19 @@ def _cited(number: int, label: str, citation: Citation) -> dict[str, Any]:
         "place": place(quoted_lines(citation) or citation.hit.passage.lines),
         "verdict": citation.verdict.value,
         "verdictText": VERDICTS[citation.verdict],
-        "explanation": EXPLANATIONS[citation.verdict],
+        "explanation": explanation(citation),
         "quote": citation.quote or _snippet(citation.hit.passage),
         "warning": f"⚠ Not in the quoted words: {numbers}" if numbers else "",
     }
+
+
+def explanation(citation: Citation) -> str:
+    """Why the citation has its verdict."""
+    numbers = citation.unsupported_numbers
+    if not numbers or citation.quote is None:
+        return EXPLANATIONS[citation.verdict]
+    named = ", ".join(numbers)
+    return f"These words stand in the document, but {named} {'stands' if len(numbers) == 1 else 'stand'} in no quote."
 
 
 def _nearest(number: int, hit: Hit) -> dict[str, Any]:

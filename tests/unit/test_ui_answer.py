@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from rag.types import AnswerResponse, Citation, Rect, Region, Sentence, Verdict
 from rag.ui import answer, viewer
 from tests import sources
@@ -50,6 +52,24 @@ def test_numbers_that_are_not_quoted_are_warned_of() -> None:
     doubtful = citation(0, 0).model_copy(update={"unsupported_numbers": ("12.4",)})
     assert "12.4" in answer.sources(response(doubtful))[0]["warning"]
     assert 'class="chip doubtful"' in answer.answer_html(response(doubtful))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"), [(("4.5",), "but 4.5 stands in no quote"), (("4.5", "7"), "4.5, 7 stand")]
+)
+def test_a_wrong_number_is_what_is_explained_not_missing_words(numbers: tuple[str, ...], words: str) -> None:
+    wrong = citation(0, 0, verdict=Verdict.UNVERIFIED).model_copy(update={"unsupported_numbers": numbers})
+    (row,) = answer.sources(response(wrong))
+    assert words in row["explanation"]
+    assert "No words" not in row["explanation"]
+
+
+def test_a_claim_without_a_quote_has_no_words_whatever_its_numbers() -> None:
+    nothing = {"quote": None, "regions": (), "unsupported_numbers": ("4.5",)}
+    unsupported = citation(0, 0, verdict=Verdict.UNVERIFIED).model_copy(update=nothing)
+    (row,) = answer.sources(response(unsupported))
+    assert row["explanation"] == answer.EXPLANATIONS[Verdict.UNVERIFIED]
+    assert "4.5" in row["warning"]
 
 
 def test_nearest_passages_stand_under_an_answer_that_is_none() -> None:

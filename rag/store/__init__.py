@@ -1,8 +1,19 @@
 """What is kept: rows in PostgreSQL with pgvector, files in any file system."""
 
+from rag.store.caches import CACHE_KINDS, CacheKind, Caches, CacheStats, CompletionKind
 from rag.store.files import FileStore
 from rag.store.health import Health
 from rag.store.lexical import LexicalMatches
 from rag.store.store import Store
 
-__all__ = ["FileStore", "Health", "LexicalMatches", "Store"]
+__all__ = [
+    "CACHE_KINDS",
+    "CacheKind",
+    "CacheStats",
+    "Caches",
+    "CompletionKind",
+    "FileStore",
+    "Health",
+    "LexicalMatches",
+    "Store",
+]

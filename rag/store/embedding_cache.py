@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from rag.store import queries
+from rag.store import caches, queries
 from rag.store.database import Database
 from rag.types import EmbeddingSpace
 
@@ -21,7 +21,9 @@ class EmbeddingCache:
     def get(self, user_id: str, space: EmbeddingSpace, text_hashes: Sequence[bytes]) -> dict[bytes, Sequence[float]]:
         """The vectors of those hashes that are known."""
         parameters = {"user_id": user_id, **space.model_dump(), "hashes": [*text_hashes]}
-        rows = self._database.all(self._queries["get"], parameters)
+        with self._database.transaction() as connection:
+            rows = connection.execute(self._queries["get"], parameters).fetchall()
+            caches.count(connection, user_id, "embeddings", hits=len(rows), misses=len(set(text_hashes)) - len(rows))
         return {row["text_hash"]: np.frombuffer(row["vector"], VECTOR_DTYPE).tolist() for row in rows}
 
     def put(self, user_id: str, space: EmbeddingSpace, vectors: Mapping[bytes, Sequence[float]]) -> None:

@@ -4,6 +4,7 @@ from types import TracebackType
 from typing import Self
 
 from rag.store import health, migrations
+from rag.store.caches import Caches
 from rag.store.chunks import Chunks
 from rag.store.conversations import Conversations
 from rag.store.database import Database
@@ -26,6 +27,7 @@ class Store:
         self.documents = Documents(database)
         self.chunks = Chunks(database)
         self.embedding_cache = EmbeddingCache(database)
+        self.caches = Caches(database)
         self.conversations = Conversations(database)
         self.jobs = Jobs(database)
 

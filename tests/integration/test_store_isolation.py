@@ -46,6 +46,7 @@ def world(module_db: store.Store) -> World:
     trashed = owner.ready("old.pdf", ["old text"])
     db.documents.trash(VICTIM, [trashed.id])
     db.embedding_cache.put(VICTIM, SPACE, {HASH: [1.0, 2.0]})
+    db.caches.keep_completion(VICTIM, "answers", HASH, "a secret answer")
     conversation = db.conversations.create(VICTIM, owner.index.id, title="mine")
     db.conversations.append(VICTIM, conversation.id, role="user", content="hello")
     return World(owner, document, trashed, db.chunks.of_document(VICTIM, document.id)[0], conversation)
@@ -107,6 +108,9 @@ CASES |= {
     "chunks.of_document": lambda w, user: w.db.chunks.of_document(user, w.document.id),
     "chunks.page_lines": lambda w, user: w.db.chunks.page_lines(user, [(w.document.id, 1)]),
     "embedding_cache.get": lambda w, user: w.db.embedding_cache.get(user, SPACE, [HASH]),
+    "caches.completion": lambda w, user: w.db.caches.completion(user, "answers", HASH),
+    "caches.stats": lambda w, user: any(cache.entries for cache in w.db.caches.stats(user) if cache.kind == "answers"),
+    "caches.clear": lambda w, user: w.db.caches.clear(user, ["answers"]),
     "conversations.create": lambda w, user: w.db.conversations.create(user, w.owner.index.id, title="theirs"),
     "conversations.list": lambda w, user: w.db.conversations.list(user, w.owner.index.id),
     "conversations.get": lambda w, user: w.db.conversations.get(user, w.conversation.id),
@@ -133,6 +137,12 @@ def _vector_of_the_same_text(world: World, user: str) -> object:
     world.db.embedding_cache.put(user, SPACE, {HASH: [9.0]})
     mine = world.db.embedding_cache.get(VICTIM, SPACE, [HASH])
     return None if mine == {HASH: [1.0, 2.0]} else mine
+
+
+@case("caches.keep_completion")
+def _completion_of_the_same_request(world: World, user: str) -> object:
+    world.db.caches.keep_completion(user, "rewrites", HASH, "theirs")
+    return world.db.caches.completion(VICTIM, "rewrites", HASH)
 
 
 @case("documents.claim")
@@ -165,6 +175,7 @@ def snapshot(world: World) -> object:
         db.chunks.lexical(world.owner.scope, TEXT, 10),
         db.chunks.dense(world.owner.scope, SPACE, random_vector(TEXT), 10),
         db.embedding_cache.get(VICTIM, SPACE, [HASH]),
+        db.caches.completion(VICTIM, "answers", HASH),
         db.conversations.list(VICTIM, index_id),
         db.conversations.messages(VICTIM, world.conversation.id),
     )
@@ -200,7 +211,13 @@ def test_the_owner_gets_everything(world: World) -> None:
     """The cases above would pass with an empty database; these calls are theirs, made by the owner."""
     for method in ("indexes.get", "documents.get", "chunks.get", "chunks.dense", "chunks.lexical", "chunks.page_lines"):
         assert CASES[method](world, VICTIM), method
-    for method in ("embedding_cache.get", "conversations.messages", "documents.list"):
+    for method in (
+        "embedding_cache.get",
+        "caches.completion",
+        "caches.stats",
+        "conversations.messages",
+        "documents.list",
+    ):
         assert CASES[method](world, VICTIM), method
 
 

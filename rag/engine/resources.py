@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from llama_index.core.base.embeddings import base as embeddings
 from llama_index.core.llms import LLM
 
-from rag import providers
+from rag import errors, providers
 from rag.config import Config
 from rag.store import FileStore, Store, embedded
 from rag.types import EmbeddingSpace, GenerationOptions
@@ -29,6 +29,7 @@ class Resources:
         self._store = store
         self._files = files
         self._embedders = dict(embedders or {})
+        self._preferred = next(iter(self._embedders), None)
         self._llm = llm
         self._reranker = reranker
         self._server: embedded.EmbeddedServer | None = None
@@ -59,10 +60,31 @@ class Resources:
     def preferred_space(self) -> EmbeddingSpace:
         """The embedding space of a new index: the first one given, else what the settings and keys allow."""
         with self._lock:
-            if self._embedders:
-                return next(iter(self._embedders))
-            space, embedder = providers.embedding_model(self.config, None)
-            self._embedders[space] = embedder
+            if self._preferred is None:
+                self._preferred, embedder = providers.embedding_model(self.config, None)
+                self._embedders.setdefault(self._preferred, embedder)
+            return self._preferred
+
+    def named_space(self, model: str) -> EmbeddingSpace:
+        """The embedding space of a model that is named as `RAG_EMBED_MODEL` names one.
+
+        Raises:
+            errors.ValidationError: there is no such model.
+            errors.EmbeddingCapabilityError: the provider does not embed.
+            errors.ConfigError: its key is missing.
+        """
+        with self._lock:
+            for space in self._embedders:
+                if model == f"{space.provider}:{space.model}":
+                    return space
+            try:
+                named = self.config.model_copy(update={"rag_embed_model": model})
+                space, embedder = providers.embedding_model(named, None)
+            except errors.ConfigError as error:
+                if isinstance(error.__cause__, errors.ValidationError):  # it is no setting that is wrong
+                    raise error.__cause__ from None
+                raise
+            self._embedders.setdefault(space, embedder)
             return space
 
     def embedder(self, space: EmbeddingSpace) -> embeddings.BaseEmbedding:

@@ -29,7 +29,8 @@ class Resources:
         self._store = store
         self._files = files
         self._embedders = dict(embedders or {})
-        self._preferred = next(iter(self._embedders), None)
+        self._given = tuple(self._embedders)
+        self._preferred = next(iter(self._given), None)
         self._llm = llm
         self._reranker = reranker
         self._server: embedded.EmbeddedServer | None = None
@@ -74,7 +75,7 @@ class Resources:
             errors.ConfigError: its key is missing.
         """
         with self._lock:
-            for space in self._embedders:
+            for space in self._given:
                 if model == f"{space.provider}:{space.model}":
                     return space
             try:

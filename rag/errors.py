@@ -20,7 +20,8 @@ Every message says what is wrong and what to do. The tree::
     └── ProviderError             a model vendor refuses or is down
 
 Inside the package write ``from rag import errors`` and ``errors.IndexError``: the names of the
-builtins are never shadowed, and ``errors.IndexError`` does not subclass the builtin.
+builtins are never shadowed, and ``errors.IndexError`` does not subclass the builtin. A ``ValidationError`` is a
+``ValueError`` too, and a ``StoreError`` a ``RuntimeError``, for callers who only know these.
 """
 
 from collections.abc import Mapping
@@ -49,7 +50,7 @@ class ConfigError(Error):
     exit_code = 3
 
 
-class ValidationError(Error):
+class ValidationError(Error, ValueError):
     """The request is malformed. Correct the named field."""
 
     code = "validation"
@@ -113,7 +114,7 @@ class IndexError(Error):
     exit_code = 6
 
 
-class StoreError(Error):
+class StoreError(Error, RuntimeError):
     """The database or the file storage fails. Check that it is reachable and has room."""
 
     code = "store"

@@ -85,7 +85,7 @@ class Conversations:
                 "id": uuid.uuid4(),
                 "role": role,
                 "content": content,
-                "response": Jsonb(response.model_dump(mode="json")) if response else None,
+                "response": Jsonb(response.model_dump(mode="json", round_trip=True)) if response else None,
             },
         )
         return _to_message(row)

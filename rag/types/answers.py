@@ -3,11 +3,13 @@
 import datetime as dt
 import uuid
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Literal
 
 import pydantic
 
-from rag.types.search import Hit, RetrievalOptions, Usage
+from rag.types.documents import PRESENTATIONS
+from rag.types.requests import Auth, AuthField, ProviderOptions, spread
+from rag.types.search import Hit, RetrievalRequest, SearchMode, Usage
 from rag.types.text import Model, Region
 
 
@@ -17,6 +19,10 @@ class Verdict(StrEnum):
     VERIFIED = "verified"
     CORRECTED = "corrected"
     UNVERIFIED = "unverified"
+
+
+SNIPPET_CHARS = 300
+"""So much of a chunk stands in for a quote that could not be found."""
 
 
 class Citation(Model):
@@ -33,6 +39,76 @@ class Citation(Model):
     regions: tuple[Region, ...]
     verdict: Verdict
     unsupported_numbers: tuple[str, ...] = ()
+
+    @pydantic.computed_field
+    @property
+    def chunk_id(self) -> uuid.UUID:
+        """The chunk that was found."""
+        return self.hit.chunk_id
+
+    @pydantic.computed_field
+    @property
+    def file_id(self) -> uuid.UUID:
+        """The cited document."""
+        return self.hit.file_id
+
+    @pydantic.computed_field
+    @property
+    def file_name(self) -> str:
+        """The cited document's name."""
+        return self.hit.file_name
+
+    @pydantic.computed_field
+    @property
+    def mime_type(self) -> str:
+        """What the cited document is."""
+        return self.hit.mime_type
+
+    @property
+    def _page_number(self) -> int:
+        return self.regions[0].page_number if self.regions else self.hit.chunk.page_number
+
+    @pydantic.computed_field
+    @property
+    def page(self) -> int | None:
+        """The page on which the quote begins; None in a presentation."""
+        return None if self.mime_type in PRESENTATIONS else self._page_number
+
+    @pydantic.computed_field
+    @property
+    def slide(self) -> int | None:
+        """The slide on which the quote begins; None in anything but a presentation."""
+        return self._page_number if self.mime_type in PRESENTATIONS else None
+
+    @pydantic.computed_field
+    @property
+    def score(self) -> float:
+        """The hit's final score."""
+        return self.hit.final_score
+
+    @pydantic.computed_field
+    @property
+    def vector_score(self) -> float | None:
+        """The hit's cosine similarity; None if the search by meaning did not find it."""
+        return self.hit.vector_score
+
+    @pydantic.computed_field
+    @property
+    def lexical_score(self) -> float | None:
+        """The hit's share of the best BM25 score; None if the search by words did not run or did not find it."""
+        return self.hit.lexical_score
+
+    @pydantic.computed_field
+    @property
+    def final_score(self) -> float:
+        """The hit's final score."""
+        return self.hit.final_score
+
+    @pydantic.computed_field
+    @property
+    def snippet(self) -> str:
+        """The quote, or where there is none the beginning of the chunk."""
+        return self.quote or self.hit.text[:SNIPPET_CHARS]
 
 
 class Sentence(Model):
@@ -59,26 +135,43 @@ class AnswerOptions(Model):
 
 
 class GenerationOptions(Model):
-    """Which model writes, and how. `provider` "extractive" quotes the sources and needs no model."""
+    """Which model writes, and how. `provider` "extractive" quotes the sources and needs no model.
+
+    `auth` is a key for that provider, who must then be named. What a request groups as `options` is taken up too.
+    """
 
     provider: str | None = None
     model: str | None = None
     temperature: float = pydantic.Field(default=0.1, ge=0.0, le=2.0)
     max_output_tokens: int = pydantic.Field(default=1024, ge=1, le=100_000)
+    auth: AuthField = Auth()
+    provider_options: ProviderOptions = ProviderOptions()
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _spread_options(cls, values: object) -> object:
+        return spread(values, "options")
 
 
-class AnswerRequest(Model):
+class AnswerRequest(RetrievalRequest):
     """A question to one index."""
 
-    index_name: str = "default"
     question: str = pydantic.Field(min_length=1, max_length=4000)
     history: tuple[Message, ...] = ()
-    retrieval: RetrievalOptions = RetrievalOptions()
     generation: GenerationOptions = GenerationOptions()
     options: AnswerOptions = AnswerOptions()
 
 
 AnswerStatus = Literal["ok", "insufficient_context"]
+
+
+class RetrievalSummary(Model):
+    """How an answer's sources were searched, and how many places were found."""
+
+    top_k: int = 8
+    min_score: float = 0.2
+    mode: SearchMode = "hybrid"
+    returned: int = 0
 
 
 class AnswerResponse(Model):
@@ -89,9 +182,15 @@ class AnswerResponse(Model):
     sentences: tuple[Sentence, ...] = ()
     citations: tuple[Citation, ...] = ()
     nearest: tuple[Hit, ...] = ()
-    retrieval: dict[str, Any] = pydantic.Field(default_factory=dict)
+    retrieval: RetrievalSummary = RetrievalSummary()
     model: str
     usage: Usage = Usage()
+
+    @property
+    def contexts(self) -> tuple[Hit, ...]:
+        """The hits that are cited, each once, in the order of their ids; of an insufficient answer the nearest ones."""
+        cited = {citation.citation_id: citation.hit for citation in self.citations}
+        return tuple(cited[name] for name in sorted(cited, key=lambda name: (len(name), name))) or self.nearest
 
 
 class AnswerToken(Model):

@@ -8,6 +8,14 @@ import pydantic
 
 from rag.types.text import Model, PageInfo
 
+PRESENTATIONS = frozenset(
+    {
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        "application/vnd.google-apps.presentation",
+    }
+)
+"""MIME types of files whose pages are slides."""
+
 
 class DocumentStatus(StrEnum):
     """How far a document is. Only `ready` documents (or ones that were ready before) are searchable."""

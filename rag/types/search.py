@@ -5,6 +5,8 @@ from typing import Annotated, Literal, NamedTuple
 
 import pydantic
 
+from rag.types.documents import PRESENTATIONS
+from rag.types.requests import Auth, AuthField, IndexName, QueryEmbedding, gather
 from rag.types.text import Chunk, Model, Passage
 
 SearchMode = Literal["vector", "lexical", "hybrid"]
@@ -83,19 +85,41 @@ class RetrievalOptions(Model):
     filters: Filters = Filters()
     trace: bool = False
 
+    @property
+    def needs_language_model(self) -> bool:
+        """Whether a language model takes part in the search."""
+        return bool(self.multi_query) or self.hyde or (self.rerank.enabled and self.rerank.by == "llm")
 
-class SearchRequest(Model):
+
+BESIDE_RETRIEVAL = ("top_k", "min_score", "mode", "vector_weight", "lexical_weight", "rerank", "filters")
+"""Options of retrieval that may also stand at the top of a request, as they once did."""
+
+
+class RetrievalRequest(Model):
+    """What a search and a question have in common. `auth` is for the provider that embeds the index."""
+
+    index_name: IndexName = "default"
+    retrieval: RetrievalOptions = RetrievalOptions()
+    auth: AuthField = Auth()
+    embedding: QueryEmbedding = QueryEmbedding()
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _gather_options(cls, values: object) -> object:
+        return gather(values, BESIDE_RETRIEVAL, "retrieval")
+
+
+class SearchRequest(RetrievalRequest):
     """A search in one index."""
 
-    index_name: str = "default"
     query: str = pydantic.Field(min_length=1, max_length=4000)
-    retrieval: RetrievalOptions = RetrievalOptions()
 
 
 class Hit(Model):
     """A place that was found: the chunk that matched best, and the passage around it that is handed on.
 
-    Scores are in 0..1; a score is None when its stage did not run or did not find the chunk. The ranks count from 1.
+    Scores are in 0..1; a score is None when its stage did not run or did not find the chunk, and `rerank_score` is then
+    left out of what is sent. The ranks count from 1. `source` is the path or URL of the document's file.
     """
 
     chunk: Chunk
@@ -103,12 +127,61 @@ class Hit(Model):
     document_name: str
     mime_type: str
     title: str | None = None
+    source: str | None = None
     vector_score: float | None = None
     lexical_score: float | None = None
-    rerank_score: float | None = None
+    rerank_score: float | None = pydantic.Field(default=None, exclude_if=lambda score: score is None)
     final_score: float
     vector_rank: int | None = None
     lexical_rank: int | None = None
+
+    @pydantic.computed_field
+    @property
+    def chunk_id(self) -> uuid.UUID:
+        """The chunk that matched."""
+        return self.chunk.id
+
+    @pydantic.computed_field
+    @property
+    def file_id(self) -> uuid.UUID:
+        """The document it is in."""
+        return self.chunk.document_id
+
+    @pydantic.computed_field
+    @property
+    def file_name(self) -> str:
+        """The document's name."""
+        return self.document_name
+
+    @pydantic.computed_field
+    @property
+    def page(self) -> int | None:
+        """The page on which the chunk begins; None in a presentation."""
+        return None if self.mime_type in PRESENTATIONS else self.chunk.page_number
+
+    @pydantic.computed_field
+    @property
+    def slide(self) -> int | None:
+        """The slide on which the chunk begins; None in anything but a presentation."""
+        return self.chunk.page_number if self.mime_type in PRESENTATIONS else None
+
+    @pydantic.computed_field
+    @property
+    def section(self) -> str | None:
+        """The headings above the chunk."""
+        return self.chunk.section
+
+    @pydantic.computed_field
+    @property
+    def text(self) -> str:
+        """The chunk's text; that of the place around it is `passage.text`."""
+        return self.chunk.text
+
+    @pydantic.computed_field
+    @property
+    def score(self) -> float:
+        """The final score."""
+        return self.final_score
 
 
 class Usage(Model):

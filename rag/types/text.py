@@ -13,7 +13,11 @@ class Model(pydantic.BaseModel):
     """Base of all models: frozen, closed, camelCase aliases."""
 
     model_config = pydantic.ConfigDict(
-        frozen=True, extra="forbid", populate_by_name=True, alias_generator=alias_generators.to_camel
+        frozen=True,
+        extra="forbid",
+        populate_by_name=True,
+        alias_generator=alias_generators.to_camel,
+        hide_input_in_errors=True,  # it may be a key, or a document
     )
 
 

@@ -1,0 +1,72 @@
+"""What requests have in common: keys and limits for the provider they call, and the other spellings of their fields."""
+
+from collections.abc import Collection, Mapping
+from typing import Annotated
+
+import pydantic
+from pydantic import alias_generators
+
+from rag.types.text import Model
+
+IndexName = Annotated[
+    str,
+    pydantic.Field(
+        min_length=1,
+        max_length=200,
+        validation_alias=pydantic.AliasChoices("index_name", "indexName", "index_file_id", "indexFileId"),
+    ),
+]
+"""An index's name, or its id."""
+
+
+class Auth(Model):
+    """A vendor's key for one request: used for that request only, never stored, logged or given back."""
+
+    api_key: pydantic.SecretStr | None = None
+
+
+AuthField = Annotated[Auth, pydantic.Field(exclude=True, repr=False)]
+
+
+class ProviderOptions(Model):
+    """How patient to be with a provider in one request; None: as the settings say."""
+
+    timeout_seconds: float | None = pydantic.Field(default=None, gt=0, le=3600)
+    max_retries: int | None = pydantic.Field(default=None, ge=0, le=10)
+
+
+class QueryEmbedding(Model):
+    """How a query is embedded. The model is the index's own."""
+
+    provider_options: ProviderOptions = ProviderOptions()
+
+
+def gather(values: object, names: Collection[str], group: str) -> object:
+    """`values` with the fields `names`, where they stand beside `group`, moved into it; what it says itself wins."""
+    if not isinstance(values, Mapping):
+        return values
+    beside = {key: name for name in names for key in _spellings(name) if key in values}
+    inner = values.get(group, {})
+    if isinstance(inner, pydantic.BaseModel):
+        inner = inner.model_dump(exclude_unset=True)
+    if not beside or not isinstance(inner, Mapping):
+        return values
+    moved = {name: values[key] for key, name in beside.items() if not _spellings(name) & inner.keys()}
+    return {**{key: value for key, value in values.items() if key not in beside}, group: {**moved, **inner}}
+
+
+def spread(values: object, group: str) -> object:
+    """`values` with what stands in their mapping `group` beside it; what is there already wins."""
+    if not isinstance(values, Mapping) or not isinstance(values.get(group), Mapping):
+        return values
+    rest = {key: value for key, value in values.items() if key != group}
+    missing = {
+        key: value
+        for key, value in values[group].items()
+        if not {key, alias_generators.to_snake(str(key)), alias_generators.to_camel(str(key))} & rest.keys()
+    }
+    return {**missing, **rest}
+
+
+def _spellings(name: str) -> set[str]:
+    return {name, alias_generators.to_camel(name)}

@@ -1,7 +1,7 @@
 """Chunks with their vectors and postings: replaced as a whole per document, searched, and read back."""
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ CHARS_PER_TOKEN = 4
 """English text has about four characters to a token of the usual models' vocabularies."""
 
 COPY_TYPES = (
-    *("text", "uuid", "uuid", "int4", "uuid", "varchar", "vector"),
+    *("text", "uuid", "uuid", "int4", "int4", "uuid", "varchar", "vector"),
     *("int4", "int4", "float8", "float8", "float8", "float8", "int4", "int4", "text", "text", "jsonb"),
 )
 """Of the columns that the query `copy` names, in that order."""
@@ -66,11 +66,11 @@ class Chunks:
         self._dense.ensure_table(space.dimensions)
         with self._database.transaction() as connection:
             document = self._lock(connection, user_id, document_id, space)
-            table = queries.chunk_table(space.dimensions)
-            connection.execute(self._queries["delete"].format(chunks=table), document)
+            for row in connection.execute(self._queries["sizes"], document).fetchall():
+                table = queries.chunk_table(row["dimensions"])
+                connection.execute(self._queries["delete"].format(chunks=table), document)
             connection.execute(self._queries["delete_postings"], document)
-            rows = (_row(document, chunk, vector) for chunk, vector in zip(chunks, vectors, strict=True))
-            self._copy(connection, space, rows)
+            self._copy(connection, space, document, chunks, vectors)
             added = connection.execute(self._queries["add_postings"], {**document, **_lexical(chunks, search_texts)})
             totals = {**_totals(parsed, chunks), **(added.fetchone() or {})}
             connection.execute(self._queries["finish_document"], {**document, **totals})
@@ -90,14 +90,21 @@ class Chunks:
             )
         return row
 
-    def _copy(self, connection: Connection, space: EmbeddingSpace, rows: Iterable[Sequence[object]]) -> None:
+    def _copy(
+        self,
+        connection: Connection,
+        space: EmbeddingSpace,
+        document: Mapping[str, Any],
+        chunks: Sequence[Chunk],
+        vectors: Sequence[Sequence[float]],
+    ) -> None:
         pgvector.psycopg.register_vector(connection)
         vector_type = "halfvec" if space.dimensions > HALF_PRECISION_ABOVE else "vector"
         statement = self._queries["copy"].format(chunks=queries.chunk_table(space.dimensions))
         with connection.cursor() as cursor, cursor.copy(statement) as copy:
             copy.set_types([vector_type if name == "vector" else name for name in COPY_TYPES])
-            for row in rows:
-                copy.write_row(row)
+            for chunk, vector in zip(chunks, vectors, strict=True):
+                copy.write_row(_row(document, chunk, vector))
 
     # --- searching ---
 
@@ -119,6 +126,12 @@ class Chunks:
             for row in rows
         }
         return [found[chunk_id] for chunk_id in ids if chunk_id in found]
+
+    def vectors(self, user_id: str, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Any]:
+        """The vectors of chunks as arrays of length 1, by chunk id; what is not there is left out."""
+        rows = self._database.all(self._queries["vectors"], {"user_id": user_id, "ids": [*ids]})
+        found = {row["id"]: pgvector.Vector.from_text(row["embedding"]).to_numpy() for row in rows}
+        return {key: vector / np.linalg.norm(vector) for key, vector in found.items()}
 
     def of_document(
         self,
@@ -181,6 +194,7 @@ def _row(document: Mapping[str, Any], chunk: Chunk, vector: Sequence[float]) -> 
         document["user_id"],
         document["index_id"],
         document["document_id"],
+        document["generation"],
         chunk.ordinal,
         chunk.id,
         chunk.text,

@@ -62,7 +62,7 @@ class DenseSearch:
         self.ensure_table(space.dimensions)
         query = VectorStoreQuery(query_embedding=[float(value) for value in vector], similarity_top_k=limit)
         store = self._store(space.dimensions)
-        result = twice(lambda: store.query(query, scope=scope))
+        result = twice(lambda: store.query(query, scope=scope, space=space))
         found = [
             _candidate(node.metadata["custom_fields"], similarity)
             for node, similarity in zip(result.nodes or (), result.similarities or (), strict=True)
@@ -87,12 +87,14 @@ class DenseSearch:
             return self._stores[dimensions]
 
 
-def _scoped(statement: sa.Select[Any], _table: object, *, scope: Scope) -> sa.Select[Any]:
-    """`statement` inside `scope`, whose values are bound, never written into it."""
+def _scoped(statement: sa.Select[Any], _table: object, *, scope: Scope, space: EmbeddingSpace) -> sa.Select[Any]:
+    """`statement` inside `scope` and `space`, whose values are bound, never written into it."""
     columns: list[sa.ColumnClause[Any]] = [
         sa.literal_column(name) for name in ("chunk_id", "document_id", "page_number")
     ]
-    condition = sa.text(queries.load_text("dense")["scope"]).bindparams(**scopes.parameters(scope))
+    condition = sa.text(queries.load_text("dense")["scope"]).bindparams(
+        **scopes.parameters(scope), **space.model_dump()
+    )
     return statement.add_columns(*columns).where(condition)
 
 

@@ -31,7 +31,8 @@ class Indexes:
             **chunking.model_dump(),
         }
         with self._database.transaction() as connection:
-            connection.execute(self._queries["create"], parameters)
+            for created in connection.execute(self._queries["create"], parameters).fetchall():
+                connection.execute(self._queries["add_generation"], {**parameters, "index_id": created["id"]})
             row = connection.execute(self._queries["lock_by_name"], parameters).fetchone()
             if row is None:  # deleted by another in this very moment
                 raise errors.NotFoundError(f"The index {name!r} has just been deleted. Try again.")
@@ -40,7 +41,9 @@ class Indexes:
                 occupied = connection.execute(self._queries["has_documents"], parameters).fetchone()
                 if occupied and occupied["present"]:
                     raise _another_space(to_index(row), space)
+                connection.execute(self._queries["delete_generations"], parameters)
                 row = connection.execute(self._queries["change_space"], parameters).fetchone() or row
+                connection.execute(self._queries["add_generation"], parameters)
             if to_index(row).chunking != chunking:
                 row = connection.execute(self._queries["change_chunking"], parameters).fetchone() or row
         return to_index(row)

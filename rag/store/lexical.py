@@ -25,9 +25,10 @@ class LexicalMatches(NamedTuple):
 
 
 class _Postings(NamedTuple):
-    """The postings of a question's terms, and what they are of: `dimensions` is the index's vector size."""
+    """The postings of a question's terms, and what they are of: the index's vector size and active generation."""
 
     dimensions: int
+    generation: int
     collection: bm25.Collection
     lists: list[bm25.PostingList]
 
@@ -64,6 +65,7 @@ class LexicalSearch:
         places = {
             "numbers": found.collection.numbers[documents].tolist(),
             "ordinals": (positions - found.collection.offsets[documents]).tolist(),
+            "generation": found.generation,
         }
         query = self._queries["chunks"].format(chunks=queries.chunk_table(found.dimensions))
         best = scores[positions].tolist()
@@ -75,7 +77,7 @@ class LexicalSearch:
     def _containing(self, connection: Connection, parameters: Parameters, found: _Postings) -> Any:
         """Of every chunk in scope, whether it has the required words."""
         query = self._queries["containing"].format(chunks=queries.chunk_table(found.dimensions))
-        row = connection.execute(query, parameters, binary=True).fetchone() or {}
+        row = connection.execute(query, {**parameters, "generation": found.generation}, binary=True).fetchone() or {}
         keys = _integers(row["chunks"], ">i8")
         documents = np.searchsorted(found.collection.numbers, (keys >> 32).astype(np.int32))
         mask = np.zeros(found.collection.offsets[-1], dtype=bool)
@@ -107,7 +109,7 @@ class LexicalSearch:
             bm25.PostingList(_integers(found["blocks"], ">i8"), _integers(found["postings"], ">i4"))
             for found in connection.execute(self._queries["postings"], parameters, binary=True)
         ]
-        return _Postings(row["dimensions"], collection, lists)
+        return _Postings(row["dimensions"], row["generation"], collection, lists)
 
 
 def _integers(data: bytes | None, dtype: str) -> Any:

@@ -1,21 +1,28 @@
 -- name: lock_document
 -- Keeps the document from being purged, but not from being put in the trash or telling how far it is; it may take long.
-SELECT d.user_id, d.id AS document_id, d.number AS document_number, d.index_id, i.number AS index_number, i.name AS index_name, i.provider, i.model, i.dimensions
+-- It also keeps the index from being switched to another generation meanwhile.
+SELECT d.user_id, d.id AS document_id, d.number AS document_number, d.index_id, i.number AS index_number,
+       i.name AS index_name, i.provider, i.model, i.dimensions, i.generation
 FROM documents d JOIN indexes i ON i.user_id = d.user_id AND i.id = d.index_id
 WHERE d.user_id = :user_id AND d.id = :document_id
-FOR KEY SHARE;
+FOR KEY SHARE OF d FOR SHARE OF i;
+
+-- name: sizes
+-- Of the vectors that the document may have.
+SELECT DISTINCT dimensions FROM embedding_generations WHERE user_id = :user_id AND index_id = :index_id;
 
 -- name: lock_replacement
 SELECT pg_advisory_xact_lock(hashtextextended(:user_id::text || chr(10) || :document_id::text, 1));
 
 -- name: delete
+-- In all generations: what has vectors in one, has them of the present text.
 DELETE FROM {chunks} WHERE user_id = :user_id AND document_id = :document_id;
 
 -- name: delete_postings
 DELETE FROM postings WHERE user_id = :user_id AND document_number = :document_number;
 
 -- name: copy
-COPY {chunks} (user_id, index_id, document_id, ordinal, chunk_id, text, embedding, page_number, page_end, x0, y0, x1, y1,
+COPY {chunks} (user_id, index_id, document_id, generation, ordinal, chunk_id, text, embedding, page_number, page_end, x0, y0, x1, y1,
                line_start, line_end, section, context, lines)
 FROM STDIN (FORMAT binary);
 
@@ -51,6 +58,11 @@ SELECT c.id AS chunk_id, c.content, c.ordinal, c.section, c.context, c.lines,
        d.user_id, d.id, d.index_id, d.name, d.mime_type, d.sha256, d.size, d.source, d.title, d.status, d.progress_done,
        d.progress_total, d.error, d.error_code, d.page_count, d.failed_pages, d.line_count, d.chunk_count, d.created_at,
        d.indexed_at, d.deleted_at
+FROM document_chunks c JOIN documents d ON d.user_id = c.user_id AND d.id = c.document_id
+WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND d.deleted_at IS NULL;
+
+-- name: vectors
+SELECT c.id, c.embedding::text AS embedding
 FROM document_chunks c JOIN documents d ON d.user_id = c.user_id AND d.id = c.document_id
 WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND d.deleted_at IS NULL;
 

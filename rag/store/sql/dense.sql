@@ -1,5 +1,12 @@
 -- name: scope
-user_id = :user_id AND index_id = :index_id AND document_id IN (
+-- Vectors of the asked space only, whether it is the one in use or one beside it.
+user_id = :user_id AND index_id = :index_id AND generation = (
+    SELECT g.generation
+    FROM embedding_generations g
+    WHERE g.user_id = :user_id AND g.index_id = :index_id
+      AND g.provider = :provider AND g.model = :model AND g.dimensions = :dimensions
+)
+AND document_id IN (
     SELECT scope.id
     FROM documents_in_scope(
         :user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before

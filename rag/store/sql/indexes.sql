@@ -1,7 +1,17 @@
 -- name: create
 INSERT INTO indexes (user_id, id, name, provider, model, dimensions, chunk_size_chars, chunk_overlap_chars, min_chunk_chars)
 VALUES (:user_id, :id, :name, :provider, :model, :dimensions, :chunk_size_chars, :chunk_overlap_chars, :min_chunk_chars)
-ON CONFLICT (user_id, name) DO NOTHING;
+ON CONFLICT (user_id, name) DO NOTHING
+RETURNING *;
+
+-- name: add_generation
+INSERT INTO embedding_generations (user_id, index_id, generation, provider, model, dimensions)
+SELECT user_id, id, generation, provider, model, dimensions
+FROM indexes
+WHERE user_id = :user_id AND id = :index_id;
+
+-- name: delete_generations
+DELETE FROM embedding_generations WHERE user_id = :user_id AND index_id = :index_id;
 
 -- name: lock_by_name
 SELECT * FROM indexes WHERE user_id = :user_id AND name = :name FOR UPDATE;
@@ -12,7 +22,7 @@ SELECT EXISTS (SELECT 1 FROM documents WHERE user_id = :user_id AND index_id = :
 
 -- name: change_space
 UPDATE indexes
-SET provider = :provider, model = :model, dimensions = :dimensions, generation = generation + 1
+SET provider = :provider, model = :model, dimensions = :dimensions, generation = generation + 1, previous_generation = NULL
 WHERE user_id = :user_id AND id = :index_id
 RETURNING *;
 

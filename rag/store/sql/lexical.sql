@@ -1,9 +1,10 @@
 -- name: collection
--- The documents in scope as bytes (big endian), and the size of the index's vectors.
+-- The documents in scope as bytes (big endian), and which vectors the index uses, whose rows hold the chunks.
 SELECT string_agg(int4send(scope.number), '') AS numbers,
        string_agg(int4send(scope.chunk_count), '') AS chunk_counts,
        string_agg(int8send(scope.lexeme_count), '') AS lexeme_counts,
-       (SELECT dimensions FROM indexes WHERE user_id = :user_id AND id = :index_id) AS dimensions
+       (SELECT dimensions FROM indexes WHERE user_id = :user_id AND id = :index_id) AS dimensions,
+       (SELECT generation FROM indexes WHERE user_id = :user_id AND id = :index_id) AS generation
 FROM (
     SELECT *
     FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before)
@@ -34,7 +35,7 @@ WHERE found.blocks IS NOT NULL;
 -- The chunks in scope that have the required words, as bytes (big endian): the document's number and the ordinal.
 SELECT string_agg(int8send((scope.number::bigint << 32) | c.ordinal), '') AS chunks
 FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before) scope
-JOIN {chunks} c ON c.user_id = :user_id AND c.document_id = scope.id
+JOIN {chunks} c ON c.user_id = :user_id AND c.document_id = scope.id AND c.generation = :generation
 WHERE (:must_all::text[] IS NULL OR c.text ~* ALL (:must_all::text[]))
   AND (:must_any::text[] IS NULL OR c.text ~* ANY (:must_any::text[]));
 
@@ -43,7 +44,7 @@ SELECT best.place, c.chunk_id, c.document_id, c.page_number
 FROM unnest(:numbers::int[], :ordinals::int[]) WITH ORDINALITY AS best (number, ordinal, place)
 JOIN documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before) scope
     ON scope.number = best.number
-JOIN {chunks} c ON c.user_id = :user_id AND c.document_id = scope.id AND c.ordinal = best.ordinal
+JOIN {chunks} c ON c.user_id = :user_id AND c.document_id = scope.id AND c.generation = :generation AND c.ordinal = best.ordinal
 ORDER BY best.place;
 
 -- name: documents

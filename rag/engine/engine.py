@@ -29,6 +29,7 @@ from rag.types import (
     IndexStats,
     Passage,
     Region,
+    RetrievalOptions,
     Scope,
     SearchRequest,
     SearchResponse,
@@ -247,15 +248,24 @@ class RAGEngine:
         """Find the places that fit a query, best first."""
         request = SearchRequest.model_validate(request)
         index = self.index(request.index_name)
-        scope = Scope(user_id=self.user_id, index_id=index.id, filters=request.retrieval.filters)
-        return self._searcher(index).search(scope, request)
+        return self._searcher(index, request.retrieval).search(self._scope(index, request.retrieval), request)
 
-    def _searcher(self, index: Index) -> retrieval.Searcher:
+    def _scope(self, index: Index, options: RetrievalOptions) -> Scope:
+        return Scope(
+            user_id=self.user_id,
+            index_id=index.id,
+            filters=options.filters,
+            must_include=options.must_include,
+            must_include_mode=options.must_include_mode,
+        )
+
+    def _searcher(self, index: Index, options: RetrievalOptions) -> retrieval.Searcher:
         return retrieval.Searcher(
             store=self._resources.store,
             space=index.space,
             embedder=self._resources.embedder(index.space),
             reranker=self._resources.reranker,
+            llm=self._resources.language_model(GenerationOptions()) if options.needs_language_model else None,
         )
 
     def answer(self, request: AnswerRequest | Mapping[str, Any]) -> AnswerResponse:

@@ -1,16 +1,25 @@
-"""Hybrid search: dense and lexical candidates, fused, with the document as evidence, gathered to places."""
+"""Hybrid search: variants of the question, dense and lexical candidates, fused, ordered, gathered to places."""
 
+import hashlib
 import time
 import uuid
 from collections.abc import Mapping, Sequence
 from concurrent import futures
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
+import numpy as np
 from llama_index.core.base.embeddings import base as embeddings
+from llama_index.core.llms import LLM
 
-from rag import providers
-from rag.retrieval.fusion import min_max, ranks, reciprocal_rank_fusion, weighted_fusion
+from rag import errors, providers
+from rag.retrieval import tracing
+from rag.retrieval.augmentation import variants
+from rag.retrieval.completions import Completions
+from rag.retrieval.diversity import maximal_marginal_relevance
+from rag.retrieval.fusion import ranks
 from rag.retrieval.places import Place, around, gather_places
+from rag.retrieval.ranking import Ranking, best_first, merge, rank
+from rag.retrieval.reranking import ModelReranker, Reranker
 from rag.store import LexicalMatches, Store
 from rag.types import (
     Candidate,
@@ -28,24 +37,10 @@ from rag.types import (
 
 POOL = 100
 """Candidates asked of each list; more change the first ten places hardly ever."""
-DOCUMENT_WEIGHT = 0.3
-"""What the whole document's fit counts beside the chunk's own (1.0): of two equal chunks, the one whose document
-also speaks of the rest of the question is the better. Measured between 0.1 and 0.8; flat from 0.3 on."""
 PER_PLACE = 4
 """Chunks looked at for each place asked for: several may lie on the same pages."""
-
-Scores = dict[uuid.UUID, float]
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """Scores by chunk: cosine similarity, BM25 as a share of the best, both fused, the cross-encoder's, the final."""
-
-    vector: Scores
-    lexical: Scores
-    fused: Scores
-    reranked: Scores = field(default_factory=dict)
-    final: Scores = field(default_factory=dict)
+SEARCHES_AT_ONCE = 4
+"""Of the variants' dense and lexical searches; each keeps a process of the database busy."""
 
 
 class Searcher:
@@ -57,77 +52,130 @@ class Searcher:
         store: Store,
         space: EmbeddingSpace,
         embedder: embeddings.BaseEmbedding,
-        reranker: providers.CrossEncoder,
+        reranker: Reranker,
+        llm: LLM | None = None,
     ) -> None:
+        """`llm` writes rewrites and hypothetical answers, and rates passages, where a request asks for it."""
         self._store = store
         self._space = space
         self._embedder = embedder
         self._reranker = reranker
+        self._llm = llm
 
     def search(self, scope: Scope, request: SearchRequest) -> SearchResponse:
         """The best places for the request's query within `scope`, best first.
 
         Raises:
-            errors.ProviderError: the embedding vendor refuses the query.
+            errors.ConfigError: the request needs a language model, and there is none.
+            errors.ProviderError: the vendor of the embedding or the language model refuses.
+            errors.RetrievalError: the language model's order of the passages cannot be read.
             errors.StoreError: the database fails.
         """
         started = time.perf_counter()
         options = request.retrieval
-        ranking = self._candidates(scope, request.query, options)
-        best = _best_first(ranking.fused)[: options.top_k * PER_PLACE]
-        found = {chunk.id: (chunk, document) for chunk, document in self._store.chunks.get(scope.user_id, best)}
-        present = [found[key][0] for key in best if key in found]
-        ranking = self._decide(request.query, present, ranking, options)
-        ranked = [key for key in _best_first(ranking.final) if ranking.final[key] >= options.min_score]
-        places = gather_places(found[key][0] for key in ranked)[: options.top_k]
+        completions = self._completions(scope.user_id, options)
+        searched = variants(request.query, options, completions)
+        ranking = self._candidates(scope, [variant.text for variant in searched], options)
+        considered = best_first(ranking.fused)[: _considered(options)]
+        found = {chunk.id: (chunk, document) for chunk, document in self._store.chunks.get(scope.user_id, considered)}
+        chunks = [found[key][0] for key in considered if key in found]
+        ranking = self._decide(request.query, chunks, ranking, options, completions)
+        ordered = self._diversify(scope.user_id, ranking, options)
+        places = _places([found[key][0] for key in ordered], options)
         documents = {document.id: document for _, document in found.values()}
+        results = self._hits(scope, places, documents, ranking, options)
         return SearchResponse(
             query=request.query,
             top_k=options.top_k,
             min_score=options.min_score,
             mode=options.mode,
-            results=self._hits(scope, places, documents, ranking),
-            usage=Usage(latency_ms=(time.perf_counter() - started) * 1000),
+            results=results,
+            usage=Usage(
+                embedding_tokens=0
+                if options.mode == "lexical"
+                else sum(providers.count_tokens(variant.text) for variant in searched),
+                latency_ms=(time.perf_counter() - started) * 1000,
+            ),
+            trace=tracing.trace(searched, ranking, considered=considered, chunks=chunks, hits=results, options=options)
+            if options.trace
+            else None,
         )
 
-    def _candidates(self, scope: Scope, query: str, options: RetrievalOptions) -> Ranking:
-        """Both lists, asked for at the same time: each keeps another process of the database busy."""
-        with futures.ThreadPoolExecutor(1, thread_name_prefix="lexical") as thread:
-            words = thread.submit(self._lexical, scope, query, options)
-            near = self._dense(scope, query, options)
-            matches, whole = words.result()
-        documents = {candidate.chunk_id: candidate.document_id for candidate in (*near, *matches)}
-        vector = {candidate.chunk_id: candidate.score for candidate in near}
-        top = max((candidate.score for candidate in matches), default=1.0)
-        lexical = {candidate.chunk_id: candidate.score / top for candidate in matches}
-        fused = fuse(vector, lexical, options)
-        if options.mode == "hybrid" and len(set(documents.values())) > 1:
-            fused = with_documents(fused, documents, whole)
-        return Ranking(vector, lexical, fused)
+    def _completions(self, user_id: str, options: RetrievalOptions) -> Completions | None:
+        if not options.needs_language_model:
+            return None
+        if self._llm is None:
+            raise errors.ConfigError(
+                "Rewrites, hypothetical answers and reranking by a language model need one, and no provider's key is "
+                "given. Set a key, or search without them."
+            )
+        return Completions(self._llm, self._store.caches, user_id)
 
-    def _dense(self, scope: Scope, query: str, options: RetrievalOptions) -> list[Candidate]:
-        if options.mode == "lexical":
-            return []
-        return self._store.chunks.dense(scope, self._space, providers.embed_query(self._embedder, query), POOL)
+    def _candidates(self, scope: Scope, texts: Sequence[str], options: RetrievalOptions) -> Ranking:
+        """All searches at the same time."""
+        with futures.ThreadPoolExecutor(SEARCHES_AT_ONCE, thread_name_prefix="search") as threads:
+            matches = [threads.submit(self._lexical, scope, text, options) for text in texts]
+            vectors = [] if options.mode == "lexical" else self._vectors(scope.user_id, texts)
+            near = [threads.submit(self._dense, scope, vector) for vector in vectors]
+            dense = [done.result() for done in near] or [[] for _ in texts]
+            lexical = [done.result() for done in matches]
+        return merge([rank(*found, options) for found in zip(dense, lexical, strict=True)])
 
-    def _lexical(self, scope: Scope, query: str, options: RetrievalOptions) -> LexicalMatches:
+    def _vectors(self, user_id: str, texts: Sequence[str]) -> list[Sequence[float]]:
+        """The queries' vectors, each embedded once per user and model."""
+        keys = [hashlib.sha256(f"query\n{text}".encode()).digest() for text in texts]
+        cache = self._store.embedding_cache
+        known = cache.get(user_id, self._space, keys)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        fresh = {key: providers.embed_query(self._embedder, text) for key, text in missing.items()}
+        if fresh:
+            cache.put(user_id, self._space, fresh)
+        return [{**known, **fresh}[key] for key in keys]
+
+    def _dense(self, scope: Scope, vector: Sequence[float]) -> list[Candidate]:
+        return self._store.chunks.dense(scope, self._space, vector, POOL)
+
+    def _lexical(self, scope: Scope, text: str, options: RetrievalOptions) -> LexicalMatches:
         if options.mode == "vector":
             return LexicalMatches([], {})
-        return self._store.chunks.lexical(scope, query, POOL)
+        return self._store.chunks.lexical(scope, text, POOL)
 
-    def _decide(self, query: str, chunks: Sequence[Chunk], ranking: Ranking, options: RetrievalOptions) -> Ranking:
-        """The final scores of `chunks`: the fused ones or, where asked for, their mean with the cross-encoder's.
+    def _decide(
+        self,
+        query: str,
+        chunks: Sequence[Chunk],
+        ranking: Ranking,
+        options: RetrievalOptions,
+        completions: Completions | None,
+    ) -> Ranking:
+        """The final scores of `chunks`: the fused ones or, where asked for, their mean with the reranker's.
 
-        What the cross-encoder did not see counts as unfit: it must not overtake what was seen and found wanting.
+        What the reranker did not see counts as unfit: it must not overtake what was seen and found wanting.
         """
         fused = {chunk.id: ranking.fused[chunk.id] for chunk in chunks}
         if not options.rerank.enabled:
             return replace(ranking, final=fused)
+        reranker = ModelReranker(completions) if completions and options.rerank.by == "llm" else self._reranker
         chosen = chunks[: options.rerank.top_n]
-        scores = self._reranker.scores(query, [f"{chunk.context}\n{chunk.text}" for chunk in chosen])
+        scores = reranker.scores(query, [f"{chunk.context}\n{chunk.text}" for chunk in chosen])
         reranked = {chunk.id: score for chunk, score in zip(chosen, scores, strict=True)}
         final = {key: (score + reranked.get(key, 0.0)) / 2 for key, score in fused.items()}
         return replace(ranking, final=final, reranked=reranked)
+
+    def _diversify(self, user_id: str, ranking: Ranking, options: RetrievalOptions) -> list[uuid.UUID]:
+        """What scores high enough, in the order it is taken."""
+        keys = [key for key in best_first(ranking.final) if ranking.final[key] >= options.min_score]
+        if not options.diversity or not keys:
+            return keys
+        vectors = self._store.chunks.vectors(user_id, keys)
+        present = [key for key in keys if key in vectors]
+        order = maximal_marginal_relevance(
+            np.array([ranking.final[key] for key in present]),
+            np.array([vectors[key] for key in present]),
+            diversity=options.diversity,
+            limit=len(present),
+        )
+        return [present[position] for position in order]
 
     def _hits(
         self,
@@ -135,6 +183,7 @@ class Searcher:
         places: Sequence[Place],
         documents: Mapping[uuid.UUID, Document],
         ranking: Ranking,
+        options: RetrievalOptions,
     ) -> tuple[Hit, ...]:
         wanted = [(place.document_id, page) for place in places for page in place.pages]
         pages = self._store.chunks.page_lines(scope.user_id, wanted)
@@ -145,10 +194,11 @@ class Searcher:
             if not lines:
                 continue  # deleted since it was found
             key, document = place.chunk.id, documents[place.document_id]
+            read = place.chunk.lines if options.passage == "chunk" else around(lines, place.chunk)
             hits.append(
                 Hit(
                     chunk=place.chunk,
-                    passage=Passage(document_id=place.document_id, lines=around(lines, place.chunk)),
+                    passage=Passage(document_id=place.document_id, lines=read),
                     document_name=document.name,
                     mime_type=document.mime_type,
                     title=document.title,
@@ -163,25 +213,13 @@ class Searcher:
         return tuple(hits)
 
 
-def _best_first(scores: Scores) -> list[uuid.UUID]:
-    return sorted(scores, key=lambda key: -scores[key])
+def _considered(options: RetrievalOptions) -> int:
+    """How many candidates are read."""
+    return max(options.top_k * PER_PLACE, options.rerank.top_n if options.rerank.enabled else 0)
 
 
-def fuse(vector: Scores, lexical: Scores, options: RetrievalOptions) -> Scores:
-    """One score per chunk in 0..1. A search in one mode keeps that mode's own scores."""
-    if options.mode == "vector":
-        return vector
-    if options.mode == "lexical":
-        return lexical
-    lists = [(vector, options.vector_weight), (lexical, options.lexical_weight)]
-    if options.fusion == "rrf":
-        return reciprocal_rank_fusion(lists, options.rrf_k)
-    return weighted_fusion(lists)
-
-
-def with_documents(fused: Scores, documents: Mapping[uuid.UUID, uuid.UUID], whole: Mapping[uuid.UUID, float]) -> Scores:
-    """`fused` with the score of each chunk's whole document mixed in; still in 0..1."""
-    fit = min_max({document: whole.get(document, 0.0) for document in set(documents.values())})
-    return {
-        key: (score + DOCUMENT_WEIGHT * fit[documents[key]]) / (1 + DOCUMENT_WEIGHT) for key, score in fused.items()
-    }
+def _places(chunks: Sequence[Chunk], options: RetrievalOptions) -> list[Place]:
+    """The first places of `chunks`, each with its neighbours; or each chunk as a place of its own."""
+    if options.passage == "chunk":
+        return [Place(chunk, [*chunk.pages]) for chunk in chunks[: options.top_k]]
+    return gather_places(chunks)[: options.top_k]

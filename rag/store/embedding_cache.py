@@ -34,4 +34,6 @@ class EmbeddingCache:
             "hashes": [*vectors],
             "vectors": [np.asarray(vector, VECTOR_DTYPE).tobytes() for vector in vectors.values()],
         }
-        self._database.write(self._queries["put"], parameters)
+        with self._database.transaction() as connection:
+            connection.execute(queries.load("caches")["without_waiting"])
+            connection.execute(self._queries["put"], parameters)

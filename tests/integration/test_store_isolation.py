@@ -1,5 +1,6 @@
 """No user sees, searches, counts, changes or removes what another owns: one case per public method of the store."""
 
+import hashlib
 import inspect
 import uuid
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from tests.integration.samples import SPACE, Owner, make_chunks, make_parsed, ra
 VICTIM = "victim"
 TEXT = "the confidential merger of Acme"
 HASH = b"hash of a text"
+SOURCE = "/home/victim/secret.pdf"
 
 OTHERS = ("other", "", "x' or '1'='1", "victim'--", "victim\n", "%", "Victim", "victim ")
 """Users who own nothing of the victim's, whatever they call themselves."""
@@ -42,7 +44,7 @@ class World:
 def world(module_db: store.Store) -> World:
     db = module_db
     owner = Owner.of(db, VICTIM)
-    document = owner.ready("secret.pdf", [TEXT, "more text"])
+    document = owner.ready("secret.pdf", [TEXT, "more text"], source=SOURCE)
     trashed = owner.ready("old.pdf", ["old text"])
     db.documents.trash(VICTIM, [trashed.id])
     db.embedding_cache.put(VICTIM, SPACE, {HASH: [1.0, 2.0]})
@@ -85,6 +87,13 @@ CASES |= {
     "documents.add": lambda w, user: w.db.documents.add(
         user, w.owner.index.id, document_id=uuid.uuid4(), name="x", mime_type="x", sha256=w.document.sha256, size=1
     ),
+    "documents.of_sources": lambda w, user: w.db.documents.of_sources(
+        user, w.owner.index.id, sources=[SOURCE], prefix=SOURCE[:3]
+    ),
+    "documents.named": lambda w, user: w.db.documents.named(
+        user, w.owner.index.id, [str(w.document.id), SOURCE, hashlib.sha256(SOURCE.encode()).hexdigest()]
+    ),
+    "documents.supersede": lambda w, user: w.db.documents.supersede(user, w.trashed.id, [w.document.id]),
     "documents.update_progress": lambda w, user: w.db.documents.update_progress(
         user, w.document.id, DocumentStatus.PARSING, 1, 2
     ),
@@ -105,6 +114,7 @@ CASES |= {
     "chunks.dense": lambda w, user: w.db.chunks.dense(w.scope(user), SPACE, random_vector(TEXT), 10),
     "chunks.lexical": lambda w, user: any(w.db.chunks.lexical(w.scope(user), TEXT, 10)),
     "chunks.get": lambda w, user: w.db.chunks.get(user, [w.chunk.id]),
+    "chunks.vectors": lambda w, user: w.db.chunks.vectors(user, [w.chunk.id]),
     "chunks.of_document": lambda w, user: w.db.chunks.of_document(user, w.document.id),
     "chunks.page_lines": lambda w, user: w.db.chunks.page_lines(user, [(w.document.id, 1)]),
     "embedding_cache.get": lambda w, user: w.db.embedding_cache.get(user, SPACE, [HASH]),
@@ -209,7 +219,16 @@ def test_others_get_nothing_and_change_nothing(world: World, method: str) -> Non
 
 def test_the_owner_gets_everything(world: World) -> None:
     """The cases above would pass with an empty database; these calls are theirs, made by the owner."""
-    for method in ("indexes.get", "documents.get", "chunks.get", "chunks.dense", "chunks.lexical", "chunks.page_lines"):
+    for method in (
+        "indexes.get",
+        "documents.get",
+        "documents.of_sources",
+        "documents.named",
+        "chunks.get",
+        "chunks.vectors",
+        "chunks.dense",
+        "chunks.lexical",
+    ):
         assert CASES[method](world, VICTIM), method
     for method in (
         "embedding_cache.get",

@@ -1,0 +1,50 @@
+"""Ordering the best candidates anew by reading each of them together with the question."""
+
+import re
+from collections.abc import Sequence
+from typing import Protocol
+
+from rag import errors, prompts
+from rag.retrieval.completions import Completions
+
+MAX_PASSAGE_CHARS = 2000
+"""So much of a passage is shown to the language model; chunks are rarely longer."""
+BEST_RATING = 10.0
+
+_RATING = re.compile(r"^\W*(\d{1,3})\W*[:=]\s*(\d{1,2}(?:\.\d+)?)", re.MULTILINE)
+
+
+class Reranker(Protocol):
+    """Anything that scores texts against a query."""
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """How well each text answers `query`, in 0..1."""
+        ...
+
+
+class ModelReranker:
+    """The language model as a reranker: one request for all passages; its ratings are remembered."""
+
+    def __init__(self, completions: Completions) -> None:
+        self._completions = completions
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """How well each text answers `query`, in 0..1; what the model left out gets 0.
+
+        Raises:
+            errors.ProviderError: the language model refuses or is down.
+            errors.RetrievalError: its reply holds no rating.
+        """
+        if not texts:
+            return []
+        passages = "\n".join(
+            prompts.RERANK_ITEM.format(number=number, text=" ".join(text[:MAX_PASSAGE_CHARS].split()))
+            for number, text in enumerate(texts, start=1)
+        )
+        reply = self._completions.complete("rerank", prompts.RERANK.format(question=query, passages=passages))
+        ratings = {int(number): float(rating) for number, rating in _RATING.findall(reply)}
+        if not ratings:
+            raise errors.RetrievalError(
+                "The language model's order of the passages could not be read. Rerank with the cross-encoder instead."
+            )
+        return [min(ratings.get(number, 0.0) / BEST_RATING, 1.0) for number in range(1, len(texts) + 1)]

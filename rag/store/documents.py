@@ -1,5 +1,6 @@
 """The rows of documents: what they are, how far they are, and whether they are in the trash."""
 
+import builtins
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -32,8 +33,12 @@ class Documents:
         size: int,
         source: str | None = None,
         status: DocumentStatus = DocumentStatus.QUEUED,
+        follows_source: bool = False,
+        in_trash: bool = False,
     ) -> Document:
-        """A new document; `size` in bytes.
+        """A new document; `size` in bytes. One that `follows_source` may have the content of another place's document.
+
+        `in_trash` keeps it out of sight until it takes the place of an older version (`supersede`).
 
         Raises:
             errors.DuplicateError: a document with this SHA-256 is in the index, or in its trash; `details` have its
@@ -50,6 +55,8 @@ class Documents:
             "size": size,
             "source": source,
             "status": status.value,
+            "follows_source": follows_source,
+            "in_trash": in_trash,
         }
         added = self._database.write(self._queries["add"], parameters)
         if added:
@@ -89,6 +96,34 @@ class Documents:
             "offset": offset,
         }
         return [to_document(row) for row in self._database.all(self._queries["list"], parameters)]
+
+    def of_sources(
+        self, user_id: str, index_id: uuid.UUID, *, sources: Sequence[str] = (), prefix: str | None = None
+    ) -> builtins.list[Document]:
+        """Documents whose source is one of `sources` or begins with `prefix`, those in the trash too, oldest first."""
+        parameters = {"user_id": user_id, "index_id": index_id, "sources": [*sources], "prefix": prefix}
+        return [to_document(row) for row in self._database.all(self._queries["of_sources"], parameters)]
+
+    def named(
+        self, user_id: str, index_id: uuid.UUID, references: Sequence[str]
+    ) -> dict[str, builtins.list[uuid.UUID]]:
+        """Which documents each of `references` means: their ids, their sources, or the SHA-256 of these (hex).
+
+        What means none, or only documents in the trash, is left out.
+        """
+        parameters = {"user_id": user_id, "index_id": index_id, "references": [*references]}
+        found: dict[str, builtins.list[uuid.UUID]] = {}
+        for row in self._database.all(self._queries["named"], parameters):
+            found.setdefault(row["reference"], []).append(row["id"])
+        return found
+
+    def supersede(self, user_id: str, document_id: uuid.UUID, older: Sequence[uuid.UUID]) -> None:
+        """Take a document out of the trash and put its `older` versions there, in one moment; chats go along.
+
+        Raises:
+            errors.NotFoundError: there is no such document.
+        """
+        self._touch("supersede", user_id, document_id, {"older": [*older]})
 
     def update_progress(
         self, user_id: str, document_id: uuid.UUID, status: DocumentStatus, done: int, total: int

@@ -1,15 +1,62 @@
 -- name: add
-INSERT INTO documents (user_id, index_id, id, name, mime_type, sha256, size, source, status)
-SELECT i.user_id, i.id, :id, :name, :mime_type, :sha256, :size, :source, :status
+INSERT INTO documents (user_id, index_id, id, name, mime_type, sha256, size, source, status, follows_source, deleted_at)
+SELECT i.user_id, i.id, :id, :name, :mime_type, :sha256, :size, :source, :status, :follows_source,
+       CASE WHEN :in_trash THEN now() END
 FROM indexes i
 WHERE i.user_id = :user_id AND i.id = :index_id
-ON CONFLICT (user_id, index_id, sha256) DO NOTHING
+  AND (:follows_source OR NOT EXISTS (
+      SELECT 1 FROM documents d
+      WHERE d.user_id = :user_id AND d.index_id = :index_id AND d.sha256 = :sha256))
+ON CONFLICT DO NOTHING
 RETURNING *;
 
 -- name: same_content
+-- Of those with the content the one that can be seen first.
 SELECT id, name, deleted_at IS NOT NULL AS in_trash
 FROM documents
-WHERE user_id = :user_id AND index_id = :index_id AND sha256 = :sha256;
+WHERE user_id = :user_id AND index_id = :index_id AND sha256 = :sha256
+  AND (NOT :follows_source OR (follows_source AND source = :source))
+ORDER BY deleted_at DESC NULLS FIRST, number
+LIMIT 1;
+
+-- name: of_sources
+-- Those in the trash too, without their pages' sizes.
+SELECT user_id, id, index_id, name, mime_type, sha256, size, source, title, status, progress_done, progress_total, error,
+       error_code, page_count, failed_pages, line_count, chunk_count, created_at, indexed_at, deleted_at
+FROM documents
+WHERE user_id = :user_id AND index_id = :index_id
+  AND (md5(source) = ANY (SELECT md5(s) FROM unnest(:sources::text[]) AS s) AND source = ANY (:sources::text[])
+       OR starts_with(source, :prefix::text))
+ORDER BY number;
+
+-- name: named
+-- By id, by path or URL, or by the SHA-256 of path or URL.
+SELECT r.reference, d.id
+FROM unnest(:references::text[]) AS r (reference)
+JOIN documents d ON d.user_id = :user_id AND d.index_id = :index_id AND d.deleted_at IS NULL
+  AND (d.id::text = lower(r.reference) OR d.source = r.reference
+       OR encode(sha256(convert_to(d.source, 'UTF8')), 'hex') = lower(r.reference));
+
+-- name: supersede
+-- All at once: no search sees both versions, or none. Chats about the old ones are about the new one from now on.
+WITH shown AS (
+    UPDATE documents SET deleted_at = NULL
+    WHERE user_id = :user_id AND id = :document_id
+    RETURNING id
+), hidden AS (
+    UPDATE documents d SET deleted_at = now()
+    FROM shown
+    WHERE d.user_id = :user_id AND d.id = ANY (:older::uuid[]) AND d.id <> shown.id AND d.deleted_at IS NULL
+    RETURNING d.id
+), moved AS (
+    UPDATE conversations c
+    SET document_ids = ARRAY(
+        SELECT DISTINCT CASE WHEN o.id IN (SELECT id FROM hidden) THEN :document_id::uuid ELSE o.id END
+        FROM unnest(c.document_ids) AS o (id))
+    FROM shown
+    WHERE c.user_id = :user_id AND c.document_ids && :older::uuid[]
+)
+SELECT id FROM shown;
 
 -- name: get
 SELECT * FROM documents WHERE user_id = :user_id AND id = :document_id;

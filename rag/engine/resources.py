@@ -76,7 +76,7 @@ class Resources:
         """
         with self._lock:
             for space in self._given:
-                if model == f"{space.provider}:{space.model}":
+                if model == space.name:
                     return space
             try:
                 named = self.config.model_copy(update={"rag_embed_model": model})

@@ -65,7 +65,8 @@ class Chunks:
             raise errors.StoreError("The chunks are not numbered from 0 in their order. This is a bug; report it.")
         self._dense.ensure_table(space.dimensions)
         with self._database.transaction() as connection:
-            document = self._lock(connection, user_id, document_id, space)
+            document = self._lock(connection, user_id, document_id)
+            _require_space(document, space)
             for row in connection.execute(self._queries["sizes"], document).fetchall():
                 table = queries.chunk_table(row["dimensions"])
                 connection.execute(self._queries["delete"].format(chunks=table), document)
@@ -75,19 +76,12 @@ class Chunks:
             totals = {**_totals(parsed, chunks), **(added.fetchone() or {})}
             connection.execute(self._queries["finish_document"], {**document, **totals})
 
-    def _lock(
-        self, connection: Connection, user_id: str, document_id: uuid.UUID, space: EmbeddingSpace
-    ) -> Mapping[str, Any]:
+    def _lock(self, connection: Connection, user_id: str, document_id: uuid.UUID) -> Mapping[str, Any]:
         keys = {"user_id": user_id, "document_id": document_id}
         connection.execute(self._queries["lock_replacement"], keys)
         row = connection.execute(self._queries["lock_document"], keys).fetchone()
         if row is None:
             raise errors.NotFoundError(f"There is no document {document_id}. List the documents and check the id.")
-        if (row["provider"], row["model"], row["dimensions"]) != (space.provider, space.model, space.dimensions):
-            raise errors.IndexError(
-                f"The index {row['index_name']!r} was embedded with {row['provider']}:{row['model']}, not with "
-                f"{space.provider}:{space.model}. Use that model, or re-index its documents into a new index."
-            )
         return row
 
     def _copy(
@@ -105,6 +99,45 @@ class Chunks:
             copy.set_types([vector_type if name == "vector" else name for name in COPY_TYPES])
             for chunk, vector in zip(chunks, vectors, strict=True):
                 copy.write_row(_row(document, chunk, vector))
+
+    # --- vectors of another model ---
+
+    def to_embed(self, user_id: str, document_id: uuid.UUID) -> list[Chunk]:
+        """A document's chunks in reading order, also of one in the trash: it may come back."""
+        rows = self._database.all(self._queries["to_embed"], {"user_id": user_id, "document_id": document_id})
+        return [to_chunk(row) for row in rows]
+
+    def add_vectors(
+        self,
+        user_id: str,
+        document_id: uuid.UUID,
+        space: EmbeddingSpace,
+        *,
+        chunks: Sequence[Chunk],
+        vectors: Sequence[Sequence[float]],
+    ) -> bool:
+        """Keep vectors of `space` for `chunks`, which are all of the document's, beside those it has.
+
+        False if the document has other chunks by now: then nothing is kept.
+
+        Raises:
+            errors.NotFoundError: there is no such document, or its index has no generation of that space.
+            errors.StoreError: the database fails; nothing is kept.
+        """
+        self._dense.ensure_table(space.dimensions)
+        with self._database.transaction() as connection:
+            document = self._lock(connection, user_id, document_id)
+            found = connection.execute(self._queries["generation"], {**document, **space.model_dump()}).fetchone()
+            if found is None:
+                raise errors.NotFoundError(f"The vectors of {space.name} have been dropped, so none are added.")
+            present = connection.execute(self._queries["ids"], document).fetchall()
+            if [row["id"] for row in present] != [chunk.id for chunk in chunks]:
+                return False
+            target = {**document, "generation": found["generation"]}
+            table = queries.chunk_table(space.dimensions)
+            connection.execute(self._queries["delete_generation"].format(chunks=table), target)
+            self._copy(connection, space, target, chunks, vectors)
+        return True
 
     # --- searching ---
 
@@ -184,6 +217,14 @@ def to_chunk(row: Mapping[str, Any]) -> Chunk:
         section=row["section"],
         context=row["context"],
     )
+
+
+def _require_space(index: Mapping[str, Any], space: EmbeddingSpace) -> None:
+    if (index["provider"], index["model"], index["dimensions"]) != (space.provider, space.model, space.dimensions):
+        raise errors.IndexError(
+            f"The index {index['index_name']!r} was embedded with {index['provider']}:{index['model']}, not with "
+            f"{space.name}. Use that model, or re-index it: pagelight reembed."
+        )
 
 
 def _row(document: Mapping[str, Any], chunk: Chunk, vector: Sequence[float]) -> tuple[object, ...]:

@@ -37,25 +37,10 @@ class DenseSearch:
         self._lock = threading.Lock()
 
     def ensure_table(self, dimensions: int) -> None:
-        """Make the table for vectors of this size, if it is not there.
-
-        Raises:
-            errors.EmbeddingCapabilityError: such vectors cannot be indexed.
-        """
-        if not 1 <= dimensions <= MAX_DIMENSIONS:
-            raise errors.EmbeddingCapabilityError(
-                f"Vectors of {dimensions} dimensions cannot be indexed; {MAX_DIMENSIONS} is the most. "
-                "Choose another embedding model."
-            )
-        if dimensions in self._stores:
-            return
-        session = queries.load("session")
-        with self._database.transaction() as connection:
-            row = connection.execute(session["chunk_table_exists"], {"dimensions": dimensions}).fetchone()
-            if not (row and row["present"]):
-                connection.execute(session["lock_migrations"])
-                connection.execute(session["create_chunk_table"], {"dimensions": dimensions})
-        self._store(dimensions)
+        """The table for vectors of this size is there after this. Raises as the function of this name."""
+        if dimensions not in self._stores:
+            ensure_table(self._database, dimensions)
+            self._store(dimensions)
 
     def search(self, scope: Scope, space: EmbeddingSpace, vector: Sequence[float], limit: int) -> list[Candidate]:
         """See `Chunks.dense`."""
@@ -85,6 +70,25 @@ class DenseSearch:
                     async_engine=self._unused_engine,
                 )
             return self._stores[dimensions]
+
+
+def ensure_table(database: Database, dimensions: int) -> None:
+    """Make the table for vectors of this size, if it is not there.
+
+    Raises:
+        errors.EmbeddingCapabilityError: such vectors cannot be indexed.
+    """
+    if not 1 <= dimensions <= MAX_DIMENSIONS:
+        raise errors.EmbeddingCapabilityError(
+            f"Vectors of {dimensions} dimensions cannot be indexed; {MAX_DIMENSIONS} is the most. "
+            "Choose another embedding model."
+        )
+    session = queries.load("session")
+    with database.transaction() as connection:
+        row = connection.execute(session["chunk_table_exists"], {"dimensions": dimensions}).fetchone()
+        if not (row and row["present"]):
+            connection.execute(session["lock_migrations"])
+            connection.execute(session["create_chunk_table"], {"dimensions": dimensions})
 
 
 def _scoped(statement: sa.Select[Any], _table: object, *, scope: Scope, space: EmbeddingSpace) -> sa.Select[Any]:

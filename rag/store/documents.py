@@ -2,15 +2,15 @@
 
 import builtins
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from psycopg import sql
 
 from rag import errors
-from rag.store import queries
-from rag.store.database import Database, connect, store_errors
+from rag.store import claims, queries
+from rag.store.database import Database
 from rag.types import Document, DocumentStatus, PageInfo, Progress
 
 
@@ -169,22 +169,9 @@ class Documents:
         """User and id of every document that waits to be read, oldest first: for the restart of a worker."""
         return [(row["user_id"], row["id"]) for row in self._database.all(self._queries["unfinished"], {})]
 
-    @contextmanager
-    def claim(self, user_id: str, document_id: uuid.UUID) -> Iterator[bool]:
-        """Whether this process is now the only one at work on a document; the claim ends with the block.
-
-        It is held by a connection of its own, so it ends with this process too, however that ends.
-        """
-        parameters = {"user_id": user_id, "document_id": document_id}
-        connection = connect(self._database.url, autocommit=True)
-        try:
-            with store_errors():
-                row = connection.execute(queries.load("session")["try_claim"], parameters).fetchone()
-            yield bool(row and row["claimed"])
-        finally:
-            with suppress(errors.StoreError), store_errors():  # a lost connection has lost its claim
-                connection.execute(queries.load("session")["release_claim"])
-            connection.close()
+    def claim(self, user_id: str, document_id: uuid.UUID) -> AbstractContextManager[bool]:
+        """Whether this process is now the only one at work on a document; the claim ends with the block."""
+        return claims.claim(self._database, user_id, document_id)
 
 
 def to_document(row: Mapping[str, Any]) -> Document:

@@ -1,5 +1,6 @@
 """Named collections of documents, each with one embedding space."""
 
+import shlex
 import uuid
 from collections.abc import Mapping
 from typing import Any
@@ -115,10 +116,11 @@ def _found(row: Row | None, message: str) -> Index:
 def _another_space(index: Index, space: EmbeddingSpace) -> errors.IndexError:
     return errors.IndexError(
         f"The index {index.name!r} was embedded with {_spell(index.space)}, not with {_spell(space)}, and vectors of "
-        "two models cannot be compared. Use that model, or re-index its documents into a new index.",
+        f"two models cannot be compared. Set RAG_EMBED_MODEL={index.space.name} to keep its model, or re-index it: "
+        f"pagelight reembed --index {shlex.quote(index.name)} --model {shlex.quote(space.name)}.",
         details={"index": index.name, "stored": index.space.model_dump(), "asked": space.model_dump()},
     )
 
 
 def _spell(space: EmbeddingSpace) -> str:
-    return f"{space.provider}:{space.model} ({space.dimensions} dimensions)"
+    return f"{space.name} ({space.dimensions} dimensions)"

@@ -10,6 +10,7 @@ from rag.store.conversations import Conversations
 from rag.store.database import Database
 from rag.store.documents import Documents
 from rag.store.embedding_cache import EmbeddingCache
+from rag.store.generations import Generations
 from rag.store.indexes import Indexes
 from rag.store.jobs import Jobs
 
@@ -24,6 +25,7 @@ class Store:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.indexes = Indexes(database)
+        self.generations = Generations(database)
         self.documents = Documents(database)
         self.chunks = Chunks(database)
         self.embedding_cache = EmbeddingCache(database)

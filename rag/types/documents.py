@@ -82,6 +82,11 @@ class EmbeddingSpace(Model):
     model: str
     dimensions: int
 
+    @property
+    def name(self) -> str:
+        """`provider:model`, as the setting `RAG_EMBED_MODEL` names a model."""
+        return f"{self.provider}:{self.model}"
+
 
 class Index(Model):
     """A named collection of one user's documents, with one embedding space."""

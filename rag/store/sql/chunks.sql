@@ -81,3 +81,23 @@ JOIN documents d ON d.user_id = :user_id AND d.id = page.document_id AND d.delet
 JOIN document_chunks c ON c.user_id = d.user_id AND c.document_id = d.id
 WHERE page.number BETWEEN c.page_number AND c.page_end
 ORDER BY c.document_id, c.ordinal;
+
+-- name: to_embed
+-- Also of a document in the trash: it may come back.
+SELECT c.id, c.document_id, c.content, c.ordinal, c.section, c.context, c.lines
+FROM document_chunks c
+WHERE c.user_id = :user_id AND c.document_id = :document_id
+ORDER BY c.ordinal;
+
+-- name: ids
+SELECT c.id FROM document_chunks c
+WHERE c.user_id = :user_id AND c.document_id = :document_id
+ORDER BY c.ordinal;
+
+-- name: generation
+SELECT generation FROM embedding_generations
+WHERE user_id = :user_id AND index_id = :index_id
+  AND provider = :provider AND model = :model AND dimensions = :dimensions;
+
+-- name: delete_generation
+DELETE FROM {chunks} WHERE user_id = :user_id AND document_id = :document_id AND generation = :generation;

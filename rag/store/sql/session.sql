@@ -31,7 +31,7 @@ SELECT create_chunk_table(:dimensions::int);
 SELECT to_regclass('data_document_chunks_' || :dimensions::int) IS NOT NULL AS present;
 
 -- name: try_claim
-SELECT pg_try_advisory_lock(hashtextextended(:user_id::text || chr(10) || :document_id::text, 0)) AS claimed;
+SELECT pg_try_advisory_lock(hashtextextended(:user_id::text || chr(10) || :id::text, 0)) AS claimed;
 
 -- name: snapshot
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;

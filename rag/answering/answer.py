@@ -3,6 +3,7 @@
 import contextlib
 import time
 from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from llama_index.core.llms import LLM, ChatMessage, MessageRole
@@ -14,6 +15,7 @@ from rag.answering.grounding import Grounder, Locate
 from rag.answering.markup import SHOWN_MARK, AnswerFilter, plain
 from rag.answering.quotes import Quote, normalize
 from rag.answering.ranking import Reranker
+from rag.retrieval import Memory, request_digest
 from rag.types import (
     AnswerEvent,
     AnswerRequest,
@@ -46,9 +48,10 @@ def answer(
     llm: LLM | None,
     reranker: Reranker | None = None,
     locate: Locate,
+    memory: Memory | None = None,
 ) -> AnswerResponse:
     """The whole answer at once; see `stream`."""
-    *_, response = stream(question, found, request, llm=llm, reranker=reranker, locate=locate)
+    *_, response = stream(question, found, request, llm=llm, reranker=reranker, locate=locate, memory=memory)
     assert isinstance(response, AnswerResponse)
     return response
 
@@ -61,24 +64,26 @@ def stream(
     llm: LLM | None,
     reranker: Reranker | None = None,
     locate: Locate,
+    memory: Memory | None = None,
 ) -> Generator[AnswerEvent, None, None]:
     """Pieces of the answer to `question` from what was `found`, then the checked answer, which replaces them.
 
     Without `llm` the best sentences of the sources are the answer. The pieces show no quote tag, no HTML and no
-    id that is not a source's.
+    id that is not a source's. What the model wrote is kept in `memory` and not asked for twice.
 
     Raises:
         errors.ProviderError: the language model refuses or is down.
     """
     started = time.perf_counter()
-    context = build_context(found.results)
+    context = build_context(found.results, budget_tokens=request.options.max_context_tokens)
     grounder = Grounder(context.hits, locate=locate, reranker=reranker)
     if not context.sources:
         draft = _Draft(model=_model_name(llm))
     elif llm is None:
         draft = yield from _extracted(question, grounder, context, reranker)
     else:
-        draft = yield from _written(question, llm, grounder, context)
+        writer = _Writer(llm, request, memory if request.options.use_cache else None)
+        draft = yield from _written(question, writer, grounder, context)
     yield _response(draft, found, request, time.perf_counter() - started)
 
 
@@ -114,7 +119,46 @@ def _model_name(llm: LLM | None) -> str:
 # --- written by a language model --------------------------------------------------------------------
 
 
-def _written(question: str, llm: LLM, grounder: Grounder, context: Context) -> Generator[AnswerToken, None, _Draft]:
+@dataclass(frozen=True)
+class _Writer:
+    """A language model that is asked for an answer once, and remembers it where there is a memory."""
+
+    llm: LLM
+    request: AnswerRequest
+    memory: Memory | None
+
+    def write(self, messages: Sequence[ChatMessage]) -> Generator[str, None, Usage]:
+        """The answer piece by piece, or in one piece if it was written before; only whole answers are kept."""
+        key = self._key(messages)
+        known = self.memory.recall("answers", key) if self.memory else None
+        if known is not None:
+            yield known
+            return Usage()
+        pieces: list[str] = []
+        stream = providers.complete_stream(self.llm, messages)
+        with contextlib.closing(stream):
+            while True:
+                try:
+                    piece = next(stream)
+                except StopIteration as end:
+                    usage: Usage = end.value or Usage()
+                    break
+                pieces.append(piece)
+                yield piece
+        if self.memory:
+            self.memory.keep("answers", key, "".join(pieces))
+        return usage if usage.output_tokens else _estimated(messages, "".join(pieces))
+
+    def _key(self, messages: Sequence[ChatMessage]) -> bytes:
+        generation = self.request.generation
+        options = f"{generation.provider} {generation.temperature} {generation.max_output_tokens}"
+        texts = [message.content or "" for message in messages]
+        return request_digest(self.llm.metadata.model_name, options, prompts.ANSWER_PROMPT_VERSION, *texts)
+
+
+def _written(
+    question: str, writer: _Writer, grounder: Grounder, context: Context
+) -> Generator[AnswerToken, None, _Draft]:
     messages = [
         ChatMessage(
             role=MessageRole.SYSTEM, content=prompts.ANSWER_SYSTEM.format(not_found=prompts.NOT_FOUND_SENTINEL)
@@ -122,14 +166,14 @@ def _written(question: str, llm: LLM, grounder: Grounder, context: Context) -> G
         ChatMessage(role=MessageRole.USER, content=prompts.ANSWER_USER.format(context=context.text, question=question)),
     ]
     markup = AnswerFilter(context.hits)
-    text, usage = yield from _show(providers.complete_stream(llm, messages), markup)
+    text, usage = yield from _show(writer.write(messages), markup)
     parsed = citations.parse_shown(text, markup.quotes)
     return _Draft(
-        model=_model_name(llm),
+        model=_model_name(writer.llm),
         text=parsed.text,
         sentences=tuple(claim.sentence for claim in parsed.claims),
         citations=grounder.ground(parsed.claims),
-        usage=usage if usage.output_tokens else _estimated(messages, text),
+        usage=usage,
     )
 
 

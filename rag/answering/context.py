@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rag import prompts
+from rag import prompts, providers
 from rag.types import Hit, Line, lines_text
 
-CONTEXT_BUDGET_CHARS = 40_000
-"""About 10,000 tokens of English: eight full pages, and room in the smallest models in use (16,000 tokens)."""
+CONTEXT_BUDGET_TOKENS = 10_000
+"""About eight full pages of English; leaves room in the smallest models in use (16,000 tokens)."""
 
-MIN_SOURCE_CHARS = 200
+MIN_SOURCE_TOKENS = 50
 """A source is not begun in less room than this."""
 
 _FAKE_MARK = re.compile(r"[\[【〔［](?=\s*(?:\^|\[|Sources?\b|S\s?\d))([^\[\]【】〔〕［］]*)[\]】〕］]", re.IGNORECASE)
@@ -38,32 +38,40 @@ class Context(NamedTuple):
         return {source.citation_id: source.hit for source in self.sources}
 
 
-def build_context(hits: Iterable[Hit], *, budget_chars: int = CONTEXT_BUDGET_CHARS) -> Context:
+def build_context(hits: Iterable[Hit], *, budget_tokens: int = CONTEXT_BUDGET_TOKENS) -> Context:
     """The best `hits` as sources S1, S2 …, in their order.
 
     A line that stands in an earlier source is not repeated; a hit with no other lines is left out. The last
-    source is cut around its chunk to what fits into the budget.
+    source is cut around its chunk to what fits into the budget, which counts tokens as the embedded model does.
     """
     sources: list[Source] = []
     seen: set[tuple[object, int, str]] = set()
-    room = budget_chars
+    room = budget_tokens
     for hit in hits:
         lines = [line for line in hit.passage.lines if _key(hit, line) not in seen]
         if not any(line.text.strip() for line in lines):
             continue
-        if room < MIN_SOURCE_CHARS and sources:
+        if room < MIN_SOURCE_TOKENS and sources:
             break
-        lines = _cut(lines, hit, room)
-        source = Source(f"S{len(sources) + 1}", hit, tuple(lines))
+        source = _fit(Source(f"S{len(sources) + 1}", hit, tuple(lines)), room)
         sources.append(source)
-        seen.update(_key(hit, line) for line in lines)
-        room -= len(present(source))
+        seen.update(_key(hit, line) for line in source.lines)
+        room -= providers.count_tokens(present(source))
     return Context(tuple(sources), "\n".join(map(present, sources)))
 
 
 def _key(hit: Hit, line: Line) -> tuple[object, int, str]:
     # A caller's own block may give one number to several lines, and a long line may be cut into parts
     return hit.passage.document_id, line.number, line.text
+
+
+def _fit(source: Source, room: int) -> Source:
+    """`source`, cut to about `room` tokens if it has more; as many characters to a token as it has on the whole."""
+    text = present(source)
+    tokens = providers.count_tokens(text)
+    if tokens <= room:
+        return source
+    return source._replace(lines=tuple(_cut(source.lines, source.hit, len(text) * max(room, 0) // tokens)))
 
 
 def _cut(lines: Sequence[Line], hit: Hit, room: int) -> list[Line]:

@@ -1,7 +1,7 @@
 """RAGEngine: everything one user can do, as the doors (app, REST, command line, worker) see it."""
 
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -12,7 +12,7 @@ from rag import answering, errors, parsing, providers, retrieval
 from rag.config import Config, load_config
 from rag.engine.library import FileContent, Library, OnProgress
 from rag.engine.resources import Resources
-from rag.store import FileStore, Health, Store
+from rag.store import CACHE_KINDS, CacheKind, CacheStats, FileStore, Health, Store
 from rag.types import (
     AnswerEvent,
     AnswerRequest,
@@ -282,8 +282,22 @@ class RAGEngine:
         question = answering.condense(request.question, request.history, llm)
         found = self.search(SearchRequest(index_name=request.index_name, query=question, retrieval=request.retrieval))
         return answering.stream(
-            question, found, request, llm=llm, reranker=self._resources.reranker, locate=self.locate
+            question, found, request, llm=llm, reranker=self._resources.reranker, locate=self.locate, memory=self._memory
         )
+
+    @property
+    def _memory(self) -> retrieval.Memory:
+        return retrieval.Memory(self._resources.store.caches, self.user_id)
+
+    # --- caches ---
+
+    def caches(self) -> list[CacheStats]:
+        """How much each of this user's caches holds, and how often it had what was asked of it."""
+        return self._resources.store.caches.stats(self.user_id)
+
+    def clear_caches(self, kinds: Collection[CacheKind] = CACHE_KINDS) -> int:
+        """Forget what this user's caches hold; returns the number of entries."""
+        return self._resources.store.caches.clear(self.user_id, kinds)
 
     # --- conversations ---
 

@@ -25,7 +25,7 @@ MAX_QUERY_TOKENS = 256
 
 def count_tokens(text: str, model_dir: Path | None = None) -> int:
     """Tokens of `text` as the embedded model counts them, without special tokens; vendors differ by some percent."""
-    tokenizer = onnx.open_model(onnx.BGE_SMALL_EN, model_dir).tokenizer
+    tokenizer = onnx.open_tokenizer(onnx.BGE_SMALL_EN, model_dir)
     return len(tokenizer.encode(text, add_special_tokens=False).ids)
 
 

@@ -3,6 +3,7 @@
 The wheel is only a parcel of files: it is found without being imported, and nothing is ever downloaded.
 """
 
+import functools
 import hashlib
 import importlib
 import importlib.util
@@ -121,9 +122,7 @@ class OnnxModel:
         self._session = onnxruntime.InferenceSession(
             str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
         )
-        self.tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self.tokenizer.no_padding()
-        self.tokenizer.no_truncation()
+        self.tokenizer = _read_tokenizer(folder)
         self._threads = futures.ThreadPoolExecutor(usable_cores(), thread_name_prefix=folder.name)
 
     def run(self, ids: list[int], type_ids: list[int]) -> FloatArray:
@@ -149,6 +148,19 @@ class OnnxModel:
         if len(items) == 1:
             return [function(items[0])]
         return list(self._threads.map(function, items))
+
+
+def _read_tokenizer(folder: Path) -> tokenizers.Tokenizer:
+    tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+@functools.cache
+def open_tokenizer(files: ModelFiles, model_dir: Path | None = None) -> tokenizers.Tokenizer:
+    """The tokenizer of `files` alone: who only counts tokens need not load the model."""
+    return _read_tokenizer(find_model(files, model_dir))
 
 
 _lock = threading.Lock()

@@ -1,7 +1,8 @@
-"""Short completions on the way of a search, each asked for once per user, model and prompt."""
+"""What language models are asked for, once per user, model and prompt."""
 
 import hashlib
 import json
+from dataclasses import dataclass
 
 from llama_index.core.llms import LLM, ChatMessage, MessageRole
 
@@ -9,13 +10,28 @@ from rag import prompts, providers
 from rag.store import Caches, CompletionKind
 
 
-class Completions:
-    """A language model whose answers to the prompts of retrieval are remembered for one user."""
+@dataclass(frozen=True)
+class Memory:
+    """The completions that one user got before."""
 
-    def __init__(self, llm: LLM, caches: Caches, user_id: str) -> None:
-        self._llm = llm
-        self._caches = caches
-        self._user_id = user_id
+    caches: Caches
+    user_id: str
+
+    def recall(self, kind: CompletionKind, key: bytes) -> str | None:
+        """The completion of a request with this `key`, if there was one."""
+        return self.caches.completion(self.user_id, kind, key)
+
+    def keep(self, kind: CompletionKind, key: bytes, completion: str) -> None:
+        """Remember a completion."""
+        self.caches.keep_completion(self.user_id, kind, key, completion)
+
+
+@dataclass(frozen=True)
+class Completions:
+    """A language model whose short completions on the way of a search are remembered."""
+
+    llm: LLM
+    memory: Memory
 
     def complete(self, kind: CompletionKind, prompt: str) -> str:
         """The model's answer to `prompt`, or the one it gave before.
@@ -23,12 +39,12 @@ class Completions:
         Raises:
             errors.ProviderError: the model's vendor refuses or is down.
         """
-        key = request_digest(self._llm.metadata.model_name, prompts.AUGMENTATION_PROMPT_VERSION, prompt)
-        known = self._caches.completion(self._user_id, kind, key)
+        key = request_digest(self.llm.metadata.model_name, prompts.AUGMENTATION_PROMPT_VERSION, prompt)
+        known = self.memory.recall(kind, key)
         if known is not None:
             return known
-        completion = providers.complete(self._llm, [ChatMessage(role=MessageRole.USER, content=prompt)])
-        self._caches.keep_completion(self._user_id, kind, key, completion)
+        completion = providers.complete(self.llm, [ChatMessage(role=MessageRole.USER, content=prompt)])
+        self.memory.keep(kind, key, completion)
         return completion
 
 

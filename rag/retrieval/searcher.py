@@ -14,7 +14,7 @@ from llama_index.core.llms import LLM
 from rag import errors, providers
 from rag.retrieval import tracing
 from rag.retrieval.augmentation import variants
-from rag.retrieval.completions import Completions
+from rag.retrieval.completions import Completions, Memory
 from rag.retrieval.diversity import maximal_marginal_relevance
 from rag.retrieval.fusion import ranks
 from rag.retrieval.places import Place, around, gather_places
@@ -109,7 +109,7 @@ class Searcher:
                 "Rewrites, hypothetical answers and reranking by a language model need one, and no provider's key is "
                 "given. Set a key, or search without them."
             )
-        return Completions(self._llm, self._store.caches, user_id)
+        return Completions(self._llm, Memory(self._store.caches, user_id))
 
     def _candidates(self, scope: Scope, texts: Sequence[str], options: RetrievalOptions) -> Ranking:
         """All searches at the same time."""

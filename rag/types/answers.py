@@ -128,10 +128,15 @@ class Message(Model):
 
 
 class AnswerOptions(Model):
-    """What counts as an answer."""
+    """What counts as an answer, how much of what was found is read for it, and whether an earlier one will do.
+
+    An earlier answer is taken up only for the same question, sources, model and options; it is checked again.
+    """
 
     require_citations: bool = True
     insufficient_evidence_message: str | None = None
+    max_context_tokens: int = pydantic.Field(default=10_000, ge=200, le=1_000_000)
+    use_cache: bool = True
 
 
 class GenerationOptions(Model):

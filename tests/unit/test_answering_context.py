@@ -1,6 +1,7 @@
 import uuid
 
-from rag.answering.context import build_context, neutral
+from rag import providers
+from rag.answering.context import MIN_SOURCE_TOKENS, build_context, neutral
 from rag.answering.quotes import QuotablePassage
 from rag.types import Hit
 from tests import sources
@@ -32,8 +33,8 @@ def long_hit(count: int = 100) -> Hit:
 
 
 def test_the_budget_holds_and_keeps_what_was_found() -> None:
-    context = build_context([long_hit(), long_hit(), long_hit()], budget_chars=1000)
-    assert len(context.text) <= 1400
+    context = build_context([long_hit(), long_hit(), long_hit()], budget_tokens=250)
+    assert providers.count_tokens(context.text) <= 250 + MIN_SOURCE_TOKENS
     assert len(context.sources) < 3
     assert {50, 51, 52} <= {line.number for line in context.sources[0].lines}
 

@@ -9,12 +9,22 @@ from dataclasses import dataclass
 import pytest
 
 from rag import errors, store
-from rag.types import Chunk, ChunkingOptions, Conversation, Document, DocumentStatus, Scope
+from rag.types import (
+    Chunk,
+    ChunkingOptions,
+    Conversation,
+    Document,
+    DocumentStatus,
+    EmbeddingGeneration,
+    EmbeddingSpace,
+    Scope,
+)
 from tests.integration.samples import SPACE, Owner, make_chunks, make_parsed, random_vector
 
 VICTIM = "victim"
 TEXT = "the confidential merger of Acme"
 HASH = b"hash of a text"
+BESIDE = EmbeddingSpace(provider="test", model="another", dimensions=384)
 SOURCE = "/home/victim/secret.pdf"
 
 OTHERS = ("other", "", "x' or '1'='1", "victim'--", "victim\n", "%", "Victim", "victim ")
@@ -30,6 +40,7 @@ class World:
     trashed: Document
     chunk: Chunk
     conversation: Conversation
+    generation: EmbeddingGeneration
 
     @property
     def db(self) -> store.Store:
@@ -51,7 +62,8 @@ def world(module_db: store.Store) -> World:
     db.caches.keep_completion(VICTIM, "answers", HASH, "a secret answer")
     conversation = db.conversations.create(VICTIM, owner.index.id, title="mine")
     db.conversations.append(VICTIM, conversation.id, role="user", content="hello")
-    return World(owner, document, trashed, db.chunks.of_document(VICTIM, document.id)[0], conversation)
+    generation = db.generations.add(VICTIM, owner.index.id, BESIDE)
+    return World(owner, document, trashed, db.chunks.of_document(VICTIM, document.id)[0], conversation, generation)
 
 
 Case = Callable[[World, str], object]
@@ -117,6 +129,19 @@ CASES |= {
     "chunks.vectors": lambda w, user: w.db.chunks.vectors(user, [w.chunk.id]),
     "chunks.of_document": lambda w, user: w.db.chunks.of_document(user, w.document.id),
     "chunks.page_lines": lambda w, user: w.db.chunks.page_lines(user, [(w.document.id, 1)]),
+    "chunks.to_embed": lambda w, user: w.db.chunks.to_embed(user, w.document.id),
+    "chunks.add_vectors": lambda w, user: w.db.chunks.add_vectors(
+        user,
+        w.document.id,
+        BESIDE,
+        chunks=w.db.chunks.to_embed(VICTIM, w.document.id),
+        vectors=[random_vector("x"), random_vector("y")],
+    ),
+    "generations.list": lambda w, user: w.db.generations.list(user, w.owner.index.id),
+    "generations.add": lambda w, user: w.db.generations.add(user, w.owner.index.id, BESIDE),
+    "generations.missing": lambda w, user: w.db.generations.missing(user, w.generation),
+    "generations.switch": lambda w, user: w.db.generations.switch(user, w.generation),
+    "generations.drop": lambda w, user: w.db.generations.drop(user, w.generation),
     "embedding_cache.get": lambda w, user: w.db.embedding_cache.get(user, SPACE, [HASH]),
     "caches.completion": lambda w, user: w.db.caches.completion(user, "answers", HASH),
     "caches.stats": lambda w, user: any(cache.entries for cache in w.db.caches.stats(user) if cache.kind == "answers"),
@@ -165,6 +190,14 @@ def _claim_on_the_same_document(world: World, user: str) -> object:
         return None if claimed else "blocked"
 
 
+@case("generations.claim")
+def _claim_of_the_same_index(world: World, user: str) -> object:
+    """A build that another user claims on the same id does not keep the owner from building."""
+    index_id = world.owner.index.id
+    with world.db.generations.claim(user, index_id), world.db.generations.claim(VICTIM, index_id) as claimed:
+        return None if claimed else "blocked"
+
+
 @case("jobs.enqueue")
 def _job_for_the_same_document(world: World, user: str) -> object:
     """A job of another user does not stand in for the owner's."""
@@ -184,6 +217,7 @@ def snapshot(world: World) -> object:
         db.chunks.of_document(VICTIM, world.document.id),
         db.chunks.lexical(world.owner.scope, TEXT, 10),
         db.chunks.dense(world.owner.scope, SPACE, random_vector(TEXT), 10),
+        db.generations.list(VICTIM, index_id),
         db.embedding_cache.get(VICTIM, SPACE, [HASH]),
         db.caches.completion(VICTIM, "answers", HASH),
         db.conversations.list(VICTIM, index_id),
@@ -228,6 +262,9 @@ def test_the_owner_gets_everything(world: World) -> None:
         "chunks.vectors",
         "chunks.dense",
         "chunks.lexical",
+        "chunks.to_embed",
+        "generations.list",
+        "generations.missing",
     ):
         assert CASES[method](world, VICTIM), method
     for method in (

@@ -10,11 +10,13 @@ from llama_index.core.llms import LLM
 
 from rag import answering, errors, parsing, providers, retrieval
 from rag.config import Config, load_config
+from rag.engine.explanation import Explainer
 from rag.engine.library import FileContent, Library, OnProgress
 from rag.engine.resources import Resources
 from rag.store import CACHE_KINDS, CacheKind, CacheStats, FileStore, Health, Store
 from rag.types import (
     AnswerEvent,
+    AnswerOptions,
     AnswerRequest,
     AnswerResponse,
     ChatMessage,
@@ -23,6 +25,7 @@ from rag.types import (
     Document,
     DocumentStatus,
     EmbeddingSpace,
+    Explanation,
     GenerationOptions,
     Highlight,
     Index,
@@ -268,6 +271,20 @@ class RAGEngine:
             llm=self._resources.language_model(GenerationOptions()) if options.needs_language_model else None,
         )
 
+    def why(self, request: SearchRequest | Mapping[str, Any], passage: str) -> Explanation:
+        """Why some words of a document are, or are not, among what an answer to the request's query is made from.
+
+        Raises:
+            errors.ValidationError: `passage` is empty.
+        """
+        request = SearchRequest.model_validate(request)
+        if not passage.split():
+            raise errors.ValidationError("The passage is empty. Give some words as they stand in the document.")
+        index = self.index(request.index_name)
+        searcher, scope = self._searcher(index, request.retrieval), self._scope(index, request.retrieval)
+        explainer = Explainer(self._resources.store, searcher, scope, request)
+        return explainer.explain(passage, context_tokens=AnswerOptions().max_context_tokens)
+
     def answer(self, request: AnswerRequest | Mapping[str, Any]) -> AnswerResponse:
         """Answer a question from the documents, every claim cited."""
         *_, response = self.stream_answer(request)
@@ -282,7 +299,13 @@ class RAGEngine:
         question = answering.condense(request.question, request.history, llm)
         found = self.search(SearchRequest(index_name=request.index_name, query=question, retrieval=request.retrieval))
         return answering.stream(
-            question, found, request, llm=llm, reranker=self._resources.reranker, locate=self.locate, memory=self._memory
+            question,
+            found,
+            request,
+            llm=llm,
+            reranker=self._resources.reranker,
+            locate=self.locate,
+            memory=self._memory,
         )
 
     @property

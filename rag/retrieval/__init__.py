@@ -2,6 +2,6 @@
 
 from rag.retrieval.completions import Memory, request_digest
 from rag.retrieval.llama import HybridRetriever
-from rag.retrieval.searcher import Searcher
+from rag.retrieval.searcher import POOL, Searcher, Standing
 
-__all__ = ["HybridRetriever", "Memory", "Searcher", "request_digest"]
+__all__ = ["POOL", "HybridRetriever", "Memory", "Searcher", "Standing", "request_digest"]

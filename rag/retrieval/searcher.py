@@ -3,9 +3,10 @@
 import hashlib
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent import futures
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from llama_index.core.base.embeddings import base as embeddings
@@ -41,6 +42,20 @@ PER_PLACE = 4
 """Chunks looked at for each place asked for: several may lie on the same pages."""
 SEARCHES_AT_ONCE = 4
 """Of the variants' dense and lexical searches; each keeps a process of the database busy."""
+
+
+STANDING_POOL = 1000
+"""How far a chunk that was not found is looked for."""
+
+
+class Standing(NamedTuple):
+    """Where a chunk stands in both searches, if it is among the first `looked_at` there. Scores as in a hit."""
+
+    looked_at: int
+    vector_rank: int | None
+    vector_score: float | None
+    lexical_rank: int | None
+    lexical_score: float | None
 
 
 class Searcher:
@@ -100,6 +115,18 @@ class Searcher:
             if options.trace
             else None,
         )
+
+    def standing(self, scope: Scope, request: SearchRequest, ids: Collection[uuid.UUID]) -> Standing:
+        """The best ranks of any of the chunks `ids` for the request's query itself, far beyond what a search reads."""
+        (vector,) = self._vectors(scope.user_id, [request.query])
+        near = self._store.chunks.dense(scope, self._space, vector, STANDING_POOL)
+        matches = self._store.chunks.lexical(scope, request.query, STANDING_POOL)
+        found = rank(near, matches, request.retrieval)
+        best = [
+            min(((place, scores[key]) for key, place in ranks(scores).items() if key in ids), default=(None, None))
+            for scores in (found.vector, found.lexical)
+        ]
+        return Standing(STANDING_POOL, *best[0], *best[1])
 
     def _completions(self, user_id: str, options: RetrievalOptions) -> Completions | None:
         if not options.needs_language_model:

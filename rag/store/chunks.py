@@ -11,12 +11,12 @@ from psycopg.types.json import Jsonb
 
 from rag import errors
 from rag.store import lines as packing
-from rag.store import queries, terms
+from rag.store import queries, scopes, terms
 from rag.store.database import Connection, Database
 from rag.store.dense import HALF_PRECISION_ABOVE, DenseSearch
 from rag.store.documents import to_document
 from rag.store.lexical import LexicalMatches, LexicalSearch
-from rag.types import Candidate, Chunk, Document, EmbeddingSpace, Line, ParsedDocument, Scope
+from rag.types import Candidate, Chunk, Document, EmbeddingSpace, Finding, Line, ParsedDocument, Scope
 
 CHARS_PER_TOKEN = 4
 """English text has about four characters to a token of the usual models' vocabularies."""
@@ -159,6 +159,19 @@ class Chunks:
             for row in rows
         }
         return [found[chunk_id] for chunk_id in ids if chunk_id in found]
+
+    def with_words(self, user_id: str, index_id: uuid.UUID, words: str, limit: int) -> list[Finding]:
+        """The chunks of an index that have these words in this order, whatever space is between them.
+
+        Upper and lower case are the same; chunks of documents in the trash come last.
+        """
+        parameters = {"user_id": user_id, "index_id": index_id, "pattern": scopes.pattern(words), "limit": limit}
+        return [Finding(**row) for row in self._database.all(self._queries["with_words"], parameters)]
+
+    def in_scope(self, scope: Scope, ids: Sequence[uuid.UUID]) -> set[uuid.UUID]:
+        """Those of the chunks that a search in `scope` may find."""
+        parameters = {**scopes.parameters(scope), "ids": [*ids]}
+        return {row["id"] for row in self._database.all(self._queries["in_scope"], parameters)}
 
     def vectors(self, user_id: str, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Any]:
         """The vectors of chunks as arrays of length 1, by chunk id; what is not there is left out."""

@@ -8,7 +8,7 @@ from rag.types import Scope
 def parameters(scope: Scope) -> dict[str, object]:
     """What the SQL function `documents_in_scope` takes, and the patterns of `must_include`; None means no filter."""
     filters = scope.filters
-    patterns = [_pattern(keyword) for keyword in scope.must_include] or None
+    patterns = [pattern(keyword) for keyword in scope.must_include] or None
     return {
         "user_id": scope.user_id,
         "index_id": scope.index_id,
@@ -23,6 +23,6 @@ def parameters(scope: Scope) -> dict[str, object]:
     }
 
 
-def _pattern(keyword: str) -> str:
+def pattern(words: str) -> str:
     """A regular expression of PostgreSQL that matches the words, however much space or line end is between them."""
-    return r"\s+".join(map(re.escape, keyword.split()))
+    return r"\s+".join(map(re.escape, words.split()))

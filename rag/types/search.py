@@ -244,3 +244,32 @@ class SearchResponse(Model):
     results: tuple[Hit, ...]
     usage: Usage = Usage()
     trace: SearchTrace | None = None
+
+
+Stage = Literal[
+    "not_indexed", "trash", "filters", "must_include", "candidates", "considered", "min_score", "top_k", "context", "given"
+]
+"""Where the way of a passage to the answer ends, in this order; `given` is the end: the answer was made from it."""
+
+
+class Explanation(Model):
+    """Why a passage is, or is not, among what an answer to a question is made from.
+
+    `message` says it in words, with what can be done. `candidate` is its chunk's way through the search.
+    """
+
+    stage: Stage
+    message: str
+    document_name: str | None = None
+    page_number: int | None = None
+    candidate: CandidateTrace | None = None
+
+
+class Finding(NamedTuple):
+    """A chunk that has certain words, wherever it is."""
+
+    chunk_id: uuid.UUID
+    document_id: uuid.UUID
+    document_name: str
+    page_number: int
+    in_trash: bool

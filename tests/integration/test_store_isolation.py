@@ -126,6 +126,8 @@ CASES |= {
     "chunks.dense": lambda w, user: w.db.chunks.dense(w.scope(user), SPACE, random_vector(TEXT), 10),
     "chunks.lexical": lambda w, user: any(w.db.chunks.lexical(w.scope(user), TEXT, 10)),
     "chunks.get": lambda w, user: w.db.chunks.get(user, [w.chunk.id]),
+    "chunks.with_words": lambda w, user: w.db.chunks.with_words(user, w.owner.index.id, TEXT, 10),
+    "chunks.in_scope": lambda w, user: w.db.chunks.in_scope(w.scope(user), [w.chunk.id]),
     "chunks.vectors": lambda w, user: w.db.chunks.vectors(user, [w.chunk.id]),
     "chunks.of_document": lambda w, user: w.db.chunks.of_document(user, w.document.id),
     "chunks.page_lines": lambda w, user: w.db.chunks.page_lines(user, [(w.document.id, 1)]),

@@ -61,6 +61,22 @@ SELECT c.id AS chunk_id, c.content, c.ordinal, c.section, c.context, c.lines,
 FROM document_chunks c JOIN documents d ON d.user_id = c.user_id AND d.id = c.document_id
 WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND d.deleted_at IS NULL;
 
+-- name: with_words
+-- Also those of documents in the trash, after the others.
+SELECT c.id AS chunk_id, c.document_id, d.name AS document_name, c.page_number, d.deleted_at IS NOT NULL AS in_trash
+FROM document_chunks c JOIN documents d ON d.user_id = c.user_id AND d.id = c.document_id
+WHERE c.user_id = :user_id AND c.index_id = :index_id AND c.content ~* :pattern
+ORDER BY in_trash, d.created_at, c.ordinal
+LIMIT :limit;
+
+-- name: in_scope
+SELECT c.id
+FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before) scope
+JOIN document_chunks c ON c.user_id = :user_id AND c.document_id = scope.id
+WHERE c.id = ANY (:ids::uuid[])
+  AND (:must_all::text[] IS NULL OR c.content ~* ALL (:must_all::text[]))
+  AND (:must_any::text[] IS NULL OR c.content ~* ANY (:must_any::text[]));
+
 -- name: vectors
 SELECT c.id, c.embedding::text AS embedding
 FROM document_chunks c JOIN documents d ON d.user_id = c.user_id AND d.id = c.document_id

@@ -72,8 +72,15 @@ class Config(pydantic_settings.BaseSettings):
         default=None, validation_alias=pydantic.AliasChoices("GEMINI_API_KEY", "GOOGLE_API_KEY", "gemini_api_key")
     )
     gemini_base_url: str | None = None
+    google_cloud_project: str | None = None
+    google_cloud_location: str | None = None
+    google_application_credentials: Path | None = None
+    google_vertex_base_url: str | None = None
+    vertex_api_key: pydantic.SecretStr | None = None
     openrouter_api_key: pydantic.SecretStr | None = None
+    openrouter_base_url: str | None = None
     perplexity_api_key: pydantic.SecretStr | None = None
+    perplexity_base_url: str | None = None
     provider_timeout_seconds: float = 60.0
     provider_max_retries: int = 3
 

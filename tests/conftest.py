@@ -11,6 +11,7 @@ SETTINGS = (
     "OPENAI_",
     "GEMINI_",
     "GOOGLE_",
+    "VERTEX_",
     "OPENROUTER_",
     "PERPLEXITY_",
     "ANTHROPIC_",

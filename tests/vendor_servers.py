@@ -1,4 +1,4 @@
-"""Local HTTP servers that speak the wire formats of OpenAI and Gemini, and can fail as vendors do.
+"""Local HTTP servers that speak the wire formats of OpenAI, Gemini and Vertex AI, and can fail as vendors do.
 
 A server answers every request well unless a fault is queued for it; it keeps the requests it got.
 """
@@ -10,10 +10,18 @@ import struct
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+TOKEN_PATH = "/token"
+ACCESS_TOKEN = "ya29.a-token-of-an-hour"
+NATURAL_DIMENSIONS = {"nomic-embed-text": 768}
+"""By model, where they are not those of OpenAI's."""
+
+PREDICTED_DIMENSIONS = 768
+"""What Vertex AI's text-embedding models give."""
 
 SLOW_SECONDS = 20.0
 """How long a slow answer would take; a test that waits for it has failed."""
@@ -44,7 +52,12 @@ class Slow:
     """Nothing is answered in time."""
 
 
-Fault = Refusal | Cut | Unfinished | Slow
+@dataclass(frozen=True)
+class Endless:
+    """The first piece of a stream is said again and again until the client leaves."""
+
+
+Fault = Refusal | Cut | Unfinished | Slow | Endless
 
 
 @dataclass(frozen=True)
@@ -58,13 +71,17 @@ class Request:
 
 @dataclass
 class VendorServer:
-    """A running server's script and record. `pieces` are what the model says, piece by piece."""
+    """A running server's script and record. `pieces` are what the model says, piece by piece.
+
+    `left` is set when a client goes before its answer is complete.
+    """
 
     url: str = ""
     pieces: list[str] = field(default_factory=lambda: ["Apples ", "are red ", "[S1]."])
     faults: deque[Fault] = field(default_factory=deque)
     requests: list[Request] = field(default_factory=list)
     closing: threading.Event = field(default_factory=threading.Event)
+    left: threading.Event = field(default_factory=threading.Event)
 
     @property
     def bodies(self) -> list[dict[str, Any]]:
@@ -99,8 +116,10 @@ class _Handler(BaseHTTPRequestHandler):
                 self.answer(body, fault)
 
     def handle(self) -> None:
-        with suppress(ConnectionError):  # a client that leaves a stream early
+        try:
             super().handle()
+        except ConnectionError:
+            self.script.left.set()
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         """Silence."""
@@ -120,12 +139,17 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         count = fault.after if isinstance(fault, Cut) else len(events)
         for event in events[:count]:
-            content = f"data: {event}\n\n".encode()
-            self.wfile.write(f"{len(content):x}\r\n".encode() + content + b"\r\n")
+            self.send_event(event)
+        while isinstance(fault, Endless) and not self.script.closing.wait(0.001):
+            self.send_event(events[0])
         if isinstance(fault, Cut):
             self.close_connection = True
         else:
             self.wfile.write(b"0\r\n\r\n")
+
+    def send_event(self, event: str) -> None:
+        content = f"data: {event}\n\n".encode()
+        self.wfile.write(f"{len(content):x}\r\n".encode() + content + b"\r\n")
 
     def refusal(self, fault: Refusal) -> object:
         raise NotImplementedError
@@ -135,8 +159,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class _OpenAIHandler(_Handler):
-    NATURAL_DIMENSIONS = 1536
-
     def refusal(self, fault: Refusal) -> object:
         return {"error": {"message": fault.message, "type": "error", "param": None, "code": None}}
 
@@ -154,7 +176,7 @@ class _OpenAIHandler(_Handler):
         texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
         rows = []
         for index, text in enumerate(texts):
-            values = vector(text, body.get("dimensions", self.NATURAL_DIMENSIONS))
+            values = vector(text, body.get("dimensions", NATURAL_DIMENSIONS.get(body["model"], 1536)))
             packed = base64.b64encode(struct.pack(f"<{len(values)}f", *values)).decode()
             embedding = packed if body.get("encoding_format") == "base64" else values
             rows.append({"object": "embedding", "index": index, "embedding": embedding})
@@ -217,6 +239,30 @@ class _GeminiHandler(_Handler):
         return {"candidates": [candidate], "usageMetadata": usage}
 
 
+class _VertexHandler(_GeminiHandler):
+    """Gemini's chat; embeddings by `predict` or, for the newer models, `embedContent`; tokens for service accounts."""
+
+    def do_POST(self) -> None:
+        if self.path != TOKEN_PATH:
+            super().do_POST()
+            return
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_json({"access_token": ACCESS_TOKEN, "expires_in": 3600, "token_type": "Bearer"})
+
+    def answer(self, body: dict[str, Any], fault: Fault | None) -> None:
+        if self.path.endswith(":predict"):
+            self.send_json({"predictions": [self.prediction(item, body) for item in body["instances"]]})
+        elif self.path.endswith(":embedContent"):
+            dimensions = body.get("embedContentConfig", {}).get("outputDimensionality", self.NATURAL_DIMENSIONS)
+            self.send_json({"embedding": {"values": vector(body["content"]["parts"][0]["text"], dimensions)}})
+        else:
+            super().answer(body, fault)
+
+    def prediction(self, item: dict[str, Any], body: dict[str, Any]) -> object:
+        dimensions = body.get("parameters", {}).get("outputDimensionality", PREDICTED_DIMENSIONS)
+        return {"embeddings": {"values": vector(item["content"], dimensions), "statistics": {"token_count": 1}}}
+
+
 @contextmanager
 def _serve(handler: type[_Handler], path: str) -> Iterator[VendorServer]:
     script = VendorServer()
@@ -245,4 +291,11 @@ def openai_server() -> Iterator[VendorServer]:
 def gemini_server() -> Iterator[VendorServer]:
     """A server of Gemini's generateContent, streamGenerateContent and batchEmbedContents."""
     with _serve(_GeminiHandler, "") as script:
+        yield script
+
+
+@contextmanager
+def vertex_server() -> Iterator[VendorServer]:
+    """A server of Vertex AI's Gemini and text embedding models, and of tokens at `TOKEN_PATH`."""
+    with _serve(_VertexHandler, "") as script:
         yield script

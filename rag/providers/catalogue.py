@@ -1,10 +1,12 @@
 """The providers as data: what each offers, and the parameters its models take.
 
 Checked in November 2026 against developers.openai.com (models, deprecations), ai.google.dev (models, embeddings,
-deprecations), docs.perplexity.ai and openrouter.ai/docs. A model that is not listed can still be chosen by name.
+deprecations), docs.cloud.google.com (Gemini on Vertex AI, now "Agent Platform": models, text embeddings),
+docs.perplexity.ai and openrouter.ai/docs. Models that their vendor has retired stay listed: gateways and private
+deployments may still serve them. A model that is not listed can be chosen by name.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
@@ -18,6 +20,7 @@ class Protocol(StrEnum):
     LOCAL = "local"
     OPENAI = "openai"
     GEMINI = "gemini"
+    VERTEX = "vertex"
     CUSTOM = "custom"
 
 
@@ -55,18 +58,20 @@ class ChatModels:
 
 @dataclass(frozen=True)
 class Provider:
-    """Where models come from. `key_setting` and `base_url_setting` are fields of `rag.config.Config`.
+    """Where models come from. What ends in `_setting` or `_settings` names fields of `rag.config.Config`.
 
-    A provider without `chat_models` writes nothing, one without `embedding_models` embeds nothing. With
-    `key_optional`, an address suffices. `extra` is the optional dependency that brings its client; `body` is added
-    to each chat request.
+    A provider without `chat_models` writes nothing, one without `embedding_models` embeds nothing. `access` are
+    groups of settings, one of which must be given in full; without it the key is needed. `client_settings` are what
+    its client is given besides key and address. `extra` is the optional dependency that brings its client; `body`
+    is added to each chat request.
     """
 
     name: str
     label: str
     protocol: Protocol
     key_setting: str | None = None
-    key_optional: bool = False
+    access: tuple[tuple[str, ...], ...] = ()
+    client_settings: tuple[str, ...] = ()
     base_url: str | None = None
     base_url_setting: str | None = None
     extra: str | None = None
@@ -93,9 +98,19 @@ class Provider:
         return bool(self.embedding_models) or self.protocol is Protocol.CUSTOM
 
     @property
-    def setting_name(self) -> str:
-        """The environment variable that makes the provider usable."""
-        return (self.key_setting or self.base_url_setting or "").upper()
+    def needs(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of settings: with all of one group the provider is usable."""
+        return self.access or (((self.key_setting,),) if self.key_setting else ((),))
+
+    @property
+    def needed_names(self) -> str:
+        """`needs` as environment variables."""
+        return ", or ".join(" and ".join(map(str.upper, group)) for group in self.needs)
+
+    @property
+    def key_name(self) -> str:
+        """The environment variable to look at when a key is refused."""
+        return self.needed_names if len(self.needs) > 1 else (self.key_setting or "").upper()
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
@@ -153,6 +168,27 @@ OPENAI = Provider(
     embedding_models=OPENAI_EMBEDDING_MODELS,
 )
 
+GEMINI_CHAT_MODELS = (
+    ChatModels(patterns=("gemini-1.*", "gemini-2.0*"), context_window=1_048_576),
+    ChatModels(patterns=("gemini-2.5*",), context_window=1_048_576, reasoning_tokens=REASONING_TOKENS),
+    ChatModels(
+        patterns=("gemini-*", "*"),
+        context_window=1_048_576,
+        temperature=False,
+        effort="low",
+        reasoning_tokens=REASONING_TOKENS,
+    ),
+)
+
+# takes its task as a prefix: https://ai.google.dev/gemini-api/docs/embeddings
+GEMINI_EMBEDDING_2 = EmbeddingModel(
+    "gemini-embedding-2",
+    dimensions=768,
+    reducible=True,
+    query_prefix="task: search result | query: ",
+    text_prefix="title: none | text: ",
+)
+
 GEMINI = Provider(
     name="gemini",
     label="Google Gemini",
@@ -161,29 +197,36 @@ GEMINI = Provider(
     base_url_setting="gemini_base_url",
     extra="gemini",
     default_chat_model="gemini-3.8-flash",
-    chat_models=(
-        ChatModels(patterns=("gemini-1.*", "gemini-2.0*"), context_window=1_048_576),
-        ChatModels(patterns=("gemini-2.5*",), context_window=1_048_576, reasoning_tokens=REASONING_TOKENS),
-        ChatModels(
-            patterns=("gemini-*", "*"),
-            context_window=1_048_576,
-            temperature=False,
-            effort="low",
-            reasoning_tokens=REASONING_TOKENS,
-        ),
-    ),
+    chat_models=GEMINI_CHAT_MODELS,
     default_embedding_model="gemini-embedding-2",
     embedding_models=(
-        # takes its task as a prefix: https://ai.google.dev/gemini-api/docs/embeddings
-        EmbeddingModel(
-            "gemini-embedding-2",
-            dimensions=768,
-            reducible=True,
-            query_prefix="task: search result | query: ",
-            text_prefix="title: none | text: ",
-        ),
+        GEMINI_EMBEDDING_2,
         EmbeddingModel("gemini-embedding-001", dimensions=768, max_tokens=2048, reducible=True),
         EmbeddingModel("text-embedding-004", dimensions=768, max_tokens=2048),
+    ),
+)
+
+VERTEX_BATCH = 9
+"""Vertex AI takes 20,000 tokens a request, and a text may have 2,048."""
+
+VERTEX_GEMINI = Provider(
+    name="vertex_gemini",
+    label="Gemini on Vertex AI",
+    protocol=Protocol.VERTEX,
+    key_setting="vertex_api_key",
+    access=(("google_cloud_project", "google_cloud_location"), ("vertex_api_key",)),
+    client_settings=("google_cloud_project", "google_cloud_location", "google_application_credentials"),
+    base_url_setting="google_vertex_base_url",
+    extra="gemini",
+    default_chat_model="gemini-3.8-flash",
+    chat_models=GEMINI_CHAT_MODELS,
+    default_embedding_model="gemini-embedding-2",
+    embedding_models=(
+        replace(GEMINI_EMBEDDING_2, max_batch=1),  # the Gemini embedding models take one text a request here
+        EmbeddingModel("gemini-embedding-001", dimensions=768, max_tokens=2048, max_batch=1, reducible=True),
+        EmbeddingModel("text-embedding-005", dimensions=768, max_tokens=2048, max_batch=VERTEX_BATCH),
+        EmbeddingModel("text-multilingual-embedding-002", dimensions=768, max_tokens=2048, max_batch=VERTEX_BATCH),
+        EmbeddingModel("text-embedding-004", dimensions=768, max_tokens=2048, max_batch=VERTEX_BATCH),
     ),
 )
 
@@ -193,6 +236,7 @@ OPENROUTER = Provider(
     protocol=Protocol.OPENAI,
     key_setting="openrouter_api_key",
     base_url="https://openrouter.ai/api/v1",
+    base_url_setting="openrouter_base_url",
     extra="openai",
     default_chat_model="openai/gpt-6-luna",
     chat_models=(
@@ -219,10 +263,12 @@ PERPLEXITY = Provider(
     protocol=Protocol.OPENAI,
     key_setting="perplexity_api_key",
     base_url="https://api.perplexity.ai",
+    base_url_setting="perplexity_base_url",
     extra="openai",
     default_chat_model="sonar",
     chat_models=(
         ChatModels(patterns=("sonar-reasoning*",), context_window=128_000, reasoning_tokens=REASONING_TOKENS),
+        ChatModels(patterns=("sonar-pro*",), context_window=200_000),
         ChatModels(patterns=("sonar*",), context_window=128_000),
         ANY_MODEL,
     ),
@@ -235,12 +281,12 @@ OPENAI_COMPATIBLE = Provider(
     label="OpenAI-compatible server",
     protocol=Protocol.OPENAI,
     key_setting="openai_api_key",
-    key_optional=True,
+    access=(("openai_base_url",),),
     base_url_setting="openai_base_url",
     extra="openai",
     chat_models=(ANY_MODEL,),
     embedding_models=(EmbeddingModel("nomic-embed-text", dimensions=768, max_tokens=2048),),
 )
 
-PROVIDERS = (OPENAI, GEMINI, OPENROUTER, PERPLEXITY, OPENAI_COMPATIBLE, LOCAL)
+PROVIDERS = (OPENAI, GEMINI, VERTEX_GEMINI, OPENROUTER, PERPLEXITY, OPENAI_COMPATIBLE, LOCAL)
 """In the order in which a key is taken up when no setting names a provider; the last needs none."""

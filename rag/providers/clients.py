@@ -4,19 +4,18 @@ Each client retries by itself (429, 5xx, timeouts, with back-off and the vendor'
 retries that the integrations put around it is off, or attempts would multiply.
 """
 
-import atexit
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
 from typing import Any
 
-import httpx
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
 
 from rag import errors
 from rag.providers.catalogue import ChatModels, EmbeddingModel, Protocol, Provider
+from rag.providers.connections import http_client, tls_context
 from rag.types import GenerationOptions
 
 NO_KEY = "none"
@@ -26,23 +25,22 @@ REASONING_TEMPERATURE = 1.0
 """The only one that OpenAI's reasoning models accept; the integration always sends one."""
 
 
-@cache
-def http_client() -> httpx.Client:
-    """The process's connections to all vendors: a model is opened per request, its connection is not."""
-    client = httpx.Client(follow_redirects=True)
-    atexit.register(client.close)
-    return client
+GOOGLE = {Protocol.GEMINI, Protocol.VERTEX}
+
+CLOUD_SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
+"""What Vertex AI wants a token to allow."""
 
 
 @dataclass(frozen=True, repr=False)
 class Access:
-    """How a provider is reached."""
+    """How a provider is reached; `settings` are the values of its row's `client_settings`."""
 
     provider: Provider
     key: str | None
     base_url: str | None
     timeout_seconds: float
     max_retries: int
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 def open_embedding(access: Access, model: EmbeddingModel) -> BaseEmbedding:
@@ -52,8 +50,8 @@ def open_embedding(access: Access, model: EmbeddingModel) -> BaseEmbedding:
         errors.ConfigError: the extra that brings it is not installed.
     """
     with _extra(access.provider):
-        if access.provider.protocol is Protocol.GEMINI:
-            return _gemini_embedding(access, model)
+        if access.provider.protocol in GOOGLE:
+            return _google_embedding(access, model)
         return _openai_embedding(access, model)
 
 
@@ -64,8 +62,8 @@ def open_llm(access: Access, model: str, family: ChatModels, options: Generation
         errors.ConfigError: the extra that brings it is not installed.
     """
     with _extra(access.provider):
-        if access.provider.protocol is Protocol.GEMINI:
-            return _gemini_llm(access, model, family, options)
+        if access.provider.protocol in GOOGLE:
+            return _google_llm(access, model, family, options)
         return _openai_llm(access, model, family, options)
 
 
@@ -137,7 +135,25 @@ def _openai_llm(access: Access, model: str, family: ChatModels, options: Generat
     )
 
 
-# --- Gemini's protocol ------------------------------------------------------------------------------
+# --- Google's protocols -----------------------------------------------------------------------------
+
+NO_CLOUD: Any = {"project": "none", "location": "none"}
+"""With it the client that the integrations open reads no key or project from the environment; ours replaces it."""
+
+
+def _google_client(access: Access) -> Any:
+    """Google's own client: the integrations can't open it with a key for Vertex AI, nor with the settings alone."""
+    from google import genai
+
+    is_vertex = access.provider.protocol is Protocol.VERTEX
+    return genai.Client(
+        vertexai=is_vertex,
+        api_key=access.key,
+        project=access.settings.get("google_cloud_project"),
+        location=access.settings.get("google_cloud_location"),
+        credentials=_google_credentials(access) if is_vertex and access.key is None else None,
+        http_options=_http_options(access),
+    )
 
 
 def _http_options(access: Access) -> Any:
@@ -150,30 +166,50 @@ def _http_options(access: Access) -> Any:
         "timeout": int(access.timeout_seconds * 1000),
         "retry_options": {"attempts": access.max_retries + 1},
         "httpx_client": http_client(),
+        "async_client_args": {"verify": tls_context(), "ssl": tls_context()},  # httpx's name for it, and aiohttp's
     }
 
 
-def _gemini_embedding(access: Access, model: EmbeddingModel) -> BaseEmbedding:
+def _google_credentials(access: Access) -> Any:
+    """A service account's, if the setting names its key file; None leaves it to Google's library to find others."""
+    from google.oauth2 import service_account
+
+    open_account: Callable[..., Any] = service_account.Credentials.from_service_account_info
+    path = access.settings.get("google_application_credentials")
+    if path is None:
+        return None
+    try:
+        info = json.loads(path.read_text("utf-8"))
+        if info.get("type") != "service_account":
+            return None
+        return open_account(info, scopes=CLOUD_SCOPES)
+    except (OSError, ValueError) as error:
+        raise errors.ConfigError(f"GOOGLE_APPLICATION_CREDENTIALS: {path} is no key file that can be read.") from error
+
+
+def _google_embedding(access: Access, model: EmbeddingModel) -> BaseEmbedding:
     from llama_index.embeddings.google_genai import GoogleGenAIEmbedding
 
-    return GoogleGenAIEmbedding(
+    embedding = GoogleGenAIEmbedding(
         model_name=model.name,
-        api_key=access.key,
+        vertexai_config=NO_CLOUD,
         embed_batch_size=model.max_batch,
         embedding_config={"output_dimensionality": model.dimensions} if model.reducible else None,
         http_options=_http_options(access),
         retries=1,
     )
+    embedding._client = _google_client(access)
+    return embedding
 
 
-def _gemini_llm(access: Access, model: str, family: ChatModels, options: GenerationOptions) -> LLM:
+def _google_llm(access: Access, model: str, family: ChatModels, options: GenerationOptions) -> LLM:
     from google.genai import types
     from llama_index.llms.google_genai import GoogleGenAI
 
     limit = options.max_output_tokens + family.reasoning_tokens
-    return GoogleGenAI(
+    llm = GoogleGenAI(
         model=model,
-        api_key=access.key,
+        vertexai_config=NO_CLOUD,
         context_window=family.context_window,  # this and max_tokens spare a request for the model's card
         max_tokens=limit,
         generation_config=types.GenerateContentConfig(
@@ -187,3 +223,5 @@ def _gemini_llm(access: Access, model: str, family: ChatModels, options: Generat
         file_mode="inline",
         max_retries=0,
     )
+    llm._client = _google_client(access)
+    return llm

@@ -15,7 +15,8 @@ _CLIENT_ERRORS = (
     ("httpx2", "HTTPError"),
 )
 _CLIENT_TIMEOUTS = (("openai", "APITimeoutError"), ("httpx", "TimeoutException"), ("httpx2", "TimeoutException"))
-_KEY_PATTERN = re.compile(r"\b(?:sk-|pplx-|AIza|AQ\.)[\w*.-]{6,}")
+_CREDENTIAL_ERRORS = (("google.auth.exceptions", "GoogleAuthError"),)
+_KEY_PATTERN = re.compile(r"\b(?:sk-|pplx-|AIza|AQ\.|ya29\.)[\w*.-]{6,}")
 """How keys of the known vendors begin; some vendors repeat a part of the key in their messages."""
 
 REDACTED = "[key]"
@@ -36,6 +37,8 @@ def vendor_errors(label: str, setting: str = "", secrets: Sequence[str] = ()) ->
         status = _status(error)
         if isinstance(error, _loaded(_CLIENT_TIMEOUTS)):
             message = f"{label} did not answer in time. Try again, or raise PROVIDER_TIMEOUT_SECONDS."
+        elif isinstance(error, _loaded(_CREDENTIAL_ERRORS)):
+            message = f"{label} got no credentials: {_words(error)} {_advice(HTTPStatus.UNAUTHORIZED, setting)}"
         elif status is not None:
             message = f"{label} refused the request ({status}): {_words(error)} {_advice(status, setting)}"
         else:
@@ -53,7 +56,7 @@ def redact(text: str, secrets: Sequence[str]) -> str:
 
 def _foreign_errors() -> tuple[type[Exception], ...]:
     """What clients raise; the integrations add bare ValueError and RuntimeError for answers they can't use."""
-    return (ValueError, RuntimeError, *_loaded(_CLIENT_ERRORS))
+    return (ValueError, RuntimeError, *_loaded(_CLIENT_ERRORS), *_loaded(_CREDENTIAL_ERRORS))
 
 
 def _loaded(names: Sequence[tuple[str, str]]) -> tuple[type[Exception], ...]:

@@ -62,9 +62,7 @@ class Registry:
 
     def is_usable(self, provider: Provider, config: Config) -> bool:
         """Whether the settings give what the provider needs."""
-        if provider.key_setting and not provider.key_optional:
-            return _key(provider, config) is not None
-        return provider.base_url_setting is None or _base_url(provider, config) is not None
+        return any(all(getattr(config, name) is not None for name in group) for group in provider.needs)
 
     def embedding_providers(self) -> tuple[str, ...]:
         """Names of the providers that embed."""
@@ -207,12 +205,13 @@ class Registry:
     def _access(self, provider: Provider, config: Config) -> clients.Access:
         if not self.is_usable(provider, config):
             raise errors.ConfigError(
-                f"{provider.label} needs {_needed(provider)}. Set it in the environment or in .env."
+                f"{provider.label} needs {provider.needed_names}. Set it in the environment or in .env."
             )
         return clients.Access(
             provider=provider,
             key=_key(provider, config),
             base_url=_base_url(provider, config),
+            settings={name: getattr(config, name) for name in provider.client_settings},
             timeout_seconds=config.provider_timeout_seconds,
             max_retries=config.provider_max_retries,
         )
@@ -247,11 +246,6 @@ def _key(provider: Provider, config: Config) -> str | None:
 def _base_url(provider: Provider, config: Config) -> str | None:
     setting: str | None = getattr(config, provider.base_url_setting) if provider.base_url_setting else None
     return setting or provider.base_url
-
-
-def _needed(provider: Provider) -> str:
-    setting = provider.base_url_setting if provider.key_optional else provider.key_setting
-    return (setting or "").upper()
 
 
 def _boundary(access: clients.Access) -> Boundary:

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import httpx
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.generic_utils import chat_to_completion_decorator, stream_chat_to_completion_decorator
 from llama_index.core.base.llms.types import (
@@ -23,7 +24,7 @@ from llama_index.core.llms import LLM, CustomLLM
 from pydantic import PrivateAttr
 
 from rag import errors
-from rag.providers import failures
+from rag.providers import connections, failures
 from rag.providers.catalogue import EmbeddingModel, Provider
 
 Piece = TypeVar("Piece", ChatResponse, CompletionResponse)
@@ -38,7 +39,7 @@ class Boundary:
 
     def guard(self) -> AbstractContextManager[None]:
         """Where the vendor's client is called."""
-        return failures.vendor_errors(self.provider.label, self.provider.setting_name, self.secrets)
+        return failures.vendor_errors(self.provider.label, self.provider.key_name, self.secrets)
 
 
 class VendorEmbedding(BaseEmbedding):
@@ -140,22 +141,27 @@ class VendorLLM(CustomLLM):
         Raises:
             errors.ProviderError: also while it is read.
         """
-        with self._boundary.guard():
+        answers: list[httpx.Response] = []
+        with self._boundary.guard(), connections.noting(answers):
             pieces = self._inner.stream_chat(messages, **kwargs)
-        return self._guarded(pieces)
+        return self._guarded(pieces, answers)
 
-    def _guarded(self, pieces: ChatResponseGen) -> ChatResponseGen:
+    def _guarded(self, pieces: ChatResponseGen, answers: list[httpx.Response]) -> ChatResponseGen:
         finished = False
-        with closing(pieces):
-            while (piece := self._next(pieces)) is not None:
-                finished = finished or _is_last(piece)
-                yield piece
+        try:
+            with closing(pieces):
+                while (piece := self._next(pieces, answers)) is not None:
+                    finished = finished or _is_last(piece)
+                    yield piece
+        finally:
+            for answer in answers:
+                answer.close()
         if not finished:
             label = self._boundary.provider.label
             raise errors.ProviderError(f"{label} stopped before its answer was complete. Ask again.")
 
-    def _next(self, pieces: Iterator[ChatResponse]) -> ChatResponse | None:
-        with self._boundary.guard():
+    def _next(self, pieces: Iterator[ChatResponse], answers: list[httpx.Response]) -> ChatResponse | None:
+        with self._boundary.guard(), connections.noting(answers):
             return next(pieces, None)
 
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:

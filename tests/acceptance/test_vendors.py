@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -11,61 +12,57 @@ from pydantic import SecretStr
 
 from rag import errors, providers
 from rag.config import Config
-from rag.providers.catalogue import OPENROUTER, PERPLEXITY
 from rag.types import EmbeddingSpace, GenerationOptions
-from tests import vendor_servers
-from tests.vendor_servers import Cut, Fault, Refusal, Slow, Unfinished, VendorServer
+from tests import vendor_servers, vendors
+from tests.vendor_servers import Cut, Endless, Fault, Refusal, Slow, Unfinished, VendorServer
+from tests.vendors import KEY, Vendor
 
-KEY = "correct-horse-battery-staple"
 MESSAGES = [
     ChatMessage(role=MessageRole.SYSTEM, content="Use the sources."),
     ChatMessage(role=MessageRole.USER, content="What colour are apples?"),
 ]
 ANSWER = "Apples are red [S1]."
-
-
-@dataclass
-class Vendor:
-    """A provider's settings, and the server behind them."""
-
-    name: str
-    label: str
-    server: VendorServer
-    settings: dict[str, object]
-
-    def config(self, **settings: object) -> Config:
-        defaults: dict[str, object] = {"provider_max_retries": 0, "provider_timeout_seconds": 5.0}
-        return Config(**{**defaults, **self.settings, **settings})  # type: ignore[arg-type]  # validated by pydantic
-
-    def llm(self, **settings: object) -> LLM:
-        llm = providers.language_model(self.config(**settings))
-        assert llm is not None
-        return llm
+PATIENCE_SECONDS = 10
 
 
 @pytest.fixture
-def openai(openai_server: VendorServer) -> Vendor:
-    settings = {"openai_api_key": SecretStr(KEY), "openai_base_url": openai_server.url}
-    return Vendor("openai", "OpenAI", openai_server, settings)
+def vendor(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Vendor]:
+    """The vendor that a test is parametrised with."""
+    with vendors.vendor(request.param, tmp_path) as opened:
+        yield opened
+
+
+def of(*names: str) -> pytest.MarkDecorator:
+    """For each of these vendors."""
+    return pytest.mark.parametrize("vendor", names, indirect=True)
+
+
+every_vendor = of(*vendors.NAMES)
+every_embedding_vendor = of(*vendors.EMBEDDING)
+
+
+@pytest.fixture
+def openai(tmp_path: Path) -> Iterator[Vendor]:
+    with vendors.vendor("openai", tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def gemini(tmp_path: Path) -> Iterator[Vendor]:
+    with vendors.vendor("gemini", tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def vertex(tmp_path: Path) -> Iterator[Vendor]:
+    with vendors.vendor("vertex_gemini", tmp_path) as opened:
+        yield opened
 
 
 @pytest.fixture
 def openai_server() -> Iterator[VendorServer]:
     with vendor_servers.openai_server() as server:
         yield server
-
-
-@pytest.fixture
-def gemini() -> Iterator[Vendor]:
-    with vendor_servers.gemini_server() as server:
-        settings = {"gemini_api_key": SecretStr(KEY), "gemini_base_url": server.url}
-        yield Vendor("gemini", "Google Gemini", server, settings)
-
-
-@pytest.fixture(params=["openai", "gemini"])
-def vendor(request: pytest.FixtureRequest) -> Vendor:
-    chosen: Vendor = request.getfixturevalue(request.param)
-    return chosen
 
 
 def stream(llm: LLM) -> str:
@@ -81,11 +78,18 @@ def embed(vendor: Vendor, **settings: object) -> tuple[EmbeddingSpace, np.ndarra
     return space, np.array(providers.embed_texts(embedder, ["one", "two"]))
 
 
+def embed_one(vendor: Vendor, **settings: object) -> list[float]:
+    _, embedder = providers.embedding_model(vendor.config(**settings))
+    return providers.embed_query(embedder, "one")
+
+
+@every_vendor
 def test_a_whole_answer(vendor: Vendor) -> None:
     assert chat(vendor.llm()) == ANSWER
     assert len(vendor.server.requests) == 1
 
 
+@of(*(name for name in vendors.NAMES if name != "perplexity"))
 def test_a_streamed_answer_comes_in_pieces_and_with_its_cost(vendor: Vendor) -> None:
     pieces = providers.complete_stream(vendor.llm(), MESSAGES)
     received = []
@@ -99,12 +103,17 @@ def test_a_streamed_answer_comes_in_pieces_and_with_its_cost(vendor: Vendor) -> 
     assert (usage.input_tokens, usage.output_tokens) == (11, 7)
 
 
-def test_a_stream_can_be_left(vendor: Vendor) -> None:
+@every_vendor
+def test_leaving_a_stream_ends_the_request(vendor: Vendor) -> None:
+    vendor.server.faults.append(Endless())
     pieces = providers.complete_stream(vendor.llm(), MESSAGES)
     assert next(pieces) == vendor.server.pieces[0]
+    assert not vendor.server.left.is_set()
     pieces.close()
+    assert vendor.server.left.wait(PATIENCE_SECONDS)
 
 
+@every_vendor
 def test_llama_index_may_use_the_model_as_it_likes(vendor: Vendor) -> None:
     llm = vendor.llm()
     assert str(llm.complete("What colour are apples?")) == ANSWER
@@ -155,23 +164,32 @@ def test_gemini_gets_what_its_earlier_models_take(gemini: Vendor) -> None:
     assert (generation["temperature"], generation["maxOutputTokens"]) == (0.1, 1024)
 
 
-@pytest.mark.parametrize(("name", "dimensions"), [("openai", 1536), ("gemini", 768)])
-def test_embeddings_are_of_the_default_size_and_of_length_one(
-    request: pytest.FixtureRequest, name: str, dimensions: int
-) -> None:
-    vendor: Vendor = request.getfixturevalue(name)
+@pytest.mark.parametrize(
+    ("vendor", "dimensions"),
+    [("openai", 1536), ("gemini", 768), ("vertex_gemini", 768), ("openrouter", 1536), ("openai_compatible", 768)],
+    indirect=["vendor"],
+)
+def test_embeddings_are_of_the_default_size_and_of_length_one(vendor: Vendor, dimensions: int) -> None:
     space, vectors = embed(vendor)
-    assert (space.provider, space.dimensions) == (name, dimensions)
+    assert (space.provider, space.dimensions) == (vendor.name, dimensions)
     assert vectors.shape == (2, dimensions)
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1.0)
-    assert len(vendor.server.requests) == 1
 
 
+@of("perplexity")
+def test_who_only_chats_does_not_embed(vendor: Vendor) -> None:
+    with pytest.raises(errors.EmbeddingCapabilityError, match="Perplexity has no embedding models"):
+        embed(vendor, rag_embed_model="perplexity")
+    assert vendor.server.requests == []
+
+
+@every_embedding_vendor
 def test_large_batches_are_split_and_stay_in_order(vendor: Vendor) -> None:
     _, embedder = providers.embedding_model(vendor.config())
     texts = [f"text {number}" for number in range(150)]
     vectors = np.array(providers.embed_texts(embedder, texts))
-    assert len(vendor.server.requests) == 3
+    (model,) = [row for row in vendor.row.embedding_models if row.name == embedder.model_name]
+    assert len(vendor.server.requests) == -(-150 // model.max_batch)
     assert np.allclose(vectors[149], providers.embed_texts(embedder, texts[149:])[0])
     assert not np.allclose(vectors[0], vectors[149])
 
@@ -210,6 +228,7 @@ def test_vectors_of_another_size_are_refused(openai: Vendor) -> None:
         providers.embed_query(embedder, "x")
 
 
+@every_embedding_vendor
 def test_async_embeddings_are_the_same(vendor: Vendor) -> None:
     _, embedder = providers.embedding_model(vendor.config())
     expected = providers.embed_texts(embedder, ["one", "two"])
@@ -222,13 +241,20 @@ Call = Callable[[Vendor, dict[str, object]], object]
 CALLS: dict[str, Call] = {
     "chat": lambda vendor, settings: chat(vendor.llm(**settings)),
     "stream": lambda vendor, settings: stream(vendor.llm(**settings)),
-    "embed": lambda vendor, settings: embed(vendor, **settings),
+    "embed": lambda vendor, settings: embed_one(vendor, **settings),
 }
 
 
-@pytest.fixture(params=list(CALLS))
-def call(request: pytest.FixtureRequest) -> Call:
-    return CALLS[request.param]
+every_call = pytest.mark.parametrize(
+    ("vendor", "call"),
+    [
+        pytest.param(name, call, id=f"{name}-{kind}")
+        for name in vendors.NAMES
+        for kind, call in CALLS.items()
+        if kind != "embed" or name in vendors.EMBEDDING
+    ],
+    indirect=["vendor"],
+)
 
 
 def failure(call: Call, vendor: Vendor, *faults: Fault, **settings: object) -> errors.ProviderError:
@@ -240,23 +266,26 @@ def failure(call: Call, vendor: Vendor, *faults: Fault, **settings: object) -> e
     return raised.value
 
 
+@every_call
 def test_a_wrong_key_is_named_but_not_shown(vendor: Vendor, call: Call) -> None:
-    error = failure(call, vendor, Refusal(401, f"Incorrect API key provided: {KEY} or sk-live-abcdef123456."))
+    error = failure(call, vendor, Refusal(401, f"Incorrect API key provided: {vendor.secret} or sk-live-abcdef123456."))
     assert error.details["status"] == 401
     assert "Incorrect API key provided" in error.message
-    assert f"{vendor.name.upper()}_API_KEY" in error.message
-    assert KEY not in error.message
+    assert vendor.row.key_name in error.message
+    assert vendor.secret not in error.message
     assert "sk-live" not in error.message
     assert error.__suppress_context__
     assert len(vendor.server.requests) == 1
 
 
+@every_call
 def test_too_many_requests_are_repeated(vendor: Vendor, call: Call) -> None:
     vendor.server.faults.append(Refusal(429, "Slow down"))
     assert call(vendor, {"provider_max_retries": 1})
     assert len(vendor.server.requests) == 2
 
 
+@every_call
 def test_too_many_requests_after_all_attempts(vendor: Vendor, call: Call) -> None:
     error = failure(call, vendor, *[Refusal(429, "Slow down")] * 9, provider_max_retries=1)
     assert error.details["status"] == 429
@@ -265,6 +294,7 @@ def test_too_many_requests_after_all_attempts(vendor: Vendor, call: Call) -> Non
     assert len(vendor.server.requests) == 2
 
 
+@every_call
 def test_a_fault_of_the_vendor_is_repeated_and_then_said(vendor: Vendor, call: Call) -> None:
     error = failure(call, vendor, *[Refusal(500, "Our disk is full")] * 9, provider_max_retries=1)
     assert error.details["status"] == 500
@@ -272,26 +302,32 @@ def test_a_fault_of_the_vendor_is_repeated_and_then_said(vendor: Vendor, call: C
     assert len(vendor.server.requests) == 2
 
 
+@every_call
 def test_an_unknown_model(vendor: Vendor, call: Call) -> None:
     error = failure(call, vendor, Refusal(404, "The model does not exist"))
     assert "Check the model's name" in error.message
 
 
+@every_call
 def test_a_slow_answer(vendor: Vendor, call: Call) -> None:
     error = failure(call, vendor, Slow(), provider_timeout_seconds=0.3)
     assert "did not answer in time" in error.message
     assert "PROVIDER_TIMEOUT_SECONDS" in error.message
 
 
+@every_call
 def test_a_connection_cut_before_the_answer(vendor: Vendor, call: Call) -> None:
     assert "Check the connection" in failure(call, vendor, Cut()).message
 
 
+@every_call
 def test_nobody_listens(vendor: Vendor, call: Call) -> None:
-    vendor.settings[f"{vendor.name}_base_url"] = "http://127.0.0.1:9"
+    assert vendor.row.base_url_setting
+    vendor.settings[vendor.row.base_url_setting] = "http://127.0.0.1:9"
     assert "Check the connection" in failure(call, vendor).message
 
 
+@every_vendor
 def test_a_connection_cut_in_the_middle_of_an_answer(vendor: Vendor) -> None:
     vendor.server.faults.append(Cut(after=2))
     pieces = providers.complete_stream(vendor.llm(), MESSAGES)
@@ -300,12 +336,14 @@ def test_a_connection_cut_in_the_middle_of_an_answer(vendor: Vendor) -> None:
         next(pieces)
 
 
+@every_vendor
 def test_a_stream_without_its_end_is_no_answer(vendor: Vendor) -> None:
     vendor.server.faults.append(Unfinished())
     with pytest.raises(errors.ProviderError, match="stopped before its answer was complete"):
         stream(vendor.llm())
 
 
+@every_vendor
 def test_the_key_shows_in_no_repr(vendor: Vendor) -> None:
     _, embedder = providers.embedding_model(vendor.config())
     for model in (vendor.llm(), embedder):
@@ -330,31 +368,111 @@ def test_a_server_without_a_key(openai_server: VendorServer) -> None:
     assert openai_server.bodies[0]["max_tokens"] == 1024
 
 
-@pytest.mark.parametrize("row", [OPENROUTER, PERPLEXITY], ids=lambda row: str(row.name))
-def test_providers_that_are_only_rows(openai_server: VendorServer, row: providers.Provider) -> None:
-    registry = providers.Registry([replace(row, base_url=openai_server.url)])
-    config = Config(**{f"{row.name}_api_key": SecretStr(KEY)})  # type: ignore[arg-type]  # one setting by its name
-    llm = registry.language_model(config)
+@of("openrouter", "perplexity")
+def test_providers_that_are_only_rows(vendor: Vendor) -> None:
+    assert stream(vendor.llm()) == ANSWER
+    [request] = vendor.server.requests
+    assert request.headers["Authorization"] == f"Bearer {KEY}"
+    assert request.body["model"] == vendor.row.default_chat_model
+
+
+@of("perplexity")
+def test_perplexity_answers_from_the_documents_only(vendor: Vendor) -> None:
+    chat(vendor.llm())
+    assert vendor.server.bodies[0]["disable_search"] is True
+
+
+# --- Vertex AI --------------------------------------------------------------------------------------
+
+CLOUD_PATH = "/v1beta1/projects/orchard/locations/europe-west4/publishers/google/models/"
+
+
+def test_vertex_is_asked_in_the_project_with_a_token_of_the_service_account(vertex: Vendor) -> None:
+    stream(vertex.llm())
+    [request] = vertex.server.requests
+    assert urlsplit(request.path).path == f"{CLOUD_PATH}gemini-3.8-flash:streamGenerateContent"
+    assert request.headers["Authorization"] == f"Bearer {vendor_servers.ACCESS_TOKEN}"
+    assert "x-goog-api-key" not in request.headers
+    assert request.body["systemInstruction"]["parts"] == [{"text": "Use the sources."}]
+    assert request.body["generationConfig"]["thinkingConfig"] == {"thinking_level": "LOW"}
+
+
+def test_vertex_in_express_mode_takes_a_key_and_no_project(vertex: Vendor) -> None:
+    config = Config(
+        vertex_api_key=SecretStr(KEY), google_vertex_base_url=vertex.server.url, rag_embed_model="vertex_gemini"
+    )
+    llm = providers.language_model(config)
     assert llm is not None
     assert stream(llm) == ANSWER
-    [request] = openai_server.requests
-    assert request.headers["Authorization"] == f"Bearer {KEY}"
-    assert request.body["model"] == row.default_chat_model
+    _, embedder = providers.embedding_model(config)
+    assert len(providers.embed_query(embedder, "x")) == 768
+    for request in vertex.server.requests:
+        assert request.path.startswith("/v1beta1/publishers/google/models/gemini-")
+        assert request.headers["x-goog-api-key"] == KEY
+        assert "Authorization" not in request.headers
 
 
-def test_perplexity_answers_from_the_documents_only(openai_server: VendorServer) -> None:
-    registry = providers.Registry([replace(PERPLEXITY, base_url=openai_server.url)])
-    llm = registry.language_model(Config(perplexity_api_key=SecretStr(KEY)))
-    assert llm is not None
-    chat(llm)
-    assert openai_server.bodies[0]["disable_search"] is True
+def test_vertex_embeds_with_its_present_model_one_text_a_request(vertex: Vendor) -> None:
+    _, embedder = providers.embedding_model(vertex.config())
+    providers.embed_texts(embedder, ["red apples", "pears"])
+    providers.embed_query(embedder, "which colour?")
+    assert {request.path for request in vertex.server.requests} == {f"{CLOUD_PATH}gemini-embedding-2:embedContent"}
+    assert [body["content"]["parts"] for body in vertex.server.bodies] == [
+        [{"text": "title: none | text: red apples"}],
+        [{"text": "title: none | text: pears"}],
+        [{"text": "task: search result | query: which colour?"}],
+    ]
+    assert vertex.server.bodies[0]["embedContentConfig"]["outputDimensionality"] == 768
 
 
-def test_openrouter_embeds(openai_server: VendorServer) -> None:
-    registry = providers.Registry([replace(OPENROUTER, base_url=openai_server.url)])
-    space, embedder = registry.embedding_model(Config(openrouter_api_key=SecretStr(KEY)))
-    assert space.model == "openai/text-embedding-3-small"
-    assert len(providers.embed_query(embedder, "x")) == space.dimensions == 1536
+@pytest.mark.parametrize("model", ["text-embedding-005", "text-embedding-004", "text-multilingual-embedding-002"])
+def test_vertex_embeds_with_its_earlier_models_in_batches(vertex: Vendor, model: str) -> None:
+    space, embedder = providers.embedding_model(vertex.config(rag_embed_model=f"vertex_gemini:{model}"))
+    assert space == EmbeddingSpace(provider="vertex_gemini", model=model, dimensions=768)
+    vectors = providers.embed_texts(embedder, [f"text {number}" for number in range(10)])
+    assert [len(body["instances"]) for body in vertex.server.bodies] == [9, 1]
+    assert vertex.server.bodies[0]["instances"][1] == {"content": "text 1", "task_type": "RETRIEVAL_DOCUMENT"}
+    assert vertex.server.requests[0].path == f"{CLOUD_PATH}{model}:predict"
+    assert np.allclose(vectors[9], providers.embed_texts(embedder, ["text 9"])[0])
+
+
+def test_vertex_s_first_gemini_embedding_model_is_asked_for_the_size(vertex: Vendor) -> None:
+    _, embedder = providers.embedding_model(vertex.config(rag_embed_model="vertex_gemini:gemini-embedding-001"))
+    assert len(providers.embed_query(embedder, "x")) == 768
+    [body] = vertex.server.bodies
+    assert body["parameters"] == {"outputDimensionality": 768}
+    assert body["instances"] == [{"content": "x", "task_type": "RETRIEVAL_QUERY"}]
+
+
+def test_refused_credentials_are_the_vendor_s_words(vertex: Vendor, tmp_path: Path) -> None:
+    path = vendors.service_account(tmp_path, f"{vertex.server.url}/no-tokens-here")
+    vertex.server.faults.append(Refusal(400, "Account disabled"))
+    llm = vertex.llm(google_application_credentials=path)
+    with pytest.raises(errors.ProviderError, match="Gemini on Vertex AI got no credentials") as raised:
+        stream(llm)
+    assert "GOOGLE_CLOUD_PROJECT" in raised.value.message
+    assert "PRIVATE KEY" not in raised.value.message
+
+
+@pytest.mark.parametrize("content", ["no json", '{"type": "service_account"}', None])
+def test_a_key_file_that_cannot_be_read(vertex: Vendor, tmp_path: Path, content: str | None) -> None:
+    path = tmp_path / "broken.json"
+    if content:
+        path.write_text(content)
+    with pytest.raises(errors.ConfigError, match="GOOGLE_APPLICATION_CREDENTIALS"):
+        vertex.llm(google_application_credentials=path)
+
+
+def test_what_google_s_library_finds_in_the_environment_does_not_redirect_a_vendor(
+    gemini: Vendor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
+    monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "another")
+    monkeypatch.setenv("GOOGLE_CLOUD_LOCATION", "nowhere")
+    assert stream(gemini.llm(google_cloud_project=None)) == ANSWER
+    [request] = gemini.server.requests
+    assert request.path.startswith("/v1beta/models/")
+    assert request.headers["x-goog-api-key"] == KEY
 
 
 def test_two_vendors_at_once(openai: Vendor, gemini: Vendor) -> None:

@@ -38,6 +38,9 @@ def config(*keys: str, **settings: object) -> Config:
     return Config(**{**secrets, **settings})  # type: ignore[arg-type]  # validated by pydantic
 
 
+CLOUD = {"google_cloud_project": "orchard", "google_cloud_location": "global"}
+
+
 def chosen_chat(settings: Config, **options: object) -> str | None:
     llm = providers.language_model(settings, GenerationOptions(**options))
     return llm.metadata.model_name if llm else None
@@ -50,6 +53,10 @@ def chosen_chat(settings: Config, **options: object) -> str | None:
         (config("perplexity"), ("local", "bge-small-en-v1.5", 384)),
         (config("openai"), ("openai", "text-embedding-3-small", 1536)),
         (config("gemini"), ("gemini", "gemini-embedding-2", 768)),
+        (config("vertex"), ("vertex_gemini", "gemini-embedding-2", 768)),
+        (config("gemini", "vertex"), ("gemini", "gemini-embedding-2", 768)),
+        (config(**CLOUD), ("vertex_gemini", "gemini-embedding-2", 768)),
+        (config(google_cloud_project="orchard"), ("local", "bge-small-en-v1.5", 384)),
         (config("openrouter"), ("openrouter", "openai/text-embedding-3-small", 1536)),
         (config("openai", "gemini"), ("openai", "text-embedding-3-small", 1536)),
         (config("openai", rag_embed_model="local"), ("local", "bge-small-en-v1.5", 384)),
@@ -84,6 +91,10 @@ def test_embedding_model_of_settings_and_keys(settings: Config, space: tuple[str
         (config("openai", rag_gen_model="openai:gpt-4o"), {"provider": "openai"}, "gpt-4o"),
         (config("openai", "gemini", rag_gen_model="openai:gpt-4o"), {"provider": "gemini"}, "gemini-3.8-flash"),
         (config("perplexity"), {}, "sonar"),
+        (config("vertex"), {}, "gemini-3.8-flash"),
+        (config("vertex"), {"model": "gemini-1.5-pro"}, "gemini-1.5-pro"),
+        (config(**CLOUD), {"provider": "vertex_gemini"}, "gemini-3.8-flash"),
+        (config(google_cloud_project="orchard"), {}, None),
         (config("openrouter"), {"model": "meta/llama-4"}, "meta/llama-4"),
         (config(rag_gen_model="openai_compatible:qwen3:4b", openai_base_url="http://localhost:1/v1"), {}, "qwen3:4b"),
     ],
@@ -113,6 +124,10 @@ def test_what_is_missing_to_embed_is_named(settings: Config, setting: str) -> No
     ("settings", "setting"),
     [
         (config(rag_gen_model="gemini"), "GEMINI_API_KEY"),
+        (
+            config(rag_gen_model="vertex_gemini"),
+            "GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION, or VERTEX_API_KEY",
+        ),
         (config(rag_gen_model="no-such-model"), "RAG_GEN_MODEL"),
         (config(rag_gen_model="openai_compatible", openai_base_url="http://localhost:1"), "RAG_GEN_MODEL"),
     ],
@@ -178,7 +193,14 @@ def test_a_missing_package_is_named_with_what_installs_it(
 
 def test_capabilities_are_data() -> None:
     registry = providers.Registry()
-    assert registry.embedding_providers() == ("openai", "gemini", "openrouter", "openai_compatible", "local")
+    assert registry.embedding_providers() == (
+        "openai",
+        "gemini",
+        "vertex_gemini",
+        "openrouter",
+        "openai_compatible",
+        "local",
+    )
     gemini = registry.embedding_capabilities("gemini")
     assert (gemini.embeds, gemini.default_model) == (True, "gemini-embedding-2")
     assert {model.name for model in gemini.models} >= {"text-embedding-004", "gemini-embedding-001"}
@@ -195,7 +217,12 @@ def test_every_row_is_whole(row: providers.Provider) -> None:
         model = row.embedding_model(row.default_embedding_model)
         assert model is not None
         assert model.dimensions is not None
-    for setting in (row.key_setting, row.base_url_setting):
+    for setting in (
+        row.key_setting,
+        row.base_url_setting,
+        *row.client_settings,
+        *(name for g in row.needs for name in g),
+    ):
         assert setting is None or setting in Config.model_fields
 
 

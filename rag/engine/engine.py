@@ -12,6 +12,7 @@ from rag import answering, errors, parsing, providers, retrieval
 from rag.config import Config, load_config
 from rag.engine.explanation import Explainer
 from rag.engine.library import FileContent, Library, OnProgress
+from rag.engine.reembedding import Reembedding
 from rag.engine.resources import Resources
 from rag.store import CACHE_KINDS, CacheKind, CacheStats, FileStore, Health, Store
 from rag.types import (
@@ -24,8 +25,10 @@ from rag.types import (
     Conversation,
     Document,
     DocumentStatus,
+    EmbeddingGeneration,
     EmbeddingSpace,
     Explanation,
+    GenerationComparison,
     GenerationOptions,
     Highlight,
     Index,
@@ -133,6 +136,63 @@ class RAGEngine:
             "answers": llm.metadata.model_name if llm else providers.EXTRACTIVE,
             "reranking": CROSS_ENCODER,
         }
+
+    # --- another embedding model for an index ---
+
+    def embedding_generations(self, index_name: str = DEFAULT_INDEX) -> list[EmbeddingGeneration]:
+        """The embedding models whose vectors an index has, oldest first; one of them is searched."""
+        return self._reembedding(index_name).generations()
+
+    def reembed(
+        self, index_name: str, model: str, on_progress: Callable[[int, int], None] | None = None
+    ) -> EmbeddingGeneration:
+        """Build the vectors of `model` (`provider:model`) beside those that are searched, which stay as they are.
+
+        Called again it goes on where it was. `on_progress` is told how many of how many chunks are done.
+
+        Raises:
+            errors.NotFoundError: there is no such index.
+            errors.ValidationError: there is no such model.
+            errors.IndexError: another process is at it, or the vectors were dropped meanwhile.
+            errors.ProviderError: the vendor refuses; what is embedded is kept.
+        """
+        return self._reembedding(index_name).build(model, on_progress)
+
+    def compare_generations(
+        self, index_name: str, questions_file: Path, generation: int | None = None
+    ) -> GenerationComparison:
+        """How the searched vectors and others (the latest built, unless named) serve the questions of a JSONL file.
+
+        Raises:
+            errors.SourceError: the file cannot be read.
+            errors.ValidationError: it has no question on a document of the index.
+            errors.IndexError: there are no other vectors, or not all of them.
+        """
+        return self._reembedding(index_name).compare(questions_file, self._search_in, generation)
+
+    def switch_generation(self, index_name: str = DEFAULT_INDEX, generation: int | None = None) -> Index:
+        """Search with other vectors (the latest built, unless named) from the next search on.
+
+        Documents that came since they were built are embedded first. Raises as `reembed`.
+        """
+        return self._reembedding(index_name).switch(generation)
+
+    def rollback_generation(self, index_name: str = DEFAULT_INDEX) -> Index:
+        """Undo the last switch. Raises IndexError if there was none, or the earlier vectors were dropped."""
+        return self._reembedding(index_name).rollback()
+
+    def drop_generation(
+        self, index_name: str = DEFAULT_INDEX, generation: int | None = None
+    ) -> list[EmbeddingGeneration]:
+        """Remove vectors that are not searched, all of them unless one is named; a build of them ends.
+
+        Raises:
+            errors.IndexError: the named ones are searched.
+        """
+        return self._reembedding(index_name).drop(generation)
+
+    def _reembedding(self, index_name: str) -> Reembedding:
+        return Reembedding(self._resources, self._resources.store.indexes.get(self.user_id, index_name))
 
     # --- documents ---
 
@@ -250,7 +310,9 @@ class RAGEngine:
     def search(self, request: SearchRequest | Mapping[str, Any]) -> SearchResponse:
         """Find the places that fit a query, best first."""
         request = SearchRequest.model_validate(request)
-        index = self.index(request.index_name)
+        return self._search_in(self.index(request.index_name), request)
+
+    def _search_in(self, index: Index, request: SearchRequest) -> SearchResponse:
         return self._searcher(index, request.retrieval).search(self._scope(index, request.retrieval), request)
 
     def _scope(self, index: Index, options: RetrievalOptions) -> Scope:

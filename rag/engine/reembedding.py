@@ -215,12 +215,12 @@ def _ignore(_done: int, _total: int) -> None:
 
 def _unknown(index: Index, generation: int) -> errors.NotFoundError:
     return errors.NotFoundError(
-        f"The index {index.name!r} has no generation {generation}. List them: pagelight reembed."
+        f"The index {index.name!r} has no generation {generation}. List them: pagelight reembed"
     )
 
 
 def _changing(index: Index) -> errors.IndexError:
     return errors.IndexError(
-        f"Documents of the index {index.name!r} change faster than they can be embedded anew. What is embedded is kept: "
-        "try again when fewer are being added."
+        f"Documents of the index {index.name!r} change faster than they can be embedded anew. What is embedded is "
+        "kept: try again when fewer are being added."
     )

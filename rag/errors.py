@@ -11,6 +11,7 @@ Every message says what is wrong and what to do. The tree::
     │   ├── PasswordError         an encrypted file needs a password, or another one
     │   ├── UnreadableFileError   a file is damaged or not what its name says
     │   ├── UnsupportedFileError  a kind of file that cannot be taken in
+    │   ├── LimitError            a file is larger than the request allows
     │   └── DuplicateError        the same content is in the index already
     ├── IndexError                an index and what is asked of it do not fit
     ├── StoreError                the database or the file storage fails
@@ -97,6 +98,12 @@ class UnsupportedFileError(SourceError):
     """This kind of file cannot be taken in. Save it as PDF, DOCX, PPTX, HTML, Markdown or text."""
 
     code = "unsupported_file"
+
+
+class LimitError(SourceError):
+    """The file is larger than the request allows. Raise the limit, or leave the file out."""
+
+    code = "limit"
 
 
 class DuplicateError(SourceError):

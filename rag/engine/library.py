@@ -12,8 +12,8 @@ from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from rag import errors, ingestion, parsing
-from rag.engine.resources import Resources
-from rag.types import Document, DocumentStatus, Index, TextBlock
+from rag.engine.resources import OWN_AUTH, OWN_OPTIONS, Resources
+from rag.types import Auth, Document, DocumentStatus, Index, ProviderOptions, TextBlock
 
 logger = logging.getLogger(__name__)
 
@@ -38,8 +38,13 @@ class Library:
         *,
         password: str | None = None,
         source: str | None = None,
+        mime_type: str | None = None,
+        follows_source: bool = False,
+        in_trash: bool = False,
     ) -> Document:
         """Keep a file as a queued document; an encrypted one without its password waits for it.
+
+        `mime_type` is what the document was where it comes from, if that is not what the file's content tells.
 
         Raises:
             errors.UnsupportedFileError: a kind of file that cannot be taken in.
@@ -48,7 +53,7 @@ class Library:
         """
         with _as_file(content) as path:
             self._check_size(path, name)
-            mime_type = parsing.detect_mime_type(path, name)
+            detected = parsing.detect_mime_type(path, name)
             status = DocumentStatus.QUEUED
             if parsing.needs_password(path) and password is None:
                 status = DocumentStatus.NEEDS_PASSWORD
@@ -60,11 +65,13 @@ class Library:
                     index.id,
                     document_id=document_id,
                     name=_display_name(name),
-                    mime_type=mime_type,
-                    sha256=_sha256(path),
+                    mime_type=mime_type or detected,
+                    sha256=sha256_of(path),
                     size=path.stat().st_size,
                     source=source,
                     status=status,
+                    follows_source=follows_source,
+                    in_trash=in_trash,
                 )
             except errors.Error:
                 self._resources.files.delete(self._user_id, document_id)
@@ -109,10 +116,18 @@ class Library:
 
     # --- reading ---
 
-    def process(self, document_id: uuid.UUID, on_progress: OnProgress | None = None) -> Document:
+    def process(
+        self,
+        document_id: uuid.UUID,
+        on_progress: OnProgress | None = None,
+        *,
+        max_chunks: int | None = None,
+        auth: Auth = OWN_AUTH,
+        options: ProviderOptions = OWN_OPTIONS,
+    ) -> Document:
         """Read a queued document until it is ready or has failed; a failure is recorded, not raised.
 
-        Does nothing when another process is at it.
+        Does nothing when another process is at it. `auth` and `options` are for the provider that embeds.
         """
         documents = self._resources.store.documents
         with documents.claim(self._user_id, document_id) as claimed:
@@ -120,7 +135,10 @@ class Library:
             if not claimed or document.status not in UNFINISHED:
                 return document
             try:
-                self._ingestion(document).run(document, self._recorder(document_id, on_progress))
+                record = self._recorder(document_id, on_progress)
+                self._in_its_space(
+                    document, lambda: self._ingestion(document, auth, options).run(document, record, max_chunks=max_chunks)
+                )
             except errors.Error as error:
                 logger.warning("document %s failed: %s", document_id, error.code)
                 documents.fail(self._user_id, document_id, error.code, error.message)
@@ -130,17 +148,31 @@ class Library:
         """Make a document searchable by blocks that the caller parsed."""
         document = self._resources.store.documents.get(self._user_id, document_id)
         parsed = ingestion.from_blocks(document, blocks)
-        self._ingestion(document).index(document, parsed, self._recorder(document_id, None))
+        record = self._recorder(document_id, None)
+        self._in_its_space(document, lambda: self._ingestion(document).index(document, parsed, record))
         return self._resources.store.documents.get(self._user_id, document_id)
 
-    def _ingestion(self, document: Document) -> ingestion.Ingestion:
+    def _in_its_space(self, document: Document, work: Callable[[], None]) -> None:
+        """Do `work`, and once more if meanwhile the index has been switched to another embedding model."""
+        indexes = self._resources.store.indexes
+        before = indexes.get_by_id(self._user_id, document.index_id).space
+        try:
+            work()
+        except errors.IndexError:
+            if indexes.get_by_id(self._user_id, document.index_id).space == before:
+                raise
+            work()
+
+    def _ingestion(
+        self, document: Document, auth: Auth = OWN_AUTH, options: ProviderOptions = OWN_OPTIONS
+    ) -> ingestion.Ingestion:
         index = self._resources.store.indexes.get_by_id(self._user_id, document.index_id)
         return ingestion.Ingestion(
             config=self._resources.config,
             store=self._resources.store,
             files=self._resources.files,
             index=index,
-            embedder=self._resources.embedder(index.space),
+            embedder=self._resources.embedder(index.space, auth, options),
         )
 
     def _recorder(self, document_id: uuid.UUID, on_progress: OnProgress | None) -> OnProgress:
@@ -194,7 +226,8 @@ def _as_file(content: FileContent) -> Iterator[Path]:
         yield path
 
 
-def _sha256(path: Path) -> str:
+def sha256_of(path: Path) -> str:
+    """The file's SHA-256 in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -9,7 +9,11 @@ from llama_index.core.llms import LLM
 from rag import errors, providers
 from rag.config import Config
 from rag.store import FileStore, Store, embedded
-from rag.types import EmbeddingSpace, GenerationOptions
+from rag.types import Auth, EmbeddingSpace, GenerationOptions, ProviderOptions
+
+OWN_AUTH = Auth()
+OWN_OPTIONS = ProviderOptions()
+"""Of a request that says nothing: keys and limits are those of the settings."""
 
 
 class Resources:
@@ -24,8 +28,10 @@ class Resources:
         embedders: Mapping[EmbeddingSpace, embeddings.BaseEmbedding] | None = None,
         llm: LLM | None = None,
         reranker: providers.CrossEncoder | None = None,
+        registry: providers.Registry | None = None,
     ) -> None:
         self.config = config
+        self.registry = registry or providers.Registry()
         self._store = store
         self._files = files
         self._embedders = dict(embedders or {})
@@ -62,11 +68,11 @@ class Resources:
         """The embedding space of a new index: the first one given, else what the settings and keys allow."""
         with self._lock:
             if self._preferred is None:
-                self._preferred, embedder = providers.embedding_model(self.config, None)
+                self._preferred, embedder = self.registry.embedding_model(self.config, None)
                 self._embedders.setdefault(self._preferred, embedder)
             return self._preferred
 
-    def named_space(self, model: str) -> EmbeddingSpace:
+    def named_space(self, model: str, auth: Auth = OWN_AUTH) -> EmbeddingSpace:
         """The embedding space of a model that is named as `RAG_EMBED_MODEL` names one.
 
         Raises:
@@ -79,29 +85,68 @@ class Resources:
                 if model == space.name:
                     return space
             try:
-                named = self.config.model_copy(update={"rag_embed_model": model})
-                space, embedder = providers.embedding_model(named, None)
+                reached = self._config_for(model.partition(":")[0], auth, OWN_OPTIONS) if auth.api_key else self.config
+                named = reached.model_copy(update={"rag_embed_model": model})
+                space, embedder = self.registry.embedding_model(named, None)
             except errors.ConfigError as error:
                 if isinstance(error.__cause__, errors.ValidationError):  # it is no setting that is wrong
                     raise error.__cause__ from None
                 raise
-            self._embedders.setdefault(space, embedder)
+            if not auth.api_key:
+                self._embedders.setdefault(space, embedder)
             return space
 
-    def embedder(self, space: EmbeddingSpace) -> embeddings.BaseEmbedding:
-        """The model of `space`.
+    def embedder(
+        self, space: EmbeddingSpace, auth: Auth = OWN_AUTH, options: ProviderOptions = OWN_OPTIONS
+    ) -> embeddings.BaseEmbedding:
+        """The model of `space`; one opened with a request's own key or limits is for that request only.
 
         Raises:
             errors.ConfigError: its provider has no key here.
         """
         with self._lock:
+            if space not in self._given and (auth.api_key or options.model_fields_set):
+                return self.registry.embedding_model(self._config_for(space.provider, auth, options), space)[1]
             if space not in self._embedders:
-                _, self._embedders[space] = providers.embedding_model(self.config, space)
+                _, self._embedders[space] = self.registry.embedding_model(self.config, space)
             return self._embedders[space]
 
+    def forget_provider(self, name: str) -> None:
+        """Open the provider's embedding models anew when they are needed next."""
+        with self._lock:
+            for space in [space for space in self._embedders if space.provider == name and space not in self._given]:
+                del self._embedders[space]
+
     def language_model(self, options: GenerationOptions) -> LLM | None:
-        """The model that writes answers; None means the extractive answerer."""
-        return self._llm or providers.language_model(self.config, options)
+        """The model that writes answers; None means the extractive answerer.
+
+        Raises:
+            errors.ValidationError: the options have a key, but name no provider that it is for.
+        """
+        if self._llm:
+            return self._llm
+        if options.auth.api_key and not options.provider:
+            raise errors.ValidationError(
+                "generation.provider is missing: name the provider that generation.auth is for.",
+                details={"field": "generation.provider"},
+            )
+        return self.registry.language_model(
+            self._config_for(options.provider, options.auth, options.provider_options), options
+        )
+
+    def takes_key(self, provider_name: str) -> bool:
+        """Whether a provider is reached with a key."""
+        return self.registry.provider(provider_name).key_setting is not None
+
+    def _config_for(self, provider_name: str | None, auth: Auth, options: ProviderOptions) -> Config:
+        """The settings with a request's own key for one provider, and its own limits."""
+        limits = options.model_dump(include={"timeout_seconds", "max_retries"}, exclude_none=True)
+        changes: dict[str, object] = {f"provider_{name}": value for name, value in limits.items()}
+        if auth.api_key and provider_name and provider_name != providers.EXTRACTIVE:
+            setting = self.registry.provider(provider_name).key_setting
+            if setting is not None:  # the embedded model needs no key, and is given none
+                changes[setting] = auth.api_key
+        return self.config.model_copy(update=changes) if changes else self.config
 
     @property
     def reranker(self) -> providers.CrossEncoder:

@@ -4,21 +4,18 @@ Everything that can fail happens before the one transaction that replaces the do
 failure leaves the old version searchable.
 """
 
-import hashlib
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from llama_index.core.base.embeddings import base as embeddings
 
-from rag import parsing, providers
+from rag import errors, parsing
 from rag.config import Config
 from rag.ingestion import chunking
+from rag.ingestion.embedding import embed_cached
 from rag.store import FileStore, Store
 from rag.types import Chunk, Document, DocumentStatus, Index, PageInfo, ParsedDocument, TextBlock
-
-EMBEDDING_BATCH = 64
-"""Chunks embedded between two reports of progress; what is embedded is kept, so a killed job loses at most this."""
 
 OnProgress = Callable[[DocumentStatus, int, int], None]
 
@@ -41,18 +38,21 @@ class Ingestion:
         self._index = index
         self._embedder = embedder
 
-    def run(self, document: Document, on_progress: OnProgress) -> None:
+    def run(self, document: Document, on_progress: OnProgress, *, max_chunks: int | None = None) -> None:
         """Parse, cut, embed and store `document`; the old chunks stay searchable until the last step.
 
         Raises:
+            errors.LimitError: it has more than `max_chunks`.
             errors.SourceError: the file cannot be read.
             errors.ProviderError: the embedding vendor refuses.
             errors.StoreError: the database or file storage fails.
         """
         parsed = self._parse(document, on_progress)
-        self.index(document, parsed, on_progress)
+        self.index(document, parsed, on_progress, max_chunks=max_chunks)
 
-    def index(self, document: Document, parsed: ParsedDocument, on_progress: OnProgress) -> None:
+    def index(
+        self, document: Document, parsed: ParsedDocument, on_progress: OnProgress, *, max_chunks: int | None = None
+    ) -> None:
         """Cut, embed and store what was parsed."""
         chunks = chunking.split_blocks(
             parsed.blocks,
@@ -61,6 +61,12 @@ class Ingestion:
             title=parsed.title,
             options=self._index.chunking,
         )
+        if max_chunks is not None and len(chunks) > max_chunks:
+            raise errors.LimitError(
+                f"{document.name} has {len(chunks):,} chunks, and {max_chunks:,} more are allowed. "
+                "Raise maxChunks, or leave the file out.",
+                details={"chunks": len(chunks), "allowed": max_chunks},
+            )
         texts = [chunking.search_text(chunk) for chunk in chunks]
         vectors = list(self._embed(document.user_id, texts, on_progress))
         self._replace(document, parsed, chunks, texts, vectors)
@@ -82,17 +88,14 @@ class Ingestion:
         return parsed
 
     def _embed(self, user_id: str, texts: Sequence[str], on_progress: OnProgress) -> Iterator[Sequence[float]]:
-        """One vector per text, in order; texts seen before under the same model are not embedded again."""
-        for start in range(0, len(texts), EMBEDDING_BATCH):
-            on_progress(DocumentStatus.EMBEDDING, start, len(texts))
-            batch = texts[start : start + EMBEDDING_BATCH]
-            hashes = [hashlib.sha256(text.encode()).digest() for text in batch]
-            known = self._store.embedding_cache.get(user_id, self._index.space, hashes)
-            missing = {key: text for key, text in zip(hashes, batch, strict=True) if key not in known}
-            fresh = dict(zip(missing, providers.embed_texts(self._embedder, list(missing.values())), strict=True))
-            self._store.embedding_cache.put(user_id, self._index.space, fresh)
-            known.update(fresh)
-            yield from (known[key] for key in hashes)
+        return embed_cached(
+            texts,
+            store=self._store,
+            user_id=user_id,
+            space=self._index.space,
+            embedder=self._embedder,
+            on_progress=lambda done, total: on_progress(DocumentStatus.EMBEDDING, done, total),
+        )
 
     def _replace(
         self,

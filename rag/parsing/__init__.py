@@ -1,12 +1,13 @@
 """Reading files: everything becomes a PDF with a text layer, and every character of its text has a place on a page."""
 
 from rag.parsing.document import parse_rendition
-from rag.parsing.filetype import detect_mime_type
+from rag.parsing.filetype import MIME_TYPE_BY_SUFFIX, detect_mime_type
 from rag.parsing.quotes import locate
 from rag.parsing.reading import decrypt, needs_password, read_file
 from rag.parsing.viewing import page_image, page_size, page_window
 
 __all__ = [
+    "MIME_TYPE_BY_SUFFIX",
     "decrypt",
     "detect_mime_type",
     "locate",

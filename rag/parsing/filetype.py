@@ -19,7 +19,7 @@ HEAD_BYTES = 4096
 PDF_HEADER_BYTES = 1024
 """PDF readers look for the header this far into a file (PDF 1.7, implementation note 13)."""
 
-_BY_SUFFIX = {
+MIME_TYPE_BY_SUFFIX = {
     ".pdf": PDF,
     ".docx": DOCX,
     ".pptx": PPTX,
@@ -75,7 +75,7 @@ def detect_mime_type(path: Path, name: str) -> str:
         return _text_type(head, suffix)
     if suffix == ".pdf":
         return PDF  # a damaged header: MuPDF may still repair the file, and says so if it cannot
-    if suffix in _BY_SUFFIX:
+    if suffix in MIME_TYPE_BY_SUFFIX:
         raise errors.UnreadableFileError(
             f"“{name}” is damaged or not what its name says. Open it in another program and save it again."
         )
@@ -99,7 +99,7 @@ def _zip_type(path: Path, name: str) -> str:
 def _text_type(head: bytes, suffix: str) -> str:
     if _HTML_START.match(_without_bom(head)):
         return HTML
-    named = _BY_SUFFIX.get(suffix, TEXT)
+    named = MIME_TYPE_BY_SUFFIX.get(suffix, TEXT)
     return named if named in {TEXT, MARKDOWN, HTML, PDF} else TEXT
 
 

@@ -211,13 +211,13 @@ class Chunks:
             "page_numbers": [number for _, number in pages],
         }
         asked = set(pages)
-        found: dict[tuple[uuid.UUID, int], dict[tuple[int, str, tuple[float, ...]], Line]] = {}
+        found: dict[tuple[uuid.UUID, int], dict[tuple[object, ...], Mapping[str, Any]]] = {}
         for row in self._database.all(self._queries["on_pages"], parameters):
-            for line in packing.unpack(row["content"], row["lines"]):
-                page = (row["document_id"], line.page_number)
+            for line in packing.unpack_rows(row["content"], row["lines"]):
+                page = (row["document_id"], line["page_number"])
                 if page in asked:
-                    found.setdefault(page, {}).setdefault((line.number, line.text, tuple(line.bbox)), line)
-        return {page: tuple(lines.values()) for page, lines in found.items()}
+                    found.setdefault(page, {}).setdefault((line["number"], line["text"], line["bbox"]), line)
+        return {page: packing.to_lines(lines.values()) for page, lines in found.items()}
 
 
 def to_chunk(row: Mapping[str, Any]) -> Chunk:

@@ -3,7 +3,7 @@
 The text of a line is a slice of the chunk's content, so it is not kept twice.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pydantic
@@ -27,21 +27,27 @@ def pack(lines: Sequence[Line]) -> list[PackedLine]:
 
 def unpack(content: str, packed: Sequence[Sequence[Any]]) -> tuple[Line, ...]:
     """The lines whose `lines_text` is `content`."""
-    rows: list[dict[str, object]] = []
+    return to_lines(unpack_rows(content, packed))
+
+
+def unpack_rows(content: str, packed: Sequence[Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    """The fields of the lines whose `lines_text` is `content`."""
     position = 0
-    for number, page, x0, y0, x1, y1, length, kind, starts_block in packed:
-        if rows:
+    for index, (number, page, x0, y0, x1, y1, length, kind, starts_block) in enumerate(packed):
+        if index:
             position += 2 if starts_block else 1
         end = position + length
-        rows.append(
-            {
-                "number": number,
-                "page_number": page,
-                "bbox": (x0, y0, x1, y1),
-                "text": content[position:end],
-                "kind": kind,
-                "starts_block": starts_block,
-            }
-        )
+        yield {
+            "number": number,
+            "page_number": page,
+            "bbox": (x0, y0, x1, y1),
+            "text": content[position:end],
+            "kind": kind,
+            "starts_block": starts_block,
+        }
         position = end
-    return LINES.validate_python(rows)
+
+
+def to_lines(rows: Iterable[Mapping[str, Any]]) -> tuple[Line, ...]:
+    """Lines of their fields."""
+    return LINES.validate_python([*rows])

@@ -26,8 +26,10 @@ def variants(query: str, options: RetrievalOptions, completions: Completions | N
     if completions and options.hyde:
         text = completions.complete("hyde", prompts.HYPOTHETICAL_ANSWER.format(question=query)).strip()
         found += [Variant(kind="hyde", text=text[:MAX_VARIANT_CHARS])] if text else []
-    unique = {" ".join(variant.text.split()).casefold(): variant for variant in reversed(found)}
-    return tuple(reversed(unique.values()))
+    unique: dict[str, Variant] = {}
+    for variant in found:
+        unique.setdefault(" ".join(variant.text.split()).casefold(), variant)
+    return tuple(unique.values())
 
 
 def read_list(reply: str) -> list[str]:

@@ -3,11 +3,24 @@
 import hashlib
 import json
 from dataclasses import dataclass
+from typing import Protocol
 
 from llama_index.core.llms import LLM, ChatMessage, MessageRole
 
 from rag import prompts, providers
 from rag.store import Caches, CompletionKind
+
+
+class Remembers(Protocol):
+    """Where completions are kept for one user."""
+
+    def recall(self, kind: CompletionKind, key: bytes) -> str | None:
+        """The completion of a request with this `key`, if there was one."""
+        ...
+
+    def keep(self, kind: CompletionKind, key: bytes, completion: str) -> None:
+        """Remember a completion."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -31,7 +44,7 @@ class Completions:
     """A language model whose short completions on the way of a search are remembered."""
 
     llm: LLM
-    memory: Memory
+    memory: Remembers
 
     def complete(self, kind: CompletionKind, prompt: str) -> str:
         """The model's answer to `prompt`, or the one it gave before.

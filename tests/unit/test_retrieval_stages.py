@@ -1,0 +1,159 @@
+"""The stages of a search that need no database."""
+
+import uuid
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from llama_index.core.llms import ChatMessage, ChatResponse, LLMMetadata, MockLLM
+from pydantic import PrivateAttr
+
+from rag import errors, prompts
+from rag.retrieval.augmentation import read_list, variants
+from rag.retrieval.completions import Completions, request_digest
+from rag.retrieval.diversity import maximal_marginal_relevance
+from rag.retrieval.ranking import Ranking, merge, rank
+from rag.retrieval.reranking import ModelReranker
+from rag.store import CompletionKind, LexicalMatches
+from rag.types import Candidate, RetrievalOptions
+
+A, B, C, D = (uuid.UUID(int=number) for number in range(4))
+DOCUMENT = uuid.UUID(int=99)
+
+
+class Scripted(Completions):
+    """Completions that say what the test wants, and keep what they were asked."""
+
+    def __init__(self, *replies: str) -> None:
+        object.__setattr__(self, "replies", [*replies])
+        object.__setattr__(self, "asked", [])
+
+    replies: list[str]
+    asked: list[tuple[CompletionKind, str]]
+
+    def complete(self, kind: CompletionKind, prompt: str) -> str:
+        self.asked.append((kind, prompt))
+        return self.replies.pop(0)
+
+
+def test_without_options_the_question_is_all_that_is_searched() -> None:
+    (only,) = variants("Who pays?", RetrievalOptions(), None)
+    assert (only.kind, only.text) == ("question", "Who pays?")
+
+
+def test_rewrites_and_a_hypothetical_answer_follow_the_question() -> None:
+    model = Scripted('1. payer of costs\n- WHO  pays?\n"who bears the cost"\nnever read', "The buyer pays.")
+    found = variants("Who pays?", RetrievalOptions(multi_query=3, hyde=True), model)
+    assert [(variant.kind, variant.text) for variant in found] == [
+        ("question", "Who pays?"),
+        ("rewrite", "payer of costs"),
+        ("rewrite", "who bears the cost"),
+        ("hyde", "The buyer pays."),
+    ]
+    assert [kind for kind, _ in model.asked] == ["rewrites", "hyde"]
+    assert all("Who pays?" in prompt for _, prompt in model.asked)
+
+
+@pytest.mark.parametrize("reply", ["", "\n \n", "---"])
+def test_a_model_that_says_nothing_adds_nothing(reply: str) -> None:
+    assert len(variants("Who?", RetrievalOptions(multi_query=2, hyde=True), Scripted(reply, " "))) == 1
+
+
+def test_lists_are_read_whatever_their_marks() -> None:
+    assert read_list("1) one\n 2. two\n* three\n• four\n“five”\n\n2019 sales") == [
+        "one", "two", "three", "four", "five", "2019 sales",
+    ]  # fmt: skip
+
+
+def candidates(scores: dict[uuid.UUID, float]) -> list[Candidate]:
+    return [Candidate(key, DOCUMENT, 1, score) for key, score in scores.items()]
+
+
+def test_variants_that_agree_outrank_one_that_is_sure() -> None:
+    options = RetrievalOptions(mode="vector")
+    rankings = [
+        rank(candidates(scores), LexicalMatches([], {}), options)
+        for scores in ({A: 0.9, B: 0.8}, {B: 0.8, C: 0.7}, {B: 0.6, C: 0.5})
+    ]
+    merged = merge(rankings)
+    assert merged.fused == pytest.approx({A: 0.3, B: 2.2 / 3, C: 0.4})
+    assert merged.vector == {A: 0.9, B: 0.8, C: 0.7}
+    assert set(merged.places) == {A, B, C}
+    assert merge(rankings[:1]) is rankings[0]
+
+
+def test_lexical_scores_are_shares_of_the_best() -> None:
+    ranking = rank([], LexicalMatches(candidates({A: 8.0, B: 2.0}), {}), RetrievalOptions(mode="lexical"))
+    assert ranking == Ranking({}, {A: 1.0, B: 0.25}, {A: 1.0, B: 0.25}, {A: (DOCUMENT, 1), B: (DOCUMENT, 1)})
+
+
+@pytest.mark.parametrize(("diversity", "order"), [(0.0, [0, 1, 2, 3]), (0.5, [0, 2, 1, 3]), (1.0, [0, 2, 3, 1])])
+def test_diversity_weighs_novelty_against_relevance(diversity: float, order: list[int]) -> None:
+    scores = np.array([1.0, 0.95, 0.6, 0.1])
+    vectors = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
+    assert maximal_marginal_relevance(scores, vectors, diversity=diversity, limit=4) == order
+    assert maximal_marginal_relevance(scores, vectors, diversity=diversity, limit=2) == order[:2]
+
+
+def test_a_model_s_ratings_become_scores() -> None:
+    model = Scripted("1: 10\n[2]: 2.5\n**4** = 12\nbecause …")
+    assert ModelReranker(model).scores("Who?", ["one", "two", "three", "four"]) == [1.0, 0.25, 0.0, 1.0]
+    ((kind, prompt),) = model.asked
+    assert kind == "rerank"
+    assert "[3] three" in prompt
+    assert ModelReranker(Scripted()).scores("Who?", []) == []
+
+
+def test_a_reply_without_ratings_is_an_error() -> None:
+    with pytest.raises(errors.RetrievalError, match="cross-encoder"):
+        ModelReranker(Scripted("All of them are good.")).scores("Who?", ["one"])
+
+
+def test_what_a_completion_depends_on_makes_its_key() -> None:
+    parts: Sequence[tuple[str, ...]] = [("a", "b"), ("ab",), ("a", "b", ""), ("b", "a"), ('a", "b',)]
+    assert len({request_digest(*one) for one in parts}) == len(parts)
+
+
+class Memory:
+    """What was kept, in a dictionary."""
+
+    def __init__(self) -> None:
+        self.kept: dict[tuple[str, bytes], str] = {}
+
+    def recall(self, kind: CompletionKind, key: bytes) -> str | None:
+        return self.kept.get((kind, key))
+
+    def keep(self, kind: CompletionKind, key: bytes, completion: str) -> None:
+        self.kept[kind, key] = completion
+
+
+class Counting(MockLLM):
+    """A model that numbers its answers."""
+
+    _name: str = PrivateAttr()
+    _answers: int = PrivateAttr(default=0)
+
+    def __init__(self, name: str) -> None:
+        super().__init__(max_tokens=None)
+        self._name = name
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(model_name=self._name)
+
+    def chat(self, messages: Sequence[ChatMessage], **_: object) -> ChatResponse:
+        self._answers += 1
+        return ChatResponse(message=ChatMessage(role="assistant", content=f"answer {self._answers}"))
+
+
+def test_a_model_is_asked_once_for_each_prompt_of_each_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory, model = Memory(), Counting("one")
+    completions = Completions(model, memory)
+    assert [completions.complete("hyde", prompt) for prompt in ("a", "a", "b", "a")] == [
+        "answer 1", "answer 1", "answer 2", "answer 1",
+    ]  # fmt: skip
+    assert completions.complete("rewrites", "a") == "answer 3"
+    assert Completions(Counting("two"), memory).complete("hyde", "a") == "answer 1"
+    assert len(memory.kept) == 4
+    monkeypatch.setattr(prompts, "AUGMENTATION_PROMPT_VERSION", "next")
+    assert completions.complete("hyde", "a") == "answer 4"

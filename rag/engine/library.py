@@ -1,5 +1,6 @@
 """A user's documents: taking files in, reading them, throwing them away and getting them back."""
 
+import functools
 import hashlib
 import io
 import logging
@@ -136,9 +137,8 @@ class Library:
                 return document
             try:
                 record = self._recorder(document_id, on_progress)
-                self._in_its_space(
-                    document, lambda: self._ingestion(document, auth, options).run(document, record, max_chunks=max_chunks)
-                )
+                ingest = functools.partial(self._ingestion, document, auth, options)
+                self._in_its_space(document, lambda: ingest().run(document, record, max_chunks=max_chunks))
             except errors.Error as error:
                 logger.warning("document %s failed: %s", document_id, error.code)
                 documents.fail(self._user_id, document_id, error.code, error.message)

@@ -11,9 +11,13 @@ from llama_index.core.llms import LLM
 from rag import answering, errors, parsing, providers, retrieval
 from rag.config import Config, load_config
 from rag.engine.explanation import Explainer
+from rag.engine.folders import Folders, find_index
+from rag.engine.interface import BY_SIMILARITY, QUESTION_TOP_K, deleted, ingested, named, queried, within
 from rag.engine.library import FileContent, Library, OnProgress
 from rag.engine.reembedding import Reembedding
+from rag.engine.requests import parse
 from rag.engine.resources import Resources
+from rag.engine.sync import OnFile
 from rag.store import CACHE_KINDS, CacheKind, CacheStats, FileStore, Health, Store
 from rag.types import (
     AnswerEvent,
@@ -32,13 +36,17 @@ from rag.types import (
     GenerationOptions,
     Highlight,
     Index,
+    IndexRequest,
     IndexStats,
     Passage,
     Region,
     RetrievalOptions,
+    RetrievalRequest,
+    RetrievalResult,
     Scope,
     SearchRequest,
     SearchResponse,
+    SyncReport,
     TextBlock,
 )
 
@@ -50,8 +58,8 @@ CROSS_ENCODER = "local:ms-marco-MiniLM-L-12-v2"
 class RAGEngine:
     """Documents in, grounded answers out, for one user.
 
-    Everything is opened when first used. `store`, `files`, `embedders`, `llm` and `reranker` replace what
-    the settings would give.
+    Everything is opened when first used. `store`, `files`, `embedders`, `llm`, `reranker` and `registry` (the known
+    model providers) replace what the settings would give.
     """
 
     def __init__(
@@ -64,9 +72,16 @@ class RAGEngine:
         embedders: Mapping[EmbeddingSpace, embeddings.BaseEmbedding] | None = None,
         llm: LLM | None = None,
         reranker: providers.CrossEncoder | None = None,
+        registry: providers.Registry | None = None,
     ) -> None:
         resources = Resources(
-            config or load_config(), store=store, files=files, embedders=embedders, llm=llm, reranker=reranker
+            config or load_config(),
+            store=store,
+            files=files,
+            embedders=embedders,
+            llm=llm,
+            reranker=reranker,
+            registry=registry,
         )
         self._bind(resources, user_id)
 
@@ -76,6 +91,7 @@ class RAGEngine:
         self._resources = resources
         self.user_id = user_id
         self._library = Library(resources, user_id)
+        self._folders = Folders(resources, self._library, user_id)
 
     def for_user(self, user_id: str) -> "RAGEngine":
         """The same connections and models for another user."""
@@ -101,18 +117,24 @@ class RAGEngine:
     # --- indexes ---
 
     def index(self, name: str = DEFAULT_INDEX) -> Index:
-        """The index called `name`, created empty if there is none.
+        """The index called `name`, or with this id; created empty if there is none.
 
         Raises:
             errors.IndexError: `RAG_EMBED_MODEL` names another embedding model than the one its documents have.
         """
         try:
-            index = self._resources.store.indexes.get(self.user_id, name)
+            index = find_index(self._resources, self.user_id, name)
         except errors.NotFoundError:
             return self._create_index(name)
         if self.config.rag_embed_model and self._resources.preferred_space() != index.space:
             return self._create_index(name)
         return index
+
+    def _asked(self, name: str) -> Index:
+        """The index that a request names: it is not made by asking, but for the default one."""
+        if name != DEFAULT_INDEX:
+            find_index(self._resources, self.user_id, name)
+        return self.index(name)
 
     def _create_index(self, name: str) -> Index:
         return self._resources.store.indexes.ensure(
@@ -124,8 +146,22 @@ class RAGEngine:
         return self._resources.store.indexes.list(self.user_id)
 
     def inspect_index(self, name: str = DEFAULT_INDEX) -> IndexStats:
-        """What an index holds."""
-        return self._resources.store.indexes.stats(self.user_id, self.index(name).id)
+        """What an index holds. Raises NotFoundError if there is none of this name or id."""
+        return self._resources.store.indexes.stats(self.user_id, self._asked(name).id)
+
+    def build_index(self, request: IndexRequest | Mapping[str, Any], on_file: OnFile | None = None) -> SyncReport:
+        """Take a folder's files into an index; what is in it and no longer in the folder stays.
+
+        `on_file` is called for each file as it is done. Raises as `Folders.take_in`.
+        """
+        return self._folders.take_in(parse(IndexRequest, request), remove=False, on_file=on_file)
+
+    def sync_index(self, request: IndexRequest | Mapping[str, Any], on_file: OnFile | None = None) -> SyncReport:
+        """Make an index follow a folder: new and changed files are read, documents of files that are gone are trashed.
+
+        Files are compared by their content. Raises as `Folders.take_in`.
+        """
+        return self._folders.take_in(parse(IndexRequest, request), remove=True, on_file=on_file)
 
     def models(self, index_name: str = DEFAULT_INDEX) -> dict[str, str]:
         """Which model embeds, which one writes answers, and which one orders candidates anew, as `provider:model`."""
@@ -247,6 +283,42 @@ class RAGEngine:
         """Put documents in the trash: out of every search at once, restorable. Returns those that were touched."""
         return self._resources.store.documents.trash(self.user_id, document_ids)
 
+    def ingest(self, file_paths: Sequence[str | Path], index_name: str = DEFAULT_INDEX) -> dict[str, Any]:
+        """Take in files by path; one that was taken in before is replaced if it changed. A failure stops no other file.
+
+        Returns `ingested_count` (files that are in the index now), `failed_count`, `chunk_count` (chunks made now) and
+        `failed_files` (their paths, as given).
+
+        Raises:
+            errors.ValidationError: no paths are given.
+        """
+        paths = named("file_paths", file_paths)
+        reports = self._folders.ingest([Path(path) for path in paths], self.index(index_name))
+        return ingested(paths, reports)
+
+    def query(self, query_text: str, index_name: str = DEFAULT_INDEX) -> list[RetrievalResult]:
+        """Up to five chunks whose cosine similarity to the query is 0.5 or more, best first.
+
+        Raises:
+            errors.ValidationError: the query has fewer than three characters.
+        """
+        request = SearchRequest(index_name=index_name, query=queried(query_text), retrieval=BY_SIMILARITY)
+        hits = self.search(request).results
+        return [RetrievalResult.of(hit, rank) for rank, hit in enumerate(hits, start=1)]
+
+    def delete(self, document_ids: Sequence[str | uuid.UUID], index_name: str = DEFAULT_INDEX) -> dict[str, Any]:
+        """Put documents in the trash by id, by path or URL, or by the SHA-256 of path or URL.
+
+        Returns `deleted_count` (documents), `deleted_ids` and `not_found_ids` (as given).
+
+        Raises:
+            errors.ValidationError: no ids are given.
+        """
+        references = named("document_ids", document_ids)
+        found = self._resources.store.documents.named(self.user_id, self._asked(index_name).id, references)
+        touched = self.trash([document_id for ids in found.values() for document_id in ids])
+        return deleted(references, found, touched)
+
     def restore(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
         """Take documents out of the trash."""
         return self._resources.store.documents.restore(self.user_id, document_ids)
@@ -308,12 +380,18 @@ class RAGEngine:
     # --- searching and answering ---
 
     def search(self, request: SearchRequest | Mapping[str, Any]) -> SearchResponse:
-        """Find the places that fit a query, best first."""
-        request = SearchRequest.model_validate(request)
-        return self._search_in(self.index(request.index_name), request)
+        """Find the places that fit a query, best first.
+
+        Raises:
+            errors.ValidationError: the request is malformed.
+            errors.NotFoundError: there is no such index.
+            errors.ProviderError: the provider that embeds the query refuses or is down.
+        """
+        request = parse(SearchRequest, request)
+        return self._search_in(self._asked(request.index_name), request)
 
     def _search_in(self, index: Index, request: SearchRequest) -> SearchResponse:
-        return self._searcher(index, request.retrieval).search(self._scope(index, request.retrieval), request)
+        return self._searcher(index, request).search(self._scope(index, request.retrieval), request)
 
     def _scope(self, index: Index, options: RetrievalOptions) -> Scope:
         return Scope(
@@ -324,13 +402,13 @@ class RAGEngine:
             must_include_mode=options.must_include_mode,
         )
 
-    def _searcher(self, index: Index, options: RetrievalOptions) -> retrieval.Searcher:
+    def _searcher(self, index: Index, request: RetrievalRequest) -> retrieval.Searcher:
         return retrieval.Searcher(
             store=self._resources.store,
             space=index.space,
-            embedder=self._resources.embedder(index.space),
+            embedder=self._resources.embedder(index.space, request.auth, request.embedding.provider_options),
             reranker=self._resources.reranker,
-            llm=self._resources.language_model(GenerationOptions()) if options.needs_language_model else None,
+            llm=self._resources.language_model(GenerationOptions()) if request.retrieval.needs_language_model else None,
         )
 
     def why(self, request: SearchRequest | Mapping[str, Any], passage: str) -> Explanation:
@@ -339,27 +417,48 @@ class RAGEngine:
         Raises:
             errors.ValidationError: `passage` is empty.
         """
-        request = SearchRequest.model_validate(request)
+        request = parse(SearchRequest, request)
         if not passage.split():
             raise errors.ValidationError("The passage is empty. Give some words as they stand in the document.")
-        index = self.index(request.index_name)
-        searcher, scope = self._searcher(index, request.retrieval), self._scope(index, request.retrieval)
+        index = self._asked(request.index_name)
+        searcher, scope = self._searcher(index, request), self._scope(index, request.retrieval)
         explainer = Explainer(self._resources.store, searcher, scope, request)
         return explainer.explain(passage, context_tokens=AnswerOptions().max_context_tokens)
 
-    def answer(self, request: AnswerRequest | Mapping[str, Any]) -> AnswerResponse:
-        """Answer a question from the documents, every claim cited."""
-        *_, response = self.stream_answer(request)
+    def answer(
+        self, request: AnswerRequest | Mapping[str, Any] | str, document_id: uuid.UUID | str | None = None
+    ) -> AnswerResponse:
+        """Answer a question from the documents, every claim cited; `contexts` of the answer are the cited hits.
+
+        A bare question is answered from the best five places of the default index. `document_id` narrows the search.
+
+        Raises:
+            errors.ValidationError: the request is malformed.
+            errors.NotFoundError: there is no such index.
+            errors.ProviderError: a provider refuses or is down.
+        """
+        if isinstance(request, str):
+            request = {"question": request, "retrieval": {"top_k": QUESTION_TOP_K}}
+        asked = parse(AnswerRequest, request)
+        *_, response = self.stream_answer(within(asked, document_id) if document_id else asked)
         if not isinstance(response, AnswerResponse):
             raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
         return response
 
     def stream_answer(self, request: AnswerRequest | Mapping[str, Any]) -> Iterator[AnswerEvent]:
         """Pieces of the answer as they come, then the checked answer, which replaces them."""
-        request = AnswerRequest.model_validate(request)
-        llm = self._resources.language_model(request.generation)
+        request = parse(AnswerRequest, request)
+        llm = self._resources.language_model(self._generation(request))
         question = answering.condense(request.question, request.history, llm)
-        found = self.search(SearchRequest(index_name=request.index_name, query=question, retrieval=request.retrieval))
+        found = self.search(
+            SearchRequest(
+                index_name=request.index_name,
+                query=question,
+                retrieval=request.retrieval,
+                auth=request.auth,
+                embedding=request.embedding,
+            )
+        )
         return answering.stream(
             question,
             found,
@@ -369,6 +468,15 @@ class RAGEngine:
             locate=self.locate,
             memory=self._memory,
         )
+
+    def _generation(self, request: AnswerRequest) -> GenerationOptions:
+        """With the request's key where it can only be meant for the provider that writes, too: never for another."""
+        generation = request.generation
+        if generation.auth.api_key or not generation.provider or not request.auth.api_key:
+            return generation
+        embeds = self._asked(request.index_name).space.provider
+        is_meant = embeds == generation.provider or not self._resources.takes_key(embeds)
+        return generation.model_copy(update={"auth": request.auth}) if is_meant else generation
 
     @property
     def _memory(self) -> retrieval.Memory:

@@ -229,6 +229,7 @@ class Searcher:
                     document_name=document.name,
                     mime_type=document.mime_type,
                     title=document.title,
+                    source=document.source,
                     vector_score=ranking.vector.get(key),
                     lexical_score=ranking.lexical.get(key),
                     rerank_score=ranking.reranked.get(key),

@@ -2,6 +2,7 @@
 
 from rag.store.caches import CACHE_KINDS, CacheKind, Caches, CacheStats, CompletionKind
 from rag.store.files import FileStore
+from rag.store.folders import Folder
 from rag.store.health import Health
 from rag.store.lexical import LexicalMatches
 from rag.store.store import Store
@@ -13,6 +14,7 @@ __all__ = [
     "Caches",
     "CompletionKind",
     "FileStore",
+    "Folder",
     "Health",
     "LexicalMatches",
     "Store",

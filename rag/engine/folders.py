@@ -1,0 +1,112 @@
+"""Building and syncing an index from a folder, and taking in single files."""
+
+import time
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+
+from rag import errors
+from rag.engine.library import Library
+from rag.engine.resources import Resources
+from rag.engine.sync import Intake, OnFile, SourceFolder
+from rag.store import Folder
+from rag.types import EmbeddingSpace, FileReport, Index, IndexRequest, SyncReport, Usage
+
+
+def find_index(resources: Resources, user_id: str, name: str) -> Index:
+    """The index of this name or id. Raises NotFoundError."""
+    try:
+        return resources.store.indexes.get(user_id, name)
+    except errors.NotFoundError:
+        if not _is_uuid(name):
+            raise
+        return resources.store.indexes.get_by_id(user_id, uuid.UUID(name))
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        uuid.UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
+class Folders:
+    """The folders and files that one user takes in."""
+
+    def __init__(self, resources: Resources, library: Library, user_id: str) -> None:
+        self._resources = resources
+        self._library = library
+        self._user_id = user_id
+
+    def take_in(self, request: IndexRequest, *, remove: bool, on_file: OnFile | None = None) -> SyncReport:
+        """Take in what the request's source names; with `remove`, what it no longer names goes to the trash.
+
+        Raises:
+            errors.SourceError: the folder cannot be read, or a file, where failures are not to be skipped.
+            errors.NotFoundError: there is no index of the id asked for.
+            errors.IndexError: its vectors are of another model than the one asked for.
+            errors.EmbeddingCapabilityError: the provider cannot embed what is asked.
+            errors.ConfigError: the provider needs a key.
+        """
+        started = time.perf_counter()
+        folder = open_folder(request)
+        index, again = self._target(request)
+        intake = Intake(
+            self._resources.store,
+            self._library,
+            index,
+            max_chunks=request.options.max_chunks,
+            skip_failures=request.options.skip_parse_failures,
+            again=again,
+            auth=request.auth,
+            options=request.embedding.provider_options,
+        )
+        reports: list[FileReport] = []
+        for report in intake.folder(folder, request.source, max_files=request.options.max_files, remove=remove):
+            reports.append(report)
+            if on_file:
+                on_file(report)
+        usage = Usage(latency_ms=(time.perf_counter() - started) * 1000)
+        return SyncReport(index=index, files=tuple(reports), usage=usage)
+
+    def ingest(self, paths: Sequence[Path], index: Index) -> list[FileReport]:
+        """Take in files, each after the other; one that fails does not keep the others."""
+        intake = Intake(self._resources.store, self._library, index)
+        return [intake.file(path) for path in paths]
+
+    def _target(self, request: IndexRequest) -> tuple[Index, bool]:
+        """The index to fill, and whether its chunking changes, so that all is to be read again."""
+        present = self._present(request)
+        space = self._space(request, present)
+        chunking = request.chunking or (present.chunking if present else self._resources.config.rag_chunking)
+        self._resources.embedder(space, request.auth, request.embedding.provider_options)  # or it is refused right here
+        name = present.name if present else request.index.index_name
+        index = self._resources.store.indexes.ensure(self._user_id, name, space, chunking)
+        return index, present is not None and present.chunking != chunking
+
+    def _present(self, request: IndexRequest) -> Index | None:
+        if request.index.index_file_id:
+            return find_index(self._resources, self._user_id, request.index.index_file_id)
+        try:
+            return self._resources.store.indexes.get(self._user_id, request.index.index_name)
+        except errors.NotFoundError:
+            return None
+
+    def _space(self, request: IndexRequest, present: Index | None) -> EmbeddingSpace:
+        asked = request.embedding
+        if asked.provider or asked.model:
+            name = ":".join(part for part in (asked.provider, asked.model) if part)
+            space = self._resources.named_space(name, request.auth)
+        elif present and not self._resources.config.rag_embed_model:
+            space = present.space
+        else:
+            space = self._resources.preferred_space()
+        size = asked.provider_options.dimensions
+        return space.model_copy(update={"dimensions": size}) if size else space
+
+
+def open_folder(request: IndexRequest) -> SourceFolder:
+    """The folder that a request names."""
+    source = request.source
+    return Folder(source.folder_id, include_subfolders=source.include_subfolders)

@@ -1,0 +1,82 @@
+"""The words of `RAGEngine.ingest`, `query` and `delete`, which are those of vector stores: plain lists and counts."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rag import errors
+from rag.types import AnswerRequest, FileReport, RetrievalOptions
+
+BY_SIMILARITY = RetrievalOptions(top_k=5, min_score=0.5, mode="vector")
+"""What `query` asks for; the scores are then cosine similarities."""
+
+QUESTION_TOP_K = 5
+"""Places that a bare question is answered from."""
+
+MIN_QUERY_CHARS = 3
+
+
+def named(field: str, values: Sequence[str | Path | uuid.UUID]) -> list[str]:
+    """`values` as strings.
+
+    Raises:
+        errors.ValidationError: there are none, or it is a single string.
+    """
+    if isinstance(values, str) or not values:
+        raise errors.ValidationError(f"{field} must be a list with at least one entry.", details={"field": field})
+    return [str(value) for value in values]
+
+
+def queried(text: str) -> str:
+    """The text of a query without white space around it.
+
+    Raises:
+        errors.ValidationError: it is too short to mean anything.
+    """
+    stripped = text.strip()
+    if len(stripped) < MIN_QUERY_CHARS:
+        raise errors.ValidationError(
+            f"query_text must have at least {MIN_QUERY_CHARS} characters.", details={"field": "query_text"}
+        )
+    return stripped
+
+
+def ingested(paths: Sequence[str], reports: Sequence[FileReport]) -> dict[str, Any]:
+    """What `ingest` gives back."""
+    failed = [path for path, report in zip(paths, reports, strict=True) if report.state == "failed"]
+    return {
+        "ingested_count": len(paths) - len(failed),
+        "failed_count": len(failed),
+        "chunk_count": sum(report.chunks for report in reports),
+        "failed_files": failed,
+    }
+
+
+def deleted(
+    references: Sequence[str], found: Mapping[str, Sequence[uuid.UUID]], touched: Sequence[uuid.UUID]
+) -> dict[str, Any]:
+    """What `delete` gives back."""
+    done = [reference for reference in references if set(found.get(reference, ())) & set(touched)]
+    return {
+        "deleted_count": len(touched),
+        "deleted_ids": done,
+        "not_found_ids": [reference for reference in references if reference not in done],
+    }
+
+
+def within(request: AnswerRequest, document_id: uuid.UUID | str) -> AnswerRequest:
+    """`request` about one document.
+
+    Raises:
+        errors.ValidationError: `document_id` is no id.
+    """
+    try:
+        wanted = uuid.UUID(str(document_id))
+    except ValueError:
+        raise errors.ValidationError(
+            f"document_id is not the id of a document: {document_id!r}.", details={"field": "document_id"}
+        ) from None
+    filters = request.retrieval.filters.model_copy(update={"document_ids": (wanted,)})
+    retrieval = request.retrieval.model_copy(update={"filters": filters})
+    return request.model_copy(update={"retrieval": retrieval})

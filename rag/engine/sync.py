@@ -1,0 +1,226 @@
+"""Taking folders and files in, as documents that follow them: what is new, what changed, what is gone."""
+
+import os
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path, PurePath
+from typing import Protocol
+
+from rag import errors, parsing
+from rag.engine.library import Library, sha256_of
+from rag.engine.resources import OWN_AUTH, OWN_OPTIONS
+from rag.store import Store
+from rag.types import Auth, Document, DocumentStatus, FileReport, FileState, Index, ProviderOptions, Source, SourceFile
+
+OnFile = Callable[[FileReport], None]
+
+_REFUSED = (errors.SourceError, errors.ValidationError)
+"""What is wrong with one file, and says nothing about the next."""
+
+
+class SourceFolder(Protocol):
+    """Where files come from; `prefix` is what the ids of all its files begin with."""
+
+    prefix: str
+
+    def owns(self, file_id: str) -> bool:
+        """Whether a file of this id would be in the folder."""
+
+    def list(self) -> list[SourceFile]:
+        """All its files."""
+
+    def fetch(self, file: SourceFile) -> AbstractContextManager[Path]:
+        """The file on this machine while the block runs."""
+
+
+class Intake:
+    """Takes files into one index of one user.
+
+    A file's document is found again by the file's id (its path or URL), and a change by the content's SHA-256. A new
+    version is read out of sight and then takes the old one's place in one moment, so whatever fails, the old one stays
+    searchable. `max_chunks` bounds the chunks of all files together. With `again` what has not changed is read too.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        library: Library,
+        index: Index,
+        *,
+        max_chunks: int | None = None,
+        skip_failures: bool = True,
+        again: bool = False,
+        auth: Auth = OWN_AUTH,
+        options: ProviderOptions = OWN_OPTIONS,
+    ) -> None:
+        self._documents = store.documents
+        self._library = library
+        self._index = index
+        self._user_id = index.user_id
+        self._room = max_chunks
+        self._skip_failures = skip_failures
+        self._again = again
+        self._auth = auth
+        self._options = options
+
+    # --- folders ---
+
+    def folder(self, folder: SourceFolder, source: Source, *, max_files: int, remove: bool) -> Iterator[FileReport]:
+        """Take in what `source` names of `folder`; with `remove`, documents of what it no longer names go to the trash.
+
+        Raises:
+            errors.SourceError: the folder cannot be read.
+            errors.IndexError: another process is taking files into this index.
+        """
+        with self._alone():
+            present = self._documents.of_sources(self._user_id, self._index.id, prefix=folder.prefix)
+            wanted = list(_wanted(folder.list(), source, present))
+            for file in wanted[:max_files]:
+                yield self._fetched(folder, file, [document for document in present if document.source == file.id])
+            for file in wanted[max_files:]:
+                yield _left_out(file.id, f"The folder has more than {max_files} files. Raise maxFiles, or split it.")
+            if remove:
+                yield from self._removed(folder, present, {file.id for file in wanted})
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        with self._documents.claim(self._user_id, uuid.uuid5(self._index.id, "intake")) as claimed:
+            if not claimed:
+                raise errors.IndexError(
+                    f"Another process is taking files into the index {self._index.name!r}. Wait until it is done."
+                )
+            yield
+
+    def _fetched(self, folder: SourceFolder, file: SourceFile, present: Sequence[Document]) -> FileReport:
+        try:
+            with folder.fetch(file) as path:
+                return self._take(path, file, present)
+        except _REFUSED as error:
+            return self._refused(file.id, error.code, error.message)
+
+    def _removed(self, folder: SourceFolder, present: Iterable[Document], wanted: set[str]) -> Iterator[FileReport]:
+        gone = {
+            document.id: document.source or ""
+            for document in present
+            if document.deleted_at is None and document.source not in wanted and folder.owns(document.source or "")
+        }
+        for document_id in self._documents.trash(self._user_id, list(gone)):
+            yield FileReport(file_id=gone[document_id], state="removed", document_id=document_id)
+
+    # --- files ---
+
+    def file(self, path: Path) -> FileReport:
+        """Take in a local file."""
+        file = SourceFile(id=file_id(path), path=path.name, name=path.name)
+        present = self._documents.of_sources(self._user_id, self._index.id, sources=[file.id])
+        try:
+            return self._take(path, file, present)
+        except _REFUSED as error:
+            return self._refused(file.id, error.code, error.message)
+
+    def _take(self, path: Path, file: SourceFile, present: Sequence[Document]) -> FileReport:
+        if not path.is_file():
+            raise errors.SourceError(f"There is no file {path}. Check the path.")
+        sha256 = sha256_of(path)
+        older = [document.id for document in present if document.deleted_at is None and document.sha256 != sha256]
+        known = self._known([document for document in present if document.sha256 == sha256])
+        if known and known.status is DocumentStatus.READY and not self._again:
+            return self._shown(file, known, known, older)
+        if self._room == 0:
+            return _left_out(file.id, "The limit of chunks is reached. Raise maxChunks, or split the folder.")
+        document = known or self._library.add(
+            path,
+            file.name,
+            self._index,
+            source=file.id,
+            mime_type=file.mime_type,
+            follows_source=True,
+            in_trash=bool(older),
+        )
+        read = self._read(document)
+        if read.status is not DocumentStatus.READY:
+            return self._unread(file, read)
+        return self._shown(file, known, read, older)
+
+    def _known(self, same: Sequence[Document]) -> Document | None:
+        """The document that has the file's content: one in sight, else one in the trash that need not be read again.
+
+        What an interrupted run left in the trash half done makes room.
+        """
+        in_sight = [document for document in same if document.deleted_at is None]
+        if in_sight:
+            return min(in_sight, key=lambda document: document.status is not DocumentStatus.READY)
+        ready = [document for document in same if document.status is DocumentStatus.READY and not self._again]
+        if ready:
+            return ready[0]
+        self._library.purge([document.id for document in same])
+        return None
+
+    def _read(self, document: Document) -> Document:
+        if document.status is DocumentStatus.NEEDS_PASSWORD:
+            return document
+        if document.status in {DocumentStatus.FAILED, DocumentStatus.READY}:
+            self._library.retry(document.id)
+        return self._library.process(document.id, max_chunks=self._room, auth=self._auth, options=self._options)
+
+    def _shown(
+        self, file: SourceFile, known: Document | None, document: Document, older: Sequence[uuid.UUID]
+    ) -> FileReport:
+        """`document`, which was `known` or has been read now, takes the place of its `older` versions."""
+        in_sight = known is not None and known.status is DocumentStatus.READY and known.deleted_at is None
+        if older or not in_sight:
+            self._documents.supersede(self._user_id, document.id, older)
+        state: FileState = "added"
+        if older or in_sight:
+            state = "unchanged" if document is known and not older else "changed"
+        if self._room is not None:
+            self._room = max(0, self._room - document.chunk_count)
+        made = 0 if document is known else document.chunk_count
+        return FileReport(file_id=file.id, state=state, document_id=document.id, chunks=made)
+
+    def _unread(self, file: SourceFile, document: Document) -> FileReport:
+        """What could not be read; where it would stand in the way of nothing, it stays to be seen and tried again."""
+        code, reason = _why(document)
+        is_limit = code == errors.LimitError.code
+        if document.deleted_at is not None or (is_limit and document.indexed_at is None):
+            self._documents.trash(self._user_id, [document.id])
+            self._library.purge([document.id])
+        if is_limit:
+            return _left_out(file.id, reason)
+        return self._refused(file.id, code, reason, document.id if document.deleted_at is None else None)
+
+    def _refused(self, file_id: str, code: str, reason: str, document_id: uuid.UUID | None = None) -> FileReport:
+        if not self._skip_failures:
+            raise errors.SourceError(f"{file_id}: {reason}", details={"file_id": file_id, "code": code})
+        return FileReport(file_id=file_id, state="failed", document_id=document_id, code=code, reason=reason)
+
+
+def file_id(path: Path) -> str:
+    """By what a local file's document is known: its absolute path, links not followed."""
+    return os.path.normpath(path.absolute())
+
+
+def _why(document: Document) -> tuple[str, str]:
+    match document.status:
+        case DocumentStatus.FAILED:
+            return document.error_code or errors.SourceError.code, document.error or ""
+        case DocumentStatus.NEEDS_PASSWORD:
+            return errors.PasswordError.code, f"{document.name} is encrypted. Upload it with its password."
+        case _:
+            return "busy", "Another process is reading it."
+
+
+def _left_out(file_id: str, reason: str) -> FileReport:
+    return FileReport(file_id=file_id, state="left_out", code=errors.LimitError.code, reason=reason)
+
+
+def _wanted(files: Iterable[SourceFile], source: Source, present: Iterable[Document]) -> Iterator[SourceFile]:
+    """The files of kinds that can be read and are included, without those that are excluded."""
+    excluded = set(source.exclude_file_ids)
+    excluded |= {document.source or "" for document in present if str(document.id) in excluded}
+    for file in files:
+        mime_type = file.mime_type or parsing.MIME_TYPE_BY_SUFFIX.get(PurePath(file.name).suffix.lower())
+        included = mime_type is not None and (not source.include_mime_types or mime_type in source.include_mime_types)
+        if included and not excluded & {file.id, file.path}:
+            yield file

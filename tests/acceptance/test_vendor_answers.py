@@ -1,0 +1,212 @@
+"""Whole answers through each vendor's client: a real database, real documents, and models that say what tests want."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from psycopg import conninfo
+
+from rag import prompts
+from rag.engine import RAGEngine
+from rag.types import AnswerResponse, AnswerToken, Verdict
+from tests import pdfs, vendors
+from tests.integration.conftest import new_database
+from tests.vendors import Vendor
+
+HARBOUR = (
+    "The harbour of Lindmark handled 4,812 ships in 2019.",
+    "In 2020 the harbour of Lindmark handled 5,112 ships.",
+    "Its largest crane lifts 95 tonnes.",
+)
+ORCHARD = ("The orchard grows eleven kinds of pears.", "Harvest begins in the last week of August.")
+PIECE_CHARS = 7
+"""Marks, tags and numbers are torn apart: a vendor's pieces end anywhere."""
+
+
+class Asked(NamedTuple):
+    """An answer as it was streamed, and as it was checked."""
+
+    shown: str
+    response: AnswerResponse
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        return [citation.verdict for citation in self.response.citations]
+
+    @property
+    def quotes(self) -> list[str | None]:
+        return [citation.quote for citation in self.response.citations]
+
+    @property
+    def unsupported(self) -> set[str]:
+        return {number for citation in self.response.citations for number in citation.unsupported_numbers}
+
+
+@dataclass
+class Desk:
+    """An engine that writes with one vendor only."""
+
+    engine: RAGEngine
+    vendor: Vendor
+
+    def ask(self, question: str, reply: str) -> Asked:
+        """Ask; the vendor's model will say `reply`."""
+        self.vendor.server.pieces = [reply[at : at + PIECE_CHARS] for at in range(0, len(reply), PIECE_CHARS)]
+        *tokens, response = self.engine.stream_answer({"question": question})
+        assert isinstance(response, AnswerResponse)
+        return Asked("".join(token.text for token in tokens if isinstance(token, AnswerToken)), response)
+
+
+@pytest.fixture(scope="module")
+def library(
+    server_url: str, migrated_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, object]]:
+    """Settings with an empty database."""
+    template = str(conninfo.conninfo_to_dict(migrated_url)["dbname"])
+    with new_database(server_url, template=template) as url:
+        folder = tmp_path_factory.mktemp("library")
+        yield {"rag_data_dir": folder, "rag_database_url": url, "rag_embed_model": "local"}
+
+
+@pytest.fixture(scope="module", params=vendors.NAMES)
+def desk(
+    request: pytest.FixtureRequest, library: dict[str, object], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Desk]:
+    """A user of each vendor's, with two documents: what one was answered is kept for that user only."""
+    folder: Path = tmp_path_factory.mktemp("vendor")
+    with (
+        vendors.vendor(request.param, folder) as vendor,
+        RAGEngine(vendor.config(**library), user_id=vendor.name) as engine,
+    ):
+        for name, lines in {"harbour.pdf": HARBOUR, "orchard.pdf": ORCHARD}.items():
+            engine.process(engine.add_file(pdfs.plain(lines), name, enqueue=False).id)
+        yield Desk(engine, vendor)
+
+
+def test_a_good_answer_is_verified_and_lit(desk: Desk) -> None:
+    reply = 'It handled 4,812 ships in 2019 [S1] <quote id="S1">handled 4,812 ships in 2019</quote>.'
+    asked = desk.ask("How many ships did the harbour handle in 2019?", reply)
+    assert asked.shown == asked.response.answer == "It handled 4,812 ships in 2019 [S1]."
+    assert asked.response.status == "ok"
+    assert asked.response.model == desk.vendor.llm().metadata.model_name
+    assert asked.verdicts == [Verdict.VERIFIED]
+    assert asked.quotes == ["handled 4,812 ships in 2019"]
+    assert asked.unsupported == set()
+    (citation,) = asked.response.citations
+    assert citation.hit.document_name == "harbour.pdf"
+    assert [region.page_number for region in citation.regions] == [1]
+    assert asked.response.usage.input_tokens > 0
+    assert asked.response.usage.output_tokens > 0
+
+
+def test_the_vendor_is_sent_the_sources_and_the_question(desk: Desk) -> None:
+    question = "What does the largest crane of the harbour lift?"
+    desk.ask(question, "It lifts 95 tonnes [S1].")
+    sent = "\n".join(_texts(desk.vendor.server.bodies[-1]))
+    assert "[S1] [Source: harbour.pdf, Page 1, Lines 1-3]" in sent
+    assert HARBOUR[2] in sent
+    assert question in sent
+    assert prompts.NOT_FOUND_SENTINEL in sent
+    assert vendors.KEY not in sent
+
+
+def _texts(value: object) -> Iterator[str]:
+    """All strings in a request, in whatever form the vendor wants them."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part)
+
+
+def test_unknown_citations_are_gone(desk: Desk) -> None:
+    reply = "It handled 4,812 ships in 2019 [S1][S9]. Ships are heavy [S9]. Cranes lift [S4, S77]."
+    asked = desk.ask("How many ships were there at Lindmark in 2019?", reply)
+    assert asked.shown == asked.response.answer == "It handled 4,812 ships in 2019 [S1]. Ships are heavy. Cranes lift."
+    assert asked.response.status == "ok"
+    assert {citation.citation_id for citation in asked.response.citations} == {"S1"}
+    assert [sentence.citation_ids for sentence in asked.response.sentences] == [("S1",), (), ()]
+
+
+@pytest.mark.parametrize(
+    ("question", "reply"),
+    [
+        ("How many ships called in 2019?", "It handled 4,812 ships in 2019 [S9]."),
+        ("How many ships were handled in 2019?", "It handled 4,812 ships in 2019."),
+        ("How many ships handled the harbour in 2019?", prompts.NOT_FOUND_SENTINEL),
+    ],
+    ids=["unknown", "none", "refusal"],
+)
+def test_without_a_citation_nothing_is_answered(desk: Desk, question: str, reply: str) -> None:
+    asked = desk.ask(question, reply)
+    assert asked.response.status == "insufficient_context"
+    assert asked.response.answer == prompts.INSUFFICIENT_CONTEXT_MESSAGE
+    assert (asked.response.sentences, asked.response.citations) == ((), ())
+    assert asked.response.nearest[0].document_name == "harbour.pdf"
+    assert prompts.NOT_FOUND_SENTINEL[:20] not in asked.shown
+
+
+def test_a_wrong_quote_is_put_right(desk: Desk) -> None:
+    reply = 'The largest crane lifts 95 tonnes [S1] <quote id="S1">a crane of considerable might</quote>.'
+    asked = desk.ask("What can the largest crane lift?", reply)
+    assert asked.response.status == "ok"
+    assert asked.verdicts == [Verdict.CORRECTED]
+    (quote,) = asked.quotes
+    assert quote is not None
+    assert "largest crane lifts 95 tonnes" in quote
+    assert "might" not in asked.response.answer
+
+
+def test_a_wrong_number_is_named_and_not_verified(desk: Desk) -> None:
+    reply = 'It handled 4,912 ships in 2019 [S1] <quote id="S1">handled 4,812 ships in 2019</quote>.'
+    asked = desk.ask("How many ships did Lindmark handle in 2019?", reply)
+    assert asked.response.status == "ok"
+    assert asked.verdicts == [Verdict.UNVERIFIED]
+    assert asked.quotes == ["handled 4,812 ships in 2019"]
+    assert asked.unsupported == {"4,912"}
+
+
+QUOTES = (
+    '<quote id="S1">handled 4,812 ships in 2019</quote> '
+    '<quote id="S1">In 2020 the harbour of Lindmark handled 5,112</quote>'
+)
+
+
+def test_a_computed_figure_counts_with_its_expression(desk: Desk) -> None:
+    reply = f"The harbour handled 5,112 - 4,812 = 300 ships more [S1] {QUOTES}."
+    asked = desk.ask("How many more ships did the harbour handle in 2020?", reply)
+    assert asked.response.status == "ok"
+    assert asked.verdicts == [Verdict.VERIFIED, Verdict.VERIFIED]
+    assert asked.unsupported == set()
+
+
+def test_a_computed_figure_without_its_expression_does_not(desk: Desk) -> None:
+    asked = desk.ask("By how much did the harbour grow?", f"The harbour handled 300 ships more [S1] {QUOTES}.")
+    assert asked.response.status == "ok"
+    assert set(asked.verdicts) == {Verdict.UNVERIFIED}
+    assert asked.unsupported == {"300"}
+
+
+def test_each_sentence_is_checked_by_itself(desk: Desk) -> None:
+    reply = (
+        'It handled 4,812 ships in 2019 [S1] <quote id="S1">handled 4,812 ships in 2019</quote>. '
+        'Its crane lifts 4,812 tonnes [S1] <quote id="S1">largest crane lifts 95 tonnes</quote>.'
+    )
+    asked = desk.ask("How many ships and how many tonnes?", reply)
+    assert asked.verdicts == [Verdict.VERIFIED, Verdict.UNVERIFIED]
+    assert [citation.unsupported_numbers for citation in asked.response.citations] == [(), ("4,812",)]
+
+
+def test_a_follow_up_is_searched_as_the_vendor_restates_it(desk: Desk) -> None:
+    desk.vendor.server.pieces = ["When does the harvest ", "of pears begin?"]
+    history = [
+        {"role": "user", "content": "What grows in the orchard?"},
+        {"role": "assistant", "content": "Eleven kinds of pears [S1]."},
+    ]
+    before = len(desk.vendor.server.requests)
+    response = desk.engine.answer({"question": "And when does it begin?", "history": history})
+    assert len(desk.vendor.server.requests) == before + 2
+    assert "Eleven kinds of pears ." in "".join(_texts(desk.vendor.server.bodies[before]))
+    assert response.nearest[0].document_name == "orchard.pdf"

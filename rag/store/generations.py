@@ -63,15 +63,13 @@ class Generations:
         """
         parameters = _parameters(user_id, generation)
         with self._database.transaction() as connection:
-            index = self._lock(connection, parameters)
+            index = self._lock_with(connection, generation, parameters)
             if index["generation"] == generation.generation:
                 return to_index(index)
             if connection.execute(self._missing(generation), parameters).fetchone():
                 return None
-            row = connection.execute(self._queries["switch"], parameters).fetchone()
-            if row is None:
-                raise _dropped(generation)
-            return to_index(row)
+            switched = connection.execute(self._queries["switch"], parameters).fetchone()
+            return to_index(switched or index)
 
     def drop(self, user_id: str, generation: EmbeddingGeneration) -> None:
         """Remove the vectors of a generation that is not the active one.
@@ -82,14 +80,13 @@ class Generations:
         """
         parameters = _parameters(user_id, generation)
         with self._database.transaction() as connection:
-            index = self._lock(connection, parameters)
+            index = self._lock_with(connection, generation, parameters)
             if index["generation"] == generation.generation:
                 raise errors.IndexError(
                     f"The index {index['name']!r} uses the vectors of {generation.space.name}. Switch to another "
                     "model before you drop them."
                 )
-            if connection.execute(self._queries["drop"], parameters).fetchone() is None:
-                raise _dropped(generation)
+            connection.execute(self._queries["drop"], parameters)
             table = queries.chunk_table(generation.space.dimensions)
             connection.execute(self._queries["drop_chunks"].format(chunks=table), parameters)
             connection.execute(self._queries["forget_previous"], parameters)
@@ -105,6 +102,15 @@ class Generations:
                 f"There is no index {parameters['index_id']}. List the indexes and check the id."
             )
         return row
+
+    def _lock_with(
+        self, connection: Connection, generation: EmbeddingGeneration, parameters: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """The index, and the generation is there until the end of the transaction."""
+        index = self._lock(connection, parameters)
+        if connection.execute(self._queries["get"], parameters).fetchone() is None:
+            raise errors.NotFoundError(f"The vectors of {generation.space.name} have been dropped. Build them again.")
+        return index
 
 
 def to_generation(row: Mapping[str, Any]) -> EmbeddingGeneration:
@@ -136,9 +142,3 @@ def _parameters(user_id: str, generation: EmbeddingGeneration) -> dict[str, obje
         "generation": generation.generation,
         **generation.space.model_dump(),
     }
-
-
-def _dropped(generation: EmbeddingGeneration) -> errors.NotFoundError:
-    return errors.NotFoundError(
-        f"The vectors of {generation.space.name} have been dropped. Build them again: pagelight reembed."
-    )

@@ -37,23 +37,22 @@ WHERE d.user_id = :user_id AND d.index_id = :index_id AND d.chunk_count > 0 AND 
 )
 ORDER BY d.number;
 
+-- name: get
+SELECT * FROM embedding_generations
+WHERE user_id = :user_id AND index_id = :index_id AND generation = :generation
+  AND (provider, model, dimensions) = (:provider, :model, :dimensions);
+
 -- name: switch
 UPDATE indexes i
 SET generation = g.generation, provider = g.provider, model = g.model, dimensions = g.dimensions,
     previous_generation = CASE WHEN i.previous_generation = g.generation THEN NULL ELSE i.generation END
 FROM embedding_generations g
 WHERE i.user_id = :user_id AND i.id = :index_id
-  AND g.user_id = i.user_id AND g.index_id = i.id AND g.generation = :generation AND g.generation <> i.generation
-  AND (g.provider, g.model, g.dimensions) = (:provider, :model, :dimensions)
+  AND g.user_id = i.user_id AND g.index_id = i.id AND g.generation = :generation
 RETURNING i.*;
 
 -- name: drop
-DELETE FROM embedding_generations g
-USING indexes i
-WHERE i.user_id = :user_id AND i.id = :index_id
-  AND g.user_id = i.user_id AND g.index_id = i.id AND g.generation = :generation AND g.generation <> i.generation
-  AND (g.provider, g.model, g.dimensions) = (:provider, :model, :dimensions)
-RETURNING g.generation;
+DELETE FROM embedding_generations WHERE user_id = :user_id AND index_id = :index_id AND generation = :generation;
 
 -- name: drop_chunks
 DELETE FROM {chunks} c

@@ -1,0 +1,271 @@
+"""Vectors of two models beside each other: which of them are searched, and what becomes of both."""
+
+import concurrent.futures
+import threading
+import uuid
+from importlib import resources
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.types.json import Jsonb
+
+from rag import errors, store
+from rag.store import migrations
+from rag.types import EmbeddingGeneration, EmbeddingSpace, GenerationState
+from tests.integration.samples import SPACE, Owner, random_vector
+
+SAME_SIZE = EmbeddingSpace(provider="test", model="another", dimensions=384)
+OTHER_SIZE = EmbeddingSpace(provider="test", model="wide", dimensions=768)
+NEW_TABLE = EmbeddingSpace(provider="test", model="odd", dimensions=48)
+SPACES = [SAME_SIZE, OTHER_SIZE, NEW_TABLE]
+
+TEXTS = ["the first text of the two", "the second text of the two"]
+
+
+@pytest.fixture
+def owner(db: store.Store) -> Owner:
+    return Owner.of(db, "ann")
+
+
+def vector(space: EmbeddingSpace, text: str) -> list[float]:
+    """Of a text in a space other than the owner's."""
+    return random_vector((space.model, text), space.dimensions)
+
+
+def embed(owner: Owner, space: EmbeddingSpace, document_id: uuid.UUID) -> bool:
+    chunks = owner.db.chunks.to_embed(owner.user_id, document_id)
+    vectors = [vector(space, chunk.text) for chunk in chunks]
+    return owner.db.chunks.add_vectors(owner.user_id, document_id, space, chunks=chunks, vectors=vectors)
+
+
+def build(owner: Owner, space: EmbeddingSpace) -> EmbeddingGeneration:
+    generation = owner.db.generations.add(owner.user_id, owner.index.id, space)
+    for document_id in owner.db.generations.missing(owner.user_id, generation):
+        assert embed(owner, space, document_id)
+    return present(owner, generation.generation)
+
+
+def present(owner: Owner, number: int) -> EmbeddingGeneration:
+    (found,) = [one for one in owner.db.generations.list(owner.user_id, owner.index.id) if one.generation == number]
+    return found
+
+
+def nearest(owner: Owner, space: EmbeddingSpace, query: list[float]) -> list[tuple[uuid.UUID, float]]:
+    return [(hit.chunk_id, round(hit.score, 4)) for hit in owner.db.chunks.dense(owner.scope, space, query, 10)]
+
+
+def states(owner: Owner) -> list[str]:
+    return [found.state.value for found in owner.db.generations.list(owner.user_id, owner.index.id)]
+
+
+@pytest.mark.parametrize("space", SPACES, ids=lambda space: space.model)
+def test_both_spaces_are_searched_apart_and_the_same_chunks_found(owner: Owner, space: EmbeddingSpace) -> None:
+    document = owner.ready("a.pdf", TEXTS)
+    first, second = owner.db.chunks.of_document("ann", document.id)
+    assert build(owner, space).state is GenerationState.READY
+
+    old = nearest(owner, SPACE, random_vector(TEXTS[1]))
+    new = nearest(owner, space, vector(space, TEXTS[1]))
+
+    assert [chunk_id for chunk_id, _ in old] == [chunk_id for chunk_id, _ in new] == [second.id, first.id]
+    assert old[0][1] == new[0][1] == 1.0
+    assert nearest(owner, space, random_vector(TEXTS[1], space.dimensions))[0][1] < 0.5
+    index = owner.db.generations.switch("ann", present(owner, 2))
+    assert index is not None
+    assert (index.space, index.generation) == (space, 2)
+    assert owner.db.chunks.of_document("ann", document.id) == [first, second]
+    assert [chunk for chunk, _ in owner.db.chunks.get("ann", [second.id, first.id])] == [second, first]
+    assert [hit.chunk_id for hit in owner.db.chunks.lexical(owner.scope, "second", 10).chunks] == [second.id]
+    assert len(owner.db.chunks.page_lines("ann", [(document.id, 1), (document.id, 2)])) == 2
+    assert nearest(owner, space, vector(space, TEXTS[1])) == new
+    assert nearest(owner, SPACE, random_vector(TEXTS[1])) == old
+
+
+def test_an_incomplete_generation_cannot_be_switched_to(owner: Owner) -> None:
+    owner.ready("a.pdf", TEXTS)
+    trashed = owner.ready("b.pdf", ["in the trash, from which it may come back"])
+    owner.db.documents.trash("ann", [trashed.id])
+    generation = owner.db.generations.add("ann", owner.index.id, SAME_SIZE)
+    missing = owner.db.generations.missing("ann", generation)
+    assert embed(owner, SAME_SIZE, missing[0])
+    half = present(owner, 2)
+    assert (half.state, half.progress.done, half.progress.total) == (GenerationState.BUILDING, 2, 3)
+    assert owner.db.generations.switch("ann", generation) is None
+    assert owner.db.indexes.get("ann", "default") == owner.index
+    assert embed(owner, SAME_SIZE, trashed.id)
+    assert owner.db.generations.switch("ann", generation) is not None
+
+
+def test_states_follow_switch_rollback_and_drop(owner: Owner) -> None:
+    owner.ready("a.pdf", TEXTS)
+    second = build(owner, SAME_SIZE)
+    assert states(owner) == ["active", "ready"]
+    owner.db.generations.switch("ann", second)
+    assert states(owner) == ["retired", "active"]
+    index = owner.db.generations.switch("ann", present(owner, 1))
+    assert index == owner.index
+    assert states(owner) == ["active", "ready"]
+    owner.db.generations.switch("ann", second)
+    build(owner, OTHER_SIZE)
+    assert states(owner) == ["retired", "active", "ready"]
+    owner.db.generations.drop("ann", present(owner, 1))
+    assert states(owner) == ["active", "ready"]
+    with pytest.raises(errors.NotFoundError, match="dropped"):
+        owner.db.generations.drop("ann", present(owner, 3).model_copy(update={"generation": 1}))
+    with pytest.raises(errors.IndexError, match="uses the vectors"):
+        owner.db.generations.drop("ann", present(owner, 2))
+
+
+def test_a_drop_takes_the_rows_of_that_generation_only(owner: Owner, database_url: str) -> None:
+    document = owner.ready("a.pdf", TEXTS)
+    second = build(owner, SAME_SIZE)
+    owner.db.generations.drop("ann", second)
+    with psycopg.connect(database_url) as connection:
+        assert connection.execute("SELECT generation, count(*) FROM stored_chunks GROUP BY 1").fetchall() == [(1, 2)]
+    assert nearest(owner, SAME_SIZE, vector(SAME_SIZE, TEXTS[0])) == []
+    build(owner, OTHER_SIZE)  # it has the number now
+    for change in (owner.db.generations.switch, owner.db.generations.drop):
+        with pytest.raises(errors.NotFoundError, match="dropped"):
+            change("ann", second)
+    with pytest.raises(errors.NotFoundError, match="dropped"):
+        embed(owner, SAME_SIZE, document.id)
+
+
+def test_the_same_space_is_the_same_generation(owner: Owner) -> None:
+    added = owner.db.generations.add("ann", owner.index.id, SAME_SIZE)
+    assert owner.db.generations.add("ann", owner.index.id, SAME_SIZE) == added
+    assert owner.db.generations.add("ann", owner.index.id, SPACE).state is GenerationState.ACTIVE
+    with pytest.raises(errors.EmbeddingCapabilityError):
+        owner.db.generations.add("ann", owner.index.id, EmbeddingSpace(provider="x", model="y", dimensions=5000))
+    with pytest.raises(errors.NotFoundError):
+        owner.db.generations.add("ann", uuid.uuid4(), SAME_SIZE)
+
+
+def test_a_replaced_document_has_no_vectors_of_its_old_text(owner: Owner) -> None:
+    document, kept = owner.ready("a.pdf", TEXTS), owner.ready("b.pdf", ["kept"])
+    stale = owner.db.chunks.to_embed("ann", document.id)
+    for space in SPACES:
+        build(owner, space)
+    owner.fill(document, ["new text"])
+    for number, space in enumerate(SPACES, start=2):
+        assert owner.db.generations.missing("ann", present(owner, number)) == [document.id]
+        vectors = [vector(space, chunk.text) for chunk in stale]
+        assert not owner.db.chunks.add_vectors("ann", document.id, space, chunks=stale, vectors=vectors)
+        assert len(nearest(owner, space, vector(space, "kept"))) == 1
+    assert [chunk.document_id for chunk in owner.db.chunks.to_embed("ann", kept.id)] == [kept.id]
+
+
+def test_a_purged_document_is_gone_everywhere_and_stays_so(owner: Owner, database_url: str) -> None:
+    document = owner.ready("a.pdf", TEXTS)
+    chunks = owner.db.chunks.to_embed("ann", document.id)
+    build(owner, OTHER_SIZE)
+    build(owner, SAME_SIZE)
+    owner.db.documents.trash("ann", [document.id])
+    owner.db.documents.purge("ann", [document.id])
+    with psycopg.connect(database_url) as connection:
+        assert connection.execute("SELECT count(*) FROM stored_chunks").fetchone() == (0,)
+    with pytest.raises(errors.NotFoundError):
+        owner.db.chunks.add_vectors(
+            "ann", document.id, SAME_SIZE, chunks=chunks, vectors=[vector(SAME_SIZE, chunk.text) for chunk in chunks]
+        )
+
+
+def test_an_empty_index_takes_another_model_and_forgets_its_generations(owner: Owner) -> None:
+    owner.db.generations.add("ann", owner.index.id, SAME_SIZE)
+    index = owner.db.indexes.ensure("ann", "default", SAME_SIZE, owner.index.chunking)
+    assert (index.id, index.space) == (owner.index.id, SAME_SIZE)
+    (only,) = owner.db.generations.list("ann", index.id)
+    assert (only.generation, only.space, only.state) == (index.generation, SAME_SIZE, GenerationState.ACTIVE)
+
+
+def test_documents_replaced_while_switches_happen_are_always_whole(owner: Owner) -> None:
+    """A writer either comes before a switch, which then waits for its vectors, or after it, and is told so."""
+    document = owner.ready("a.pdf", TEXTS)
+    build(owner, SAME_SIZE)
+    stop = threading.Event()
+
+    def write() -> int:
+        refused = 0
+        while not stop.is_set():
+            try:
+                owner.fill(document, TEXTS)
+            except errors.IndexError:
+                refused += 1
+        return refused
+
+    def read() -> set[int]:
+        seen = set()
+        while not stop.is_set():
+            seen.add(len(owner.db.chunks.of_document("ann", document.id)))
+            seen.add(len(owner.db.chunks.lexical(owner.scope, "second text", 10).chunks))
+        return seen
+
+    with concurrent.futures.ThreadPoolExecutor() as threads:
+        writer, reader = threads.submit(write), threads.submit(read)
+        try:
+            for number in (2, 1, 2, 1, 2):
+                space = present(owner, number).space
+                while owner.db.generations.switch("ann", present(owner, number)) is None:
+                    embed(owner, space, document.id)
+        finally:
+            stop.set()
+        assert reader.result() == {2}
+        assert writer.result() > 0
+
+
+def old_database(url: str, last: str) -> None:
+    """A database as it was after the migration `last`."""
+    folder = resources.files("rag.store") / "sql" / "migrations"
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
+    with psycopg.connect(url) as connection:
+        connection.execute("CREATE TABLE migrations (name text PRIMARY KEY, applied_at timestamptz DEFAULT now())")
+        for file in files:
+            name = file.name.removesuffix(".sql")
+            if name <= last:
+                connection.execute(sql.SQL(file.read_text(encoding="utf-8")))
+                connection.execute("INSERT INTO migrations VALUES (%s)", (name,))
+
+
+def test_a_filled_database_of_before_generations_goes_on(empty_url: str) -> None:
+    old_database(empty_url, "0003_postings")
+    sizes = {SPACE: uuid.uuid4(), OTHER_SIZE: uuid.uuid4(), NEW_TABLE: uuid.uuid4()}
+    documents: dict[EmbeddingSpace, uuid.UUID] = {}
+    with psycopg.connect(empty_url) as connection:
+        connection.execute("SELECT create_chunk_table(48)")
+        for generation, (space, index_id) in enumerate(sizes.items(), start=1):
+            documents[space] = uuid.uuid4()
+            connection.execute(
+                "INSERT INTO indexes (user_id, id, name, provider, model, dimensions, chunk_size_chars, "
+                "chunk_overlap_chars, min_chunk_chars, generation) "
+                "VALUES ('ann', %s, %s, %s, %s, %s, 1200, 200, 200, %s)",
+                (index_id, space.model, space.provider, space.model, space.dimensions, generation),
+            )
+            connection.execute(
+                "INSERT INTO documents (user_id, id, index_id, name, mime_type, sha256, size, status, chunk_count) "
+                "VALUES ('ann', %s, %s, 'a.pdf', 'application/pdf', 'x', 1, 'ready', 1)",
+                (documents[space], index_id),
+            )
+            connection.execute(
+                sql.SQL(
+                    "INSERT INTO {} (user_id, index_id, document_id, ordinal, chunk_id, text, embedding, page_number, "
+                    "page_end, x0, y0, x1, y1, line_start, line_end, context, lines) "
+                    "VALUES ('ann', %s, %s, 0, gen_random_uuid(), 'words', %s, 1, 1, 0, 0, 1, 1, 1, 1, '', %s)"
+                ).format(sql.Identifier(f"data_document_chunks_{space.dimensions}")),
+                (
+                    index_id,
+                    documents[space],
+                    str(random_vector("words", space.dimensions)),
+                    Jsonb([[1, 1, 0, 0, 1, 1, 5, "text", True]]),
+                ),
+            )
+    migrations.migrate(empty_url)
+    with store.Store.open(empty_url) as db:
+        for space, index_id in sizes.items():
+            index = db.indexes.get_by_id("ann", index_id)
+            owner = Owner(db, "ann", index)
+            assert (index.space, index.generation, states(owner)) == (space, 1, ["active"])
+            assert nearest(owner, space, random_vector("words", space.dimensions))[0][1] == 1.0
+            assert [chunk.text for chunk in db.chunks.of_document("ann", documents[space])] == ["words"]
+            assert build(owner, SAME_SIZE).state is GenerationState.READY
+            assert owner.db.generations.switch("ann", present(owner, 2)) is not None

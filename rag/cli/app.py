@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from rag.cli import ask, doctor, documents, evaluate, ingest, inspect, parse, search, server
+from rag.cli import ask, cache, doctor, documents, evaluate, ingest, inspect, parse, search, server, why
 from rag.cli.door import Group, add_command, help_text
 
 logger = logging.getLogger("rag.cli")
@@ -47,7 +47,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback(help=help_text(pagelight))(pagelight)
-for command in (server.run, server.worker, ingest.ingest, ask.ask, search.search):
+for command in (server.run, server.worker, ingest.ingest, ask.ask, search.search, why.why):
     add_command(app, command)
 
 library = typer.Typer(cls=Group, invoke_without_command=True)
@@ -60,6 +60,7 @@ app.add_typer(library, name="documents")
 add_command(app, inspect.inspect)
 add_command(app, parse.parse)
 add_command(app, evaluate.evaluate, "eval")
+add_command(app, cache.cache)
 add_command(app, doctor.doctor)
 
 

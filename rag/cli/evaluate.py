@@ -13,7 +13,7 @@ from rich import progress
 from rag import errors, evaluation
 from rag.cli import files, output
 from rag.cli.door import open_engine, validated
-from rag.cli.options import AsJson, FusionKind, Rerank, TopK, retrieval_options
+from rag.cli.options import AsJson, Diversity, FusionKind, Hyde, PassageKind, Rerank, Rewrites, TopK, retrieval_options
 from rag.types import DocumentStatus, Filters, RetrievalOptions, SearchMode, SearchRequest
 
 if TYPE_CHECKING:
@@ -55,6 +55,10 @@ def evaluate(
     mode: Annotated[SearchMode, typer.Option(help="By meaning, by words (BM25) or both.")] = "hybrid",
     fusion: FusionKind = None,
     rerank: Rerank = False,
+    rewrites: Rewrites = 0,
+    hyde: Hyde = False,
+    diversity: Diversity = 0.0,
+    passage: PassageKind = "pages",
     k: TopK = 20,
     out: Annotated[
         Path | None,
@@ -89,7 +93,18 @@ def evaluate(
     started = time.perf_counter()
     with open_engine() as engine:
         corpus, failed = _ingest_missing(engine, index_name, chosen)
-        options = retrieval_options(engine.config, k=k, min_score=0.0, mode=mode, fusion=fusion, rerank=rerank)
+        options = retrieval_options(
+            engine.config,
+            k=k,
+            min_score=0.0,
+            mode=mode,
+            fusion=fusion,
+            rerank=rerank,
+            rewrites=rewrites,
+            hyde=hyde,
+            diversity=diversity,
+            passage=passage,
+        )
         rows = _ask_all(engine, questions, corpus, scope, options)
     if out:
         evaluation.write_rows(out, rows)

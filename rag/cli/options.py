@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -34,6 +34,24 @@ FusionKind = Annotated[
     Fusion | None, typer.Option("--fusion", help="How a hybrid search joins both; RAG_FUSION unless given.")
 ]
 Rerank = Annotated[bool, typer.Option("--rerank", help="Let the cross-encoder order the best places anew.")]
+RerankBy = Annotated[
+    Literal["cross_encoder", "llm"], typer.Option("--rerank-by", help="Who orders them: the embedded model or an LLM.")
+]
+Rewrites = Annotated[
+    int, typer.Option("--rewrites", min=0, max=5, help="Search for so many rewrites of the question, too (LLM).")
+]
+Hyde = Annotated[bool, typer.Option("--hyde", help="Search for a hypothetical answer, too (LLM).")]
+MustInclude = Annotated[
+    list[str] | None,
+    typer.Option(metavar="WORDS", help="Only chunks that have these words; may be repeated.", show_default=False),
+]
+MustIncludeAny = Annotated[bool, typer.Option("--any", help="Any of the --must-include words will do.")]
+Diversity = Annotated[
+    float, typer.Option(min=0.0, max=1.0, help="Weight of novelty against relevance among the places.")
+]
+PassageKind = Annotated[
+    Literal["pages", "chunk"], typer.Option("--passage", help="What is read of a place: its pages or the chunk alone.")
+]
 ExistingFile = Annotated[Path, typer.Argument(metavar="FILE", show_default=False)]
 
 
@@ -45,6 +63,13 @@ def retrieval_options(
     mode: SearchMode | None = None,
     fusion: Fusion | None = None,
     rerank: bool = False,
+    rerank_by: Literal["cross_encoder", "llm"] = "cross_encoder",
+    rewrites: int = 0,
+    hyde: bool = False,
+    must_include: Sequence[str] | None = None,
+    must_include_any: bool = False,
+    diversity: float = 0.0,
+    passage: Literal["pages", "chunk"] = "pages",
     document_ids: Sequence[uuid.UUID] = (),
 ) -> RetrievalOptions:
     """How to search: what was typed in, else what the settings say."""
@@ -55,6 +80,12 @@ def retrieval_options(
         mode=mode or ("hybrid" if config.rag_hybrid else "vector"),
         fusion=fusion or config.rag_fusion,
         rrf_k=config.rag_rrf_k,
-        rerank=RerankOptions(enabled=rerank),
+        multi_query=rewrites,
+        hyde=hyde,
+        must_include=tuple(must_include or ()),
+        must_include_mode="any" if must_include_any else "all",
+        rerank=RerankOptions(enabled=rerank, by=rerank_by),
+        diversity=diversity,
+        passage=passage,
         filters=Filters(document_ids=tuple(document_ids)),
     )

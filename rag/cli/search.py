@@ -9,12 +9,18 @@ from rag.cli.door import open_engine, validated
 from rag.cli.options import (
     DEFAULT_INDEX,
     AsJson,
+    Diversity,
     DocumentNames,
     FusionKind,
+    Hyde,
     IndexName,
     MinScore,
     Mode,
+    MustInclude,
+    MustIncludeAny,
     Rerank,
+    RerankBy,
+    Rewrites,
     TopK,
     retrieval_options,
 )
@@ -33,6 +39,12 @@ def search(
     mode: Mode = None,
     fusion: FusionKind = None,
     rerank: Rerank = False,
+    rerank_by: RerankBy = "cross_encoder",
+    rewrites: Rewrites = 0,
+    hyde: Hyde = False,
+    must_include: MustInclude = None,
+    must_include_any: MustIncludeAny = False,
+    diversity: Diversity = 0.0,
     as_json: AsJson = False,
 ) -> None:
     """Find the places that fit a query, with every score.
@@ -48,6 +60,12 @@ def search(
             mode=mode,
             fusion=fusion,
             rerank=rerank,
+            rerank_by=rerank_by,
+            rewrites=rewrites,
+            hyde=hyde,
+            must_include=must_include,
+            must_include_any=must_include_any,
+            diversity=diversity,
             document_ids=lookup.document_ids(engine, index_name, documents),
         )
         response = engine.search(validated(SearchRequest, index_name=index_name, query=query, retrieval=options))

@@ -259,6 +259,49 @@ def test_a_model_without_a_key_is_a_setting_that_is_missing() -> None:
     assert parsed("ask", "Ships?", "--model", "openai", code=3)["error"]["code"] == "config"
 
 
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(
+    ("options", "stage"),
+    [
+        ([], "given"),
+        (["--rerank"], "given"),
+        (["--document", "orchard.pdf"], "filters"),
+        (["--must-include", "pears"], "must_include"),
+        (["--must-include", "ships in"], "given"),
+        (["--k", 1, "--must-include", "of"], "top_k"),
+        (["--min-score", 1, "--mode", "vector"], "min_score"),
+    ],
+)
+def test_why_names_the_stage_of_a_passage(options: list[object], stage: str) -> None:
+    question = "When is the harvest?" if stage == "top_k" else "How many ships did the harbour handle?"
+    told = parsed("why", question, "--passage", "4,812 ships in  2019", *options)
+    assert told["stage"] == stage
+    assert told["message"]
+    assert told["documentName"] == "harbour.pdf"
+
+
+@pytest.mark.usefixtures("library")
+def test_why_knows_what_was_never_read() -> None:
+    told = parsed("why", "How many ships?", "--passage", "words that stand nowhere at all")
+    assert (told["stage"], told["documentName"]) == ("not_indexed", None)
+    assert "given" in pagelight("why", "How many ships?", "--passage", "4,812 ships").stdout
+    assert parsed("why", "How many ships?", "--passage", " ", code=2)["error"]["code"] == "validation"
+
+
+@pytest.mark.usefixtures("settings")
+def test_the_cache_is_shown_and_cleared(folder: Path) -> None:
+    parsed("ingest", folder)
+    parsed("search", "ships")
+    parsed("search", "ships")
+    shown = {entry["kind"]: entry for entry in parsed("cache")["caches"]}
+    assert shown["embeddings"]["entries"] == 3
+    assert shown["embeddings"]["hits"] == 1
+    assert shown["answers"] == {"kind": "answers", "entries": 0, "bytes": 0, "hits": 0, "misses": 0, "hit_rate": None}
+    assert parsed("cache", "--clear")["removed"] == 3
+    assert not any(entry["entries"] for entry in parsed("cache")["caches"])
+    assert "embeddings" in pagelight("cache").stdout
+
+
 # Documents
 
 

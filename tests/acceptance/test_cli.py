@@ -268,7 +268,7 @@ def test_a_model_without_a_key_is_a_setting_that_is_missing() -> None:
         (["--document", "orchard.pdf"], "filters"),
         (["--must-include", "pears"], "must_include"),
         (["--must-include", "ships in"], "given"),
-        (["--k", 1, "--must-include", "of"], "top_k"),
+        (["--k", 1, "--min-score", 0], "top_k"),
         (["--min-score", 1, "--mode", "vector"], "min_score"),
     ],
 )

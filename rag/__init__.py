@@ -1,10 +1,14 @@
 """Pagelight's engine: from PDFs to answers whose every claim is tied to its exact words on the page.
 
->>> import pathlib, rag
+>>> import rag
+>>> rag.sync_index({"source": {"folderId": "reports/"}})
+>>> rag.answer({"question": "What were net sales?"}).answer
+
+The functions act on one engine that the process shares (`rag.configure`); `RAGEngine` is the same for one user:
+
 >>> engine = rag.RAGEngine()
->>> document = engine.add_file(pathlib.Path("report.pdf"), "report.pdf", enqueue=False)
->>> engine.process(document.id)
->>> engine.answer({"question": "What were net sales?"}).answer
+>>> engine.ingest(["report.pdf"])
+>>> engine.query("net sales")
 
 Names are loaded when first used: a process that only parses need not load models and database drivers.
 """
@@ -15,8 +19,34 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rag.config import Config, load_config
     from rag.engine import RAGEngine
+    from rag.engine.functions import (
+        answer,
+        build_index,
+        clear_config,
+        configure,
+        embedding_capabilities,
+        embedding_providers,
+        get_config,
+        inspect_index,
+        register_embedding_provider,
+        search,
+        sync_index,
+        unregister_embedding_provider,
+    )
     from rag.retrieval import HybridRetriever
-    from rag.types import AnswerRequest, AnswerResponse, Citation, Document, Filters, Hit, SearchRequest, SearchResponse
+    from rag.types import (
+        AnswerRequest,
+        AnswerResponse,
+        Citation,
+        Document,
+        Filters,
+        Hit,
+        IndexRequest,
+        RetrievalResult,
+        SearchRequest,
+        SearchResponse,
+        SyncReport,
+    )
 
 _HOMES = {
     "AnswerRequest": "rag.types",
@@ -27,10 +57,25 @@ _HOMES = {
     "Filters": "rag.types",
     "Hit": "rag.types",
     "HybridRetriever": "rag.retrieval",
+    "IndexRequest": "rag.types",
     "RAGEngine": "rag.engine",
+    "RetrievalResult": "rag.types",
     "SearchRequest": "rag.types",
     "SearchResponse": "rag.types",
+    "SyncReport": "rag.types",
+    "answer": "rag.engine.functions",
+    "build_index": "rag.engine.functions",
+    "clear_config": "rag.engine.functions",
+    "configure": "rag.engine.functions",
+    "embedding_capabilities": "rag.engine.functions",
+    "embedding_providers": "rag.engine.functions",
+    "get_config": "rag.engine.functions",
+    "inspect_index": "rag.engine.functions",
     "load_config": "rag.config",
+    "register_embedding_provider": "rag.engine.functions",
+    "search": "rag.engine.functions",
+    "sync_index": "rag.engine.functions",
+    "unregister_embedding_provider": "rag.engine.functions",
 }
 
 __all__ = [
@@ -42,10 +87,25 @@ __all__ = [
     "Filters",
     "Hit",
     "HybridRetriever",
+    "IndexRequest",
     "RAGEngine",
+    "RetrievalResult",
     "SearchRequest",
     "SearchResponse",
+    "SyncReport",
+    "answer",
+    "build_index",
+    "clear_config",
+    "configure",
+    "embedding_capabilities",
+    "embedding_providers",
+    "get_config",
+    "inspect_index",
     "load_config",
+    "register_embedding_provider",
+    "search",
+    "sync_index",
+    "unregister_embedding_provider",
 ]
 
 

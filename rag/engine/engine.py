@@ -127,7 +127,7 @@ class RAGEngine:
         except errors.NotFoundError:
             return self._create_index(name)
         if self.config.rag_embed_model and self._resources.preferred_space() != index.space:
-            return self._create_index(name)
+            return self._create_index(index.name)
         return index
 
     def _asked(self, name: str) -> Index:
@@ -228,7 +228,11 @@ class RAGEngine:
         return self._reembedding(index_name).drop(generation)
 
     def _reembedding(self, index_name: str) -> Reembedding:
-        return Reembedding(self._resources, self._resources.store.indexes.get(self.user_id, index_name))
+        return Reembedding(self._resources, find_index(self._resources, self.user_id, index_name))
+
+    def forget_provider(self, name: str) -> None:
+        """Open a provider's embedding models anew when they are needed next: another adapter bears its name."""
+        self._resources.forget_provider(name)
 
     # --- documents ---
 

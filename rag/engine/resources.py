@@ -103,8 +103,15 @@ class Resources:
 
         Raises:
             errors.ConfigError: its provider has no key here.
+            errors.EmbeddingCapabilityError: its provider is not known here, or cannot embed as asked.
         """
         with self._lock:
+            if space not in self._embedders and space.provider not in self.registry.embedding_providers():
+                raise errors.EmbeddingCapabilityError(
+                    f"The index was embedded by {space.provider!r}, which is not known here. Register it again, or "
+                    "re-embed the index with another model.",
+                    details={"provider": space.provider},
+                )
             if space not in self._given and (auth.api_key or options.model_fields_set):
                 return self.registry.embedding_model(self._config_for(space.provider, auth, options), space)[1]
             if space not in self._embedders:

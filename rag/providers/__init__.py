@@ -7,12 +7,13 @@ from rag.config import Config
 from rag.providers.calls import complete, complete_stream, embed_query, embed_texts
 from rag.providers.catalogue import EmbeddingModel, Provider
 from rag.providers.local import CrossEncoder, LocalEmbedding, count_tokens
-from rag.providers.registry import EXTRACTIVE, EmbeddingCapabilities, Registry
+from rag.providers.registry import EXTRACTIVE, Embed, EmbeddingCapabilities, Registry
 from rag.types import EmbeddingSpace, GenerationOptions
 
 __all__ = [
     "EXTRACTIVE",
     "CrossEncoder",
+    "Embed",
     "EmbeddingCapabilities",
     "EmbeddingModel",
     "LocalEmbedding",

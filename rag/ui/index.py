@@ -21,6 +21,7 @@ from rag.ui.answer import place
 from rag.ui.frame import door, empty
 from rag.ui.text import plain, size
 from rag.ui.viewer import Mark, show_pdf
+from rag.ui.why import why_not
 
 SCORE = st.column_config.NumberColumn(format="%.3f", width=60)
 MOST_ROWS = 12
@@ -62,6 +63,33 @@ def overview() -> None:
     with right.container(border=True):
         st.subheader("Models", anchor=False)
         _facts({role.capitalize(): model for role, model in session.engine().models().items()})
+    _caches()
+
+
+def _caches() -> None:
+    """What is remembered, how often it helps, and a button to forget it."""
+    with st.container(border=True):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.subheader("Caches", anchor=False, width="stretch")
+            if st.button("Clear caches", icon=":material/delete_sweep:"):
+                removed = session.engine().clear_caches()
+                st.toast(f"{removed:,} entries removed.")
+        shown = [
+            {
+                "cache": cache.kind,
+                "entries": cache.entries,
+                "size": size(cache.bytes),
+                "lookups": cache.hits + cache.misses,
+                "hit rate": cache.hit_rate,
+            }
+            for cache in session.engine().caches()
+        ]
+        st.dataframe(
+            shown,
+            hide_index=True,
+            column_config={"hit rate": st.column_config.NumberColumn(format="percent")},
+            placeholder="–",
+        )
 
 
 def _facts(facts: dict[str, str]) -> None:
@@ -144,8 +172,12 @@ def playground() -> None:
         request = _search_form()
         if request:
             st.session_state["search"] = session.engine().search(request)
+            st.session_state["search-request"] = request
+            st.session_state.pop("why", None)
         response: SearchResponse | None = st.session_state.get("search")
         chosen = _hits(response) if response else None
+        if response:
+            why_not(st.session_state["search-request"])
     with right:
         if response and chosen is not None:
             _hit_view(response.results, chosen)

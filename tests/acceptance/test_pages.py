@@ -276,6 +276,28 @@ def test_playground_shows_every_score(app: AppTest, engine: RAGEngine) -> None:
     assert (best["v. rank"], best["l. rank"]) == (1, 1)
 
 
+def test_playground_tells_why_a_passage_is_missing(app: AppTest, engine: RAGEngine) -> None:
+    add(engine)
+    open_page(app, "index")
+    app.button_group[0].set_value("Search").run()
+    app.text_input[0].set_value("copper prices")
+    app.button[0].click().run()
+    app.text_input(key="why-passage").set_value("words that stand *nowhere* at all")
+    app.button[1].click().run()
+    assert "No chunk of the index has these words" in app.info[0].value
+
+
+def test_caches_are_shown_and_cleared(app: AppTest, engine: RAGEngine) -> None:
+    add(engine)
+    engine.search({"query": "copper prices"})
+    open_page(app, "index")
+    shown = app.dataframe[0].value.set_index("cache")
+    assert shown.loc["embeddings", "entries"] == sum(cache.entries for cache in engine.caches()) > 0
+    (clear,) = [button for button in app.button if button.label == "Clear caches"]
+    clear.click().run()
+    assert not any(cache.entries for cache in engine.caches())
+
+
 # --- Login ------------------------------------------------------------------------------------------
 
 

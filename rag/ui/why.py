@@ -1,0 +1,35 @@
+"""Why a passage was, or was not, found: on the index page, below a search."""
+
+import streamlit as st
+
+from rag import errors
+from rag.types import Explanation, SearchRequest
+from rag.ui import session
+from rag.ui.text import plain
+
+ICONS = {True: ":material/check_circle:", False: ":material/help:"}
+
+
+def why_not(request: SearchRequest) -> None:
+    """A field for words that were expected, and what became of them in this search."""
+    with st.form("why-form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+        passage = st.text_input(
+            "Missing a passage?",
+            placeholder="Some words of it as they stand in the document",
+            key="why-passage",
+        )
+        asked = st.form_submit_button("Why?", icon=":material/route:")
+    if asked and passage.strip():
+        try:
+            st.session_state["why"] = session.engine().why(request, passage)
+        except errors.Error as error:
+            st.error(error.message, icon=":material/error:")
+            return
+    explanation: Explanation | None = st.session_state.get("why")
+    if explanation:
+        _show(explanation)
+
+
+def _show(explanation: Explanation) -> None:
+    place = f"{explanation.document_name}, page {explanation.page_number}: " if explanation.document_name else ""
+    st.info(plain(place + explanation.message), icon=ICONS[explanation.stage == "given"])

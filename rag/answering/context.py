@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from rag import prompts, providers
+from rag.answering.markup import INVISIBLE
 from rag.types import Hit, Line, lines_text
 
 CONTEXT_BUDGET_TOKENS = 10_000
@@ -13,9 +14,16 @@ CONTEXT_BUDGET_TOKENS = 10_000
 MIN_SOURCE_TOKENS = 50
 """A source is not begun in less room than this."""
 
-_FAKE_MARK = re.compile(r"[\[【〔［](?=\s*(?:\^|\[|Sources?\b|S\s?\d))([^\[\]【】〔〕［］]*)[\]】〕］]", re.IGNORECASE)
-_FAKE_ROUND_MARK = re.compile(r"\((\s*S\s?\d{1,4}(?:\s*[,;]\s*S\s?\d{1,4})*\s*)\)", re.IGNORECASE)
-_FAKE_TAG = re.compile(r"<(?=/?\s*(?:quote|source|system|user|assistant|instruction)s?\b)([^<>]*)>", re.IGNORECASE)
+_GAP = rf"(?:\s|{INVISIBLE})*"
+_FAKE_MARK = re.compile(
+    rf"[\[【〔［](?={_GAP}(?:\^|S{_GAP}ources?\b|S{_GAP}\d))([^\[\]【】〔〕［］]*)([\]】〕］]?)", re.IGNORECASE
+)
+_FAKE_ROUND_MARK = re.compile(
+    rf"\(({_GAP}S{_GAP}\d{{1,4}}(?:{_GAP}[,;]{_GAP}S{_GAP}\d{{1,4}})*{_GAP})\)", re.IGNORECASE
+)
+_FAKE_TAG = re.compile(
+    rf"<(?={_GAP}/?{_GAP}(?:quote|source|system|user|assistant|instruction)s?\b)([^<>]*)>", re.IGNORECASE
+)
 
 
 class Source(NamedTuple):
@@ -119,4 +127,4 @@ def neutral(text: str) -> str:
     """
     text = _FAKE_TAG.sub(r"⟨\1⟩", text)
     text = _FAKE_ROUND_MARK.sub(r"⟦\1⟧", text)
-    return _FAKE_MARK.sub(r"⟦\1⟧", text)
+    return _FAKE_MARK.sub(lambda mark: f"⟦{mark[1]}{mark[2] and '⟧'}", text)

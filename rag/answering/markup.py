@@ -23,7 +23,10 @@ MAX_HELD_TAG_CHARS = 2 * MAX_TAG_CHARS
 
 MAX_RANGE = 50
 
-_GAP = r"[^\S\n]{0,2}"
+INVISIBLE = "[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]"
+"""Characters without a width: a mark with one in it looks like a mark."""
+
+_GAP = rf"(?:[^\S\n]|{INVISIBLE}){{0,2}}"
 _BETWEEN = rf"(?:{_GAP}(?:[,;/&+–—-]|and|und|et|y){_GAP}(?:S{_GAP})?|[^\S\n]{{1,2}}(?:S{_GAP})?|S)"
 _IDS = rf"S{_GAP}\d{{1,4}}(?:{_BETWEEN}\d{{1,4}}){{0,20}}"
 _OPEN, _CLOSE = r"[\[【〔⟦［]", r"[\]】〕⟧］]"

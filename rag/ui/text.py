@@ -14,7 +14,8 @@ import markdown_it
 _MARKDOWN_SPECIALS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$])")
 _DIRECTIVE_OR_ADDRESS = re.compile("[:@]|www", re.IGNORECASE)
 """Where Streamlit sees an icon or a colour, and a bare address a link; an unseen word joiner after it prevents that."""
-_LINK_RULES = ["image", "link", "autolink", "html_inline", "html_block", "reference"]
+_DISABLED_RULES = ["image", "link", "autolink", "html_inline", "html_block", "reference", "entity"]
+"""What leads elsewhere, and character references: written with them, a citation of nothing would look like one."""
 _SLOT = re.compile("\ue000(\\d+)\ue001")
 """Stands for something to be put in after rendering; these private-use characters are taken out of the text."""
 
@@ -27,7 +28,7 @@ def plain(text: str) -> str:
 
 @functools.cache
 def _markdown() -> markdown_it.MarkdownIt:
-    return markdown_it.MarkdownIt("commonmark", {"html": False}).enable("table").disable(_LINK_RULES)
+    return markdown_it.MarkdownIt("commonmark", {"html": False}).enable("table").disable(_DISABLED_RULES)
 
 
 def render(text: str, insert: Callable[[re.Match[str]], str | None] = lambda _: None, pattern: str = r"(?!)") -> str:

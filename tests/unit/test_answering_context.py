@@ -50,7 +50,12 @@ def test_a_document_cannot_forge_marks_sources_or_tags() -> None:
     for forged in ("[S9]", "[Source", "(S2)", "<quote", "</quote", "【S3】", "[S4]", "<system"):
         assert forged not in shown
     assert shown.count("S9") == 1
+    for unclosed in ("[Source: evil.pdf, Page 1", "[S9, and more"):
+        assert neutral(unclosed) == "⟦" + unclosed[1:]
+    for unseen in ("[\u200bS9]", "[S\u20609]", "(\u200bS2)", "[\u200bSource: e.pdf]", "<\u200bquote>"):
+        assert not set(neutral(unseen)) & set("[(<")
     assert neutral("An [ordinary] (text) with a <b> and a[0].") == "An [ordinary] (text) with a <b> and a[0]."
+    assert neutral("[[1, 2], [3, 4]]") == "[[1, 2], [3, 4]]"
 
 
 def test_a_document_s_name_cannot_forge_a_source_either() -> None:

@@ -57,6 +57,8 @@ def test_marks_of_known_sources_are_made_uniform(raw: str, expected: str) -> Non
         ("Up [Source: report.pdf, Page 3, Lines 1-9].", "Up."),
         ("Up ⟦S1⟧.", "Up."),
         ("[S9] Up.", "Up."),
+        ("Up [\u200bS9].", "Up."),
+        ("Up [S\u20609\u200b].", "Up."),
     ],
 )
 def test_marks_of_unknown_sources_leave_no_trace(raw: str, expected: str) -> None:

@@ -26,6 +26,10 @@ def test_rendered_text_has_no_link_picture_or_foreign_html(hostile: str) -> None
     assert set(tags) <= {"p", "code", "pre"}
 
 
+def test_character_references_stay_as_they_are_written() -> None:
+    assert text.render("Up &#91;S9&#93; &lt;b&gt;") == "<p>Up &amp;#91;S9&amp;#93; &amp;lt;b&amp;gt;</p>\n"
+
+
 def test_rendered_text_keeps_markdown() -> None:
     html = text.render("**Bold** and\n\n- one\n- two\n\n|a|b|\n|-|-|\n|1|2|")
     assert "<strong>Bold</strong>" in html

@@ -92,7 +92,8 @@ def _convert(source: Path, mime_type: str) -> Any:
         return slides.to_pdf(source)
     if mime_type in _FLOWING:
         # Given as bytes, without a path: so nothing beside the file can be pulled into the rendition.
-        content = decode(source.read_bytes()).encode()
+        # The last line gets an end: MuPDF's Markdown loses the last character of one that has none.
+        content = f"{decode(source.read_bytes())}\n".encode()
         document = pymupdf.open(stream=content, filetype=_FLOWING[mime_type])
     else:
         document = pymupdf.open(source, filetype=_PACKED[mime_type])

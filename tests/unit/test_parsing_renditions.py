@@ -47,6 +47,13 @@ def test_markdown_keeps_its_headings(tmp_path: Path) -> None:
     assert document.title == "Tides"
 
 
+@pytest.mark.parametrize("name", ["a.md", "a.txt", "a.html"])
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_the_last_character_stays_also_without_a_line_end(tmp_path: Path, name: str, end: str) -> None:
+    content = f"High at noon, low at six.{end}"
+    assert text(convert(tmp_path, content.encode(), name)) == "High at noon, low at six."
+
+
 def test_html_draws_in_nothing_from_outside(tmp_path: Path) -> None:
     picture = tmp_path / "secret.png"
     with pymupdf.open(stream=pdfs.plain()) as document:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from rag.cli import ask, cache, doctor, documents, evaluate, ingest, inspect, parse, search, server, why
+from rag.cli import ask, cache, doctor, documents, evaluate, ingest, inspect, parse, reembed, search, server, why
 from rag.cli.door import Group, add_command, help_text
 
 logger = logging.getLogger("rag.cli")
@@ -60,6 +60,7 @@ app.add_typer(library, name="documents")
 add_command(app, inspect.inspect)
 add_command(app, parse.parse)
 add_command(app, evaluate.evaluate, "eval")
+add_command(app, reembed.reembed)
 add_command(app, cache.cache)
 add_command(app, doctor.doctor)
 

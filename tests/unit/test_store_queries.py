@@ -20,7 +20,18 @@ def test_parameters(text: str, expected: str) -> None:
 
 @pytest.mark.parametrize(
     "noun",
-    ["caches", "chunks", "conversations", "dense", "documents", "embedding_cache", "generations", "indexes", "lexical", "session"],
+    [
+        "caches",
+        "chunks",
+        "conversations",
+        "dense",
+        "documents",
+        "embedding_cache",
+        "generations",
+        "indexes",
+        "lexical",
+        "session",
+    ],
 )
 def test_each_query_has_a_name(noun: str) -> None:
     assert all(text and "-- name:" not in text for text in queries.load_text(noun).values())

@@ -12,7 +12,7 @@ from benchmarks import report
 from benchmarks.report import Section
 from benchmarks.settings import Options, local_config
 
-PARTS = ("parsing", "embedding", "ingestion", "search", "memory")
+PARTS = ("parsing", "embedding", "ingestion", "search", "contract", "memory")
 
 
 def main() -> None:

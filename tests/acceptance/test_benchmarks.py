@@ -20,6 +20,7 @@ NAMES = {
         "1,000 chunks, owner of 1 %: dense recall@10",
         "1,000 chunks: our hybrid is faster, p95",
     },
+    "contract": {"query p50", "query p95"},
     "memory": {f"peak memory, {process}" for process in ("app", "parser", "worker")},
 }
 """Some of the figures of each part."""
@@ -37,7 +38,7 @@ def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.timeout(300)
 @pytest.mark.usefixtures("settings")
 @pytest.mark.parametrize(
-    "parts", [("parsing", "embedding", "ingestion", "search"), pytest.param(("memory",), marks=NEEDS_PROC)]
+    "parts", [("parsing", "embedding", "ingestion", "search", "contract"), pytest.param(("memory",), marks=NEEDS_PROC)]
 )
 def test_parts_run_in_small_sizes_and_write_their_figures(parts: tuple[str, ...], tmp_path: Path) -> None:
     done = run(*parts, "--quick", "--json", tmp_path / "figures.json")

@@ -127,7 +127,7 @@ def test_engine_query_respects_constraints(engine: RAGEngine) -> None:
 
 @pytest.mark.timeout(600)
 def test_engine_query_with_a_thousand_documents(engine: RAGEngine, create_test_file: Create) -> None:
-    """How long it takes is measured by `python -m benchmarks.contract`."""
+    """How long it takes is measured by `python -m benchmarks contract`."""
     file_path = create_test_file("treaty.md", "# Treaty\nThe treaty of Lindmark was signed in a lighthouse.")
     engine.ingest([file_path])
     add_documents(engine, MANY - 1)

@@ -1,0 +1,88 @@
+"""`RAGEngine.query` over a thousand documents, the query's embedding included."""
+
+import random
+import tempfile
+from pathlib import Path
+
+import pydantic
+
+from benchmarks import databases
+from benchmarks.report import Section, at_most
+from benchmarks.settings import Options
+from benchmarks.timing import percentiles
+from rag.engine import RAGEngine
+from rag.types import Rect, TextBlock
+
+DOCUMENTS, QUICK_DOCUMENTS = 1000, 20
+QUESTIONS, QUICK_QUESTIONS = 200, 5
+WARM_UP = 10
+PARAGRAPHS = 4
+SENTENCES = 5
+
+QUERY_MS = at_most(500)
+
+THINGS = [
+    "harbour",
+    "orchard",
+    "glacier",
+    "library",
+    "violin",
+    "desert",
+    "market",
+    "engine",
+    "theatre",
+    "river",
+    "bridge",
+    "mine",
+    "canal",
+    "tower",
+]
+DEEDS = ["inspected", "repaired", "closed", "opened", "sold", "measured", "flooded", "painted", "insured", "moved"]
+PLACES = ["Lindmark", "Osterby", "Vikholm", "Granau", "Torvik", "Hellebro", "Sandmoor", "Kestrel"]
+
+
+def measure(options: Options, section: Section) -> None:
+    """Documents of a few paragraphs each, none like another; questions that the process has not seen."""
+    documents = QUICK_DOCUMENTS if options.quick else DOCUMENTS
+    questions = QUICK_QUESTIONS if options.quick else QUESTIONS
+    with (
+        tempfile.TemporaryDirectory(dir=options.folder) as folder,
+        databases.server(options) as server_url,
+        databases.passing(server_url) as url,
+    ):
+        config = options.config.model_copy(
+            update={"rag_data_dir": Path(folder), "rag_storage_url": None, "rag_database_url": pydantic.SecretStr(url)}
+        )
+        with RAGEngine(config, user_id="benchmark") as engine:
+            chunks = sum(_add(engine, number) for number in range(documents))
+            asked = [_question(number) for number in range(WARM_UP + questions)]
+            for question in asked[:WARM_UP]:
+                engine.query(question)
+            taken = percentiles(engine.query, asked[WARM_UP:])
+    section.about = f"{documents:,} documents, {chunks:,} chunks, {questions} questions"
+    section.add("query p50", taken.p50, "ms")
+    section.add("query p95", taken.p95, "ms", QUERY_MS)
+
+
+def _add(engine: RAGEngine, number: int) -> int:
+    """A document that is not parsed, for only the search is measured; the number of its chunks."""
+    source = random.Random(number)
+    paragraphs = [" ".join(_sentence(source) for _ in range(SENTENCES)) for _ in range(PARAGRAPHS)]
+    document = engine.add_file("\n\n".join(paragraphs).encode(), f"note-{number}.txt", enqueue=False)
+    blocks = [
+        TextBlock(
+            page_number=1, bbox=Rect(72, 72 * line, 520, 72 * line + 60), line_start=line, line_end=line, text=text
+        )
+        for line, text in enumerate(paragraphs, start=1)
+    ]
+    return engine.index_document(document.id, blocks).chunk_count
+
+
+def _sentence(source: random.Random) -> str:
+    thing, deed, place = source.choice(THINGS), source.choice(DEEDS), source.choice(PLACES)
+    return f"The {thing} of {place} was {deed} in {source.randint(1900, 2020)} for {source.randint(100, 9999)} crowns."
+
+
+def _question(number: int) -> str:
+    source = random.Random(f"question {number}")
+    return f"When was the {source.choice(THINGS)} of {source.choice(PLACES)} {source.choice(DEEDS)}, question {number}?"

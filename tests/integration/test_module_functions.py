@@ -1,0 +1,281 @@
+"""`rag.search(...)` and the others: one engine that the process shares, its settings, and registered providers."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rag
+from rag import errors
+from rag.types import AdapterOptions, AnswerRequest, IndexRequest, SearchRequest, Source
+from tests.embeddings import bag_of_words
+from tests.vendor_servers import openai_server
+
+HARBOUR = "The harbour of Lindmark handled 4,812 ships in 2019."
+
+
+@pytest.fixture
+def settings(database_url: str, tmp_path: Path) -> dict[str, Any]:
+    return {"RAG_DATABASE_URL": database_url, "rag_data_dir": tmp_path / "data"}
+
+
+@pytest.fixture
+def configured(settings: dict[str, Any]) -> Iterator[None]:
+    rag.configure(settings)
+    yield
+    rag.clear_config()
+    if "words" in rag.embedding_providers():
+        rag.unregister_embedding_provider("words")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    root = tmp_path / "reports"
+    root.mkdir()
+    (root / "harbour.txt").write_text(HARBOUR)
+    return root
+
+
+@pytest.mark.usefixtures("configured")
+def test_from_a_folder_to_an_answer_in_camel_case(folder: Path) -> None:
+    built = rag.build_index({"source": {"folderId": str(folder)}, "index": {"indexName": "project"}})
+    assert (built.added, built.index_name) == (1, "project")
+    found = rag.search({"indexFileId": built.index_file_id, "query": "How many ships?", "topK": 3, "mode": "vector"})
+    assert (found.top_k, found.mode) == (3, "vector")
+    assert found.results[0].text == HARBOUR
+    assert found.results[0].lexical_score is None
+    assert found.results[0].score == found.results[0].vector_score == found.results[0].final_score
+    answered = rag.answer({"indexFileId": "project", "question": "How many ships were handled in 2019?"})
+    assert answered.status == "ok"
+    assert answered.citations[0].snippet == HARBOUR
+    assert (answered.citations[0].page, answered.citations[0].slide) == (1, None)
+    (folder / "harbour.txt").unlink()
+    assert rag.sync_index({"source": {"folderId": str(folder)}, "index": {"indexName": "project"}}).removed == 1
+    assert rag.inspect_index("project").documents == 0
+
+
+@pytest.mark.usefixtures("configured")
+def test_the_same_with_models(folder: Path) -> None:
+    assert rag.sync_index(IndexRequest(source=Source(folder_id=str(folder)))).added == 1
+    assert rag.search(SearchRequest(query="How many ships?")).results[0].text == HARBOUR
+    assert "4,812" in rag.answer(AnswerRequest(question="How many ships were handled?")).answer
+    assert rag.inspect_index().documents == 1
+
+
+@pytest.mark.usefixtures("configured")
+def test_an_answer_without_ground_says_so_in_the_asked_words() -> None:
+    response = rag.answer({"question": "Why?", "options": {"insufficientEvidenceMessage": "No idea."}})
+    assert (response.status, response.answer, response.citations) == ("insufficient_context", "No idea.", ())
+    default = rag.answer({"question": "Why?"})
+    assert default.answer == "I do not have enough grounded context to answer that."
+
+
+def test_settings_are_shown_without_keys(settings: dict[str, Any]) -> None:
+    rag.configure(
+        {**settings, "openai_api_key": "sk-secret", "openai_base_url": "https://me:secret@host/v1", "RAG_RRF_K": 10},
+        user_id="ada",
+    )
+    try:
+        shown = rag.get_config()
+    finally:
+        rag.clear_config()
+    assert (shown["user_id"], shown["rag_rrf_k"]) == ("ada", 10)
+    assert "secret" not in str(shown)
+    assert shown["openai_base_url"] == "https://**********@host/v1"
+    assert shown["gemini_api_key"] is None
+
+
+def test_configuring_anew_takes_another_user_and_clearing_forgets(settings: dict[str, Any], folder: Path) -> None:
+    try:
+        rag.configure(settings, user_id="ada")
+        rag.build_index({"source": {"folderId": str(folder)}})
+        assert rag.inspect_index().documents == 1
+        rag.configure(settings, user_id="bob")
+        assert rag.inspect_index().documents == 0
+        rag.clear_config()
+        assert rag.get_config()["user_id"] == "local"
+        rag.configure(rag.load_config(**{name.lower(): value for name, value in settings.items()}), user_id="ada")
+        assert rag.inspect_index().documents == 1
+    finally:
+        rag.clear_config()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "word"),
+    [
+        ({"rag_rrf_k": 0}, {}, errors.ConfigError, "RAG_RRF_K"),
+        ({"rag_no_such": 1}, {}, errors.ValidationError, "rag_no_such"),
+        ({}, {"nosuch": 1}, errors.ValidationError, "nosuch"),
+        ({}, {"user_id": ""}, errors.ValidationError, "user_id"),
+    ],
+)
+def test_wrong_settings_are_refused(
+    arguments: dict[str, Any], options: dict[str, Any], error: type[errors.Error], word: str
+) -> None:
+    with pytest.raises(error, match=word):
+        rag.configure(arguments, **options)
+
+
+# --- requests that are wrong ---
+
+
+@pytest.mark.usefixtures("configured")
+@pytest.mark.parametrize(
+    ("request_body", "field"),
+    [
+        ({}, "query"),
+        ({"query": ""}, "query"),
+        ({"query": "q", "retrieval": {"topK": 0}}, "retrieval.topK"),
+        ({"query": "q", "topK": "many"}, "retrieval.top_k"),
+        ({"query": "q", "retrieval": {"mode": "magic"}}, "retrieval.mode"),
+        ({"query": "q", "retrieval": {"filters": {"fileIds": ["no id"]}}}, "fileIds"),
+        ({"query": "q", "retrieval": {"rerank": {"topN": 0}}}, "retrieval.rerank.topN"),
+        ({"query": "q", "nosuch": 1}, "nosuch"),
+        ({"query": "q", "indexFileId": ""}, "indexFileId"),
+    ],
+)
+def test_a_wrong_search_names_its_field(request_body: dict[str, Any], field: str) -> None:
+    with pytest.raises(errors.ValidationError) as caught:
+        rag.search(request_body)
+    assert field in caught.value.message.replace("index_name", "indexFileId").replace("document_ids", "fileIds")
+    assert caught.value.details["problems"]
+
+
+@pytest.mark.usefixtures("configured")
+@pytest.mark.parametrize(
+    ("request_body", "field"),
+    [
+        ({"question": "q", "history": [{"role": "robot", "content": "x"}]}, "history.0.role"),
+        ({"question": "q", "generation": {"options": {"temperature": 9}}}, "generation.temperature"),
+        ({"question": "q", "generation": {"provider": "nobody"}}, "nobody"),
+        ({"question": "q", "generation": {"auth": {"apiKey": "sk-secret"}}}, "generation.provider"),
+        ({"question": "q", "generation": {"auth": {"token": "sk-secret"}}}, "generation.auth.token"),
+    ],
+)
+def test_a_wrong_question_names_its_field_and_no_key(request_body: dict[str, Any], field: str) -> None:
+    with pytest.raises(errors.ValidationError) as caught:
+        rag.answer(request_body)
+    assert field in caught.value.message
+    assert "secret" not in f"{caught.value} {dict(caught.value.details)} {caught.value.__cause__}"
+
+
+# --- embedding providers ---
+
+
+@pytest.mark.usefixtures("configured")
+def test_a_registered_provider_embeds_an_index_until_it_is_unregistered(folder: Path) -> None:
+    rag.register_embedding_provider("words", bag_of_words(384), {"model": "bag", "dimensions": 384, "maxBatch": 8})
+    assert "words" in rag.embedding_providers()
+    capabilities = rag.embedding_capabilities("words")
+    assert (capabilities.embeds, capabilities.default_model) == (True, "bag")
+    assert (capabilities.models[0].dimensions, capabilities.models[0].max_batch) == (384, 8)
+    request = {
+        "source": {"folderId": str(folder)},
+        "index": {"indexName": "own"},
+        "embedding": {"provider": "words", "model": "bag"},
+    }
+    assert rag.build_index(request).index.space.provider == "words"
+    search = {"indexName": "own", "query": "ships of the harbour", "mode": "vector"}
+    assert rag.search(search).results[0].text == HARBOUR
+    rag.unregister_embedding_provider("words")
+    assert "words" not in rag.embedding_providers()
+    with pytest.raises(errors.EmbeddingCapabilityError, match="words"):
+        rag.search(search)
+
+
+@pytest.mark.usefixtures("configured")
+def test_an_adapter_registered_anew_takes_the_place_of_the_former(folder: Path) -> None:
+    asked: list[str] = []
+
+    def recording(texts: list[str]) -> list[list[float]]:
+        asked.extend(texts)
+        return bag_of_words(384)(texts)
+
+    rag.register_embedding_provider("words", bag_of_words(384), AdapterOptions(dimensions=384))
+    rag.build_index({"source": {"folderId": str(folder)}, "embedding": {"provider": "words"}})
+    rag.register_embedding_provider("words", recording, {"dimensions": 384})
+    rag.search({"query": "a question never asked before"})
+    assert asked == ["a question never asked before"]
+
+
+def test_what_the_built_in_providers_can_embed() -> None:
+    assert {"local", "openai", "gemini", "openrouter"} <= set(rag.embedding_providers())
+    assert "perplexity" not in rag.embedding_providers()
+    assert rag.embedding_capabilities("perplexity").embeds is False
+    assert rag.embedding_capabilities("local").models[0].dimensions == 384
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: rag.embedding_capabilities("nobody"),
+        lambda: rag.unregister_embedding_provider("nobody"),
+        lambda: rag.unregister_embedding_provider("openai"),
+        lambda: rag.register_embedding_provider("openai", bag_of_words(8)),
+        lambda: rag.register_embedding_provider("words", bag_of_words(8), {"dimensions": 0}),
+    ],
+)
+def test_providers_that_cannot_be_named(call: Any) -> None:
+    with pytest.raises(errors.ValidationError):
+        call()
+
+
+# --- keys of a request ---
+
+
+def keys(server: Any) -> list[str]:
+    return [
+        value.removeprefix("Bearer ")
+        for request in server.requests
+        for name, value in request.headers.items()
+        if name.lower() == "authorization"
+    ]
+
+
+def test_a_requests_own_key_is_used_for_that_request_only(
+    settings: dict[str, Any], folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    with openai_server() as server:
+        rag.configure({**settings, "openai_base_url": server.url, "openai_api_key": "sk-of-the-house"})
+        try:
+            embedding = {"provider": "openai", "model": "text-embedding-3-small"}
+            built = rag.build_index(
+                {"source": {"folderId": str(folder)}, "embedding": embedding, "auth": {"apiKey": "sk-of-the-build"}}
+            )
+            assert (built.added, set(keys(server))) == (1, {"sk-of-the-build"})
+            server.requests.clear()
+            rag.search({"query": "ships", "mode": "vector", "minScore": 0, "auth": {"apiKey": "sk-of-the-search"}})
+            rag.search({"query": "other ships", "mode": "vector", "minScore": 0})
+            assert keys(server) == ["sk-of-the-search", "sk-of-the-house"]
+            server.requests.clear()
+            generation = {"provider": "openai", "model": "gpt-4o", "auth": {"apiKey": "sk-of-the-writer"}}
+            ask = {"question": "How many ships were there?", "minScore": 0, "generation": generation}
+            rag.answer({**ask, "auth": {"apiKey": "sk-of-the-search"}})
+            assert keys(server) == ["sk-of-the-search", "sk-of-the-writer"]
+        finally:
+            rag.clear_config()
+    assert "sk-of-" not in caplog.text
+
+
+def test_a_key_goes_to_the_provider_that_writes_only_if_it_cannot_be_meant_for_another(
+    settings: dict[str, Any], folder: Path
+) -> None:
+    with openai_server() as server:
+        rag.configure({**settings, "openai_base_url": server.url})
+        try:
+            rag.build_index({"source": {"folderId": str(folder)}})  # embedded by the local model, which needs no key
+            rag.answer(
+                {
+                    "question": "How many ships did the harbour of Lindmark handle?",
+                    "generation": {"provider": "openai", "model": "gpt-4o"},
+                    "auth": {"apiKey": "sk-given"},
+                }
+            )
+            assert keys(server) == ["sk-given"]
+            with pytest.raises(errors.ConfigError, match="OPENAI_API_KEY"):
+                rag.answer({"question": "How many ships?", "generation": {"provider": "openai", "model": "gpt-4o"}})
+        finally:
+            rag.clear_config()

@@ -1,0 +1,205 @@
+"""`pagelight reembed`, also killed in the middle: the library was embedded with another model before."""
+
+import json
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer import testing
+
+from rag import providers
+from rag.cli.app import app
+from rag.config import load_config
+from rag.engine import RAGEngine
+from rag.types import EmbeddingGeneration, GenerationState, Rect, TextBlock
+from tests import embeddings, pdfs, vendor_servers
+
+LOCAL = "local:bge-small-en-v1.5"
+BLIND = "blind:model"
+VENDORS = "openai_compatible:nomic-embed-text"
+THINGS = ("harbour", "orchard", "quarry", "meadow", "mill", "bridge")
+PATIENCE_SECONDS = 90.0
+ENTRIES = 120
+"""Chunks per document: two batches of embedding."""
+FACTS = {
+    "harbour.pdf": "The harbour of Lindmark handled 4,812 ships in 2019.",
+    "orchard.pdf": "The orchard grows eleven kinds of pears.",
+}
+
+pytestmark = pytest.mark.usefixtures("settings")
+
+
+@pytest.fixture
+def registry() -> providers.Registry:
+    registry = providers.Registry()
+    embeddings.register(registry, "blind", 384, embeddings.blind(384))
+    return registry
+
+
+@pytest.fixture
+def engine(settings: Path, registry: providers.Registry) -> Iterator[RAGEngine]:
+    """An engine of this process, which knows a model that the commands do not; new indexes have it."""
+    with RAGEngine(load_config(rag_embed_model=BLIND), registry=registry) as opened:
+        yield opened
+
+
+@pytest.fixture
+def library(engine: RAGEngine) -> dict[str, uuid.UUID]:
+    added = {name: engine.add_file(pdfs.plain([text]), name, enqueue=False).id for name, text in FACTS.items()}
+    return {name: engine.process(document_id).id for name, document_id in added.items()}
+
+
+def pagelight(*arguments: object, code: int = 0) -> testing.Result:
+    result = testing.CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result
+
+
+def parsed(*arguments: object, code: int = 0) -> Any:
+    return json.loads(pagelight(*arguments, "--json", code=code).stdout)
+
+
+def states(report: Any) -> dict[str, str]:
+    return {f"{one['space']['provider']}:{one['space']['model']}": one["state"] for one in report["generations"]}
+
+
+def until(condition: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.02)
+
+
+@pytest.mark.usefixtures("library")
+def test_built_switched_rolled_back_and_dropped(engine: RAGEngine) -> None:
+    assert states(parsed("reembed")) == {BLIND: "active"}
+    assert "in use" in pagelight("reembed").stdout
+
+    built = parsed("reembed", "--model", LOCAL, "--no-switch")
+    assert (states(built), built["switched"]) == ({BLIND: "active", LOCAL: "ready"}, False)
+
+    switched = pagelight("reembed", "--model", LOCAL)
+    assert "--rollback" in switched.stdout
+    assert parsed("search", "kinds of pears", "--mode", "vector")["results"][0]["documentName"] == "orchard.pdf"
+    assert parsed("inspect")["index"]["generation"] == 2
+    assert "already" in pagelight("reembed", "--model", LOCAL).output
+
+    back = parsed("reembed", "--rollback")
+    assert (states(back), back["switched"]) == ({BLIND: "active", LOCAL: "ready"}, True)
+    assert parsed("reembed", "--rollback", code=6)["error"]["code"] == "index"
+
+    pagelight("reembed", "--model", "local")
+    dropped = parsed("reembed", "--drop")
+    assert [one["space"]["provider"] for one in dropped["dropped"]] == ["blind"]
+    assert states(dropped) == {LOCAL: "active"}
+    assert parsed("search", "ships", "--mode", "vector")["results"]
+
+
+def test_a_worse_model_is_not_switched_to_unless_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The vendor's vectors say nothing of what a text is about."""
+    questions = tmp_path / "questions.jsonl"
+    rows = [
+        {"id": name, "question": f"What of the {name}?", "pdf": f"{name}.pdf", "gold_pages": [1]}
+        for name in (*THINGS, "absent")
+    ]
+    questions.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for name in THINGS:
+        (folder / f"{name}.pdf").write_bytes(pdfs.plain([f"All that is known of the {name}."]))
+    pagelight("ingest", folder)
+    monkeypatch.setenv("RAG_HYBRID", "false")
+    with vendor_servers.openai_server() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        command = ["reembed", "--model", VENDORS, "--eval", questions]
+        report = parsed(*command)
+        assert (report["switched"], states(report)) == (False, {LOCAL: "active", VENDORS: "ready"})
+        comparison = report["comparison"]
+        assert (comparison["questions"], comparison["missing"]) == (len(THINGS), ["absent.pdf"])
+        assert comparison["active"]["mrr"] == 1.0 > comparison["candidate"]["mrr"]
+        requests = len(server.requests)
+        told = pagelight(*command)
+        assert "serves your questions worse" in told.stderr
+        assert "MRR" in told.stdout
+        assert len(server.requests) == requests  # all vectors were kept
+        assert states(parsed(*command, "--switch")) == {LOCAL: "retired", VENDORS: "active"}
+        better = parsed("reembed", "--model", LOCAL, "--eval", questions)
+        assert (better["switched"], states(better)) == (True, {LOCAL: "active", VENDORS: "ready"})
+
+
+@pytest.mark.usefixtures("library")
+def test_the_setting_is_called_to_mind_and_its_refusal_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_EMBED_MODEL", LOCAL)
+    refused = parsed("search", "pears", code=6)["error"]["message"]
+    assert f"pagelight reembed --index default --model {LOCAL}" in refused
+    assert "RAG_EMBED_MODEL names another" not in pagelight("reembed", "--model", LOCAL).stderr
+    parsed("search", "pears")
+    assert "RAG_EMBED_MODEL names another" in pagelight("reembed", "--rollback").stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--model", LOCAL, "--drop"], 2),
+        (["--rollback", "--drop"], 2),
+        (["--eval", "questions.jsonl"], 2),
+        (["--switch"], 2),
+        (["--model", "no-such:model"], 2),
+        (["--model", "perplexity:sonar"], 9),
+        (["--index", "absent", "--model", LOCAL], 5),
+        (["--model", LOCAL, "--eval", "absent.jsonl"], 5),
+        (["--rollback"], 6),
+    ],
+)
+@pytest.mark.usefixtures("library")
+def test_wrong_usage(arguments: list[str], code: int) -> None:
+    assert parsed("reembed", *arguments, code=code)["error"]["message"]
+
+
+def test_a_killed_build_leaves_searches_as_they_are_and_goes_on(engine: RAGEngine) -> None:
+    for log in range(4):
+        document = engine.process(engine.add_file(pdfs.plain([f"Log {log}."]), f"log {log}.pdf", enqueue=False).id)
+        engine.index_document(document.id, [entry(log, number) for number in range(1, ENTRIES + 1)])
+    total = engine.inspect_index().chunks
+    sizes = [document.chunk_count for document in reversed(engine.documents())]  # oldest first
+    assert min(sizes) > 64
+    whole = {sum(sizes[:count]) for count in range(5)}
+    before = [hit.chunk.id for hit in engine.search({"query": "entry 7"}).results]
+
+    def local() -> EmbeddingGeneration | None:
+        return next((one for one in engine.embedding_generations() if one.space.name == LOCAL), None)
+
+    def half_built() -> bool:
+        generation = local()
+        return generation is not None and 0 < generation.progress.done < total
+
+    command = [sys.executable, "-m", "rag", "reembed", "--model", LOCAL]
+    build = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until(lambda: half_built() or build.poll() is not None, "a document to be embedded")
+    build.kill()
+    build.wait()
+
+    killed = local()
+    assert killed is not None
+    assert killed.state is GenerationState.BUILDING
+    assert killed.progress.done in whole - {total}
+    assert [hit.chunk.id for hit in engine.search({"query": "entry 7"}).results] == before
+
+    resumed = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert resumed.returncode == 0, resumed.stderr
+    finished = local()
+    assert finished is not None
+    assert (finished.state, finished.progress.done) == (GenerationState.ACTIVE, total)
+    assert states(parsed("reembed")) == {BLIND: "retired", LOCAL: "active"}
+
+
+def entry(log: int, number: int) -> TextBlock:
+    text = f"Entry {number} of log {log} counts {number * 7} barrels. " * 16
+    return TextBlock(page_number=number, bbox=Rect(72, 60, 300, 75), line_start=number, line_end=number, text=text)

@@ -1,0 +1,203 @@
+"""Every stage of a search and every cache, over a real database and a language model behind its real client."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from psycopg import conninfo
+
+from rag import errors
+from rag.config import load_config
+from rag.engine import RAGEngine
+from rag.types import AnswerResponse, SearchResponse
+from tests import pdfs, vendors
+from tests.integration.conftest import new_database
+from tests.vendor_servers import VendorServer
+
+HARBOUR = (
+    "The harbour of Lindmark handled 4,812 ships in 2019.",
+    "Its largest crane lifts 95 tonnes.",
+)
+PORT = (
+    "The port of Lindmark handled 4,812 ships in 2019.",
+    "Its largest crane lifts 95 tons.",
+)
+ORCHARD = ("The orchard grows eleven kinds of pears.", "Harvest begins in the last week of August.")
+QUESTION = "How many ships did the harbour handle?"
+
+
+@dataclass
+class Desk:
+    """An engine with a language model, and the server behind that."""
+
+    engine: RAGEngine
+    server: VendorServer
+
+    def says(self, *lines: str) -> None:
+        """What the model will say, whatever it is asked."""
+        self.server.pieces = ["\n".join(lines)]
+
+    def search(self, query: str = QUESTION, **retrieval: Any) -> SearchResponse:
+        return self.engine.search({"query": query, "retrieval": {"min_score": 0.0, **retrieval}})
+
+    def answer(self, **options: Any) -> AnswerResponse:
+        return self.engine.answer({"question": QUESTION, "options": options})
+
+    def hits(self, kind: str) -> int:
+        (found,) = [cache.hits for cache in self.engine.caches() if cache.kind == kind]
+        return found
+
+
+@pytest.fixture(scope="module")
+def opened(server_url: str, migrated_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """Three documents of ann's, taken in once."""
+    folder = tmp_path_factory.mktemp("desk")
+    template = str(conninfo.conninfo_to_dict(migrated_url)["dbname"])
+    with new_database(server_url, template=template) as url, vendors.vendor("openai", folder) as vendor:
+        config = vendor.config(rag_data_dir=folder / "data", rag_database_url=url, rag_embed_model="local")
+        with RAGEngine(config, user_id="ann") as engine:
+            for name, lines in {"harbour.pdf": HARBOUR, "port.pdf": PORT, "orchard.pdf": ORCHARD}.items():
+                engine.process(engine.add_file(pdfs.plain(lines), name, enqueue=False).id)
+            yield Desk(engine, vendor.server)
+
+
+@pytest.fixture
+def desk(opened: Desk) -> Desk:
+    """Nothing was asked before."""
+    opened.engine.clear_caches()
+    opened.server.requests.clear()
+    return opened
+
+
+def names(response: SearchResponse) -> list[str]:
+    return [hit.document_name for hit in response.results]
+
+
+def test_rewrites_and_hypothetical_answers_are_searched_and_asked_for_once(desk: Desk) -> None:
+    desk.says("pears grown in the orchard", "harvest in August")
+    first = desk.search(multi_query=2, trace=True)
+    assert first.trace is not None
+    assert [(variant.kind, variant.text) for variant in first.trace.variants] == [
+        ("question", QUESTION),
+        ("rewrite", "pears grown in the orchard"),
+        ("rewrite", "harvest in August"),
+    ]
+    assert names(first)[0] == "orchard.pdf"  # two of the three texts speak of it
+    assert names(desk.search())[0] == "harbour.pdf"
+    assert names(desk.search(multi_query=2)) == names(first)
+    assert len(desk.server.requests) == 1
+    assert desk.hits("rewrites") == 1
+    desk.says("Harvest of the pears begins in August.")
+    with_answer = desk.search(hyde=True, trace=True)
+    assert with_answer.trace is not None
+    assert [variant.kind for variant in with_answer.trace.variants] == ["question", "hyde"]
+    assert len(desk.server.requests) == 2
+    assert desk.hits("embeddings") >= 3
+
+
+def test_without_a_model_only_what_needs_one_is_refused(desk: Desk) -> None:
+    config = load_config(
+        rag_data_dir=desk.engine.config.rag_data_dir, rag_database_url=desk.engine.config.rag_database_url
+    )
+    with RAGEngine(config, user_id="ann") as engine:
+        assert engine.search({"query": QUESTION}).results
+        for asked in ({"hyde": True}, {"multi_query": 1}, {"rerank": {"enabled": True, "by": "llm"}}):
+            with pytest.raises(errors.ConfigError, match="key"):
+                engine.search({"query": QUESTION, "retrieval": asked})
+
+
+def test_required_words_shut_out_what_lacks_them(desk: Desk) -> None:
+    assert names(desk.search(must_include=["CRANE", "tons."])) == ["port.pdf"]
+    assert set(names(desk.search(must_include=["tons.", "pears"], must_include_mode="any"))) == {
+        "port.pdf",
+        "orchard.pdf",
+    }
+    assert names(desk.search(must_include=["tons.", "pears"])) == []
+
+
+def test_diversity_takes_another_thing_before_the_same_again(desk: Desk) -> None:
+    question = "ships handled by harbour and port of Lindmark, pears"
+    assert set(names(desk.search(question))[:2]) == {"harbour.pdf", "port.pdf"}
+    assert names(desk.search(question, diversity=0.7))[1] == "orchard.pdf"
+
+
+def test_the_model_may_order_the_candidates(desk: Desk) -> None:
+    first = names(desk.search())
+    desk.says(*(f"{number}: {10 if name == 'orchard.pdf' else 0}" for number, name in enumerate(first, start=1)))
+    response = desk.search(rerank={"enabled": True, "by": "llm"})
+    scores = {hit.document_name: hit.rerank_score for hit in response.results}
+    assert scores == {"orchard.pdf": 1.0, "harbour.pdf": 0.0, "port.pdf": 0.0}
+    desk.search(rerank={"enabled": True, "by": "llm"})
+    assert len(desk.server.requests) == 1
+    desk.says("I like them all.")
+    with pytest.raises(errors.RetrievalError):
+        desk.search("Which harbour?", rerank={"enabled": True, "by": "llm"})
+
+
+def test_a_passage_is_the_page_or_the_chunk_alone(desk: Desk) -> None:
+    sentences = "The harbour is old and its ships are many. " * 12
+    text = "\n\n".join(f"Paragraph {number}. {sentences}" for number in range(6))
+    desk.engine.process(desk.engine.add_file(text.encode(), "old.txt", index_name="old", enqueue=False).id)
+    request = {"index_name": "old", "query": "an old harbour"}
+    (page,) = desk.engine.search({**request, "retrieval": {"top_k": 1}}).results
+    (chunk,) = desk.engine.search({**request, "retrieval": {"top_k": 1, "passage": "chunk"}}).results
+    assert chunk.passage.text == chunk.chunk.text
+    assert chunk.passage.text in page.passage.text
+    assert len(page.passage.text) > len(chunk.passage.text)
+
+
+def test_the_trace_tells_of_every_candidate(desk: Desk) -> None:
+    assert desk.search().trace is None
+    response = desk.search(trace=True, top_k=1, rerank={"enabled": True})
+    assert response.trace is not None
+    candidates = response.trace.candidates
+    assert [candidate.fused_rank for candidate in candidates] == [1, 2, 3]
+    assert sorted(candidate.outcome for candidate in candidates) == ["beyond_top_k", "beyond_top_k", "returned"]
+    (returned,) = [candidate for candidate in candidates if candidate.outcome == "returned"]
+    (hit,) = response.results
+    assert (returned.chunk_id, returned.hit, returned.final_score) == (hit.chunk.id, 1, hit.final_score)
+    assert (returned.vector_rank, returned.vector_score) == (hit.vector_rank, hit.vector_score)
+    assert all(candidate.rerank_score is not None for candidate in candidates)
+    low = desk.search(trace=True, min_score=1.0, mode="vector").trace
+    assert low is not None
+    assert {candidate.outcome for candidate in low.candidates} == {"below_min_score"}
+
+
+def test_an_answer_is_written_once_for_each_user_question_and_choice(desk: Desk) -> None:
+    desk.says('It handled 4,812 ships [S1] <quote id="S1">handled 4,812 ships</quote>.')
+    first = desk.answer()
+    again = desk.answer()
+    assert len(desk.server.requests) == 1
+    assert (again.answer, again.citations) == (first.answer, first.citations)
+    assert first.usage.output_tokens > 0
+    assert again.usage.output_tokens == 0
+    desk.answer(use_cache=False)
+    assert len(desk.server.requests) == 2
+    desk.engine.clear_caches()
+    desk.answer()
+    assert len(desk.server.requests) == 3
+    other = desk.engine.for_user("bob")
+    other.process(other.add_file(pdfs.plain(HARBOUR), "harbour.pdf", enqueue=False).id)
+    other.answer({"question": QUESTION})
+    assert len(desk.server.requests) == 4
+
+
+def test_a_broken_off_answer_is_not_kept(desk: Desk) -> None:
+    desk.says("It handled 4,812 ships [S1].")
+    events = desk.engine.stream_answer({"question": QUESTION})
+    next(iter(events))
+    events.close()  # type: ignore[attr-defined]  # a generator
+    assert not any(cache.entries for cache in desk.engine.caches() if cache.kind == "answers")
+
+
+def test_little_room_leaves_out_the_last_sources(desk: Desk) -> None:
+    lines = [f"Ship {number} called at the harbour on a fine day of the year and left again." for number in range(400)]
+    content = pdfs.plain(lines[:40]), pdfs.plain(lines[40:80]), pdfs.plain(lines[80:120])
+    for number, pdf in enumerate(content):
+        desk.engine.process(desk.engine.add_file(pdf, f"{number}.pdf", index_name="ships", enqueue=False).id)
+    desk.says("Many [S1].")
+    for tokens in (600, 6000):
+        desk.engine.answer({"question": QUESTION, "indexName": "ships", "options": {"maxContextTokens": tokens}})
+    small, large = (str(body["messages"]).count("[Source:") for body in desk.server.bodies)
+    assert 1 <= small < large

@@ -229,6 +229,8 @@ def _extracted(
     for extract in extractive.extract(question, list(context.hits.values()), reranker=reranker):
         citation_id = ids[id(extract.hit)]
         shown = plain(extract.text)
+        if not any(map(str.isalnum, shown)):  # a picture's address, and nothing else
+            continue
         gap = "\n\n" if text else ""
         start = len(text) + len(gap)
         piece = f"{gap}{shown} [{citation_id}]"

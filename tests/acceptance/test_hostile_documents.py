@@ -185,13 +185,20 @@ cases = pytest.mark.parametrize(("kind", "suffix"), CASES)
 
 
 @cases
-@pytest.mark.parametrize("question", [QUESTION, "Which instructions, sources, terms and images are there?"])
-def test_extracted_sentences_are_shown_as_data(desk: Desk, kind: str, suffix: str, question: str) -> None:
-    shown, response = desk.ask(kind, suffix, question, reply=None)
+def test_extracted_sentences_are_shown_as_data(desk: Desk, kind: str, suffix: str) -> None:
+    shown, response = desk.ask(kind, suffix, QUESTION, reply=None)
     assert_clean_answer(shown, response)
-    if question == QUESTION:
-        assert response.status == "ok"
-        assert "7 francs a day" in response.answer
+    assert response.status == "ok"
+    assert "7 francs a day" in response.answer
+    assert all(re.search(r"\w", sentence.text) for sentence in response.sentences)
+
+
+@pytest.mark.parametrize(("kind", "line"), [(kind, line) for kind in HOSTILE for line in HOSTILE[kind]])
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_hostile_lines_are_clean_when_they_are_what_is_asked_for(desk: Desk, kind: str, suffix: str, line: str) -> None:
+    shown, response = desk.ask(kind, suffix, f"moorage {line}", reply=None)
+    assert_clean_answer(shown, response)
+    assert all(re.search(r"\w", sentence.text) for sentence in response.sentences)
 
 
 @cases

@@ -292,6 +292,14 @@ def test_without_a_model_a_table_s_row_is_quoted_with_its_header() -> None:
     assert response.sentences[0].text == "Staff – 2022: 110; 2021: 98"
 
 
+def test_without_a_model_a_line_of_which_nothing_may_be_shown_is_no_answer() -> None:
+    picture = sources.hit("![The contract ends on 30 June 2030](http://evil.example/p.png)")
+    response = extract("When does the contract end?", picture)
+    assert response.status == "insufficient_context"
+    both = extract("When does the contract end?", picture, CONTRACT)
+    assert all("contract" in sentence.text for sentence in both.sentences)
+
+
 def test_without_a_model_and_an_answer_the_nearest_passages_are_shown() -> None:
     response = extract("Who won the chess tournament in Reykjavik?", REPORT, CONTRACT)
     assert response.status == "insufficient_context"

@@ -3,7 +3,7 @@
 import os
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path, PurePath
 from typing import Protocol
 
@@ -75,9 +75,12 @@ class Intake:
         """
         with self._alone():
             present = self._documents.of_sources(self._user_id, self._index.id, prefix=folder.prefix)
+            known: dict[str | None, list[Document]] = {}
+            for document in present:
+                known.setdefault(document.source, []).append(document)
             wanted = list(_wanted(folder.list(), source, present))
             for file in wanted[:max_files]:
-                yield self._fetched(folder, file, [document for document in present if document.source == file.id])
+                yield self._attempt(file, folder.fetch(file), known.get(file.id, []))
             for file in wanted[max_files:]:
                 yield _left_out(file.id, f"The folder has more than {max_files} files. Raise maxFiles, or split it.")
             if remove:
@@ -92,12 +95,17 @@ class Intake:
                 )
             yield
 
-    def _fetched(self, folder: SourceFolder, file: SourceFile, present: Sequence[Document]) -> FileReport:
+    def _attempt(
+        self, file: SourceFile, fetched: AbstractContextManager[Path], present: Sequence[Document]
+    ) -> FileReport:
         try:
-            with folder.fetch(file) as path:
-                return self._take(path, file, present)
+            with fetched as path:
+                report = self._take(path, file, present)
         except _REFUSED as error:
-            return self._refused(file.id, error.code, error.message)
+            report = FileReport(file_id=file.id, state="failed", code=error.code, reason=error.message)
+        if report.state == "failed" and not self._skip_failures:
+            raise errors.SourceError(f"{file.id}: {report.reason}", details={"file_id": file.id, "code": report.code})
+        return report
 
     def _removed(self, folder: SourceFolder, present: Iterable[Document], wanted: set[str]) -> Iterator[FileReport]:
         gone = {
@@ -114,10 +122,7 @@ class Intake:
         """Take in a local file."""
         file = SourceFile(id=file_id(path), path=path.name, name=path.name)
         present = self._documents.of_sources(self._user_id, self._index.id, sources=[file.id])
-        try:
-            return self._take(path, file, present)
-        except _REFUSED as error:
-            return self._refused(file.id, error.code, error.message)
+        return self._attempt(file, nullcontext(path), present)
 
     def _take(self, path: Path, file: SourceFile, present: Sequence[Document]) -> FileReport:
         if not path.is_file():
@@ -188,12 +193,8 @@ class Intake:
             self._library.purge([document.id])
         if is_limit:
             return _left_out(file.id, reason)
-        return self._refused(file.id, code, reason, document.id if document.deleted_at is None else None)
-
-    def _refused(self, file_id: str, code: str, reason: str, document_id: uuid.UUID | None = None) -> FileReport:
-        if not self._skip_failures:
-            raise errors.SourceError(f"{file_id}: {reason}", details={"file_id": file_id, "code": code})
-        return FileReport(file_id=file_id, state="failed", document_id=document_id, code=code, reason=reason)
+        stays = document.id if document.deleted_at is None else None
+        return FileReport(file_id=file.id, state="failed", document_id=stays, code=code, reason=reason)
 
 
 def file_id(path: Path) -> str:

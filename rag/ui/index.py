@@ -19,6 +19,7 @@ from rag.types import (
 from rag.ui import session
 from rag.ui.answer import place
 from rag.ui.frame import door, empty
+from rag.ui.generations import embedding_models
 from rag.ui.text import plain, size
 from rag.ui.viewer import Mark, show_pdf
 from rag.ui.why import why_not
@@ -63,6 +64,7 @@ def overview() -> None:
     with right.container(border=True):
         st.subheader("Models", anchor=False)
         _facts({role.capitalize(): model for role, model in session.engine().models().items()})
+    embedding_models()
     _caches()
 
 

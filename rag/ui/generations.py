@@ -1,0 +1,77 @@
+"""The embedding models whose vectors the index has: which one is searched, and the ways to another."""
+
+import streamlit as st
+
+from rag.types import EmbeddingGeneration, GenerationState
+from rag.ui import session
+from rag.ui.frame import door
+from rag.ui.text import plain
+
+POLL_SECONDS = 2.0
+STATES = {
+    GenerationState.ACTIVE: ":material/check_circle: Searched",
+    GenerationState.READY: ":material/pending: Ready",
+    GenerationState.BUILDING: ":material/hourglass: Incomplete",
+    GenerationState.RETIRED: ":material/history: Searched before",
+}
+
+
+def embedding_models() -> None:
+    """The models, if there is more than one; followed while one is being built by `pagelight reembed`."""
+    generations = session.engine().embedding_generations()
+    if len(generations) == 1:
+        return
+    building = any(one.state is GenerationState.BUILDING for one in generations)
+    st.fragment(_models, run_every=POLL_SECONDS if building else None)(building)
+
+
+def _models(was_building: bool) -> None:
+    generations = session.engine().embedding_generations()
+    if was_building and not any(one.state is GenerationState.BUILDING for one in generations):
+        st.rerun()  # nothing is left to follow
+    with door(), st.container(border=True):
+        st.subheader("Embedding models", anchor=False)
+        for generation in generations:
+            _model(generation)
+
+
+def _model(generation: EmbeddingGeneration) -> None:
+    space, number = generation.space, generation.generation
+    with st.container(horizontal=True, vertical_alignment="center", key=f"generation-{number}"):
+        st.markdown(f"{plain(space.name)} · {space.dimensions} dimensions", width="stretch")
+        if generation.state is GenerationState.BUILDING:
+            _progress(generation)
+        else:
+            st.markdown(STATES[generation.state], width="content")
+        if generation.state is GenerationState.READY and st.button("Switch", key=f"switch-{number}", type="primary"):
+            with st.spinner("Switching …"):
+                session.engine().switch_generation(generation=number)
+            st.rerun()
+        if generation.state is GenerationState.RETIRED and st.button("Roll back", key=f"rollback-{number}"):
+            with st.spinner("Rolling back …"):
+                session.engine().rollback_generation()
+            st.rerun()
+        if generation.state is not GenerationState.ACTIVE:
+            _drop(generation)
+
+
+def _progress(generation: EmbeddingGeneration) -> None:
+    done, total = generation.progress.done, generation.progress.total
+    st.progress(
+        done / max(total, 1),
+        text=f"{done:,} of {total:,} chunks",
+        width=220,
+    )
+    st.markdown(
+        STATES[generation.state],
+        width="content",
+        help="Run `pagelight reembed --model PROVIDER:MODEL` to build the rest, if it is not running.",
+    )
+
+
+def _drop(generation: EmbeddingGeneration) -> None:
+    with st.popover("Drop", key=f"drop-{generation.generation}"):
+        st.text(f"The vectors of {generation.space.name} will be gone, and a build of them ends.")
+        if st.button("Drop them", key=f"drop-now-{generation.generation}", type="primary"):
+            session.engine().drop_generation(generation=generation.generation)
+            st.rerun()

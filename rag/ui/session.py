@@ -1,10 +1,10 @@
 """Who is asking, and the engine that answers them."""
 
-import importlib
 import subprocess
 
 import streamlit as st
 
+from rag import worker
 from rag.engine import RAGEngine
 
 LOCAL_USER = "local"
@@ -28,8 +28,7 @@ def _keep_a_worker() -> None:
     """See that this process has a worker that reads documents; it ends with this process."""
     workers = _workers()
     if not workers or workers[-1].poll() is not None:
-        # The worker is a door of its own, to be started, not used: hence no import of it.
-        workers.append(importlib.import_module("rag.worker").spawn())
+        workers.append(worker.spawn())
 
 
 def user_id() -> str | None:

@@ -49,7 +49,9 @@ class Unfinished:
 
 @dataclass(frozen=True)
 class Slow:
-    """Nothing is answered in time."""
+    """Nothing more comes in time after so many pieces of a stream; 0: nothing at all."""
+
+    after: int = 0
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
         match fault:
             case Refusal():
                 self.send_json(self.refusal(fault), fault.status)
-            case Slow():
+            case Slow(after=0):
                 self.script.closing.wait(SLOW_SECONDS)
                 self.close_connection = True
             case Cut(after=0):
@@ -137,12 +139,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        count = fault.after if isinstance(fault, Cut) else len(events)
+        count = fault.after if isinstance(fault, Cut | Slow) else len(events)
         for event in events[:count]:
             self.send_event(event)
         while isinstance(fault, Endless) and not self.script.closing.wait(0.001):
             self.send_event(events[0])
-        if isinstance(fault, Cut):
+        if isinstance(fault, Slow):
+            self.script.closing.wait(SLOW_SECONDS)
+        if isinstance(fault, Cut | Slow):
             self.close_connection = True
         else:
             self.wfile.write(b"0\r\n\r\n")

@@ -33,6 +33,8 @@ def vendor_errors(label: str, setting: str = "", secrets: Sequence[str] = ()) ->
     """
     try:
         yield
+    except errors.Error:  # some are also what `_foreign_errors` lists
+        raise
     except _foreign_errors() as error:
         status = _status(error)
         if isinstance(error, _loaded(_CLIENT_TIMEOUTS)):

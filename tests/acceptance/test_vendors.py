@@ -337,6 +337,15 @@ def test_a_connection_cut_in_the_middle_of_an_answer(vendor: Vendor) -> None:
 
 
 @every_vendor
+def test_an_answer_that_stops_coming(vendor: Vendor) -> None:
+    vendor.server.faults.append(Slow(after=1))
+    pieces = providers.complete_stream(vendor.llm(provider_timeout_seconds=0.3), MESSAGES)
+    assert next(pieces) == vendor.server.pieces[0]
+    with pytest.raises(errors.ProviderError, match="did not answer in time"):
+        next(pieces)
+
+
+@every_vendor
 def test_a_stream_without_its_end_is_no_answer(vendor: Vendor) -> None:
     vendor.server.faults.append(Unfinished())
     with pytest.raises(errors.ProviderError, match="stopped before its answer was complete"):

@@ -257,6 +257,17 @@ def test_an_adapter_that_returns_too_few_vectors_is_an_error() -> None:
         providers.embed_texts(embedder, ["a", "b"])
 
 
+def test_an_adapter_s_own_error_of_ours_stays_what_it_is() -> None:
+    def refuse(texts: list[str]) -> list[list[float]]:
+        raise errors.ValidationError(f"{len(texts)} texts are too many.")
+
+    registry = providers.Registry()
+    registry.register("strict", refuse, EmbeddingModel("strict", dimensions=1))
+    _, embedder = registry.embedding_model(config(rag_embed_model="strict"))
+    with pytest.raises(errors.ValidationError, match="2 texts are too many"):
+        providers.embed_texts(embedder, ["a", "b"])
+
+
 def test_built_in_providers_stay() -> None:
     registry = providers.Registry()
     with pytest.raises(errors.ValidationError):

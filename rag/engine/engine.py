@@ -15,7 +15,7 @@ from rag.engine.folders import Folders, find_index
 from rag.engine.interface import BY_SIMILARITY, QUESTION_TOP_K, deleted, ingested, named, queried, within
 from rag.engine.library import FileContent, Library, OnProgress
 from rag.engine.reembedding import Reembedding
-from rag.engine.requests import parse
+from rag.engine.requests import own_key, parse, with_own_key
 from rag.engine.resources import Resources
 from rag.engine.sync import OnFile
 from rag.store import CACHE_KINDS, CacheKind, CacheStats, FileStore, Health, Store
@@ -389,10 +389,12 @@ class RAGEngine:
         Raises:
             errors.ValidationError: the request is malformed.
             errors.NotFoundError: there is no such index.
-            errors.ProviderError: the provider that embeds the query refuses or is down.
+            errors.AuthError: the provider that embeds the query refuses the request's own key.
+            errors.ProviderError: that provider refuses or is down.
         """
         request = parse(SearchRequest, request)
-        return self._search_in(self._asked(request.index_name), request)
+        with own_key(request.auth):
+            return self._search_in(self._asked(request.index_name), request)
 
     def _search_in(self, index: Index, request: SearchRequest) -> SearchResponse:
         return self._searcher(index, request).search(self._scope(index, request.retrieval), request)
@@ -439,6 +441,7 @@ class RAGEngine:
         Raises:
             errors.ValidationError: the request is malformed.
             errors.NotFoundError: there is no such index.
+            errors.AuthError: a provider refuses the request's own key.
             errors.ProviderError: a provider refuses or is down.
         """
         if isinstance(request, str):
@@ -452,8 +455,10 @@ class RAGEngine:
     def stream_answer(self, request: AnswerRequest | Mapping[str, Any]) -> Iterator[AnswerEvent]:
         """Pieces of the answer as they come, then the checked answer, which replaces them."""
         request = parse(AnswerRequest, request)
-        llm = self._resources.language_model(self._generation(request))
-        question = answering.condense(request.question, request.history, llm)
+        generation = self._generation(request)
+        llm = self._resources.language_model(generation)
+        with own_key(generation.auth):
+            question = answering.condense(request.question, request.history, llm)
         found = self.search(
             SearchRequest(
                 index_name=request.index_name,
@@ -463,7 +468,7 @@ class RAGEngine:
                 embedding=request.embedding,
             )
         )
-        return answering.stream(
+        events = answering.stream(
             question,
             found,
             request,
@@ -472,6 +477,7 @@ class RAGEngine:
             locate=self.locate,
             memory=self._memory,
         )
+        return with_own_key(events, generation.auth)
 
     def _generation(self, request: AnswerRequest) -> GenerationOptions:
         """With the request's key where it can only be meant for the provider that writes, too: never for another."""

@@ -1,13 +1,19 @@
 """Requests as callers write them: models, or plain mappings in either spelling."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
 from typing import Any, TypeVar
 
 import pydantic
 
 from rag import errors
+from rag.types import Auth
 
 Request = TypeVar("Request", bound=pydantic.BaseModel)
+Event = TypeVar("Event")
+
+_REFUSED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 
 
 def parse(model: type[Request], request: Request | Mapping[str, Any]) -> Request:
@@ -23,3 +29,26 @@ def parse(model: type[Request], request: Request | Mapping[str, Any]) -> Request
     problems = [{"field": ".".join(map(str, item["loc"])), "message": item["msg"]} for item in found]
     words = "; ".join(f"{problem['field'] or 'request'}: {problem['message']}" for problem in problems)
     raise errors.ValidationError(f"The request is malformed. {words}.", details={"problems": problems})
+
+
+@contextmanager
+def own_key(auth: Auth) -> Iterator[None]:
+    """Run calls with the key that came with a request: one that is refused is the caller's to correct.
+
+    Raises:
+        errors.AuthError: the provider refuses that key.
+    """
+    try:
+        yield
+    except errors.ProviderError as error:
+        if auth.api_key is None or error.details.get("status") not in _REFUSED:
+            raise
+        raise errors.AuthError(
+            f"The key that came with the request is refused. {error.message}", details=error.details
+        ) from None
+
+
+def with_own_key(events: Generator[Event, None, None], auth: Auth) -> Generator[Event, None, None]:
+    """`events`, made with the key that came with a request."""
+    with own_key(auth):
+        yield from events

@@ -11,7 +11,7 @@ import rag
 from rag import errors
 from rag.types import AdapterOptions, AnswerRequest, IndexRequest, SearchRequest, Source
 from tests.embeddings import bag_of_words
-from tests.vendor_servers import openai_server
+from tests.vendor_servers import Refusal, openai_server
 
 HARBOUR = "The harbour of Lindmark handled 4,812 ships in 2019."
 
@@ -258,6 +258,24 @@ def test_a_requests_own_key_is_used_for_that_request_only(
         finally:
             rag.clear_config()
     assert "sk-of-" not in caplog.text
+
+
+def test_a_requests_own_key_that_is_refused_is_the_callers_to_correct(settings: dict[str, Any], folder: Path) -> None:
+    generation = {"provider": "openai", "model": "gpt-4o", "auth": {"apiKey": "sk-wrong"}}
+    ask = {"question": "How many ships did the harbour of Lindmark handle?", "generation": generation}
+    with openai_server() as server:
+        rag.configure({**settings, "openai_base_url": server.url, "openai_api_key": "sk-of-the-house"})
+        try:
+            rag.build_index({"source": {"folderId": str(folder)}, "embedding": {"provider": "local"}})
+            server.faults.append(Refusal(401, "Incorrect API key provided: sk-wrong."))
+            with pytest.raises(errors.AuthError, match="came with the request") as caught:
+                rag.answer(ask)
+            assert "sk-" not in caught.value.message
+            server.faults.append(Refusal(401, "Incorrect API key provided."))
+            with pytest.raises(errors.ProviderError):  # the key of the house is nothing the caller could correct
+                rag.answer({**ask, "generation": {"provider": "openai", "model": "gpt-4o"}})
+        finally:
+            rag.clear_config()
 
 
 def test_a_key_goes_to_the_provider_that_writes_only_if_it_cannot_be_meant_for_another(

@@ -171,6 +171,7 @@ class Reembedding:
         )
 
     def _switch(self, generation: EmbeddingGeneration) -> Index:
+        self._resources.embedder(generation.space)  # raises here, and not in every search, if its key is missing
         for _ in range(MOST_ROUNDS):
             switched = self._store.generations.switch(self._user_id, generation)
             if switched is not None:

@@ -155,6 +155,17 @@ def test_what_changes_during_a_build_is_in_both(engine: RAGEngine, library: dict
 
 
 @pytest.mark.usefixtures("library")
+def test_a_model_that_is_unknown_here_is_not_switched_to(engine: RAGEngine) -> None:
+    engine.reembed("default", WORDS)
+    with (
+        RAGEngine(engine.config, user_id="ada") as elsewhere,
+        pytest.raises(errors.EmbeddingCapabilityError, match="words"),
+    ):
+        elsewhere.switch_generation()
+    assert states(engine) == {LOCAL: "active", WORDS: "ready"}
+
+
+@pytest.mark.usefixtures("library")
 def test_what_comes_after_a_build_is_embedded_before_the_switch_and_before_the_way_back(engine: RAGEngine) -> None:
     engine.reembed("default", WORDS)
     add(engine, "meadow.pdf", "The meadow is mown twice a year.")

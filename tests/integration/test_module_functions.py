@@ -9,9 +9,10 @@ import pytest
 
 import rag
 from rag import errors
-from rag.types import AdapterOptions, AnswerRequest, IndexRequest, SearchRequest, Source
+from rag.types import AdapterOptions, AnswerEvent, AnswerRequest, AnswerToken, IndexRequest, SearchRequest, Source
+from tests import pdfs
 from tests.embeddings import bag_of_words
-from tests.vendor_servers import Refusal, openai_server
+from tests.vendor_servers import Refusal, Slow, openai_server
 
 HARBOUR = "The harbour of Lindmark handled 4,812 ships in 2019."
 
@@ -297,3 +298,87 @@ def test_a_key_goes_to_the_provider_that_writes_only_if_it_cannot_be_meant_for_a
                 rag.answer({"question": "How many ships?", "generation": {"provider": "openai", "model": "gpt-4o"}})
         finally:
             rag.clear_config()
+
+
+def test_a_request_may_be_less_patient_with_a_provider(settings: dict[str, Any], folder: Path) -> None:
+    hasty = {"timeoutSeconds": 0.2, "maxRetries": 0}
+    with openai_server() as server:
+        rag.configure({**settings, "openai_base_url": server.url, "openai_api_key": "sk-of-the-house"})
+        try:
+            embedding = {"provider": "openai", "model": "text-embedding-3-small"}
+            rag.build_index({"source": {"folderId": str(folder)}, "embedding": embedding})
+            query = {"query": "ships", "mode": "vector", "minScore": 0}
+            server.faults.append(Slow())
+            with pytest.raises(errors.ProviderError, match="in time"):
+                rag.search({**query, "embedding": {"providerOptions": hasty}})
+            generation = {"provider": "openai", "model": "gpt-4o", "providerOptions": hasty}
+            rag.search(query)  # now the question's vector is known, and only the writer is asked
+            server.faults.append(Slow())
+            with pytest.raises(errors.ProviderError, match="in time"):
+                rag.answer({"question": "ships", "mode": "vector", "minScore": 0, "generation": generation})
+        finally:
+            rag.clear_config()
+
+
+# --- what a response tells ---
+
+
+@pytest.mark.usefixtures("configured")
+def test_reranking_gives_each_result_its_score(folder: Path) -> None:
+    (folder / "orchard.txt").write_text("The orchard grows eleven kinds of pears.")
+    rag.build_index({"source": {"folderId": str(folder)}})
+    request = {"query": "How many ships did the harbour handle?", "minScore": 0}
+    plain = rag.search(request).model_dump(by_alias=True)["results"]
+    assert not any("rerankScore" in result for result in plain)
+    ranked = rag.search({**request, "rerank": {"enabled": True}}).model_dump(by_alias=True)["results"]
+    assert len(ranked) == 2
+    assert all(0 <= result["rerankScore"] <= 1 for result in ranked)
+    only_one = rag.search({**request, "rerank": {"enabled": True, "topN": 1}}).model_dump(by_alias=True)["results"]
+    assert sum("rerankScore" in result for result in only_one) == 1
+
+
+@pytest.mark.usefixtures("configured")
+def test_filters_of_files_and_types_hold(folder: Path) -> None:
+    (folder / "notes.md").write_text("# Notes\nShips came to the harbour.")
+    built = rag.build_index({"source": {"folderId": str(folder)}})
+    ids = {Path(file.file_id).name: str(file.document_id) for file in built.files}
+    request = {"query": "ships in the harbour", "minScore": 0}
+
+    def names(**filters: list[str]) -> set[str]:
+        return {hit.file_name for hit in rag.search({**request, "retrieval": {"filters": filters}}).results}
+
+    assert names() == {"harbour.txt", "notes.md"}
+    assert names(fileIds=[ids["notes.md"]]) == {"notes.md"}
+    assert names(mimeTypes=["text/plain"]) == {"harbour.txt"}
+    assert names(fileIds=[ids["notes.md"]], mimeTypes=["text/plain"]) == set()
+
+
+@pytest.mark.usefixtures("configured")
+def test_a_slide_of_a_presentation_is_no_page(folder: Path) -> None:
+    (folder / "deck.pptx").write_bytes(pdfs.presentation())
+    rag.build_index({"source": {"folderId": str(folder)}, "index": {"indexName": "slides"}})
+    found = rag.search({"indexName": "slides", "query": "Which cranes were replaced?", "minScore": 0}).results
+    slides = {(hit.page, hit.slide) for hit in found if hit.file_name == "deck.pptx"}
+    assert slides
+    assert all(page is None and slide is not None for page, slide in slides)
+    assert {(hit.page, hit.slide) for hit in found if hit.file_name == "harbour.txt"} <= {(1, None)}
+
+
+@pytest.mark.usefixtures("configured")
+def test_usage_counts_tokens_and_time(folder: Path) -> None:
+    rag.build_index({"source": {"folderId": str(folder)}})
+    usage = rag.search({"query": "How many ships?", "mode": "vector"}).usage
+    assert usage.embedding_tokens > 0
+    assert usage.latency_ms > 0
+    assert rag.search({"query": "ships", "mode": "lexical"}).usage.embedding_tokens == 0
+    assert rag.answer({"question": "How many ships?"}).usage.latency_ms > 0
+
+
+def test_an_answer_that_breaks_off_is_a_grounding_error(settings: dict[str, Any]) -> None:
+    class BreaksOff(rag.RAGEngine):
+        def stream_answer(self, request: object) -> Iterator[AnswerEvent]:
+            yield AnswerToken(text="The harbour")
+
+    config = rag.load_config(**{name.lower(): value for name, value in settings.items()})
+    with BreaksOff(config) as engine, pytest.raises(errors.GroundingError, match="broke off"):
+        engine.answer("How many ships?")

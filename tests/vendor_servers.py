@@ -17,6 +17,8 @@ from typing import Any
 
 TOKEN_PATH = "/token"
 ACCESS_TOKEN = "ya29.a-token-of-an-hour"
+RESPONSES_FIELDS = {"model", "input", "instructions", "max_output_tokens", "temperature", "store", "stream", "tools"}
+
 NATURAL_DIMENSIONS = {"nomic-embed-text": 768}
 """By model, where they are not those of OpenAI's."""
 
@@ -59,7 +61,14 @@ class Endless:
     """The first piece of a stream is said again and again until the client leaves."""
 
 
-Fault = Refusal | Cut | Unfinished | Slow | Endless
+@dataclass(frozen=True)
+class Failed:
+    """A run of the Responses protocol that begins well and fails, in the vendor's words."""
+
+    message: str
+
+
+Fault = Refusal | Cut | Unfinished | Slow | Endless | Failed
 
 
 @dataclass(frozen=True)
@@ -169,12 +178,34 @@ class _OpenAIHandler(_Handler):
     def answer(self, body: dict[str, Any], fault: Fault | None) -> None:
         if self.path.endswith("/embeddings"):
             self.send_json(self.embeddings(body))
+        elif self.path.endswith("/responses"):
+            self.respond(body, fault)
         elif body.get("stream"):
             self.send_events(self.events(body, finished=not isinstance(fault, Unfinished)), fault)
         else:
             message = {"role": "assistant", "content": "".join(self.script.pieces)}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
             self.send_json({**self.head(body, "chat.completion"), "choices": [choice], "usage": self.usage()})
+
+    def respond(self, body: dict[str, Any], fault: Fault | None) -> None:
+        """OpenAI's Responses; strict, as Perplexity is: any other field is refused."""
+        if unknown := set(body) - RESPONSES_FIELDS:
+            self.send_json(self.refusal(Refusal(400, f"unknown field {min(unknown)}")), 400)
+            return
+        place = {"item_id": "1", "output_index": 0, "content_index": 0, "sequence_number": 1}
+        events: list[dict[str, Any]] = [
+            {"type": "response.output_text.delta", "delta": piece, **place} for piece in self.script.pieces
+        ]
+        if isinstance(fault, Failed):
+            events = [events[0], self.ended("failed", error={"code": "server_error", "message": fault.message})]
+        elif not isinstance(fault, Unfinished):
+            events.append(self.ended("completed", error=None))
+        self.send_events([json.dumps(event) for event in events], fault)
+
+    def ended(self, status: str, error: object) -> dict[str, Any]:
+        usage = None if error else {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
+        response = {"id": "1", "object": "response", "status": status, "output": [], "usage": usage, "error": error}
+        return {"type": f"response.{status}", "sequence_number": 2, "response": response}
 
     def embeddings(self, body: dict[str, Any]) -> object:
         texts = [body["input"]] if isinstance(body["input"], str) else body["input"]

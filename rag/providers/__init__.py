@@ -6,6 +6,7 @@ from llama_index.core.llms import LLM
 from rag.config import Config
 from rag.providers.calls import complete, complete_stream, embed_query, embed_texts
 from rag.providers.catalogue import EmbeddingModel, Provider
+from rag.providers.drive import DriveFolder, is_drive
 from rag.providers.local import CrossEncoder, LocalEmbedding, count_tokens
 from rag.providers.registry import EXTRACTIVE, Embed, EmbeddingCapabilities, Registry
 from rag.types import EmbeddingSpace, GenerationOptions
@@ -13,6 +14,7 @@ from rag.types import EmbeddingSpace, GenerationOptions
 __all__ = [
     "EXTRACTIVE",
     "CrossEncoder",
+    "DriveFolder",
     "Embed",
     "EmbeddingCapabilities",
     "EmbeddingModel",
@@ -25,6 +27,7 @@ __all__ = [
     "embed_query",
     "embed_texts",
     "embedding_model",
+    "is_drive",
     "language_model",
 ]
 

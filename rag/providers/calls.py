@@ -59,4 +59,9 @@ def complete(llm: LLM, messages: Sequence[ChatMessage]) -> str:
 
 
 def _counts(values: dict[str, object]) -> dict[str, int]:
+    if usage := values.get("usage"):  # of OpenAI's Responses
+        values = {
+            "prompt_tokens": getattr(usage, "input_tokens", 0),
+            "completion_tokens": getattr(usage, "output_tokens", 0),
+        }
     return {name: value for name, value in values.items() if isinstance(value, int)}

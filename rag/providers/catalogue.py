@@ -19,6 +19,7 @@ class Protocol(StrEnum):
 
     LOCAL = "local"
     OPENAI = "openai"
+    RESPONSES = "responses"
     GEMINI = "gemini"
     VERTEX = "vertex"
     CUSTOM = "custom"
@@ -62,8 +63,8 @@ class Provider:
 
     A provider without `chat_models` writes nothing, one without `embedding_models` embeds nothing. `access` are
     groups of settings, one of which must be given in full; without it the key is needed. `client_settings` are what
-    its client is given besides key and address. `extra` is the optional dependency that brings its client; `body`
-    is added to each chat request.
+    its client is given besides key and address. `extra` is the optional dependency that brings its client. `renamed`
+    are earlier names of models and their present ones.
     """
 
     name: str
@@ -80,8 +81,7 @@ class Provider:
     default_embedding_model: str | None = None
     embedding_models: tuple[EmbeddingModel, ...] = ()
     open_embedding_models: bool = True
-    stream_usage: bool = True
-    body: tuple[tuple[str, object], ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
 
     def chat_family(self, model: str) -> ChatModels | None:
         """The first family that knows `model`."""
@@ -260,20 +260,14 @@ OPENROUTER = Provider(
 PERPLEXITY = Provider(
     name="perplexity",
     label="Perplexity",
-    protocol=Protocol.OPENAI,
+    protocol=Protocol.RESPONSES,  # its chat completions ended in September 2026
     key_setting="perplexity_api_key",
-    base_url="https://api.perplexity.ai",
+    base_url="https://api.perplexity.ai/v1",
     base_url_setting="perplexity_base_url",
     extra="openai",
-    default_chat_model="sonar",
-    chat_models=(
-        ChatModels(patterns=("sonar-reasoning*",), context_window=128_000, reasoning_tokens=REASONING_TOKENS),
-        ChatModels(patterns=("sonar-pro*",), context_window=200_000),
-        ChatModels(patterns=("sonar*",), context_window=128_000),
-        ANY_MODEL,
-    ),
-    stream_usage=False,
-    body=(("disable_search", True),),  # answers come from the documents, not from the web
+    default_chat_model="perplexity/sonar",
+    chat_models=(ChatModels(patterns=("perplexity/*", "sonar*"), context_window=128_000), ANY_MODEL),
+    renamed=(("sonar", "perplexity/sonar"), ("sonar-pro", "perplexity/sonar")),
 )
 
 OPENAI_COMPATIBLE = Provider(

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpx
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
 
@@ -64,6 +65,8 @@ def open_llm(access: Access, model: str, family: ChatModels, options: Generation
     with _extra(access.provider):
         if access.provider.protocol in GOOGLE:
             return _google_llm(access, model, family, options)
+        if access.provider.protocol is Protocol.RESPONSES:
+            return _responses_llm(access, model, family, options)
         return _openai_llm(access, model, family, options)
 
 
@@ -103,27 +106,15 @@ def _openai_embedding(access: Access, model: EmbeddingModel) -> BaseEmbedding:
 
 
 def _openai_llm(access: Access, model: str, family: ChatModels, options: GenerationOptions) -> LLM:
-    import openai
     from llama_index.llms.openai_like import OpenAILike
 
-    extra: dict[str, Any] = {}
-    if access.provider.stream_usage:
-        extra["stream_options"] = {"include_usage": True}
-    if access.provider.body:
-        extra["extra_body"] = dict(access.provider.body)
+    extra: dict[str, Any] = {"stream_options": {"include_usage": True}}
     if family.effort:
         extra["reasoning_effort"] = family.effort
         extra["max_completion_tokens"] = options.max_output_tokens + family.reasoning_tokens
-    client = openai.OpenAI(
-        api_key=access.key or NO_KEY,
-        base_url=access.base_url,
-        timeout=access.timeout_seconds,
-        max_retries=access.max_retries,
-        http_client=http_client(),
-    )
     return OpenAILike(
         model=model,
-        openai_client=client,
+        openai_client=_openai_client(access),
         api_key=access.key or NO_KEY,
         api_base=access.base_url,
         is_chat_model=True,
@@ -132,6 +123,36 @@ def _openai_llm(access: Access, model: str, family: ChatModels, options: Generat
         max_tokens=None if family.effort else options.max_output_tokens + family.reasoning_tokens,
         additional_kwargs=extra,
         max_retries=0,
+    )
+
+
+def _responses_llm(access: Access, model: str, family: ChatModels, options: GenerationOptions) -> LLM:
+    from rag.providers.responses import ResponsesLLM
+
+    return ResponsesLLM(
+        label=access.provider.label,
+        secrets=(access.key,) if access.key else (),
+        model=model,
+        openai_client=_openai_client(access),
+        async_http_client=httpx.AsyncClient(verify=tls_context()),
+        api_key=access.key or NO_KEY,
+        api_base=access.base_url,
+        context_window=family.context_window,
+        temperature=options.temperature,
+        max_output_tokens=options.max_output_tokens + family.reasoning_tokens,
+    )
+
+
+def _openai_client(access: Access) -> Any:
+    """OpenAI's own client."""
+    import openai
+
+    return openai.OpenAI(
+        api_key=access.key or NO_KEY,
+        base_url=access.base_url,
+        timeout=access.timeout_seconds,
+        max_retries=access.max_retries,
+        http_client=http_client(),
     )
 
 

@@ -138,6 +138,7 @@ class Registry:
         if choice is None:
             return None
         provider, name = choice
+        name = dict(provider.renamed).get(name, name)
         family = provider.chat_family(name)
         if family is None:
             raise errors.ValidationError(f"{provider.label} has no language models. Choose another provider.")

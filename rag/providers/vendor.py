@@ -200,7 +200,9 @@ async def _in_threads(pieces: Generator[Piece, None, None]) -> AsyncGenerator[Pi
 
 
 def _is_last(piece: ChatResponse) -> bool:
-    """Whether the vendor says why it ends: in OpenAI's choice object, or in Gemini's candidate as a dict."""
+    """Whether the vendor says that it ends: as an event, in OpenAI's choice, or in Gemini's candidate, a dict."""
     if isinstance(piece.raw, dict):
         return bool(piece.raw.get("finish_reason"))
+    if getattr(piece.raw, "type", None) in {"response.completed", "response.incomplete"}:
+        return True
     return any(choice.finish_reason for choice in getattr(piece.raw, "choices", None) or ())

@@ -14,7 +14,7 @@ from rag import errors, providers
 from rag.config import Config
 from rag.types import EmbeddingSpace, GenerationOptions
 from tests import vendor_servers, vendors
-from tests.vendor_servers import Cut, Endless, Fault, Refusal, Slow, Unfinished, VendorServer
+from tests.vendor_servers import Cut, Endless, Failed, Fault, Refusal, Slow, Unfinished, VendorServer
 from tests.vendors import KEY, Vendor
 
 MESSAGES = [
@@ -89,7 +89,7 @@ def test_a_whole_answer(vendor: Vendor) -> None:
     assert len(vendor.server.requests) == 1
 
 
-@of(*(name for name in vendors.NAMES if name != "perplexity"))
+@every_vendor
 def test_a_streamed_answer_comes_in_pieces_and_with_its_cost(vendor: Vendor) -> None:
     pieces = providers.complete_stream(vendor.llm(), MESSAGES)
     received = []
@@ -377,18 +377,44 @@ def test_a_server_without_a_key(openai_server: VendorServer) -> None:
     assert openai_server.bodies[0]["max_tokens"] == 1024
 
 
-@of("openrouter", "perplexity")
-def test_providers_that_are_only_rows(vendor: Vendor) -> None:
+@of("openrouter")
+def test_a_provider_that_is_only_a_row(vendor: Vendor) -> None:
     assert stream(vendor.llm()) == ANSWER
     [request] = vendor.server.requests
     assert request.headers["Authorization"] == f"Bearer {KEY}"
     assert request.body["model"] == vendor.row.default_chat_model
 
 
+# --- Perplexity -------------------------------------------------------------------------------------
+
+
 @of("perplexity")
-def test_perplexity_answers_from_the_documents_only(vendor: Vendor) -> None:
-    chat(vendor.llm())
-    assert vendor.server.bodies[0]["disable_search"] is True
+@pytest.mark.parametrize("name", [None, "sonar", "perplexity:sonar-pro"])
+def test_perplexity_is_asked_by_its_present_protocol_and_does_not_search(vendor: Vendor, name: str | None) -> None:
+    stream(vendor.llm(rag_gen_model=name))
+    [request] = vendor.server.requests
+    assert request.path == "/v1/responses"
+    assert request.headers["Authorization"] == f"Bearer {KEY}"
+    assert request.body["model"] == "perplexity/sonar"
+    assert [item["role"] for item in request.body["input"]] == ["developer", "user"]
+    assert (request.body["temperature"], request.body["max_output_tokens"]) == (0.1, 1024)
+    assert request.body["store"] is False
+    assert "tools" not in request.body
+
+
+@of("perplexity")
+@pytest.mark.parametrize("kind", ["chat", "stream"])
+def test_a_run_that_fails_after_it_began_is_the_vendor_s_words(vendor: Vendor, kind: str) -> None:
+    error = failure(CALLS[kind], vendor, Failed(f"The model is overloaded, {KEY}"))
+    assert "gave up: The model is overloaded" in error.message
+    assert KEY not in error.message
+
+
+@of("perplexity")
+def test_a_whole_answer_without_its_end_is_none_either(vendor: Vendor) -> None:
+    vendor.server.faults.append(Unfinished())
+    with pytest.raises(errors.ProviderError, match="stopped before its answer was complete"):
+        chat(vendor.llm())
 
 
 # --- Vertex AI --------------------------------------------------------------------------------------

@@ -1,0 +1,198 @@
+"""Folders in Google Drive, through Google's own client; imported only when one is taken in.
+
+A service account reads them: `GOOGLE_APPLICATION_CREDENTIALS` names its key file, and the folder is shared with its
+address. Docs and Slides have no file of their own and are exported as PDF (Slides: a page for each slide).
+"""
+
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+from rag import errors
+from rag.config import Config
+from rag.types import GOOGLE_APPS, SourceFile
+
+SCOPES = ["https://www.googleapis.com/auth/drive.readonly"]
+LABEL = "Google Drive"
+FOLDER = "application/vnd.google-apps.folder"
+SHORTCUT = "application/vnd.google-apps.shortcut"
+PDF = "application/pdf"
+FIELDS = "nextPageToken, files(id, name, mimeType, shortcutDetails(targetId, targetMimeType))"
+PAGE_SIZE = 1000
+"""The most that `files.list` gives at once."""
+
+ADDRESS = re.compile(r"gdrive:(?://)?([\w-]+)/?")
+
+Item = dict[str, Any]
+
+
+def is_drive(folder_id: str) -> bool:
+    """Whether a source's folder is in Google Drive."""
+    return folder_id.startswith("gdrive:")
+
+
+class DriveFolder:
+    """A folder at `gdrive://` and its id. A file's id is `gdrive://FOLDER/FILE`, whatever folder below it is in."""
+
+    def __init__(self, url: str, config: Config, *, include_subfolders: bool = True) -> None:
+        """Opens nothing yet.
+
+        Raises:
+            errors.ValidationError: `url` holds no folder's id.
+            errors.ConfigError: the client, or the service account's key file, is missing.
+        """
+        match = ADDRESS.fullmatch(url)
+        if match is None:
+            raise errors.ValidationError(
+                "source.folderId must be gdrive:// and a folder's id: the last part of its address in the browser.",
+                details={"field": "source.folderId"},
+            )
+        self._folder_id = match[1]
+        self._include_subfolders = include_subfolders
+        self._retries = config.provider_max_retries
+        self._service = _service(config)
+        self.prefix = f"gdrive://{self._folder_id}/"
+        """What the ids of all its files begin with."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._service.close()
+
+    def owns(self, file_id: str) -> bool:
+        """Whether a file of this id would be in the folder, or below it: the id does not tell which."""
+        return file_id.startswith(self.prefix)
+
+    def list(self) -> list[SourceFile]:
+        """All its files by path. Shortcuts stand for their files; shortcuts to folders are not followed.
+
+        Raises:
+            errors.SourceError: there is no such folder, or it is not shared with the service account.
+            errors.ProviderError: Drive refuses or is down.
+        """
+        with _drive_errors():
+            kind = self._run(
+                self._service.files().get(fileId=self._folder_id, fields="mimeType", supportsAllDrives=True)
+            )
+            if kind["mimeType"] != FOLDER:
+                raise errors.SourceError(f"{self.prefix} is no folder. Give the id of a folder.")
+            return sorted(self._below(self._folder_id, "", {self._folder_id}))
+
+    def _below(self, folder_id: str, path: str, seen: set[str]) -> Iterator[SourceFile]:
+        for item in self._children(folder_id):
+            inner = f"{path}{item['name']}"
+            if item["mimeType"] == SHORTCUT:
+                target = item.get("shortcutDetails", {})
+                if target.get("targetMimeType") != FOLDER and "targetId" in target:
+                    yield self._file({**item, "id": target["targetId"], "mimeType": target["targetMimeType"]}, inner)
+            elif item["mimeType"] != FOLDER:
+                yield self._file(item, inner)
+            elif self._include_subfolders and item["id"] not in seen:
+                seen.add(item["id"])
+                yield from self._below(item["id"], f"{inner}/", seen)
+
+    def _file(self, item: Item, path: str) -> SourceFile:
+        return SourceFile(id=self.prefix + item["id"], path=path, name=item["name"], mime_type=item["mimeType"])
+
+    def _children(self, folder_id: str) -> Iterator[Item]:
+        files = self._service.files()
+        request = files.list(
+            q=f"'{folder_id}' in parents and trashed = false",
+            fields=FIELDS,
+            pageSize=PAGE_SIZE,
+            supportsAllDrives=True,
+            includeItemsFromAllDrives=True,
+        )
+        while request is not None:
+            page = self._run(request)
+            yield from page.get("files", ())
+            request = files.list_next(request, page)
+
+    @contextmanager
+    def fetch(self, file: SourceFile) -> Iterator[Path]:
+        """The file on this machine while the block runs.
+
+        Raises:
+            errors.SourceError: it is gone, may not be read, or is too large to be exported (Drive: 10 MB).
+            errors.ProviderError: Drive refuses or is down.
+        """
+        with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
+            path = Path(folder) / "file"
+            with _drive_errors(file.name), path.open("wb") as target:
+                self._download(file, target)
+            yield path
+
+    def _download(self, file: SourceFile, target: Any) -> None:
+        from googleapiclient.http import MediaIoBaseDownload
+
+        files, file_id = self._service.files(), file.id.removeprefix(self.prefix)
+        if file.mime_type in GOOGLE_APPS:
+            request = files.export_media(fileId=file_id, mimeType=PDF)
+        else:
+            request = files.get_media(fileId=file_id, supportsAllDrives=True)
+        download, done = MediaIoBaseDownload(target, request), False
+        while not done:
+            _, done = download.next_chunk(num_retries=self._retries)
+
+    def _run(self, request: Any) -> Item:
+        response: Item = request.execute(num_retries=self._retries)
+        return response
+
+
+def _service(config: Config) -> Any:
+    """Drive v3 as the service account sees it; what it can do is known without asking Google."""
+    try:
+        import google_auth_httplib2
+        import httplib2
+        from google.oauth2 import service_account
+        from googleapiclient import discovery
+    except ModuleNotFoundError as error:
+        raise errors.ConfigError(
+            f'{LABEL} needs a package that is not installed ({error.name}). Install it: pip install "pagelight[drive]"'
+        ) from error
+    path = config.google_application_credentials
+    if path is None:
+        raise errors.ConfigError(
+            f"{LABEL} needs GOOGLE_APPLICATION_CREDENTIALS: the key file of a service account that the folder is "
+            "shared with. Set it in the environment or in .env."
+        )
+    try:
+        credentials = service_account.Credentials.from_service_account_file(str(path), scopes=SCOPES)  # type: ignore[no-untyped-call]  # google-auth's own
+    except (OSError, ValueError) as error:
+        raise errors.ConfigError(f"GOOGLE_APPLICATION_CREDENTIALS: {path} is no key file that can be read.") from error
+    http = google_auth_httplib2.AuthorizedHttp(credentials, http=httplib2.Http(timeout=config.provider_timeout_seconds))
+    options = {"api_endpoint": config.google_drive_base_url} if config.google_drive_base_url else None
+    return discovery.build("drive", "v3", http=http, client_options=options, static_discovery=True)
+
+
+@contextmanager
+def _drive_errors(name: str | None = None) -> Iterator[None]:
+    """What the client raises comes out as ours: of a file called `name` or, without one, of the folder."""
+    import httplib2
+    from google.auth import exceptions
+    from googleapiclient.errors import HttpError
+
+    try:
+        yield
+    except HttpError as error:
+        status = int(error.status_code)
+        details = {"provider": LABEL, "status": status}
+        words = " ".join(str(error.reason).split()).rstrip(".")
+        if status in {403, 404} and (name is not None or status == 404):
+            advice = "Check the id, and that it is shared with the service account"
+            raise errors.SourceError(f"{name or 'The folder'}: {words}. {advice}.", details=details) from None
+        raise errors.ProviderError(
+            f"{LABEL} refused the request ({status}): {words}. Check GOOGLE_APPLICATION_CREDENTIALS and that the "
+            "Drive API is enabled, or try again later.",
+            details=details,
+        ) from None
+    except (exceptions.GoogleAuthError, httplib2.HttpLib2Error, OSError) as error:
+        raise errors.ProviderError(
+            f"{LABEL} cannot be reached ({type(error).__name__}). Check the connection and "
+            "GOOGLE_APPLICATION_CREDENTIALS, then try again.",
+            details={"provider": LABEL},
+        ) from None

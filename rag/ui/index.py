@@ -89,6 +89,7 @@ def _caches() -> None:
         st.dataframe(
             shown,
             hide_index=True,
+            height="content",
             column_config={"hit rate": st.column_config.NumberColumn(format="percent")},
             placeholder="–",
         )

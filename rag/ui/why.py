@@ -15,7 +15,8 @@ def why_not(request: SearchRequest) -> None:
     with st.form("why-form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         passage = st.text_input(
             "Missing a passage?",
-            placeholder="Some words of it as they stand in the document",
+            placeholder="Missing a passage? Some words of it, as they stand in the document",
+            label_visibility="collapsed",
             key="why-passage",
         )
         asked = st.form_submit_button("Why?", icon=":material/route:")

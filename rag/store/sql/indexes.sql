@@ -59,7 +59,8 @@ FROM documents
 WHERE user_id = :user_id AND index_id = :index_id;
 
 -- name: table_size
--- What one row costs with its share of the indexes, by the planner's estimate of the number of rows.
-SELECT pg_total_relation_size(c.oid)::float8 / greatest(c.reltuples, 1) AS row_bytes
+-- What one row costs with its share of the indexes; the planner's estimate of the number of rows is old until the next
+-- analysis, the count of live rows is forgotten when the server crashes.
+SELECT pg_total_relation_size(c.oid)::float8 / greatest(c.reltuples, pg_stat_get_live_tuples(c.oid), 1) AS row_bytes
 FROM pg_class c
 WHERE c.oid = to_regclass(:table_name::text);

@@ -76,6 +76,7 @@ class Config(pydantic_settings.BaseSettings):
     google_cloud_location: str | None = None
     google_application_credentials: Path | None = None
     google_vertex_base_url: str | None = None
+    google_drive_base_url: str | None = None
     vertex_api_key: pydantic.SecretStr | None = None
     openrouter_api_key: pydantic.SecretStr | None = None
     openrouter_base_url: str | None = None

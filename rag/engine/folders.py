@@ -3,14 +3,15 @@
 import time
 import uuid
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from rag import errors
+from rag import errors, providers
 from rag.engine.library import Library
 from rag.engine.resources import Resources
 from rag.engine.sync import Intake, OnFile, SourceFolder
 from rag.store import Folder
-from rag.types import EmbeddingSpace, FileReport, Index, IndexRequest, SyncReport, Usage
+from rag.types import EmbeddingSpace, FileReport, Index, IndexRequest, Source, SyncReport, Usage
 
 
 def find_index(resources: Resources, user_id: str, name: str) -> Index:
@@ -50,9 +51,26 @@ class Folders:
             errors.ConfigError: the provider needs a key.
         """
         started = time.perf_counter()
-        folder = open_folder(request)
-        index, again = self._target(request)
-        intake = Intake(
+        with self._open(request.source) as folder:
+            index, again = self._target(request)
+            intake = self._intake(request, index, again=again)
+            limit = request.options.max_files
+            reports: list[FileReport] = []
+            for report in intake.folder(folder, request.source, max_files=limit, remove=remove):
+                reports.append(report)
+                if on_file:
+                    on_file(report)
+        usage = Usage(latency_ms=(time.perf_counter() - started) * 1000)
+        return SyncReport(index=index, files=tuple(reports), usage=usage)
+
+    def _open(self, source: Source) -> AbstractContextManager[SourceFolder]:
+        if providers.is_drive(source.folder_id):
+            config, deep = self._resources.config, source.include_subfolders
+            return providers.DriveFolder(source.folder_id, config, include_subfolders=deep)
+        return nullcontext(Folder(source.folder_id, include_subfolders=source.include_subfolders))
+
+    def _intake(self, request: IndexRequest, index: Index, *, again: bool) -> Intake:
+        return Intake(
             self._resources.store,
             self._library,
             index,
@@ -62,13 +80,6 @@ class Folders:
             auth=request.auth,
             options=request.embedding.provider_options,
         )
-        reports: list[FileReport] = []
-        for report in intake.folder(folder, request.source, max_files=request.options.max_files, remove=remove):
-            reports.append(report)
-            if on_file:
-                on_file(report)
-        usage = Usage(latency_ms=(time.perf_counter() - started) * 1000)
-        return SyncReport(index=index, files=tuple(reports), usage=usage)
 
     def ingest(self, paths: Sequence[Path], index: Index) -> list[FileReport]:
         """Take in files, each after the other; one that fails does not keep the others."""
@@ -104,9 +115,3 @@ class Folders:
             space = self._resources.preferred_space()
         size = asked.provider_options.dimensions
         return space.model_copy(update={"dimensions": size}) if size else space
-
-
-def open_folder(request: IndexRequest) -> SourceFolder:
-    """The folder that a request names."""
-    source = request.source
-    return Folder(source.folder_id, include_subfolders=source.include_subfolders)

@@ -11,9 +11,22 @@ from rag import errors, parsing
 from rag.engine.library import Library, sha256_of
 from rag.engine.resources import OWN_AUTH, OWN_OPTIONS
 from rag.store import Store
-from rag.types import Auth, Document, DocumentStatus, FileReport, FileState, Index, ProviderOptions, Source, SourceFile
+from rag.types import (
+    GOOGLE_APPS,
+    Auth,
+    Document,
+    DocumentStatus,
+    FileReport,
+    FileState,
+    Index,
+    ProviderOptions,
+    Source,
+    SourceFile,
+)
 
 OnFile = Callable[[FileReport], None]
+
+_READABLE = GOOGLE_APPS | set(parsing.MIME_TYPE_BY_SUFFIX.values())
 
 _REFUSED = (errors.SourceError, errors.ValidationError)
 """What is wrong with one file, and says nothing about the next."""
@@ -78,7 +91,7 @@ class Intake:
             known: dict[str | None, list[Document]] = {}
             for document in present:
                 known.setdefault(document.source, []).append(document)
-            wanted = list(_wanted(folder.list(), source, present))
+            wanted = list({file.id: file for file in _wanted(folder.list(), source, present)}.values())
             for file in wanted[:max_files]:
                 yield self._attempt(file, folder.fetch(file), known.get(file.id, []))
             for file in wanted[max_files:]:
@@ -139,7 +152,7 @@ class Intake:
             file.name,
             self._index,
             source=file.id,
-            mime_type=file.mime_type,
+            mime_type=file.mime_type if file.mime_type in GOOGLE_APPS else None,
             follows_source=True,
             in_trash=bool(older),
         )
@@ -221,7 +234,8 @@ def _wanted(files: Iterable[SourceFile], source: Source, present: Iterable[Docum
     excluded = set(source.exclude_file_ids)
     excluded |= {document.source or "" for document in present if str(document.id) in excluded}
     for file in files:
-        mime_type = file.mime_type or parsing.MIME_TYPE_BY_SUFFIX.get(PurePath(file.name).suffix.lower())
+        by_name = parsing.MIME_TYPE_BY_SUFFIX.get(PurePath(file.name).suffix.lower())
+        mime_type = file.mime_type if file.mime_type in _READABLE else by_name
         included = mime_type is not None and (not source.include_mime_types or mime_type in source.include_mime_types)
         if included and not excluded & {file.id, file.path}:
             yield file

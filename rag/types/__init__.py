@@ -21,6 +21,7 @@ from rag.types.answers import (
     Verdict,
 )
 from rag.types.documents import (
+    GOOGLE_APPS,
     PRESENTATIONS,
     ChunkingOptions,
     Document,
@@ -47,8 +48,8 @@ from rag.types.search import (
     Candidate,
     CandidateTrace,
     Explanation,
-    Finding,
     Filters,
+    Finding,
     Fusion,
     Hit,
     Outcome,
@@ -80,6 +81,7 @@ from rag.types.text import (
 )
 
 __all__ = [
+    "GOOGLE_APPS",
     "PRESENTATIONS",
     "AdapterOptions",
     "AnswerEvent",
@@ -139,9 +141,9 @@ __all__ = [
     "SearchResponse",
     "SearchTrace",
     "Sentence",
-    "Stage",
     "Source",
     "SourceFile",
+    "Stage",
     "SyncReport",
     "TextBlock",
     "Usage",

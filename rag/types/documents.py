@@ -8,11 +8,13 @@ import pydantic
 
 from rag.types.text import Model, PageInfo
 
+GOOGLE_DOCUMENT = "application/vnd.google-apps.document"
+GOOGLE_PRESENTATION = "application/vnd.google-apps.presentation"
+GOOGLE_APPS = frozenset({GOOGLE_DOCUMENT, GOOGLE_PRESENTATION})
+"""MIME types of Google Drive's Docs and Slides, which come as PDF."""
+
 PRESENTATIONS = frozenset(
-    {
-        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-        "application/vnd.google-apps.presentation",
-    }
+    {"application/vnd.openxmlformats-officedocument.presentationml.presentation", GOOGLE_PRESENTATION}
 )
 """MIME types of files whose pages are slides."""
 

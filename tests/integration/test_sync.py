@@ -13,7 +13,7 @@ from rag import errors, providers
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.types import SyncReport
-from tests import pdfs
+from tests import drive_server, pdfs, vendors
 from tests.embeddings import bag_of_words, register
 
 HARBOUR = "The harbour handled 4,812 ships in 2019."
@@ -54,7 +54,9 @@ def states(report: SyncReport) -> dict[str, str]:
 
 def texts(engine: RAGEngine) -> set[str]:
     """What a search over everything can find."""
-    found = engine.search({"query": "harbour orchard ships pears mill bridge", "mode": "lexical", "minScore": 0, "topK": 50})
+    found = engine.search(
+        {"query": "harbour orchard ships pears mill bridge", "mode": "lexical", "minScore": 0, "topK": 50}
+    )
     return {hit.text for hit in found.results}
 
 
@@ -397,3 +399,47 @@ def test_another_users_index_and_documents_are_out_of_reach(engine: RAGEngine, f
     (folder / "harbour.txt").unlink()
     assert states(other.sync_index(request(folder))) == {"orchard.md": "added"}
     assert len(engine.documents()) == 2
+
+
+# --- Google Drive ---
+
+
+def test_a_folder_in_google_drive(
+    database_url: str, tmp_path: Path, registry: providers.Registry, folder: Path
+) -> None:
+    doc, slides = "application/vnd.google-apps.document", "application/vnd.google-apps.presentation"
+    with drive_server.drive_server() as drive:
+        drive.add("doc", "Minutes", doc, "root", pdfs.plain([HARBOUR]))
+        drive.add("deck", "Outlook", slides, "root", pdfs.pages(8))
+        drive.add("sheet", "Budget", "application/vnd.google-apps.spreadsheet", "root")
+        drive.add("below", "Below", drive_server.FOLDER, "root")
+        drive.add("note", "note.txt", "text/plain", "below", ORCHARD.encode())
+        config = load_config(
+            rag_data_dir=tmp_path / "data",
+            rag_database_url=database_url,
+            rag_embed_model="words:model",
+            google_application_credentials=vendors.service_account(tmp_path, drive.url + drive_server.TOKEN_PATH),
+            google_drive_base_url=f"{drive.url}/drive/v3/",
+        )
+        with RAGEngine(config, registry=registry) as engine:
+            assert states(engine.sync_index(request("gdrive://root"))) == {
+                "doc": "added",
+                "deck": "added",
+                "note": "added",
+            }
+            assert {document.name: document.mime_type for document in engine.documents()} == {
+                "Minutes": doc,
+                "Outlook": slides,
+                "note.txt": "text/plain",
+            }
+            hits = engine.search({"query": "lighthouse tide", "mode": "lexical", "minScore": 0}).results
+            assert {(hit.file_name, hit.page) for hit in hits} == {("Outlook", None)}
+            assert max(hit.slide or 0 for hit in hits) > 1
+            assert engine.rendition(hits[0].file_id).read_bytes().startswith(b"%PDF")
+            drive.contents["doc"] = pdfs.plain(["The harbour handled 9 ships."])
+            del drive.files["note"]
+            report = engine.sync_index(request("gdrive:root"))
+            assert states(report) == {"doc": "changed", "deck": "unchanged", "note": "removed"}
+            only_slides = engine.sync_index(request("gdrive://root", includeMimeTypes=[slides]))
+            assert states(only_slides) == {"deck": "unchanged", "doc": "removed"}
+            assert engine.sync_index(request(folder)).removed == 0

@@ -151,9 +151,9 @@ class _Writer:
 
     def _key(self, messages: Sequence[ChatMessage]) -> bytes:
         generation = self.request.generation
-        options = f"{generation.provider} {generation.temperature} {generation.max_output_tokens}"
+        options = f"{generation.temperature} {generation.max_output_tokens}"
         texts = [message.content or "" for message in messages]
-        return request_digest(self.llm.metadata.model_name, options, prompts.ANSWER_PROMPT_VERSION, *texts)
+        return request_digest(providers.model_id(self.llm), options, prompts.ANSWER_PROMPT_VERSION, *texts)
 
 
 def _written(

@@ -142,9 +142,10 @@ def _tesseract(config: Config) -> Found:
 
 
 def _keys(config: Config) -> dict[str, bool]:
-    """Names of the vendors, and whether there is a key for each."""
-    fields = [name for name in type(config).model_fields if name.endswith("_api_key") and name != "rag_api_key"]
-    return {name.removesuffix("_api_key"): getattr(config, name) is not None for name in sorted(fields)}
+    """Names of the vendors, and whether the settings switch each on."""
+    registry = load("providers").Registry()
+    vendors = [provider for provider in registry.providers() if provider.needed_names]
+    return {provider.name: registry.is_usable(provider, config) for provider in vendors}
 
 
 def _engine_checks(config: Config) -> Iterator[Check]:

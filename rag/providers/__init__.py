@@ -4,7 +4,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
 
 from rag.config import Config
-from rag.providers.calls import complete, complete_stream, embed_query, embed_texts
+from rag.providers.calls import complete, complete_stream, embed_query, embed_texts, model_id
 from rag.providers.catalogue import EmbeddingModel, Provider
 from rag.providers.drive import DriveFolder, is_drive
 from rag.providers.local import CrossEncoder, LocalEmbedding, count_tokens
@@ -29,6 +29,7 @@ __all__ = [
     "embedding_model",
     "is_drive",
     "language_model",
+    "model_id",
 ]
 
 

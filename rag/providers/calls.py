@@ -5,6 +5,7 @@ from collections.abc import Generator, Sequence
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM, ChatMessage
 
+from rag.providers.vendor import VendorLLM
 from rag.types import Usage
 
 
@@ -47,6 +48,12 @@ def complete_stream(llm: LLM, messages: Sequence[ChatMessage]) -> Generator[str,
         input_tokens=counted.get("prompt_tokens", 0),
         output_tokens=counted.get("completion_tokens", 0),
     )
+
+
+def model_id(llm: LLM) -> str:
+    """`provider:model`, so that models of the same name are told apart; of a caller's own model, its class's name."""
+    provider = llm.provider if isinstance(llm, VendorLLM) else llm.class_name()
+    return f"{provider}:{llm.metadata.model_name}"
 
 
 def complete(llm: LLM, messages: Sequence[ChatMessage]) -> str:

@@ -126,6 +126,11 @@ class VendorLLM(CustomLLM):
         """The inner model's; tools are not passed through."""
         return self._inner.metadata.model_copy(update={"is_function_calling_model": False})
 
+    @property
+    def provider(self) -> str:
+        """The name of its provider."""
+        return self._boundary.provider.name
+
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         """One answer.
 

@@ -52,7 +52,7 @@ class Completions:
         Raises:
             errors.ProviderError: the model's vendor refuses or is down.
         """
-        key = request_digest(self.llm.metadata.model_name, prompts.AUGMENTATION_PROMPT_VERSION, prompt)
+        key = request_digest(providers.model_id(self.llm), prompts.AUGMENTATION_PROMPT_VERSION, prompt)
         known = self.memory.recall(kind, key)
         if known is not None:
             return known

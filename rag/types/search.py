@@ -247,7 +247,16 @@ class SearchResponse(Model):
 
 
 Stage = Literal[
-    "not_indexed", "trash", "filters", "must_include", "candidates", "considered", "min_score", "top_k", "context", "given"
+    "not_indexed",
+    "trash",
+    "filters",
+    "must_include",
+    "candidates",
+    "considered",
+    "min_score",
+    "top_k",
+    "context",
+    "given",
 ]
 """Where the way of a passage to the answer ends, in this order; `given` is the end: the answer was made from it."""
 

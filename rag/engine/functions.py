@@ -19,12 +19,15 @@ from rag.types import (
     AdapterOptions,
     AnswerRequest,
     AnswerResponse,
+    IndexReference,
     IndexRequest,
     IndexStats,
     SearchRequest,
     SearchResponse,
     SyncReport,
 )
+
+PROVIDER_NAME = re.compile(r"[\w-]{1,100}")
 
 _USER_INFO = re.compile(r"(?<=://)[^/@]+@")
 
@@ -135,9 +138,10 @@ def sync_index(request: IndexRequest | Mapping[str, Any], on_file: OnFile | None
     return _process.engine.sync_index(request, on_file)
 
 
-def inspect_index(index: str = "default") -> IndexStats:
-    """`RAGEngine.inspect_index`: what an index, named by name or id, holds."""
-    return _process.engine.inspect_index(index)
+def inspect_index(index: str | IndexReference | Mapping[str, Any] = "default") -> IndexStats:
+    """`RAGEngine.inspect_index`: what an index, named by name or id (also as `{"indexFileId": …}`), holds."""
+    name = index if isinstance(index, str) else parse(IndexReference, index).index_name
+    return _process.engine.inspect_index(name)
 
 
 # --- questions ---
@@ -176,8 +180,13 @@ def register_embedding_provider(
     A name registered before gets the new adapter.
 
     Raises:
-        errors.ValidationError: the name is a built-in provider's, or an option is wrong.
+        errors.ValidationError: the name is a built-in provider's or no name, the adapter can't embed, or an option is
+            wrong.
     """
+    if not PROVIDER_NAME.fullmatch(name):
+        raise errors.ValidationError(f"{name!r} cannot name a provider. Use letters, digits, - and _.")
+    if not callable(adapter) and not isinstance(adapter, embeddings.BaseEmbedding):
+        raise errors.ValidationError("adapter must be a LlamaIndex embedding or a function from texts to vectors.")
     chosen = parse(AdapterOptions, options or {})
     model = providers.EmbeddingModel(
         chosen.model,

@@ -115,9 +115,9 @@ class Intake:
             with fetched as path:
                 report = self._take(path, file, present)
         except _REFUSED as error:
-            report = FileReport(file_id=file.id, state="failed", code=error.code, reason=error.message)
+            report = FileReport(source=file.id, state="failed", code=error.code, reason=error.message)
         if report.state == "failed" and not self._skip_failures:
-            raise errors.SourceError(f"{file.id}: {report.reason}", details={"file_id": file.id, "code": report.code})
+            raise errors.SourceError(f"{file.id}: {report.reason}", details={"source": file.id, "code": report.code})
         return report
 
     def _removed(self, folder: SourceFolder, present: Iterable[Document], wanted: set[str]) -> Iterator[FileReport]:
@@ -127,13 +127,13 @@ class Intake:
             if document.deleted_at is None and document.source not in wanted and folder.owns(document.source or "")
         }
         for document_id in self._documents.trash(self._user_id, list(gone)):
-            yield FileReport(file_id=gone[document_id], state="removed", document_id=document_id)
+            yield FileReport(source=gone[document_id], state="removed", document_id=document_id)
 
     # --- files ---
 
     def file(self, path: Path) -> FileReport:
         """Take in a local file."""
-        file = SourceFile(id=file_id(path), path=path.name, name=path.name)
+        file = SourceFile(id=source_of(path), path=path.name, name=path.name)
         present = self._documents.of_sources(self._user_id, self._index.id, sources=[file.id])
         return self._attempt(file, nullcontext(path), present)
 
@@ -195,7 +195,7 @@ class Intake:
         if self._room is not None:
             self._room = max(0, self._room - document.chunk_count)
         made = 0 if document is known else document.chunk_count
-        return FileReport(file_id=file.id, state=state, document_id=document.id, chunks=made)
+        return FileReport(source=file.id, state=state, document_id=document.id, chunks=made)
 
     def _unread(self, file: SourceFile, document: Document) -> FileReport:
         """What could not be read; where it would stand in the way of nothing, it stays to be seen and tried again."""
@@ -207,10 +207,10 @@ class Intake:
         if is_limit:
             return _left_out(file.id, reason)
         stays = document.id if document.deleted_at is None else None
-        return FileReport(file_id=file.id, state="failed", document_id=stays, code=code, reason=reason)
+        return FileReport(source=file.id, state="failed", document_id=stays, code=code, reason=reason)
 
 
-def file_id(path: Path) -> str:
+def source_of(path: Path) -> str:
     """By what a local file's document is known: its absolute path, links not followed."""
     return os.path.normpath(path.absolute())
 
@@ -225,8 +225,8 @@ def _why(document: Document) -> tuple[str, str]:
             return "busy", "Another process is reading it."
 
 
-def _left_out(file_id: str, reason: str) -> FileReport:
-    return FileReport(file_id=file_id, state="left_out", code=errors.LimitError.code, reason=reason)
+def _left_out(source: str, reason: str) -> FileReport:
+    return FileReport(source=source, state="left_out", code=errors.LimitError.code, reason=reason)
 
 
 def _wanted(files: Iterable[SourceFile], source: Source, present: Iterable[Document]) -> Iterator[SourceFile]:

@@ -42,7 +42,7 @@ from rag.types.indexing import (
     SourceFile,
     SyncReport,
 )
-from rag.types.requests import Auth, ProviderOptions
+from rag.types.requests import Auth, IndexReference, ProviderOptions
 from rag.types.results import RetrievalResult, RetrievedChunk
 from rag.types.search import (
     Candidate,
@@ -117,6 +117,7 @@ __all__ = [
     "Highlight",
     "Hit",
     "Index",
+    "IndexReference",
     "IndexRequest",
     "IndexStats",
     "Line",

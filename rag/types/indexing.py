@@ -89,12 +89,12 @@ FileState = Literal["added", "changed", "unchanged", "removed", "failed", "left_
 
 
 class FileReport(Model):
-    """What became of a file. `file_id` is its path or URL, `chunks` how many were made of it now.
+    """What became of a file. `source` is its path or URL, `chunks` how many were made of it now.
 
     `code` and `reason` say why it failed or was left out. A changed file that fails stays searchable as it was.
     """
 
-    file_id: str
+    source: str
     state: FileState
     document_id: uuid.UUID | None = None
     chunks: int = 0

@@ -19,6 +19,12 @@ IndexName = Annotated[
 """An index's name, or its id."""
 
 
+class IndexReference(Model):
+    """An index by name or id."""
+
+    index_name: IndexName = "default"
+
+
 class Auth(Model):
     """A vendor's key for one request: used for that request only, never stored, logged or given back."""
 

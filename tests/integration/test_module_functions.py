@@ -54,7 +54,7 @@ def test_from_a_folder_to_an_answer_in_camel_case(folder: Path) -> None:
     assert (answered.citations[0].page, answered.citations[0].slide) == (1, None)
     (folder / "harbour.txt").unlink()
     assert rag.sync_index({"source": {"folderId": str(folder)}, "index": {"indexName": "project"}}).removed == 1
-    assert rag.inspect_index("project").documents == 0
+    assert rag.inspect_index("project").documents == rag.inspect_index({"indexFileId": "project"}).documents == 0
 
 
 @pytest.mark.usefixtures("configured")
@@ -216,6 +216,9 @@ def test_what_the_built_in_providers_can_embed() -> None:
         lambda: rag.unregister_embedding_provider("openai"),
         lambda: rag.register_embedding_provider("openai", bag_of_words(8)),
         lambda: rag.register_embedding_provider("words", bag_of_words(8), {"dimensions": 0}),
+        lambda: rag.register_embedding_provider("", bag_of_words(8)),
+        lambda: rag.register_embedding_provider("a:b", bag_of_words(8)),
+        lambda: rag.register_embedding_provider("words", "no function"),  # type: ignore[arg-type]  # as a caller may
     ],
 )
 def test_providers_that_cannot_be_named(call: Any) -> None:
@@ -341,7 +344,7 @@ def test_reranking_gives_each_result_its_score(folder: Path) -> None:
 def test_filters_of_files_and_types_hold(folder: Path) -> None:
     (folder / "notes.md").write_text("# Notes\nShips came to the harbour.")
     built = rag.build_index({"source": {"folderId": str(folder)}})
-    ids = {Path(file.file_id).name: str(file.document_id) for file in built.files}
+    ids = {Path(file.source).name: str(file.document_id) for file in built.files}
     request = {"query": "ships in the harbour", "minScore": 0}
 
     def names(**filters: list[str]) -> set[str]:

@@ -1,5 +1,6 @@
 """An index that follows a folder: what is new, changed, gone, left as it is, and what happens when something fails."""
 
+import hashlib
 import os
 import uuid
 from collections.abc import Callable, Iterator
@@ -9,7 +10,7 @@ from typing import Any
 import fsspec
 import pytest
 
-from rag import errors, providers
+from rag import errors, providers, store
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.types import SyncReport
@@ -49,7 +50,7 @@ def request(folder: Path | str, *, options: dict[str, Any] | None = None, **sour
 
 def states(report: SyncReport) -> dict[str, str]:
     """State by file name."""
-    return {file.file_id.rpartition("/")[2]: file.state for file in report.files}
+    return {file.source.rpartition("/")[2]: file.state for file in report.files}
 
 
 def texts(engine: RAGEngine) -> set[str]:
@@ -145,7 +146,7 @@ def test_a_file_that_cannot_be_read_is_reported_and_tried_again(engine: RAGEngin
     (folder / "broken.pdf").write_bytes(b"%PDF-1.7\nnothing of a PDF follows")
     report = engine.sync_index(request(folder))
     (failure,) = report.failures
-    assert (failure.file_id, failure.code) == (str(folder / "broken.pdf"), "unreadable_file")
+    assert (failure.source, failure.code) == (str(folder / "broken.pdf"), "unreadable_file")
     assert failure.reason
     assert report.added == 2
     assert engine.sync_index(request(folder)).failed == 1
@@ -358,6 +359,28 @@ def test_a_model_that_cannot_be_used_is_refused_before_anything_is_read(
     with pytest.raises(error):
         engine.build_index({**request(folder), "embedding": embedding})
     assert engine.documents() == []
+
+
+def test_what_a_killed_run_left_behind_makes_room(engine: RAGEngine, folder: Path, database_url: str) -> None:
+    index = engine.sync_index(request(folder)).index
+    (folder / "harbour.txt").write_text("The harbour handled 9 ships.")
+    with store.Store.open(database_url) as opened:
+        half = opened.documents.add(
+            engine.user_id,
+            index.id,
+            document_id=uuid.uuid4(),
+            name="harbour.txt",
+            mime_type="text/plain",
+            sha256=hashlib.sha256((folder / "harbour.txt").read_bytes()).hexdigest(),
+            size=28,
+            source=str(folder / "harbour.txt"),
+            follows_source=True,
+            in_trash=True,
+        )
+    assert texts(engine) == {HARBOUR, ORCHARD}
+    assert engine.sync_index(request(folder)).changed == 1
+    assert texts(engine) == {"The harbour handled 9 ships.", ORCHARD}
+    assert half.id not in {document.id for document in engine.documents() + engine.documents(in_trash=True)}
 
 
 def test_only_one_at_a_time_takes_files_into_an_index(engine: RAGEngine, folder: Path) -> None:

@@ -9,10 +9,10 @@ from rag.ui.text import plain
 
 POLL_SECONDS = 2.0
 STATES = {
-    GenerationState.ACTIVE: ":material/check_circle: Searched",
+    GenerationState.ACTIVE: ":material/check_circle: In use",
     GenerationState.READY: ":material/pending: Ready",
     GenerationState.BUILDING: ":material/hourglass: Incomplete",
-    GenerationState.RETIRED: ":material/history: Searched before",
+    GenerationState.RETIRED: ":material/history: Used before",
 }
 
 
@@ -65,13 +65,13 @@ def _progress(generation: EmbeddingGeneration) -> None:
     st.markdown(
         STATES[generation.state],
         width="content",
-        help="Run `pagelight reembed --model PROVIDER:MODEL` to build the rest, if it is not running.",
+        help=f"`pagelight reembed --model {generation.space.name}` builds the rest, if it is not running.",
     )
 
 
 def _drop(generation: EmbeddingGeneration) -> None:
     with st.popover("Drop", key=f"drop-{generation.generation}"):
-        st.text(f"The vectors of {generation.space.name} will be gone, and a build of them ends.")
+        st.text(f"The vectors of {generation.space.name} will be gone; a build that is running ends.")
         if st.button("Drop them", key=f"drop-now-{generation.generation}", type="primary"):
             session.engine().drop_generation(generation=generation.generation)
             st.rerun()

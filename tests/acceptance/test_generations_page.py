@@ -68,7 +68,7 @@ def test_one_model_needs_no_choice(app: AppTest, engine: RAGEngine) -> None:
 def test_switch_rollback_and_drop(app: AppTest, engine: RAGEngine) -> None:
     engine.reembed("default", VENDORS)
     overview(app)
-    assert "Searched" in words(app)
+    assert "In use" in words(app)
     assert buttons(app) == ["Switch", "Drop them"]
 
     app.button(key="switch-2").click().run()

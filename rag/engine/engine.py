@@ -11,7 +11,7 @@ from llama_index.core.llms import LLM
 from rag import answering, errors, parsing, providers, retrieval
 from rag.config import Config, load_config
 from rag.engine.explanation import Explainer
-from rag.engine.folders import Folders, find_index
+from rag.engine.folders import DEFAULT_INDEX, Folders, find_index
 from rag.engine.interface import BY_SIMILARITY, QUESTION_TOP_K, deleted, ingested, named, queried, within
 from rag.engine.library import FileContent, Library, OnProgress
 from rag.engine.reembedding import Reembedding
@@ -51,7 +51,6 @@ from rag.types import (
 )
 
 LOCAL_USER = "local"
-DEFAULT_INDEX = "default"
 CROSS_ENCODER = "local:ms-marco-MiniLM-L-12-v2"
 
 
@@ -131,10 +130,11 @@ class RAGEngine:
         return index
 
     def _asked(self, name: str) -> Index:
-        """The index that a request names: it is not made by asking, but for the default one."""
-        if name != DEFAULT_INDEX:
-            find_index(self._resources, self.user_id, name)
-        return self.index(name)
+        """The index that a request names: it is not made by asking, but for the default one.
+
+        An index of another name is searched with the model that it was built with, whatever `RAG_EMBED_MODEL` says.
+        """
+        return self.index() if name == DEFAULT_INDEX else find_index(self._resources, self.user_id, name)
 
     def _create_index(self, name: str) -> Index:
         return self._resources.store.indexes.ensure(

@@ -13,6 +13,8 @@ from rag.engine.sync import Intake, OnFile, SourceFolder
 from rag.store import Folder
 from rag.types import EmbeddingSpace, FileReport, Index, IndexRequest, Source, SyncReport, Usage
 
+DEFAULT_INDEX = "default"
+
 
 def find_index(resources: Resources, user_id: str, name: str) -> Index:
     """The index of this name or id. Raises NotFoundError."""
@@ -109,8 +111,8 @@ class Folders:
         if asked.provider or asked.model:
             name = ":".join(part for part in (asked.provider, asked.model) if part)
             space = self._resources.named_space(name, request.auth)
-        elif present and not self._resources.config.rag_embed_model:
-            space = present.space
+        elif present and (present.name != DEFAULT_INDEX or not self._resources.config.rag_embed_model):
+            space = present.space  # the setting is for the default index and for new ones
         else:
             space = self._resources.preferred_space()
         size = asked.provider_options.dimensions

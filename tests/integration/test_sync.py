@@ -340,6 +340,9 @@ def test_an_index_has_the_model_that_was_asked_for(
     register(registry, "other", 256)
     body = {**request(folder), "index": {"indexName": "second"}, "embedding": {"provider": "other", "model": "model"}}
     assert engine.build_index(body).index.space.dimensions == 256
+    assert engine.search({"indexName": "second", "query": HARBOUR, "mode": "vector"}).results[0].text == HARBOUR
+    again = engine.sync_index({**request(folder), "index": {"indexName": "second"}})
+    assert (again.unchanged, again.index.space.provider) == (2, "other")
     with pytest.raises(errors.IndexError, match="other:model"):
         engine.build_index({**body, "embedding": {"provider": "words"}})
 

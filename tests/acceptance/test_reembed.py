@@ -91,9 +91,10 @@ def test_built_switched_rolled_back_and_dropped(engine: RAGEngine) -> None:
     assert parsed("inspect")["index"]["generation"] == 2
     assert "already" in pagelight("reembed", "--model", LOCAL).output
 
-    back = parsed("reembed", "--rollback")
-    assert (states(back), back["switched"]) == ({BLIND: "active", LOCAL: "ready"}, True)
-    assert parsed("reembed", "--rollback", code=6)["error"]["code"] == "index"
+    unknown = parsed("reembed", "--rollback", code=9)["error"]  # this process has no such model to search with
+    assert "blind" in unknown["message"]
+    engine.rollback_generation()
+    assert states(parsed("reembed")) == {BLIND: "active", LOCAL: "ready"}
 
     pagelight("reembed", "--model", "local")
     dropped = parsed("reembed", "--drop")
@@ -132,6 +133,10 @@ def test_a_worse_model_is_not_switched_to_unless_asked(tmp_path: Path, monkeypat
         assert states(parsed(*command, "--switch")) == {LOCAL: "retired", VENDORS: "active"}
         better = parsed("reembed", "--model", LOCAL, "--eval", questions)
         assert (better["switched"], states(better)) == (True, {LOCAL: "active", VENDORS: "ready"})
+        pagelight("reembed", "--model", VENDORS)
+        back = parsed("reembed", "--rollback")
+        assert (back["switched"], states(back)) == (True, {LOCAL: "active", VENDORS: "ready"})
+        assert parsed("reembed", "--rollback", code=6)["error"]["code"] == "index"
 
 
 @pytest.mark.usefixtures("library")
@@ -141,7 +146,9 @@ def test_the_setting_is_called_to_mind_and_its_refusal_names_the_command(monkeyp
     assert f"pagelight reembed --index default --model {LOCAL}" in refused
     assert "RAG_EMBED_MODEL names another" not in pagelight("reembed", "--model", LOCAL).stderr
     parsed("search", "pears")
-    assert "RAG_EMBED_MODEL names another" in pagelight("reembed", "--rollback").stderr
+    with vendor_servers.openai_server() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        assert "RAG_EMBED_MODEL names another" in pagelight("reembed", "--model", VENDORS).stderr
 
 
 @pytest.mark.parametrize(

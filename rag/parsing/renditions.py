@@ -93,8 +93,11 @@ def _convert(source: Path, mime_type: str) -> Any:
     if mime_type in _FLOWING:
         # Given as bytes, without a path: so nothing beside the file can be pulled into the rendition.
         # The last line gets an end: MuPDF's Markdown loses the last character of one that has none.
-        content = f"{decode(source.read_bytes())}\n".encode()
-        document = pymupdf.open(stream=content, filetype=_FLOWING[mime_type])
+        content = f"{decode(source.read_bytes())}\n"
+        if mime_type == filetype.TEXT:
+            # A byte order mark keeps MuPDF from taking text that begins with a # for Markdown, whose marks it drops.
+            content = f"\ufeff{content}"
+        document = pymupdf.open(stream=content.encode(), filetype=_FLOWING[mime_type])
     else:
         document = pymupdf.open(source, filetype=_PACKED[mime_type])
     with document:

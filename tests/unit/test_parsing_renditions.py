@@ -40,6 +40,11 @@ def test_plain_text_of_any_encoding(tmp_path: Path, encoding: str) -> None:
     assert text(convert(tmp_path, content, "note.txt")).split("\n") == ["Café “Zur Möwe”", "opens at 8 €"]
 
 
+def test_plain_text_that_looks_like_markdown_stays_as_it_is(tmp_path: Path) -> None:
+    content = "# no heading\n* no _list_"
+    assert text(convert(tmp_path, content.encode(), "note.txt")) == content
+
+
 def test_markdown_keeps_its_headings(tmp_path: Path) -> None:
     document = convert(tmp_path, b"# Tides\n\nHigh at noon, low at six.\n\n## Spring\n\nHigher than ever.\n", "a.md")
     levels = [(block.text, block.level) for block in document.blocks if block.kind is BlockKind.HEADING]

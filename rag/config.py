@@ -13,7 +13,7 @@ import pydantic
 import pydantic_settings
 
 from rag import errors
-from rag.types import ChunkingOptions
+from rag.types import ChunkingOptions, ParsingConfig
 
 SYSTEM_DATA_DIR = Path("/var/lib/pagelight")
 """Default data folder of root: the embedded database then runs as an unprivileged user, who must be able to enter."""
@@ -24,21 +24,6 @@ def default_data_dir() -> Path:
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         return SYSTEM_DATA_DIR
     return Path(platformdirs.user_data_dir("pagelight", appauthor=False))
-
-
-class ParsingConfig(pydantic.BaseModel):
-    """How files are read, and how much a file may cost."""
-
-    model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
-
-    layout: Literal["fast", "accurate"] = "fast"
-    ocr: bool = True
-    ocr_language: str = "eng"
-    timeout_seconds_base: float = 60.0
-    timeout_seconds_per_page: float = 5.0
-    memory_limit_mb: int = 2048
-    max_file_mb: int = 500
-    max_pages: int = 20_000
 
 
 class Config(pydantic_settings.BaseSettings):

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag import errors
-from rag.config import ParsingConfig
 from rag.parsing import document, renditions, wire
 from rag.parsing.mupdf import open_pdf, readable
 from rag.parsing.pages import PageContent
+from rag.types import ParsingConfig
 
 GRACE_SECONDS = 5.0
 """The parent ends a process that takes too long; if it is gone, the process ends itself so much later."""

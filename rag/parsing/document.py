@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rag.config import ParsingConfig
 from rag.parsing import structure
 from rag.parsing.mupdf import FAILURES, open_pdf
 from rag.parsing.pages import PageContent, parse_page
-from rag.types import ParsedDocument
+from rag.types import ParsedDocument, ParsingConfig
 
 
 def parse_rendition(path: Path, config: ParsingConfig | None = None) -> ParsedDocument:

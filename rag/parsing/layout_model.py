@@ -4,7 +4,6 @@ import importlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from rag.config import silence_telemetry
 from rag.parsing import rows
 from rag.parsing.grids import Grid
 from rag.parsing.mupdf import display_matrix
@@ -23,6 +22,8 @@ class Layout(NamedTuple):
 
 def page_layout(page: Any) -> Layout:
     """What the model sees on `page`. The first call loads the model (about 2 seconds and 150 MB)."""
+    from rag.config import silence_telemetry  # the settings cost every parsing process, the model only some
+
     silence_telemetry()
     importlib.import_module("pymupdf.layout")  # it adds itself to PyMuPDF
     page.get_layout()

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rag.config import ParsingConfig
 from rag.parsing import text
 from rag.parsing.mupdf import FAILURES, from_display, pymupdf, to_rect
 from rag.parsing.pieces import TEXT_FLAGS
+from rag.types import ParsingConfig
 
 RESOLUTION_DPI = 300
 """What Tesseract's documentation asks for."""

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from rag import errors
-from rag.config import ParsingConfig
 from rag.parsing import wire
 from rag.parsing.pages import PageContent
+from rag.types import ParsingConfig
 
 logger = logging.getLogger(__name__)
 

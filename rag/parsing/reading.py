@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag import errors
-from rag.config import ParsingConfig
 from rag.parsing import process, structure
 from rag.parsing.filetype import PDF, detect_mime_type
-from rag.types import ParsedDocument
+from rag.types import ParsedDocument, ParsingConfig
 
 PARTIAL_SUFFIX = ".partial"
 CHUNK_BYTES = 1 << 20

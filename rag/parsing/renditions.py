@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from rag import errors
-from rag.config import ParsingConfig
-from rag.parsing import filetype, ocr, slides
+from rag.parsing import filetype, ocr
 from rag.parsing.mupdf import pymupdf, readable
+from rag.types import ParsingConfig
 
 PAGE_WIDTH_PT, PAGE_HEIGHT_PT = 595, 842
 """A4, for what has no pages of its own."""
@@ -89,6 +89,8 @@ def _check_pages(document: Any, name: str, config: ParsingConfig) -> None:
 
 def _convert(source: Path, mime_type: str) -> Any:
     if mime_type == filetype.PPTX:
+        from rag.parsing import slides  # python-pptx costs each parsing process a quarter of a second
+
         return slides.to_pdf(source)
     if mime_type in _FLOWING:
         # Given as bytes, without a path: so nothing beside the file can be pulled into the rendition.

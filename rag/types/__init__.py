@@ -29,6 +29,7 @@ from rag.types.documents import (
     EmbeddingSpace,
     Index,
     IndexStats,
+    ParsingConfig,
     Progress,
 )
 from rag.types.generations import EmbeddingGeneration, GenerationComparison, GenerationScore, GenerationState
@@ -126,6 +127,7 @@ __all__ = [
     "Outcome",
     "PageInfo",
     "ParsedDocument",
+    "ParsingConfig",
     "Passage",
     "Progress",
     "ProviderOptions",

@@ -3,6 +3,7 @@
 import datetime as dt
 import uuid
 from enum import StrEnum
+from typing import Literal
 
 import pydantic
 
@@ -61,6 +62,19 @@ class Document(Model):
     created_at: dt.datetime
     indexed_at: dt.datetime | None = None
     deleted_at: dt.datetime | None = None
+
+
+class ParsingConfig(Model):
+    """How files are read, and how much a file may cost."""
+
+    layout: Literal["fast", "accurate"] = "fast"
+    ocr: bool = True
+    ocr_language: str = "eng"
+    timeout_seconds_base: float = 60.0
+    timeout_seconds_per_page: float = 5.0
+    memory_limit_mb: int = 2048
+    max_file_mb: int = 500
+    max_pages: int = 20_000
 
 
 class ChunkingOptions(Model):

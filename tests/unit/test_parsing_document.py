@@ -3,8 +3,7 @@ from pathlib import Path
 import pytest
 
 from rag import errors, parsing
-from rag.config import ParsingConfig
-from rag.types import BlockKind, Line, ParsedDocument
+from rag.types import BlockKind, Line, ParsedDocument, ParsingConfig
 from tests import pdfs
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from rag import errors, parsing
-from rag.config import ParsingConfig
-from rag.types import ParsedDocument
+from rag.types import ParsedDocument, ParsingConfig
 from tests import pdfs
 
 REPOSITORY = Path(__file__).parents[2]

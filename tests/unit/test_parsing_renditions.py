@@ -4,10 +4,9 @@ from pathlib import Path
 import pytest
 
 from rag import errors, parsing
-from rag.config import ParsingConfig
 from rag.parsing import ocr, renditions
 from rag.parsing.mupdf import pymupdf
-from rag.types import BlockKind, ParsedDocument, Passage
+from rag.types import BlockKind, ParsedDocument, ParsingConfig, Passage
 from tests import pdfs
 
 TESSDATA = ocr.find_tessdata("eng")

@@ -22,7 +22,7 @@ setup: $(VENV)/installed-dev ## Install the app and the tools to work on it
 test: $(VENV)/installed-dev ## Run all tests; `make test ARGS="tests/unit -k fusion"` runs some
 	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(ARGS)
 
-JOBS ?= 2
+JOBS ?= 3
 
 lint: $(VENV)/installed-dev ## Check style, types and layers
 	@$(BIN)/ruff check .

@@ -19,7 +19,7 @@ MIN_SCORE = 0.05
 """Below this cross-encoder score of the best sentence, there is no answer. From two curves. 425 questions on Wikipedia
 (XQuAD, en): 0.05 refuses 2 % of them, and 71 % once the passage that answers them is taken out of what was found; 0.2
 refuses 4 % and 78 %, 0.5 8 % and 85 %. 199 questions on reports and slides, 23 of them without an answer: 0.05 refuses
-18 % of the answerable and 30 % of the others, 0.2 24 % and 39 %, 0.5 33 % and 52 %: there the score tells little, and as
+18 % of the answerable and 30 % of the others, 0.2 24 % and 39 %, 0.5 33 % and 52 %: there the score tells little. As
 the right rows of tables often score below 0.2, a higher threshold would cost more answers than it saves."""
 
 MIN_LEXICAL_SCORE = 0.5

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rag import parsing
+from rag import errors, parsing
 from rag.engine.base import EngineBase
 from rag.engine.folders import DEFAULT_INDEX
 from rag.engine.interface import deleted, ingested, named
@@ -131,8 +131,15 @@ class DocumentMethods(EngineBase):
         return parsing.page_image(self.rendition(document_id), page_number, zoom=zoom, regions=regions)
 
     def locate(self, document_id: uuid.UUID, passage: Passage, start: int, end: int) -> tuple[Region, ...]:
-        """The boxes of exactly the characters `passage.text[start:end]`."""
-        return parsing.locate(self.rendition(document_id), passage, start, end)
+        """The boxes of exactly the characters `passage.text[start:end]`.
+
+        Of a document that was never rendered, whose blocks a caller brought, the boxes of its lines.
+        """
+        try:
+            rendition = self.rendition(document_id)
+        except errors.NotFoundError:
+            return passage.regions_of(start, end)
+        return parsing.locate(rendition, passage, start, end)
 
     # --- work in the background, of all users ---
 

@@ -185,6 +185,17 @@ class Passage(Model):
             for page in self.pages
         )
 
+    def regions_of(self, start: int, end: int) -> tuple[Region, ...]:
+        """The boxes of the lines that `text[start:end]` touches, each as a whole, page by page."""
+        touched: list[Line] = []
+        position = 0
+        for index, line in enumerate(self.lines):
+            position += (2 if line.starts_block else 1) if index else 0
+            if position < end and start < position + len(line.text):
+                touched.append(line)
+            position += len(line.text)
+        return Passage(document_id=self.document_id, lines=tuple(touched)).regions
+
 
 class Chunk(Passage):
     """What is embedded and found.

@@ -183,3 +183,14 @@ def test_a_conversation_keeps_its_turns_and_belongs_to_its_user(
     assert other.conversations() == []
     with pytest.raises(errors.NotFoundError):
         other.append_message(conversation.id, "user", "mine now")
+
+
+def test_blocks_of_a_document_that_was_never_rendered_are_cited_by_their_lines(engine: RAGEngine) -> None:
+    document = engine.add_file(pdfs.plain(["Nothing of this is read."]), "own.pdf", enqueue=False)
+    box = Rect(72, 60, 300, 75)
+    text = "The mill of Lindmark grinds 40 tonnes of rye a day."
+    block = TextBlock(page_number=1, bbox=box, line_start=1, line_end=1, text=text)
+    engine.index_document(document.id, [block])
+    (citation, *_) = engine.answer("How much rye does the mill grind?").citations
+    assert citation.quote == text
+    assert [(region.page_number, region.rects) for region in citation.regions] == [(1, (box,))]

@@ -14,8 +14,7 @@ from rag.answering.context import Context, build_context
 from rag.answering.grounding import Grounder, Locate
 from rag.answering.markup import SHOWN_MARK, AnswerFilter, plain
 from rag.answering.quotes import Quote, normalize
-from rag.answering.ranking import Reranker
-from rag.retrieval import Memory, request_digest
+from rag.retrieval import Memory, Reranker, request_digest
 from rag.types import (
     AnswerEvent,
     AnswerRequest,

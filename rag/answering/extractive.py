@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rag.answering import ranking
-from rag.answering.ranking import Reranker
 from rag.answering.sentences import Unit, flowing, split_passage
+from rag.retrieval import Reranker
 from rag.types import BlockKind, Hit
 
 CANDIDATES = 32

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from rag.answering import numbers
 from rag.answering.citations import Claim
 from rag.answering.quotes import MIN_COVERAGE, QuotablePassage, Quote
-from rag.answering.ranking import Reranker
 from rag.answering.sentences import Span
+from rag.retrieval import Reranker
 from rag.types import Citation, Hit, Passage, Region, Verdict
 
 Locate = Callable[[uuid.UUID, Passage, int, int], tuple[Region, ...]]

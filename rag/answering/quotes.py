@@ -12,8 +12,8 @@ from typing import NamedTuple
 from rapidfuzz import fuzz
 
 from rag.answering import numbers, ranking
-from rag.answering.ranking import Reranker
 from rag.answering.sentences import Span, Unit, flowing, split_passage
+from rag.retrieval import Reranker
 from rag.types import BlockKind, Passage, Verdict
 
 NEAR_MATCH = 85.0

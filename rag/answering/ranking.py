@@ -5,7 +5,6 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Protocol
 
 STEM_CHARS = 6
 """Words are compared by their first letters: a stemmer for any alphabet (McNamee & Mayfield 2004 found 4 to 5
@@ -27,14 +26,6 @@ _STOP_WORDS = _word_set(
     "their there these they this those to was we were what when where which who whom whose why will with would you "
     "your about than then"
 )
-
-
-class Reranker(Protocol):
-    """Anything that scores texts against a query: a cross-encoder."""
-
-    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """How well each text answers `query`, in 0..1."""
-        ...
 
 
 def words(text: str) -> list[str]:

@@ -75,9 +75,8 @@ class Reembedding:
         progress = self._present(generation).progress
         done, total = progress.done, progress.total
         for document_id in document_ids:
-            before = done
             try:
-                done += self._embed(document_id, generation, lambda new: on_progress(before + new, total))  # noqa: B023  # called at once
+                done += self._embed(document_id, generation, _from(done, total, on_progress))
             except errors.NotFoundError:  # purged, or the generation dropped
                 self._present(generation)
         on_progress(min(done, total), total)
@@ -208,6 +207,11 @@ class Reembedding:
                 "pagelight reembed --model PROVIDER:MODEL"
             )
         return waiting[-1]
+
+
+def _from(done: int, total: int, on_progress: OnProgress) -> Callable[[int], None]:
+    """Reports what is new on top of what was `done` before."""
+    return lambda new: on_progress(done + new, total)
 
 
 def _ignore(_done: int, _total: int) -> None:

@@ -2,6 +2,7 @@
 
 from rag.retrieval.completions import Memory, request_digest
 from rag.retrieval.llama import HybridRetriever
+from rag.retrieval.reranking import Reranker
 from rag.retrieval.searcher import POOL, Searcher, Standing
 
-__all__ = ["POOL", "HybridRetriever", "Memory", "Searcher", "Standing", "request_digest"]
+__all__ = ["POOL", "HybridRetriever", "Memory", "Reranker", "Searcher", "Standing", "request_digest"]

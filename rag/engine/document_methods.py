@@ -33,7 +33,7 @@ class DocumentMethods(EngineBase):
 
     def _enqueue(self, document: Document) -> Document:
         if document.status is DocumentStatus.QUEUED:
-            self._resources.store.jobs.enqueue(self.user_id, document.id)
+            self._resources.store.queue.enqueue(self.user_id, document.id)
         return document
 
     def unlock(self, document_id: uuid.UUID, password: str) -> Document:
@@ -145,14 +145,14 @@ class DocumentMethods(EngineBase):
 
     def run_jobs(self, process: Callable[[str, uuid.UUID], None], *, wait: bool = True) -> None:
         """Call `process` with user and document for each queued one until SIGINT or SIGTERM, or while any is left."""
-        self._resources.store.jobs.run(process, wait=wait)
+        self._resources.store.queue.run(process, wait=wait)
 
     def recover_jobs(self) -> int:
         """Queue again what a killed worker left behind; returns how many documents are to be read."""
-        self._resources.store.jobs.discard_stalled()
+        self._resources.store.queue.discard_stalled()
         unfinished = self._resources.store.documents.unfinished()
         for user_id, document_id in unfinished:
-            self._resources.store.jobs.enqueue(user_id, document_id)
+            self._resources.store.queue.enqueue(user_id, document_id)
         return len(unfinished)
 
     def health(self) -> Health:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from rag import errors
 from rag.store import queries
 from rag.store.database import Database
-from rag.store.jobs import STALLED_SECONDS
+from rag.store.queue import STALLED_SECONDS
 
 
 class Health(NamedTuple):

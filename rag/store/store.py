@@ -12,7 +12,7 @@ from rag.store.documents import Documents
 from rag.store.embedding_cache import EmbeddingCache
 from rag.store.generations import Generations
 from rag.store.indexes import Indexes
-from rag.store.jobs import Jobs
+from rag.store.queue import Queue
 
 
 class Store:
@@ -31,7 +31,7 @@ class Store:
         self.embedding_cache = EmbeddingCache(database)
         self.caches = Caches(database)
         self.conversations = Conversations(database)
-        self.jobs = Jobs(database)
+        self.queue = Queue(database)
 
     @classmethod
     def open(cls, url: str, *, pool_size: int = 8) -> Self:

@@ -55,8 +55,8 @@ def test_any_user_id_is_just_a_name(db: store.Store, user: str) -> None:
     assert [document.id for document in db.documents.list(user, owner.index.id)] == [own.id]
     assert {hit.document_id for hit in db.chunks.lexical(owner.scope, "merger", 10).chunks} == {own.id}
     assert {hit.document_id for hit in db.chunks.dense(owner.scope, SPACE, random_vector("x"), 10)} == {own.id}
-    assert db.jobs.enqueue(user, own.id)
-    assert not db.jobs.enqueue(user, own.id)
+    assert db.queue.enqueue(user, own.id)
+    assert not db.queue.enqueue(user, own.id)
 
 
 def test_listing_searches_names_and_titles_literally(owner: Owner) -> None:

@@ -72,8 +72,8 @@ CASES: dict[str, Case] = {}
 
 EXEMPT = {
     "documents.unfinished": "for the restart of a worker; tells user and id only",
-    "jobs.discard_stalled": "works for all users and returns a number of jobs",
-    "jobs.run": "works for all users",
+    "queue.discard_stalled": "works for all users and returns a number of jobs",
+    "queue.run": "works for all users",
 }
 
 
@@ -200,12 +200,12 @@ def _claim_of_the_same_index(world: World, user: str) -> object:
         return None if claimed else "blocked"
 
 
-@case("jobs.enqueue")
+@case("queue.enqueue")
 def _job_for_the_same_document(world: World, user: str) -> object:
     """A job of another user does not stand in for the owner's."""
     document_id = uuid.uuid4()
-    world.db.jobs.enqueue(user, document_id)
-    return None if world.db.jobs.enqueue(VICTIM, document_id) else "blocked"
+    world.db.queue.enqueue(user, document_id)
+    return None if world.db.queue.enqueue(VICTIM, document_id) else "blocked"
 
 
 def snapshot(world: World) -> object:

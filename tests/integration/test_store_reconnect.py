@@ -41,7 +41,7 @@ def test_reads_and_writes_go_on_after_idle_connections_were_lost(owner: Owner, d
         lambda: db.chunks.lexical(owner.scope, "words", 1).chunks,
         lambda: db.chunks.dense(owner.scope, SPACE, random_vector("x"), 1),
         lambda: db.documents.trash("ann", [uuid.uuid4()]) == [],
-        lambda: db.jobs.enqueue("ann", uuid.uuid4()),
+        lambda: db.queue.enqueue("ann", uuid.uuid4()),
     ]
     for call in calls:
         assert end_connections(database_url) > 0

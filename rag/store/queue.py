@@ -17,7 +17,7 @@ STALLED_SECONDS = 30.0
 Process = Callable[[str, uuid.UUID], None]
 
 
-class Jobs:
+class Queue:
     """The queue of documents to be read. Many processes may enqueue, and many may work."""
 
     def __init__(self, database: Database) -> None:

@@ -14,22 +14,22 @@ DOCUMENT = uuid.uuid4()
 
 def run_all(db: store.Store) -> list[tuple[str, uuid.UUID]]:
     done: list[tuple[str, uuid.UUID]] = []
-    db.jobs.run(lambda user_id, document_id: done.append((user_id, document_id)), wait=False)
+    db.queue.run(lambda user_id, document_id: done.append((user_id, document_id)), wait=False)
     return done
 
 
 def test_a_job_runs_once(db: store.Store) -> None:
-    assert db.jobs.enqueue("ann", DOCUMENT)
+    assert db.queue.enqueue("ann", DOCUMENT)
     assert run_all(db) == [("ann", DOCUMENT)]
     assert run_all(db) == []
 
 
 def test_a_waiting_document_is_not_queued_twice(db: store.Store) -> None:
-    assert db.jobs.enqueue("ann", DOCUMENT)
-    assert not db.jobs.enqueue("ann", DOCUMENT)
-    assert db.jobs.enqueue("bob", DOCUMENT)
+    assert db.queue.enqueue("ann", DOCUMENT)
+    assert not db.queue.enqueue("ann", DOCUMENT)
+    assert db.queue.enqueue("bob", DOCUMENT)
     assert sorted(run_all(db)) == [("ann", DOCUMENT), ("bob", DOCUMENT)]
-    assert db.jobs.enqueue("ann", DOCUMENT)
+    assert db.queue.enqueue("ann", DOCUMENT)
 
 
 def test_a_failing_job_does_not_stop_the_others(db: store.Store) -> None:
@@ -40,24 +40,24 @@ def test_a_failing_job_does_not_stop_the_others(db: store.Store) -> None:
             raise RuntimeError("cannot")
         done.append(user_id)
 
-    db.jobs.enqueue("ann", DOCUMENT)
-    db.jobs.enqueue("bob", DOCUMENT)
-    db.jobs.run(process, wait=False)
+    db.queue.enqueue("ann", DOCUMENT)
+    db.queue.enqueue("bob", DOCUMENT)
+    db.queue.run(process, wait=False)
     assert done == ["bob"]
-    assert db.jobs.enqueue("ann", DOCUMENT)  # it may be tried again
+    assert db.queue.enqueue("ann", DOCUMENT)  # it may be tried again
 
 
 WORKER = """
 import os, sys, uuid
 from rag import store
-store.Store.open(sys.argv[1]).jobs.run(lambda user_id, document_id: os._exit(9), wait=False)
+store.Store.open(sys.argv[1]).queue.run(lambda user_id, document_id: os._exit(9), wait=False)
 """
 
 
 @pytest.fixture
 def abandoned(db: store.Store, database_url: str) -> store.Store:
     """A store with a job whose worker was killed in the middle of it."""
-    db.jobs.enqueue("ann", DOCUMENT)
+    db.queue.enqueue("ann", DOCUMENT)
     ended = subprocess.run([sys.executable, "-c", WORKER, database_url], check=False, cwd=sys.path[0] or ".")
     assert ended.returncode == 9
     return db
@@ -66,15 +66,15 @@ def abandoned(db: store.Store, database_url: str) -> store.Store:
 def test_a_dead_workers_document_can_be_read_again_at_once(abandoned: store.Store) -> None:
     """Nobody needs to wait for the dead to be noticed."""
     assert run_all(abandoned) == []
-    assert abandoned.jobs.enqueue("ann", DOCUMENT)
+    assert abandoned.queue.enqueue("ann", DOCUMENT)
     assert run_all(abandoned) == [("ann", DOCUMENT)]
 
 
 def test_a_dead_workers_job_is_forgotten_once_it_is_known_to_be_dead(abandoned: store.Store, database_url: str) -> None:
-    assert abandoned.jobs.discard_stalled() == 0  # it might still be alive
+    assert abandoned.queue.discard_stalled() == 0  # it might still be alive
     with psycopg.connect(database_url) as connection:
         connection.execute("UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 minute'")
-    assert abandoned.jobs.enqueue("ann", DOCUMENT)  # a waiting job is no hindrance
-    assert abandoned.jobs.discard_stalled() == 1
-    assert abandoned.jobs.discard_stalled() == 0
+    assert abandoned.queue.enqueue("ann", DOCUMENT)  # a waiting job is no hindrance
+    assert abandoned.queue.discard_stalled() == 1
+    assert abandoned.queue.discard_stalled() == 0
     assert run_all(abandoned) == [("ann", DOCUMENT)]

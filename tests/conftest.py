@@ -23,6 +23,7 @@ SETTINGS = (
     "STREAMLIT_",
     "PG",
     "PORT",
+    "PYTHONDONTWRITEBYTECODE",
     "CORS_ORIGIN",
     "HTTP_PROXY",
     "HTTPS_PROXY",

@@ -2,9 +2,10 @@
 
 from rag.engine.conversation_methods import ConversationMethods
 from rag.engine.index_methods import IndexMethods
+from rag.engine.key_methods import KeyMethods
 
 
-class RAGEngine(IndexMethods, ConversationMethods):
+class RAGEngine(IndexMethods, ConversationMethods, KeyMethods):
     """Documents in, grounded answers out, for one user.
 
     Everything is opened when first used. `store`, `files`, `embedders`, `llm`, `reranker` and `registry` (the known

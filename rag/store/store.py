@@ -4,6 +4,7 @@ from types import TracebackType
 from typing import Self
 
 from rag.store import health, migrations
+from rag.store.api_keys import ApiKeys
 from rag.store.caches import Caches
 from rag.store.chunks import Chunks
 from rag.store.conversations import Conversations
@@ -12,6 +13,7 @@ from rag.store.documents import Documents
 from rag.store.embedding_cache import EmbeddingCache
 from rag.store.generations import Generations
 from rag.store.indexes import Indexes
+from rag.store.jobs import Jobs
 from rag.store.queue import Queue
 
 
@@ -31,6 +33,8 @@ class Store:
         self.embedding_cache = EmbeddingCache(database)
         self.caches = Caches(database)
         self.conversations = Conversations(database)
+        self.api_keys = ApiKeys(database)
+        self.jobs = Jobs(database)
         self.queue = Queue(database)
 
     @classmethod

@@ -5,6 +5,7 @@ rotation applied). Pages and lines count from 1; lines run through the whole doc
 Python names are snake_case; camelCase aliases are accepted everywhere and used when `by_alias=True`.
 """
 
+from rag.types.access import PERMISSIONS, ApiKey, Permission
 from rag.types.answers import (
     AnswerEvent,
     AnswerOptions,
@@ -43,6 +44,7 @@ from rag.types.indexing import (
     SourceFile,
     SyncReport,
 )
+from rag.types.jobs import Job, JobKind, JobStatus, ReindexRequest
 from rag.types.requests import Auth, IndexReference, ProviderOptions
 from rag.types.results import RetrievalResult, RetrievedChunk
 from rag.types.search import (
@@ -83,6 +85,7 @@ from rag.types.text import (
 
 __all__ = [
     "GOOGLE_APPS",
+    "PERMISSIONS",
     "PRESENTATIONS",
     "AdapterOptions",
     "AnswerEvent",
@@ -91,6 +94,7 @@ __all__ = [
     "AnswerResponse",
     "AnswerStatus",
     "AnswerToken",
+    "ApiKey",
     "Auth",
     "BlockKind",
     "Candidate",
@@ -121,6 +125,9 @@ __all__ = [
     "IndexReference",
     "IndexRequest",
     "IndexStats",
+    "Job",
+    "JobKind",
+    "JobStatus",
     "Line",
     "Message",
     "Model",
@@ -129,10 +136,12 @@ __all__ = [
     "ParsedDocument",
     "ParsingConfig",
     "Passage",
+    "Permission",
     "Progress",
     "ProviderOptions",
     "Rect",
     "Region",
+    "ReindexRequest",
     "RerankOptions",
     "RetrievalOptions",
     "RetrievalRequest",

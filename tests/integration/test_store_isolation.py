@@ -10,6 +10,7 @@ import pytest
 
 from rag import errors, store
 from rag.types import (
+    ApiKey,
     Chunk,
     ChunkingOptions,
     Conversation,
@@ -24,6 +25,7 @@ from tests.integration.samples import SPACE, Owner, make_chunks, make_parsed, ra
 VICTIM = "victim"
 TEXT = "the confidential merger of Acme"
 HASH = b"hash of a text"
+DIGEST = b"digest of a secret"
 BESIDE = EmbeddingSpace(provider="test", model="another", dimensions=384)
 SOURCE = "/home/victim/secret.pdf"
 
@@ -41,6 +43,7 @@ class World:
     chunk: Chunk
     conversation: Conversation
     generation: EmbeddingGeneration
+    key: ApiKey
 
     @property
     def db(self) -> store.Store:
@@ -63,7 +66,9 @@ def world(module_db: store.Store) -> World:
     conversation = db.conversations.create(VICTIM, owner.index.id, title="mine")
     db.conversations.append(VICTIM, conversation.id, role="user", content="hello")
     generation = db.generations.add(VICTIM, owner.index.id, BESIDE)
-    return World(owner, document, trashed, db.chunks.of_document(VICTIM, document.id)[0], conversation, generation)
+    chunk = db.chunks.of_document(VICTIM, document.id)[0]
+    key = db.api_keys.create(VICTIM, name="mine", digest=DIGEST, hint="pl_abcd", permissions=["read"])
+    return World(owner, document, trashed, chunk, conversation, generation, key)
 
 
 Case = Callable[[World, str], object]
@@ -71,6 +76,8 @@ CASES: dict[str, Case] = {}
 """Calls as another user: each must raise NotFoundError, or return nothing."""
 
 EXEMPT = {
+    "api_keys.exist": "asked before anyone is known; tells nothing of whom",
+    "api_keys.find": "finds the user, for one who has the secret",
     "documents.unfinished": "for the restart of a worker; tells user and id only",
     "queue.discard_stalled": "works for all users and returns a number of jobs",
     "queue.run": "works for all users",
@@ -148,6 +155,8 @@ CASES |= {
     "caches.completion": lambda w, user: w.db.caches.completion(user, "answers", HASH),
     "caches.stats": lambda w, user: any(cache.entries for cache in w.db.caches.stats(user) if cache.kind == "answers"),
     "caches.clear": lambda w, user: w.db.caches.clear(user, ["answers"]),
+    "api_keys.list": lambda w, user: w.key in w.db.api_keys.list(user),
+    "api_keys.revoke": lambda w, user: w.db.api_keys.revoke(user, w.key.id),
     "conversations.create": lambda w, user: w.db.conversations.create(user, w.owner.index.id, title="theirs"),
     "conversations.list": lambda w, user: w.db.conversations.list(user, w.owner.index.id),
     "conversations.get": lambda w, user: w.db.conversations.get(user, w.conversation.id),
@@ -167,6 +176,16 @@ def _index_of_the_same_name(world: World, user: str) -> object:
         raise errors.NotFoundError  # no user at all has no index either; the table refuses it
     index = world.db.indexes.ensure(user, "default", SPACE, ChunkingOptions(chunk_size_chars=500))
     return None if index.id != world.owner.index.id and index.user_id == user else index
+
+
+@case("api_keys.create")
+def _key_of_the_same_name(world: World, user: str) -> object:
+    if not user:
+        raise errors.NotFoundError  # no user at all has no key either; the table refuses it
+    digest = hashlib.sha256(user.encode()).digest()
+    world.db.api_keys.create(user, name="mine", digest=digest, hint="pl_abcd", permissions=["admin"])
+    found = world.db.api_keys.find(digest)
+    return None if found and found.user_id == user else "another's key"
 
 
 @case("embedding_cache.put")
@@ -222,6 +241,7 @@ def snapshot(world: World) -> object:
         db.generations.list(VICTIM, index_id),
         db.embedding_cache.get(VICTIM, SPACE, [HASH]),
         db.caches.completion(VICTIM, "answers", HASH),
+        db.api_keys.list(VICTIM),
         db.conversations.list(VICTIM, index_id),
         db.conversations.messages(VICTIM, world.conversation.id),
     )
@@ -265,6 +285,7 @@ def test_the_owner_gets_everything(world: World) -> None:
         "chunks.dense",
         "chunks.lexical",
         "chunks.to_embed",
+        "api_keys.list",
         "generations.list",
         "generations.missing",
     ):

@@ -21,6 +21,7 @@ def test_parameters(text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     "noun",
     [
+        "api_keys",
         "caches",
         "chunks",
         "conversations",

@@ -1,0 +1,95 @@
+"""Keys: what opens the REST API and the MCP server to a user's programs."""
+
+import datetime as dt
+import hashlib
+import re
+import secrets
+import uuid
+from collections.abc import Sequence
+
+from rag import errors
+from rag.engine.base import EngineBase
+from rag.types import PERMISSIONS, ApiKey, Permission
+
+PREFIX = "pl_"
+SECRET_BYTES = 32
+SECRET = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
+"""What `secrets.token_urlsafe` makes of so many bytes."""
+
+HINT_CHARS = len(PREFIX) + 4
+MAX_NAME_CHARS = 100
+
+
+class KeyMethods(EngineBase):
+    """What can be done with keys."""
+
+    def create_key(
+        self, name: str, permissions: Sequence[Permission] = ("read",), expires_at: dt.datetime | None = None
+    ) -> tuple[ApiKey, str]:
+        """A new key of this user, and its secret, which is kept nowhere and cannot be shown again.
+
+        Raises:
+            errors.ValidationError: the name is empty, too long or not printable, a permission is unknown, there is
+                none, or the expiry is past or has no time zone.
+        """
+        secret = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
+        key = self._resources.store.api_keys.create(
+            self.user_id,
+            name=_named(name),
+            digest=_digest(secret),
+            hint=secret[:HINT_CHARS],
+            permissions=_ordered(permissions),
+            expires_at=_future(expires_at),
+        )
+        return key, secret
+
+    def keys(self) -> list[ApiKey]:
+        """This user's keys, expired and revoked ones too, the latest first."""
+        return self._resources.store.api_keys.list(self.user_id)
+
+    def revoke_key(self, key_id: uuid.UUID) -> ApiKey:
+        """Let a key open nothing from now on. Raises NotFoundError."""
+        return self._resources.store.api_keys.revoke(self.user_id, key_id)
+
+    def authenticate(self, secret: str) -> ApiKey | None:
+        """The valid key that has this secret, whoever its user is (`for_user` takes it from there); None if there is none.
+
+        What cannot be a secret is not looked up.
+        """
+        return self._resources.store.api_keys.find(_digest(secret)) if SECRET.fullmatch(secret) else None
+
+    def keys_exist(self) -> bool:
+        """Whether any user has a key that was not revoked."""
+        return self._resources.store.api_keys.exist()
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode()).digest()
+
+
+def _named(name: str) -> str:
+    stripped = name.strip()
+    if not 0 < len(stripped) <= MAX_NAME_CHARS or not stripped.isprintable():
+        raise errors.ValidationError(
+            f"A key needs a name of 1 to {MAX_NAME_CHARS} printable characters.", details={"field": "name"}
+        )
+    return stripped
+
+
+def _ordered(permissions: Sequence[Permission]) -> list[Permission]:
+    unknown = [permission for permission in permissions if permission not in PERMISSIONS]
+    if unknown or not permissions:
+        raise errors.ValidationError(
+            f"A key needs one or more of the permissions {', '.join(PERMISSIONS)}.", details={"field": "permissions"}
+        )
+    return [permission for permission in PERMISSIONS if permission in permissions]
+
+
+def _future(expires_at: dt.datetime | None) -> dt.datetime | None:
+    if expires_at is None:
+        return None
+    if expires_at.tzinfo is None or expires_at <= dt.datetime.now(dt.UTC):
+        raise errors.ValidationError(
+            "A key's expiry must lie in the future and have a time zone.", details={"field": "expires_at"}
+        )
+    return expires_at

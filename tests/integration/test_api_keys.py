@@ -1,0 +1,168 @@
+"""Keys: made, found by their secret, expired, revoked; the secret itself is nowhere."""
+
+import datetime as dt
+import hashlib
+import logging
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from rag import errors
+from rag.config import load_config
+from rag.engine import RAGEngine
+from rag.types import Permission
+
+NOW = dt.datetime.now(dt.UTC)
+SOON = NOW + dt.timedelta(hours=1)
+
+
+@pytest.fixture
+def engine(database_url: str, tmp_path: Path) -> Iterator[RAGEngine]:
+    config = load_config(rag_data_dir=tmp_path / "data", rag_database_url=database_url)
+    with RAGEngine(config, user_id="ada") as opened:
+        yield opened
+
+
+def change(database_url: str, assignment: str, key_id: uuid.UUID) -> None:
+    """Let time pass for a key."""
+    with psycopg.connect(database_url) as connection:
+        connection.execute(f"UPDATE api_keys SET {assignment} WHERE id = %s", [key_id])
+
+
+def test_a_secret_opens_what_its_key_says(engine: RAGEngine) -> None:
+    key, secret = engine.create_key(" laptop ", ["write", "read", "write"], SOON)
+    assert secret.startswith(key.hint)
+    assert (key.name, key.user_id, key.permissions, key.expires_at) == ("laptop", "ada", ("read", "write"), SOON)
+    found = engine.for_user("someone else").authenticate(secret)
+    assert found is not None
+    assert (found.id, found.user_id) == (key.id, "ada")
+
+
+@pytest.mark.parametrize(
+    ("held", "allowed"),
+    [
+        (["read"], {"read"}),
+        (["write"], {"read", "write"}),
+        (["admin"], {"read", "write", "admin"}),
+        (["admin", "read"], {"read", "write", "admin"}),
+    ],
+)
+def test_admin_implies_write_implies_read(engine: RAGEngine, held: list[Permission], allowed: set[str]) -> None:
+    key, _ = engine.create_key("key", held)
+    wanted: tuple[Permission, ...] = ("read", "write", "admin")
+    assert {permission for permission in wanted if key.allows(permission)} == allowed
+
+
+def test_the_secret_is_neither_stored_nor_logged(
+    engine: RAGEngine, database_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        key, secret = engine.create_key("laptop")
+        engine.authenticate(secret)
+    with psycopg.connect(database_url) as connection:
+        (row,) = connection.execute("SELECT digest, a::text FROM api_keys a").fetchall()
+    assert row[0] == hashlib.sha256(secret.encode()).digest()
+    assert secret not in row[1]
+    assert len(key.hint) < len(secret) / 4  # so that what is left is beyond guessing
+    assert secret not in caplog.text
+    assert secret not in repr(engine.keys())
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["", "pl_", "pl_" + "a" * 43, "pl_" + "a" * 42, "pl_" + "a" * 44, "a" * 1_000_000, "pl_' or '1'='1", "\x00", "é"],
+)
+def test_another_secret_opens_nothing(engine: RAGEngine, wrong: str) -> None:
+    engine.create_key("laptop")
+    assert engine.authenticate(wrong) is None
+
+
+def test_what_cannot_be_a_secret_is_not_looked_up(engine: RAGEngine, caplog: pytest.LogCaptureFixture) -> None:
+    """Without a database there is no answer to give; a malformed secret needs none."""
+    secret = engine.create_key("laptop")[1]
+    engine.close()
+    unreachable = load_config(rag_database_url="postgresql://localhost:1/none", rag_data_dir=engine.config.rag_data_dir)
+    with RAGEngine(unreachable) as cut_off:
+        assert cut_off.authenticate(secret + "\n") is None
+        assert cut_off.authenticate(" " + secret) is None
+        with pytest.raises(errors.StoreError):
+            cut_off.authenticate(secret)
+
+
+def test_an_expired_key_opens_nothing_but_still_closes_the_door(engine: RAGEngine, database_url: str) -> None:
+    key, secret = engine.create_key("laptop", expires_at=SOON)
+    assert engine.authenticate(secret)
+    change(database_url, "expires_at = now()", key.id)
+    assert engine.authenticate(secret) is None
+    assert engine.keys_exist()
+
+
+def test_a_revoked_key_opens_nothing(engine: RAGEngine) -> None:
+    key, secret = engine.create_key("laptop")
+    _, other = engine.create_key("server")
+    revoked = engine.revoke_key(key.id)
+    assert revoked.revoked_at is not None
+    assert engine.authenticate(secret) is None
+    assert engine.authenticate(other)
+    assert engine.revoke_key(key.id) == revoked  # the first time counts
+
+
+def test_keys_exist_until_the_last_is_revoked(engine: RAGEngine) -> None:
+    assert not engine.keys_exist()
+    key, _ = engine.create_key("laptop")
+    assert engine.for_user("bob").keys_exist()
+    engine.revoke_key(key.id)
+    assert not engine.keys_exist()
+
+
+def test_others_see_and_revoke_nothing(engine: RAGEngine) -> None:
+    key, secret = engine.create_key("laptop")
+    other = engine.for_user("bob")
+    assert other.keys() == []
+    with pytest.raises(errors.NotFoundError, match=str(key.id)):
+        other.revoke_key(key.id)
+    assert engine.authenticate(secret)
+
+
+def test_the_latest_key_is_listed_first(engine: RAGEngine) -> None:
+    for name in ("first", "second"):
+        engine.create_key(name)
+    kept = engine.keys()
+    assert [key.name for key in kept] == ["second", "first"]
+
+
+def test_the_last_use_is_written_once_a_minute(engine: RAGEngine, database_url: str) -> None:
+    key, secret = engine.create_key("laptop")
+    assert engine.keys()[0].last_used_at is None
+    engine.authenticate(secret)
+    first = engine.keys()[0].last_used_at
+    assert first is not None
+    engine.authenticate(secret)
+    assert engine.keys()[0].last_used_at == first
+    change(database_url, "last_used_at = now() - interval '61 seconds'", key.id)
+    engine.authenticate(secret)
+    last = engine.keys()[0].last_used_at
+    assert last is not None
+    assert last >= first
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a" * 101, "two\nlines", "zero\x00byte", "\x1b[31m"])
+def test_a_name_must_be_readable(engine: RAGEngine, name: str) -> None:
+    with pytest.raises(errors.ValidationError, match="name of 1 to 100"):
+        engine.create_key(name)
+
+
+@pytest.mark.parametrize("permissions", [[], ["root"], ["read", ""]])
+def test_permissions_must_be_known(engine: RAGEngine, permissions: list[Permission]) -> None:
+    with pytest.raises(errors.ValidationError, match="read, write, admin"):
+        engine.create_key("laptop", permissions)
+    assert engine.keys() == []
+
+
+@pytest.mark.parametrize("expires_at", [NOW, NOW.replace(tzinfo=None) + dt.timedelta(days=2)])
+def test_an_expiry_must_lie_ahead(engine: RAGEngine, expires_at: dt.datetime) -> None:
+    with pytest.raises(errors.ValidationError, match="in the future and have a time zone"):
+        engine.create_key("laptop", expires_at=expires_at)

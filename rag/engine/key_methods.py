@@ -52,9 +52,9 @@ class KeyMethods(EngineBase):
         return self._resources.store.api_keys.revoke(self.user_id, key_id)
 
     def authenticate(self, secret: str) -> ApiKey | None:
-        """The valid key that has this secret, whoever its user is (`for_user` takes it from there); None if there is none.
+        """The valid key that has this secret, whoever its user is; None if there is none.
 
-        What cannot be a secret is not looked up.
+        `for_user` takes it from there. What cannot be a secret is not looked up.
         """
         return self._resources.store.api_keys.find(_digest(secret)) if SECRET.fullmatch(secret) else None
 

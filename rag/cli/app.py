@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from rag.cli import ask, cache, doctor, documents, evaluate, ingest, inspect, parse, reembed, search, server, why
+from rag.cli import ask, cache, doctor, documents, evaluate, ingest, inspect, keys, parse, reembed, search, server, why
 from rag.cli.door import Group, add_command, help_text
 
 logger = logging.getLogger("rag.cli")
@@ -56,6 +56,13 @@ add_command(library, documents.list_documents, "list")
 for subcommand in (documents.delete, documents.restore, documents.purge, documents.retry):
     add_command(library, subcommand)
 app.add_typer(library, name="documents")
+
+access = typer.Typer(cls=Group, no_args_is_help=True)
+access.callback(help=help_text(keys.keys))(keys.keys)
+add_command(access, keys.create)
+add_command(access, keys.list_keys, "list")
+add_command(access, keys.revoke)
+app.add_typer(access, name="keys")
 
 add_command(app, inspect.inspect)
 add_command(app, parse.parse)

@@ -82,9 +82,9 @@ def add_command(app: typer.Typer, function: Callable[..., None], name: str | Non
 
 
 def help_text(function: Callable[..., None]) -> str:
-    """The function's docstring as help: prose is wrapped anew, indented examples keep their lines."""
+    """The function's docstring as help: prose is wrapped anew, examples keep their lines."""
     paragraphs = (inspect.getdoc(function) or "").split("\n\n")
     return "\n\n".join(
-        KEEP_LINES + inspect.cleandoc(part) if part.startswith(" ") else " ".join(part.splitlines())
+        KEEP_LINES + inspect.cleandoc(part) if part.startswith((" ", "pagelight ")) else " ".join(part.splitlines())
         for part in paragraphs
     )

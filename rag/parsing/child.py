@@ -1,16 +1,15 @@
-"""The parsing process: reads a request from standard input, writes results to standard output.
+"""What a parsing process does: it reads one file and writes results, a line of JSON each.
 
-It ends when its parent does (standard input closes) and when its time is up, even while MuPDF hangs.
+It ends when nobody reads them any more, and when its time is up, even while MuPDF hangs.
 """
 
-import json
 import os
 import resource
 import signal
 import sys
-import threading
+from collections.abc import Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from rag import errors
 from rag.parsing import document, renditions, wire
@@ -19,18 +18,15 @@ from rag.parsing.pages import PageContent
 from rag.types import ParsingConfig
 
 GRACE_SECONDS = 5.0
-"""The parent ends a process that takes too long; if it is gone, the process ends itself so much later."""
+"""The user ends a process that takes too long; if it does not, the process ends itself so much later."""
 
 
-def main() -> None:
-    """Serves one request and exits."""
-    results = _take_stdout()
-    request = json.loads(sys.stdin.buffer.readline())
+def serve(request: Mapping[str, Any], results: BinaryIO) -> None:
+    """Does what `request` asks for, within its limits of memory and time, which stay for the process."""
     config = ParsingConfig(**request["config"])
     rendition = Path(request["rendition"])
     limit_memory(config.memory_limit_mb)
     limit_time(config, pages=0)
-    threading.Thread(target=_end_with_parent, args=(rendition,), daemon=True).start()
     try:
         if request["task"] == "decrypt":
             renditions.decrypt(Path(request["source"]), rendition, name=request["name"], password=request["password"])
@@ -38,7 +34,8 @@ def main() -> None:
         else:
             _read(request, rendition, config, results)
     except BrokenPipeError:
-        _abandon(rendition)
+        rendition.unlink(missing_ok=True)
+        os._exit(1)  # at once, since nobody waits for the result
     except OSError as error:
         results.write(
             wire.dump_error(errors.StoreError(f"The rendition cannot be written: {error.strerror}. Make room."))
@@ -48,14 +45,6 @@ def main() -> None:
     except MemoryError:
         limit = f"{config.memory_limit_mb} MB of memory were not enough"
         results.write(wire.dump_error(errors.UnreadableFileError(f"“{request['name']}” cannot be read: {limit}.")))
-    results.flush()
-
-
-def _take_stdout() -> BinaryIO:
-    """Standard output for results only: what libraries print goes to standard error."""
-    results = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    return results
 
 
 def limit_memory(megabytes: int) -> None:
@@ -74,19 +63,7 @@ def limit_time(config: ParsingConfig, pages: int) -> None:
     signal.setitimer(signal.ITIMER_REAL, seconds + GRACE_SECONDS)
 
 
-def _end_with_parent(rendition: Path) -> None:
-    """Waits until the parent closes standard input or dies, then leaves nothing behind."""
-    sys.stdin.buffer.read()
-    _abandon(rendition)
-
-
-def _abandon(rendition: Path) -> None:
-    """Ends at once, since nobody waits for the result."""
-    rendition.unlink(missing_ok=True)
-    os._exit(1)
-
-
-def _read(request: dict[str, str], rendition: Path, config: ParsingConfig, results: BinaryIO) -> None:
+def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, results: BinaryIO) -> None:
     def send(line: bytes) -> None:
         results.write(line)
         results.flush()
@@ -110,7 +87,3 @@ def _read(request: dict[str, str], rendition: Path, config: ParsingConfig, resul
             info = content.info.model_copy(update={"ocr": content.info.number in recognised})
             send(wire.dump_page(PageContent(info, content.blocks)))
         send(wire.dump({"title": document.metadata_title(opened)}))
-
-
-if __name__ == "__main__":
-    main()

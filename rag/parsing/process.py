@@ -1,60 +1,46 @@
 """A process of its own for each file, so that a file that hangs or crashes MuPDF costs one error message."""
 
-import contextlib
 import json
 import logging
+import os
 import signal
-import subprocess
-import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
-from typing import IO, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from rag import errors
-from rag.parsing import wire
+from rag.parsing import forks, wire
 from rag.parsing.pages import PageContent
 from rag.types import ParsingConfig
 
 logger = logging.getLogger(__name__)
 
-PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 STDERR_BYTES = 2000
 
 OnProgress = Callable[[int, int], None]
 
 
 def run(request: Mapping[str, Any], config: ParsingConfig, on_progress: OnProgress | None = None) -> "Results":
-    """What the parsing process answers to `request` (see `rag.parsing.child`).
+    """What a parsing process answers to `request` (see `rag.parsing.child`).
 
     Raises:
         errors.PasswordError, errors.UnreadableFileError, errors.StoreError: what the process says, or why it ended.
+        errors.SourceError: no process can be started.
     """
+    # As a whole, unread: what any process inherits, which a fork of an older one would not.
+    line = wire.dump({**request, "config": config.model_dump(), "environment": dict(os.environ)})
     results = Results(config, on_progress or _ignore)
-    with tempfile.TemporaryFile() as stderr, _child(stderr) as child:
-        results.read(child, wire.dump({**request, "config": config.model_dump()}))
+    with tempfile.TemporaryFile() as stderr, forks.fork(stderr) as process:
+        results.read(process, line)
         if not results.complete:
-            error = results.failure(request["name"], child.wait())
+            error = results.failure(request["name"], process.wait())
             stderr.seek(0)
             said = stderr.read()[-STDERR_BYTES:].decode(errors="replace")
             logger.info("Parsing ended early: %s %s", error, said)
             raise error
     return results
-
-
-@contextlib.contextmanager
-def _child(stderr: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
-    """A parsing process that does not outlive the block."""
-    command = [sys.executable, "-m", "rag.parsing.child"]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, cwd=PACKAGE_ROOT
-    ) as child:
-        try:
-            yield child
-        finally:
-            child.kill()
 
 
 class Results:
@@ -72,26 +58,26 @@ class Results:
         self._done = 0
         self._late = False
 
-    def read(self, child: subprocess.Popen[bytes], request: bytes) -> None:
+    def read(self, process: forks.Fork, request: bytes) -> None:
         """Sends `request` and takes results until the process ends or its time is over."""
         started = time.monotonic()
-        timer = self._start_timer(child, started)
+        timer = self._start_timer(process, started)
         try:
-            with contextlib.suppress(BrokenPipeError):
-                _pipe(child.stdin).write(request)
-                _pipe(child.stdin).flush()
-            for line in _pipe(child.stdout):
+            process.send(request)
+            for line in process.results:
+                if not line.endswith(b"\n"):
+                    break  # it was ended while it wrote
                 message = json.loads(line)
                 self._take(message)
                 if "pages" in message:
                     timer.cancel()
-                    timer = self._start_timer(child, started)
+                    timer = self._start_timer(process, started)
         finally:
             timer.cancel()
 
-    def _start_timer(self, child: subprocess.Popen[bytes], started: float) -> threading.Timer:
+    def _start_timer(self, process: forks.Fork, started: float) -> threading.Timer:
         """Ends the process when the time for the pages known so far is over."""
-        timer = threading.Timer(started + self._seconds() - time.monotonic(), self._end, [child])
+        timer = threading.Timer(started + self._seconds() - time.monotonic(), self._end, [process])
         timer.daemon = True
         timer.start()
         return timer
@@ -99,9 +85,9 @@ class Results:
     def _seconds(self) -> float:
         return self._config.timeout_seconds_base + self._config.timeout_seconds_per_page * self._total
 
-    def _end(self, child: subprocess.Popen[bytes]) -> None:
+    def _end(self, process: forks.Fork) -> None:
         self._late = True
-        child.kill()
+        process.kill()
 
     def _take(self, message: Mapping[str, Any]) -> None:
         match message:
@@ -139,12 +125,6 @@ class Results:
             f"“{name}” cannot be read: {reason}{page}. Open it in another program, save it again, or split it.",
             details={"exit_code": code, "pages_done": len(self.pages)},
         )
-
-
-def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
-    if stream is None:
-        raise RuntimeError("the process was started without pipes")
-    return stream
 
 
 def _ignore(done: int, total: int) -> None:

@@ -79,14 +79,14 @@ def test_pictures_without_tesseract(rendition: Path) -> None:
 
 def test_a_file_that_takes_too_long(rendition: Path) -> None:
     with pytest.raises(errors.UnreadableFileError, match="longer than 0 seconds"):
-        read(rendition, pdfs.plain(), timeout_seconds_base=0.05, timeout_seconds_per_page=0)
+        read(rendition, pdfs.pages(100), timeout_seconds_base=0.05, timeout_seconds_per_page=0)
     assert list(rendition.parent.iterdir()) == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="macOS does not limit memory")
 def test_a_file_that_takes_too_much_memory(rendition: Path) -> None:
     with pytest.raises(errors.UnreadableFileError, match=r"a\.pdf"):
-        read(rendition, pdfs.plain(), memory_limit_mb=10)
+        read(rendition, pdfs.pages(100), memory_limit_mb=10)
     assert list(rendition.parent.iterdir()) == []
 
 

@@ -1,0 +1,227 @@
+"""The server that parsing processes are forked from: what its death, or theirs, costs and leaves."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import pytest
+
+from rag import errors, parsing
+from rag.parsing.ocr import find_tessdata
+from rag.types import ParsedDocument, ParsingConfig
+from tests import pdfs
+
+REPOSITORY = Path(__file__).parents[2]
+PATIENCE_SECONDS = 60.0
+MANY_PAGES = 150
+
+
+def forked() -> list[psutil.Process]:
+    """The server of this process, and the guards and workers of all its files."""
+    return [process for process in psutil.Process().children(recursive=True) if is_parsing(process)]
+
+
+def is_parsing(process: psutil.Process) -> bool:
+    try:
+        return "rag.parsing.server" in process.cmdline() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def server() -> psutil.Process:
+    return next(process for process in forked() if process.ppid() == os.getpid())
+
+
+def worker() -> psutil.Process:
+    """The one process that reads a file now: of user, server, guard and worker the last."""
+    parents = {process.ppid() for process in forked()}
+    (last,) = [process for process in forked() if process.pid not in parents and process.pid != server().pid]
+    return last
+
+
+def until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.fixture(scope="module")
+def long_pdf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that is still being read when its first page is done."""
+    path = tmp_path_factory.mktemp("long") / "long.pdf"
+    path.write_bytes(pdfs.pages(MANY_PAGES))
+    return path
+
+
+def read(
+    source: Path, folder: Path, on_first_page: Callable[[], object] = lambda: None, **settings: float
+) -> ParsedDocument:
+    def note(done: int, total: int) -> None:
+        if done == 1:
+            on_first_page()
+
+    rendition = folder / f"{source.stem}-rendition.pdf"
+    config = ParsingConfig.model_validate(settings)
+    return parsing.read_file(source, name=source.name, rendition=rendition, config=config, on_progress=note)
+
+
+def read_plain(folder: Path, sentence: str = "The tide is high.") -> str:
+    source = folder / f"{abs(hash(sentence))}.pdf"
+    source.write_bytes(pdfs.plain([sentence]))
+    return read(source, folder).blocks[0].text
+
+
+def test_one_server_forks_for_all_files_and_leaves_no_zombie(tmp_path: Path) -> None:
+    read_plain(tmp_path)
+    first = server()
+    assert read_plain(tmp_path, "Another tide.") == "Another tide."
+    until(lambda: forked() == [first])
+    assert first.num_threads() == 1
+
+
+def test_a_killed_server_is_started_again(tmp_path: Path) -> None:
+    read_plain(tmp_path)
+    killed = server()
+    killed.kill()
+    assert read_plain(tmp_path) == "The tide is high."
+    assert server() != killed
+    until(lambda: forked() == [server()])
+
+
+def test_a_server_that_dies_does_not_take_the_file_with_it(tmp_path: Path, long_pdf: Path) -> None:
+    assert read(long_pdf, tmp_path, lambda: server().kill()).pages[-1].number == MANY_PAGES
+    assert read_plain(tmp_path) == "The tide is high."
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(signal.SIGSEGV, "crashed the process"), (signal.SIGKILL, "want of memory")]
+)
+def test_a_worker_that_dies_costs_its_file(tmp_path: Path, long_pdf: Path, number: signal.Signals, words: str) -> None:
+    with pytest.raises(errors.UnreadableFileError, match=words) as caught:
+        read(long_pdf, tmp_path, lambda: worker().send_signal(number))
+    assert caught.value.details["exit_code"] == -number
+    assert list(tmp_path.iterdir()) == []
+    assert read_plain(tmp_path) == "The tide is high."
+
+
+def test_a_stopped_worker_ends_with_its_time(tmp_path: Path, long_pdf: Path) -> None:
+    with pytest.raises(errors.UnreadableFileError, match="longer than 1 seconds"):
+        read(long_pdf, tmp_path, lambda: worker().suspend(), timeout_seconds_base=1, timeout_seconds_per_page=0)
+    until(lambda: forked() == [server()])
+
+
+def test_an_interrupted_terminal_reaches_only_the_user(tmp_path: Path) -> None:
+    read_plain(tmp_path)
+    before = server()
+    before.send_signal(signal.SIGINT)
+    assert read_plain(tmp_path) == "The tide is high."
+    assert server() == before
+
+
+def test_files_are_read_at_once_from_several_threads(tmp_path: Path, long_pdf: Path) -> None:
+    damaged = tmp_path / "damaged.pdf"
+    damaged.write_bytes(b"%PDF-1.7\nnothing more")
+    sentences = [f"Herons counted in year {year}." for year in range(1990, 2002)]
+    with ThreadPoolExecutor(8) as threads:
+        long = threads.submit(read, long_pdf, tmp_path)
+        broken = threads.submit(read, damaged, tmp_path)
+        assert list(threads.map(lambda sentence: read_plain(tmp_path, sentence), sentences)) == sentences
+        assert len(long.result().pages) == MANY_PAGES
+        assert isinstance(broken.exception(), errors.UnreadableFileError)
+    until(lambda: forked() == [server()])
+
+
+@pytest.mark.ocr
+@pytest.mark.skipif(find_tessdata("eng") is None, reason="Tesseract is not installed")
+def test_a_worker_has_the_environment_of_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "scan.pdf"
+    source.write_bytes(pdfs.scanned())
+    assert read(source, tmp_path).blocks
+    monkeypatch.setenv("TESSDATA_PREFIX", str(tmp_path))
+    with pytest.raises(errors.UnreadableFileError, match="install Tesseract"):
+        read(source, tmp_path)
+
+
+def run_script(script: str) -> str:
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    return subprocess.run(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True, check=False).stdout
+
+
+def test_nothing_is_left_of_a_killed_user(tmp_path: Path, long_pdf: Path) -> None:
+    said = run_script(f"""
+        import os, signal
+        from pathlib import Path
+        import psutil
+        from rag import parsing
+
+        def die(done, total):
+            print(*(process.pid for process in psutil.Process().children(recursive=True)), flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        rendition = Path({str(tmp_path / "rendition.pdf")!r})
+        parsing.read_file(Path({str(long_pdf)!r}), name="a.pdf", rendition=rendition, on_progress=die)
+    """)
+    pids = [int(pid) for pid in said.split()]
+    assert len(pids) == 3
+    until(lambda: not any(is_running(pid) for pid in pids))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_worker_that_hangs_ends_with_a_killed_user(tmp_path: Path, long_pdf: Path) -> None:
+    said = run_script(f"""
+        import os, signal
+        from pathlib import Path
+        import psutil
+        from rag import parsing
+
+        def die(done, total):
+            server, guard, worker = psutil.Process().children(recursive=True)
+            worker.suspend()
+            print(worker.pid, flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        rendition = Path({str(tmp_path / "rendition.pdf")!r})
+        parsing.read_file(Path({str(long_pdf)!r}), name="a.pdf", rendition=rendition, on_progress=die)
+    """)
+    until(lambda: not is_running(int(said)))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_fork_of_the_user_has_a_server_of_its_own(tmp_path: Path, long_pdf: Path) -> None:
+    said = run_script(f"""
+        import os
+        from pathlib import Path
+        import psutil
+        from rag import parsing
+
+        def read():
+            rendition = Path({str(tmp_path)!r}, f"{{os.getpid()}}.pdf")
+            parsing.read_file(Path({str(long_pdf)!r}), name="a.pdf", rendition=rendition)
+            print(*(process.pid for process in psutil.Process().children() if "server" in str(process.cmdline())))
+
+        read()
+        child = os.fork()
+        if child:
+            os.waitpid(child, 0)
+        read()
+    """)
+    first, in_fork, after = said.split()
+    assert first == after != in_fork
+    assert not is_running(int(first))
+    assert not is_running(int(in_fork))
+
+
+def is_running(pid: int) -> bool:
+    """A zombie does not; whoever adopted it may take its time to reap it."""
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False

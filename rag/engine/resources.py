@@ -47,14 +47,18 @@ class Resources:
         """The database: the one of `RAG_DATABASE_URL`, else the embedded server, started if need be."""
         with self._lock:
             if self._store is None:
-                self._store = Store.open(self._database_url())
+                self._store = Store.open(self.database_url)
             return self._store
 
-    def _database_url(self) -> str:
-        if self.config.rag_database_url:
-            return self.config.rag_database_url.get_secret_value()
-        self._server = embedded.start(self.config.database_dir)
-        return self._server.url
+    @property
+    def database_url(self) -> str:
+        """Where the database of the settings is; the embedded server is started if need be. It may be a secret."""
+        with self._lock:
+            if self.config.rag_database_url:
+                return self.config.rag_database_url.get_secret_value()
+            if self._server is None:
+                self._server = embedded.start(self.config.database_dir)
+            return self._server.url
 
     @property
     def files(self) -> FileStore:

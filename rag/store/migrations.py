@@ -16,10 +16,13 @@ JOBS_SCHEMA = "procrastinate"
 """The name under which the schema of procrastinate, taken as a whole on a fresh database, is recorded."""
 
 PACKAGED_NUMBER = re.compile(r"^(\d{4})_\w+\.sql$")
+TABLE = re.compile(r"^CREATE (?:UNLOGGED )?TABLE (\w+)", re.MULTILINE)
 
 
-def migrate(url: str) -> None:
+def migrate(url: str, *, until: str | None = None) -> None:
     """Apply what the database does not have yet, under a lock that lets one process do it at a time.
+
+    `until` names the last of our migrations to apply; unless given, all are.
 
     Raises:
         errors.StoreError: the server cannot be reached, has no pgvector, or the account may not set it up.
@@ -30,7 +33,7 @@ def migrate(url: str) -> None:
         connection.execute(session["create_migrations"])
         applied = {row["name"] for row in connection.execute(session["list_migrations"])}
         _refuse_newer(applied)
-        for name, script in _ours() + _of_jobs(applied):
+        for name, script in _ours(until) + _of_jobs(applied):
             if name not in applied:
                 if script is not None:
                     _run(connection, script)
@@ -52,10 +55,26 @@ def _run(connection: Connection, script: str) -> None:
         ) from error
 
 
-def _ours() -> list[tuple[str, str | None]]:
+def names() -> tuple[str, ...]:
+    """All migrations that make our own tables, in their order."""
+    return tuple(name for name, _ in _ours())
+
+
+def tables() -> tuple[str, ...]:
+    """All tables that the migrations name, which is all of ours but those of chunks: these are made when needed."""
+    return tuple(table for _, script in _ours() for table in TABLE.findall(script or ""))
+
+
+def applied(connection: Connection) -> tuple[str, ...]:
+    """Those of `names` that the database has, in their order; unknown ones of a newer version, too."""
+    found = {row["name"] for row in connection.execute(queries.load("session")["list_migrations"])}
+    return tuple(sorted(name for name in found if re.match(r"\d{4}_", name)))
+
+
+def _ours(until: str | None = None) -> list[tuple[str, str | None]]:
     folder = resources.files("rag.store") / "sql" / "migrations"
     files = sorted((file for file in folder.iterdir() if PACKAGED_NUMBER.match(file.name)), key=_name)
-    return [(_name(file), file.read_text(encoding="utf-8")) for file in files]
+    return [(_name(file), file.read_text(encoding="utf-8")) for file in files if not until or _name(file) <= until]
 
 
 def _name(file: abc.Traversable) -> str:

@@ -21,6 +21,7 @@ from rag.types.answers import (
     Sentence,
     Verdict,
 )
+from rag.types.backups import BackupFile, BackupManifest, BackupTable, MissingFile
 from rag.types.documents import (
     GOOGLE_APPS,
     PRESENTATIONS,
@@ -96,6 +97,9 @@ __all__ = [
     "AnswerToken",
     "ApiKey",
     "Auth",
+    "BackupFile",
+    "BackupManifest",
+    "BackupTable",
     "BlockKind",
     "Candidate",
     "CandidateTrace",
@@ -130,6 +134,7 @@ __all__ = [
     "JobStatus",
     "Line",
     "Message",
+    "MissingFile",
     "Model",
     "Outcome",
     "PageInfo",

@@ -1,0 +1,70 @@
+-- name: portable
+-- What COPY writes is read back the same whatever the settings of either server.
+SELECT set_config('datestyle', 'ISO', true),
+       set_config('intervalstyle', 'iso_8601', true),
+       set_config('bytea_output', 'hex', true),
+       set_config('extra_float_digits', '1', true),
+       set_config('timezone', 'UTC', true);
+
+-- name: tables
+-- Those of `names`, and the chunk tables, with the columns that have a value of their own.
+SELECT c.relname AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
+FROM pg_class c
+JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
+  AND (c.relname = ANY (:names::text[]) OR c.relname ~ '^data_document_chunks_[0-9]+$')
+GROUP BY c.relname
+ORDER BY c.relname;
+
+-- name: references
+SELECT DISTINCT referring.relname AS name, referred.relname AS refers_to
+FROM pg_constraint f
+JOIN pg_class referring ON referring.oid = f.conrelid
+JOIN pg_class referred ON referred.oid = f.confrelid
+WHERE f.contype = 'f' AND f.connamespace = current_schema()::regnamespace AND f.conrelid <> f.confrelid;
+
+-- name: documents
+SELECT user_id, id FROM documents ORDER BY number;
+
+-- name: copy_out
+COPY {table} ({columns}) TO STDOUT (FORMAT text, ENCODING 'UTF8');
+
+-- name: copy_in
+COPY {table} ({columns}) FROM STDIN (FORMAT text, ENCODING 'UTF8');
+
+-- name: lock
+LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE;
+
+-- name: forget_the_empty_default
+-- Whoever only looked at the app has an index of this name.
+DELETE FROM indexes
+WHERE name = 'default' AND NOT EXISTS (SELECT FROM documents) AND NOT EXISTS (SELECT FROM conversations);
+
+-- name: has_rows
+SELECT EXISTS (SELECT FROM {table}) AS present;
+
+-- name: vector_indexes
+SELECT c.relname AS name, pg_get_indexdef(c.oid) AS definition
+FROM pg_index i
+JOIN pg_class c ON c.oid = i.indexrelid
+JOIN pg_am method ON method.oid = c.relam
+WHERE c.relnamespace = current_schema()::regnamespace AND method.amname IN ('hnsw', 'ivfflat')
+  AND i.indrelid = ANY (:tables::regclass[])
+ORDER BY c.relname;
+
+-- name: drop_index
+DROP INDEX {index};
+
+-- name: sequences
+SELECT c.relname AS table, a.attname AS column, pg_get_serial_sequence(quote_ident(c.relname), a.attname) AS sequence
+FROM pg_class c
+JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relname = ANY (:tables::text[])
+  AND pg_get_serial_sequence(quote_ident(c.relname), a.attname) IS NOT NULL;
+
+-- name: continue_sequence
+SELECT setval(:sequence::regclass, coalesce(max({column}), 0) + 1, false) FROM {table};
+
+-- name: tidy
+-- The planner knows the new rows, and reads of an index alone need not look at their tables.
+VACUUM (ANALYZE) {tables};

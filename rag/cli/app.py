@@ -9,7 +9,23 @@ from typing import Annotated
 
 import typer
 
-from rag.cli import ask, cache, doctor, documents, evaluate, ingest, inspect, keys, parse, reembed, search, server, why
+from rag.cli import (
+    ask,
+    backup,
+    cache,
+    doctor,
+    documents,
+    evaluate,
+    export,
+    ingest,
+    inspect,
+    keys,
+    parse,
+    reembed,
+    search,
+    server,
+    why,
+)
 from rag.cli.door import Group, add_command, help_text
 
 logger = logging.getLogger("rag.cli")
@@ -68,6 +84,9 @@ add_command(app, inspect.inspect)
 add_command(app, parse.parse)
 add_command(app, evaluate.evaluate, "eval")
 add_command(app, reembed.reembed)
+add_command(app, export.export)
+add_command(app, backup.backup)
+add_command(app, backup.restore)
 add_command(app, cache.cache)
 add_command(app, doctor.doctor)
 

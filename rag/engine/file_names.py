@@ -1,0 +1,50 @@
+"""Names of documents, which may be anything, as names of files."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from pathlib import PurePath
+
+NAME_LIMIT_BYTES = 200
+"""File systems allow 255; the rest is for numbers that make names unique."""
+RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+"""Names that are devices on Windows, whatever follows the dot."""
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """A file name for each of `names`: safe on every file system, and no two the same where case is ignored."""
+    numbers: dict[str, int] = {}
+    return [_vacant(safe_name(name), numbers) for name in names]
+
+
+def _vacant(name: str, numbers: dict[str, int]) -> str:
+    """`name`, with a number if it is taken; `numbers` has the last one given to each name."""
+    stem, suffix = _parts(name)
+    first, candidate = _folded(name), name
+    while _folded(candidate) in numbers:
+        numbers[first] += 1
+        candidate = f"{stem} ({numbers[first]}){suffix}"
+    numbers[_folded(candidate)] = 1
+    return candidate
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+def safe_name(name: str) -> str:
+    """The last part of `name`, which may be anything, as a name that every file system takes and that leads nowhere."""
+    last = PurePath(name.replace("\\", "/")).name
+    printable = "".join(char if char.isprintable() and char not in '<>:"|?*' else "_" for char in last)
+    cleaned = unicodedata.normalize("NFC", printable).strip(" .") or "unnamed"
+    if RESERVED.fullmatch(cleaned):
+        cleaned = f"_{cleaned}"
+    stem, suffix = _parts(cleaned)
+    room = NAME_LIMIT_BYTES - len(suffix.encode())
+    return stem.encode()[:room].decode(errors="ignore").rstrip(" .") + suffix
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """Name and ending; what is too long for an ending is none."""
+    path = PurePath(name)
+    return (path.stem, path.suffix) if len(path.suffix) <= 10 else (name, "")

@@ -201,7 +201,8 @@ def _expected(files: FileStore, user_id: str, document_id: uuid.UUID) -> list[Ki
 def _write_file(
     files: FileStore, user_id: str, document_id: uuid.UUID, kind: Kind, archive: ArchiveWriter
 ) -> BackupFile:
-    member = f"files/{folder_name(user_id)}/{document_id}/{kind}"
+    digest = folder_name(user_id).rpartition("-")[2]  # without the readable part, which would be too long for a tar
+    member = f"files/{digest}/{document_id}/{kind}"
     with files.open(user_id, document_id, kind) as source, archive.member(member) as sink:
         for piece in _pieces(source):
             sink.write(piece)

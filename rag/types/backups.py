@@ -13,7 +13,8 @@ BACKUP_FORMAT = 1
 """Of the archive's layout; an archive of a higher one is not for us."""
 
 TABLE_MEMBER = re.compile(r"tables/([a-z_][a-z0-9_]{0,62})\.copy")
-FILE_MEMBER = re.compile(r"files/[A-Za-z0-9_-]{1,80}/([0-9a-f-]{36})/(original|rendition)")
+FILE_MEMBER = re.compile(r"files/[0-9a-f]{32}/([0-9a-f-]{36})/(original|rendition)")
+"""The first part stands for the user. A tar's plain header takes names of up to 100 characters."""
 
 Identifier = Annotated[str, pydantic.Field(pattern=r"^[a-z_][a-z0-9_]{0,62}$")]
 Sha256 = Annotated[str, pydantic.Field(pattern=r"^[0-9a-f]{64}$")]

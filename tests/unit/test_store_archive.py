@@ -18,7 +18,7 @@ from rag.types import BackupFile, BackupManifest, BackupTable
 
 DOCUMENT = uuid.UUID("0f2f3a52-7a0e-4a57-9b9a-0d6c7b1f5a11")
 TABLE = "tables/things.copy"
-FILE = f"files/ann-0123456789abcdef/{DOCUMENT}/original"
+FILE = f"files/0123456789abcdef0123456789abcdef/{DOCUMENT}/original"
 ROWS = b"1\tone\n2\ttwo\\nlines\n"
 PDF = b"%PDF-1.7\n" + bytes(range(256)) * 5
 CONTENTS = {TABLE: ROWS, FILE: PDF}

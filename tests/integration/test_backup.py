@@ -1,0 +1,467 @@
+"""Backup and restore between real databases, row by row; and what they refuse."""
+
+import datetime as dt
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import fsspec
+import psycopg
+import pytest
+
+from rag import errors, store
+from rag.store import FileStore, backup, migrations, restore
+from rag.store.files import KINDS
+from rag.types import AnswerResponse, ChunkingOptions, EmbeddingSpace
+from tests.integration.conftest import new_database
+from tests.integration.samples import SPACE, Owner, random_vector
+
+ANN, BOB = "ann", "bob\t\\N'; DROP TABLE documents; --"
+ODD = 'Tab\there, line\nthere, \\N and \\., “quotes”, \'; --, emoji 🙂, \r\n, \x01 and {json: "yes"}'
+SMALL = EmbeddingSpace(provider="test", model="small", dimensions=40)
+HALF = EmbeddingSpace(provider="test", model="half", dimensions=1700)
+HASH = b"hash of a question"
+
+
+class StoppedError(Exception):
+    """What ends a backup or a restore in the middle."""
+
+
+class Machine(NamedTuple):
+    """An installation: its database, its files, and the folder that they are in."""
+
+    url: str
+    files: FileStore
+    folder: Path
+
+
+def fill(db: store.Store, files: FileStore, folder: Path) -> list[Owner]:
+    """Two users: documents of several vector sizes, with files, in the trash and unread; chats; another generation."""
+    ann, bob = Owner.of(db, ANN), Owner.of(db, BOB)
+    small, half = Owner.of(db, ANN, name="small", space=SMALL), Owner.of(db, BOB, name="half", space=HALF)
+    for owner in (ann, bob, small, half):
+        for number in range(3):
+            name = f"{owner.index.name} {number}.pdf"
+            document = owner.ready(
+                name, [f"{name} {ODD} {word * (number + 1)}" for word in (" pears", " ships", " bees")]
+            )
+            for kind in KINDS:
+                upload = folder / "upload"
+                upload.write_bytes(f"{owner.user_id} {name} {kind}".encode() * 1000)
+                files.put(owner.user_id, document.id, kind, upload)
+    trashed = ann.ready("thrown away.pdf", ["old"])
+    db.documents.trash(ANN, [trashed.id])
+    bob.add("unread.pdf", source=ODD)
+    conversation = db.conversations.create(BOB, bob.index.id, title=ODD)
+    db.conversations.append(BOB, conversation.id, role="user", content=ODD)
+    response = AnswerResponse(status="ok", answer=ODD, model="model")
+    db.conversations.append(BOB, conversation.id, role="assistant", content=ODD, response=response)
+    db.caches.keep_completion(ANN, "answers", HASH, ODD)
+    db.api_keys.create(ANN, name=ODD, digest=HASH, hint="pl_", permissions=["read"])
+    db.embedding_cache.put(ANN, SPACE, {HASH: [1.0]})
+    db.generations.add(ANN, ann.index.id, SMALL)
+    for document in db.documents.list(ANN, ann.index.id):
+        chunks = db.chunks.to_embed(ANN, document.id)
+        vectors = [random_vector(chunk.id, SMALL.dimensions) for chunk in chunks]
+        db.chunks.add_vectors(ANN, document.id, SMALL, chunks=chunks, vectors=vectors)
+    return [ann, bob, small, half]
+
+
+@pytest.fixture
+def here(database_url: str, tmp_path: Path) -> Machine:
+    folder = tmp_path / "here"
+    return Machine(database_url, FileStore(folder.as_uri(), tmp_path / "cache"), folder)
+
+
+@pytest.fixture
+def there(empty_url: str, tmp_path: Path) -> Machine:
+    """A fresh machine."""
+    folder = tmp_path / "there"
+    return Machine(empty_url, FileStore(folder.as_uri(), tmp_path / "other cache"), folder)
+
+
+@pytest.fixture
+def owners(db: store.Store, here: Machine, tmp_path: Path) -> list[Owner]:
+    return fill(db, here.files, tmp_path)
+
+
+@pytest.fixture
+def archive(owners: list[Owner], here: Machine, tmp_path: Path) -> Path:
+    """A backup of the two users."""
+    path = tmp_path / "backup.tar"
+    backup.write(here.url, here.files, path)
+    return path
+
+
+def tables(url: str) -> set[str]:
+    """All tables but those of the job queue."""
+    with psycopg.connect(url) as connection:
+        rows = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
+    return {name for (name,) in rows if not name.startswith("procrastinate_")} - {"migrations"}
+
+
+def content(url: str) -> dict[str, list[str]]:
+    """Every row of every table that is backed up."""
+    found = {}
+    with psycopg.connect(url) as connection:
+        connection.execute("SET timezone TO 'UTC'")
+        for table in tables(url) - {*backup.LEFT_OUT}:
+            rows = connection.execute(f'SELECT t::text FROM "{table}" t').fetchall()
+            found[table] = sorted(row for (row,) in rows)
+    return found
+
+
+def definitions(url: str) -> list[tuple[object, ...]]:
+    """All indexes and constraints as the catalogue has them."""
+    with psycopg.connect(url) as connection:
+        indexes = connection.execute("SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'").fetchall()
+        constraints = connection.execute(
+            "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = 'public'::regnamespace"
+        ).fetchall()
+    return sorted([*indexes, *constraints], key=str)
+
+
+def stored_files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+# --- there and back ---
+
+
+def test_every_row_and_file_is_back(archive: Path, here: Machine, there: Machine, tmp_path: Path) -> None:
+    manifest = restore.restore(there.url, there.files, archive)
+    restored = content(there.url)
+    assert restored == content(here.url)
+    assert all(
+        restored[name] for name in ("documents", "postings", "messages", "completion_cache", "embedding_generations")
+    )
+    assert {len(restored[f"data_document_chunks_{size}"]) for size in (384, 40, 1700)} == {18 + 1, 9 + 9, 9}
+    assert {table.table: table.rows for table in manifest.tables} == {
+        name: len(rows) for name, rows in restored.items()
+    }
+    assert stored_files(there.folder) == stored_files(here.folder)
+    assert len(manifest.files) == 24
+    assert definitions(there.url) == definitions(here.url)
+
+
+def test_searches_find_the_same_with_the_same_scores(
+    archive: Path, db: store.Store, owners: list[Owner], there: Machine
+) -> None:
+    restore.restore(there.url, there.files, archive)
+    with store.Store.open(there.url, pool_size=2) as fresh:
+        for owner in owners:
+            assert seen(fresh, owner) == seen(db, owner)
+
+
+def seen(db: store.Store, owner: Owner) -> tuple[object, ...]:
+    user, index = owner.user_id, owner.index
+    chats = db.conversations.list(user, index.id)
+    return (
+        db.chunks.dense(owner.scope, index.space, random_vector("a question", index.space.dimensions), 50),
+        db.chunks.lexical(owner.scope, "ships and pears", 50),
+        db.indexes.get(user, index.name),
+        db.generations.list(user, index.id),
+        db.documents.list(user, index.id),
+        db.documents.list(user, index.id, in_trash=True),
+        [db.conversations.messages(user, chat.id) for chat in chats],
+    )
+
+
+def test_what_comes_after_a_restore_gets_numbers_of_its_own(archive: Path, owners: list[Owner], there: Machine) -> None:
+    restore.restore(there.url, there.files, archive)
+    with store.Store.open(there.url, pool_size=2) as fresh:
+        for owner in owners:
+            again = Owner(fresh, owner.user_id, owner.index)
+            document = again.ready("new.pdf", ["A new text about kites."])
+            found = fresh.chunks.lexical(again.scope, "kites", 5).chunks
+            assert [candidate.document_id for candidate in found] == [document.id]
+        Owner.of(fresh, "cleo").ready("hers.pdf", ["kites"])
+        (conversation,) = fresh.conversations.list(BOB, owners[1].index.id)
+        fresh.conversations.append(BOB, conversation.id, role="user", content="last")
+        assert [message.content for message in fresh.conversations.messages(BOB, conversation.id)] == [ODD, ODD, "last"]
+
+
+def test_files_may_be_kept_elsewhere_before_and_after(
+    db: store.Store, here: Machine, there: Machine, tmp_path: Path
+) -> None:
+    name = uuid.uuid4().hex
+    remote = FileStore(f"memory://{name}/here", tmp_path / "cache")
+    elsewhere = FileStore(f"memory://{name}/there", tmp_path / "other cache")
+    fill(db, remote, tmp_path)
+    backup.write(here.url, remote, tmp_path / "backup.tar")
+    restore.restore(there.url, elsewhere, tmp_path / "backup.tar")
+    memory = fsspec.filesystem("memory")
+    kept, restored = (memory.find(f"/{name}/{place}") for place in ("here", "there"))
+    assert [path.replace("/here/", "/there/") for path in kept] == restored
+    assert [memory.cat(path) for path in kept] == [memory.cat(path) for path in restored]
+    assert len(kept) == 24
+    memory.rm(f"/{name}", recursive=True)
+
+
+def test_settings_of_either_server_change_nothing(
+    db: store.Store, owners: list[Owner], here: Machine, there: Machine, tmp_path: Path
+) -> None:
+    for url in (here.url, there.url):
+        with psycopg.connect(url, autocommit=True) as connection:
+            name = connection.info.dbname
+            for setting in ("datestyle = 'German, DMY'", "extra_float_digits = -10", "bytea_output = 'escape'"):
+                connection.execute(f'ALTER DATABASE "{name}" SET {setting}')
+            connection.execute(f"""ALTER DATABASE "{name}" SET timezone = 'Asia/Kathmandu'""")
+    backup.write(here.url, here.files, tmp_path / "backup.tar")
+    restore.restore(there.url, there.files, tmp_path / "backup.tar")
+    for url in (here.url, there.url):
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(f'ALTER DATABASE "{connection.info.dbname}" RESET ALL')
+    assert content(there.url) == content(here.url)
+
+
+# --- what is in it ---
+
+
+def test_every_table_is_in_it_or_left_out_on_purpose(archive: Path, here: Machine) -> None:
+    """A migration that makes a table in a way that `migrations.tables` does not see fails here."""
+    manifest = backup.check(archive)
+    assert {table.table for table in manifest.tables} | {*manifest.left_out} == tables(here.url)
+    assert {*manifest.left_out} < {*migrations.tables()}
+    assert manifest.migrations == migrations.names()
+
+
+def test_tables_of_other_programs_are_none_of_ours(
+    owners: list[Owner], here: Machine, there: Machine, tmp_path: Path
+) -> None:
+    for url in (here.url, there.url):
+        with psycopg.connect(url) as connection:
+            connection.execute("CREATE TABLE payroll (user_id text PRIMARY KEY, salary int)")
+            connection.execute("INSERT INTO payroll VALUES ('ann', 4812)")
+    path = tmp_path / "backup.tar"
+    assert "payroll" not in {table.table for table in backup.write(here.url, here.files, path).tables}
+    assert b"payroll" not in path.read_bytes()
+    restore.restore(there.url, there.files, path)
+
+
+def test_nobody_else_may_read_it(archive: Path) -> None:
+    assert archive.stat().st_mode & 0o777 == 0o600
+
+
+# --- while others work ---
+
+
+def test_it_is_one_moment_of_a_database_that_goes_on(
+    db: store.Store, owners: list[Owner], here: Machine, there: Machine, tmp_path: Path
+) -> None:
+    """Between two tables a document comes and one goes; before the files, one more goes."""
+    before = content(here.url)
+    ann = owners[0]
+    first, second, third = (document.id for document in db.documents.list(ANN, ann.index.id)[::-1])
+
+    def purge(document_id: uuid.UUID) -> None:
+        db.documents.trash(ANN, [document_id])
+        db.documents.purge(ANN, [document_id])
+        here.files.delete(ANN, document_id)
+
+    def work(stage: str, done: int, total: int) -> None:
+        if (stage, done) == ("tables", 2):
+            ann.ready("new.pdf", ["A new text."])
+            purge(first)
+        if (stage, done) == ("files", 0):
+            purge(third)
+
+    manifest = backup.write(here.url, here.files, tmp_path / "backup.tar", work)
+    assert content(here.url) != before
+    unstored = {document.id for document in db.documents.list(BOB, owners[1].index.id) if document.name == "unread.pdf"}
+    lost = {one.document_id for one in manifest.missing if one.user_id == ANN}
+    assert {first, third} < lost
+    assert second not in lost
+    assert {one.document_id for one in manifest.missing if one.user_id == BOB} == unstored
+    restore.restore(there.url, there.files, tmp_path / "backup.tar")
+    assert content(there.url) == before
+
+
+# --- interrupted ---
+
+
+def stop_at(stage: str, count: int) -> Callable[[str, int, int], None]:
+    def stop(at: str, done: int, total: int) -> None:
+        if (at, done) == (stage, count):
+            raise StoppedError
+
+    return stop
+
+
+@pytest.mark.parametrize("moment", [("tables", 0), ("tables", 5), ("files", 0), ("files", 7), ("check", 0)])
+def test_an_interrupted_backup_leaves_nothing(
+    owners: list[Owner], here: Machine, tmp_path: Path, moment: tuple[str, int]
+) -> None:
+    folder = tmp_path / "safe"
+    folder.mkdir()
+    stage, count = moment
+
+    def stop(at: str, done: int, total: int) -> None:
+        if at == stage and done >= count:
+            raise StoppedError
+
+    with pytest.raises(StoppedError):
+        backup.write(here.url, here.files, folder / "backup.tar", stop)
+    assert list(folder.iterdir()) == []
+    backup.write(here.url, here.files, folder / "backup.tar")
+    assert [path.name for path in folder.iterdir()] == ["backup.tar"]
+
+
+@pytest.mark.parametrize("moment", [("files", 0), ("files", 7), ("tables", 0), ("tables", 8), ("indexes", 1)])
+def test_an_interrupted_restore_has_changed_no_row_and_is_run_again(
+    archive: Path, here: Machine, there: Machine, tmp_path: Path, moment: tuple[str, int]
+) -> None:
+    with pytest.raises(StoppedError):
+        restore.restore(there.url, there.files, archive, stop_at(*moment))
+    assert not any(content(there.url).values())
+    restore.restore(there.url, there.files, archive)
+    assert content(there.url) == content(here.url)
+    assert definitions(there.url) == definitions(here.url)
+    assert stored_files(there.folder) == stored_files(here.folder)
+
+
+# --- refused ---
+
+
+def test_a_file_that_is_there_is_not_overwritten(here: Machine, tmp_path: Path) -> None:
+    taken = tmp_path / "backup.tar"
+    taken.write_bytes(b"an older backup")
+    with pytest.raises(errors.ValidationError, match="exists"):
+        backup.write(here.url, here.files, taken)
+    assert taken.read_bytes() == b"an older backup"
+
+
+def test_a_folder_that_is_not_there(here: Machine, tmp_path: Path) -> None:
+    with pytest.raises(errors.SourceError, match="cannot be written"):
+        backup.write(here.url, here.files, tmp_path / "nowhere" / "backup.tar")
+
+
+def _document(db: store.Store) -> None:
+    Owner.of(db, "cleo").add("hers.pdf")
+
+
+def _index(db: store.Store) -> None:
+    db.indexes.ensure("cleo", "filings", SPACE, ChunkingOptions())
+
+
+def _conversation(db: store.Store) -> None:
+    db.conversations.create("cleo", Owner.of(db, "cleo").index.id, title="hers")
+
+
+def _completion(db: store.Store) -> None:
+    db.caches.keep_completion("cleo", "answers", HASH, "hers")
+
+
+@pytest.mark.parametrize("occupy", [_document, _index, _conversation, _completion])
+def test_an_installation_with_anything_in_it_stays_as_it_is(
+    archive: Path, there: Machine, tmp_path: Path, occupy: Callable[[store.Store], None]
+) -> None:
+    with store.Store.open(there.url, pool_size=1) as db:
+        occupy(db)
+    before = content(there.url)
+    with pytest.raises(errors.StoreError, match="something in this installation"):
+        restore.restore(there.url, there.files, archive)
+    assert content(there.url) == before
+    assert stored_files(there.folder) == {}
+
+
+def test_somebody_who_was_quicker_loses_nothing(archive: Path, there: Machine) -> None:
+    """The database was empty at first, and is not any more when its turn comes."""
+
+    def work(stage: str, done: int, total: int) -> None:
+        if (stage, done) == ("files", 3):
+            with store.Store.open(there.url, pool_size=1) as db:
+                _document(db)
+
+    with pytest.raises(errors.StoreError, match="something in this installation"):
+        restore.restore(there.url, there.files, archive, work)
+    assert len(content(there.url)["documents"]) == 1
+
+
+def test_an_app_that_was_only_looked_at_is_no_obstacle(archive: Path, here: Machine, there: Machine) -> None:
+    with store.Store.open(there.url, pool_size=1) as db:
+        Owner.of(db, "local")
+    restore.restore(there.url, there.files, archive)
+    assert content(there.url) == content(here.url)
+
+
+def test_a_damaged_archive_touches_nothing(archive: Path, there: Machine, tmp_path: Path) -> None:
+    damaged = bytearray(archive.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    archive.write_bytes(damaged)
+    with pytest.raises(errors.UnreadableFileError, match="no backup, or a damaged one"):
+        backup.check(archive)
+    with pytest.raises(errors.UnreadableFileError, match="no backup, or a damaged one"):
+        restore.restore(there.url, there.files, archive)
+    assert tables(there.url) == set()
+    assert stored_files(there.folder) == {}
+
+
+# --- other versions ---
+
+
+def test_a_backup_of_a_newer_version_is_refused(here: Machine, there: Machine, tmp_path: Path) -> None:
+    with psycopg.connect(here.url) as connection:
+        connection.execute("INSERT INTO migrations (name) VALUES ('9999_from_the_future')")
+    backup.write(here.url, here.files, tmp_path / "backup.tar")
+    with pytest.raises(errors.UnsupportedFileError, match="newer version"):
+        restore.restore(there.url, there.files, tmp_path / "backup.tar")
+    assert tables(there.url) == set()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ALTER TABLE documents ADD COLUMN secret text",
+        "DELETE FROM migrations WHERE name = '0004_generations'",
+        "SELECT create_chunk_table(4); ALTER TABLE data_document_chunks_4 RENAME TO data_document_chunks_0384",
+    ],
+)
+def test_a_schema_that_never_was_is_refused(here: Machine, there: Machine, tmp_path: Path, statement: str) -> None:
+    with psycopg.connect(here.url) as connection:
+        connection.execute(statement)
+    backup.write(here.url, here.files, tmp_path / "backup.tar")
+    with pytest.raises(errors.UnsupportedFileError, match="Restore it with"):
+        restore.restore(there.url, there.files, tmp_path / "backup.tar")
+    if tables(there.url):
+        assert not any(content(there.url).values())
+
+
+@pytest.fixture
+def earlier_archive(server_url: str, tmp_path: Path) -> Iterator[Path]:
+    """A backup of an installation that ran before documents could follow files, and before there were keys."""
+    path = tmp_path / "earlier.tar"
+    with new_database(server_url) as url:
+        migrations.migrate(url, until="0005_caches")
+        with psycopg.connect(url) as connection:
+            keys = {"user": ANN, "index": uuid.uuid4(), "document": uuid.uuid4(), "at": dt.datetime.now(dt.UTC)}
+            connection.execute(
+                "INSERT INTO indexes (user_id, id, name, provider, model, dimensions, chunk_size_chars, "
+                "chunk_overlap_chars, min_chunk_chars) "
+                "VALUES (%(user)s, %(index)s, 'default', 'test', 'random', 384, 1200, 200, 200)",
+                keys,
+            )
+            connection.execute(
+                "INSERT INTO documents (user_id, id, index_id, name, mime_type, sha256, size, status) VALUES "
+                "(%(user)s, %(document)s, %(index)s, 'old.pdf', 'application/pdf', 'x', 1, 'queued')",
+                keys,
+            )
+        files = FileStore((tmp_path / "earlier files").as_uri(), tmp_path / "earlier cache")
+        manifest = backup.write(url, files, path)
+        assert manifest.migrations[-1] == "0005_caches"
+        yield path
+
+
+def test_a_backup_of_an_earlier_version_is_brought_forward(earlier_archive: Path, there: Machine) -> None:
+    restore.restore(there.url, there.files, earlier_archive)
+    with store.Store.open(there.url, pool_size=1) as db:
+        ann = Owner.of(db, ANN)
+        assert [document.name for document in db.documents.list(ANN, ann.index.id)] == ["old.pdf"]
+        assert db.health().migration == migrations.names()[-1]
+        assert [user for user, _ in db.documents.unfinished()] == [ANN]
+
+
+def test_a_backup_of_an_earlier_version_needs_a_new_database(earlier_archive: Path, here: Machine) -> None:
+    with pytest.raises(errors.StoreError, match="Restore into a new database"):
+        restore.restore(here.url, here.files, earlier_archive)

@@ -11,12 +11,13 @@ import statistics
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, Literal
 
 import pydantic
+from pydantic import alias_generators
 
 from rag import errors
-from rag.types import Hit
+from rag.types import Hit, IndexName, Model, RetrievalOptions
 
 _TOKEN = re.compile(r"\w+")
 
@@ -24,10 +25,16 @@ _TOKEN = re.compile(r"\w+")
 class Question(pydantic.BaseModel):
     """A question with the pages that answer it; fields that scoring does not need are ignored."""
 
-    model_config = pydantic.ConfigDict(frozen=True, extra="ignore", coerce_numbers_to_str=True)
+    model_config = pydantic.ConfigDict(
+        frozen=True,
+        extra="ignore",
+        coerce_numbers_to_str=True,
+        populate_by_name=True,
+        alias_generator=alias_generators.to_camel,
+    )
 
-    id: str
-    question: str = pydantic.Field(min_length=1)
+    id: str = pydantic.Field(min_length=1, max_length=200)
+    question: str = pydantic.Field(min_length=1, max_length=4000)
     pdf: str
     gold_pages: tuple[int, ...] = ()
     evidence: tuple[str, ...] = ()
@@ -42,6 +49,15 @@ class Question(pydantic.BaseModel):
     def is_scored(self) -> bool:
         """Whether there is something to find."""
         return self.answerable and bool(self.gold_pages)
+
+
+class EvaluationRequest(Model):
+    """How well an index is searched for `questions`: among all its documents, or only in the question's own."""
+
+    index_name: IndexName = "default"
+    questions: tuple[Question, ...] = pydantic.Field(min_length=1, max_length=5000)
+    scope: Literal["corpus", "document"] = "corpus"
+    retrieval: RetrievalOptions = RetrievalOptions(top_k=20, min_score=0.0)
 
 
 class ResultRow(pydantic.BaseModel):
@@ -118,6 +134,13 @@ def score(
         for name, value in _score_question(question, ranked, ks).items():
             measures[name].append(value)
     return {"questions": float(len(scored))} | {name: statistics.fmean(values) for name, values in measures.items()}
+
+
+def first_rank(question: Question, rows: Iterable[ResultRow]) -> int | None:
+    """The rank from 1 of the question's first hit on a gold page of its document."""
+    gold = set(question.gold_pages)
+    hits = (row for row in rows if row.id == question.id and row.pdf == question.file_name)
+    return min((row.rank for row in hits if gold & set(row.pages)), default=None)
 
 
 def _score_question(question: Question, ranked: Sequence[ResultRow], ks: Sequence[int]) -> dict[str, float]:

@@ -1,7 +1,7 @@
-"""The process that reads queued documents: `pagelight worker`, or the one that the app starts for itself.
+"""The process that reads queued documents and does queued jobs: `pagelight worker`, or the one that a door starts.
 
-Jobs are hints. What is to be done stands in the documents' own rows, and a claim on a document ends with the process
-that holds it: a job lost with a killed worker is found again, and one that comes twice finds nothing to do.
+The queue gives hints. What is to be done stands in the rows of documents and jobs, and a claim on one ends with the
+process that holds it: a task lost with a killed worker is found again, and one that comes twice finds nothing to do.
 """
 
 import logging
@@ -19,6 +19,8 @@ from rag.engine import RAGEngine
 
 logger = logging.getLogger(__name__)
 
+Task = Callable[[str, uuid.UUID], None]
+
 PARENT_CHECK_SECONDS = 0.5
 RECOVERY_SECONDS = 30.0
 RECONNECT_SECONDS = 1.0
@@ -34,19 +36,23 @@ def run(engine: RAGEngine, *, wait: bool = True) -> None:
             return  # purged while it waited
         logger.info("document %s: %s, %d chunks", document.id, document.status, document.chunk_count)
 
-    engine.recover_jobs()
+    def run_job(user_id: str, job_id: uuid.UUID) -> None:
+        job = engine.for_user(user_id).run_job(job_id)
+        logger.info("job %s: %s %s", job.id, job.kind, job.status)
+
+    engine.recover_queue()
     if not wait:
-        engine.run_jobs(process, wait=False)
+        engine.run_queue(process, run_job, wait=False)
         return
     threading.Thread(target=_recover_for_ever, args=(engine,), name="recovery", daemon=True).start()
-    while not _stopped_cleanly(engine, process):
+    while not _stopped_cleanly(engine, process, run_job):
         time.sleep(RECONNECT_SECONDS)
 
 
-def _stopped_cleanly(engine: RAGEngine, process: Callable[[str, uuid.UUID], None]) -> bool:
+def _stopped_cleanly(engine: RAGEngine, process: Task, run_job: Task) -> bool:
     """Work until told to stop (True) or until the database is lost (False)."""
     try:
-        engine.run_jobs(process)
+        engine.run_queue(process, run_job)
     except errors.StoreError as error:
         logger.warning("%s Trying again.", error)
         return False
@@ -58,7 +64,7 @@ def _recover_for_ever(engine: RAGEngine) -> None:
     while True:
         time.sleep(RECOVERY_SECONDS)
         try:
-            engine.recover_jobs()
+            engine.recover_queue()
         except errors.StoreError as error:
             logger.warning("%s", error)
 

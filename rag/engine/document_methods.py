@@ -31,6 +31,27 @@ class DocumentMethods(EngineBase):
         document = self._library.add(content, name, self.index(index_name), password=password, source=source)
         return self._enqueue(document) if enqueue else document
 
+    def upload(
+        self,
+        content: FileContent,
+        name: str,
+        *,
+        index_name: str = DEFAULT_INDEX,
+        password: str | None = None,
+        key: str | None = None,
+    ) -> tuple[Document, bool]:
+        """Take a file in for a worker to read; the same file once more under the same `key` is the same document.
+
+        Returns the document, and whether it is new. Raises as `add_file`, and:
+            errors.ValidationError: another file came under this key.
+        """
+        index = self.index(index_name)
+
+        def add(path: Path) -> Document:
+            return self._enqueue(self._library.add(path, name, index, password=password))
+
+        return self._library.add_once(content, index, key, add)
+
     def _enqueue(self, document: Document) -> Document:
         if document.status is DocumentStatus.QUEUED:
             self._resources.store.queue.enqueue(self.user_id, document.id)
@@ -53,11 +74,17 @@ class DocumentMethods(EngineBase):
         return self._library.index_blocks(document_id, blocks)
 
     def documents(
-        self, index_name: str = DEFAULT_INDEX, *, search: str | None = None, in_trash: bool = False
+        self,
+        index_name: str = DEFAULT_INDEX,
+        *,
+        search: str | None = None,
+        in_trash: bool = False,
+        limit: int | None = None,
+        offset: int = 0,
     ) -> list[Document]:
-        """Documents of an index, newest first; `search` looks in their names."""
+        """Documents of an index, newest first; `search` looks in their names and titles."""
         return self._resources.store.documents.list(
-            self.user_id, self.index(index_name).id, search=search, in_trash=in_trash
+            self.user_id, self.index(index_name).id, search=search, in_trash=in_trash, limit=limit, offset=offset
         )
 
     def document(self, document_id: uuid.UUID) -> Document:
@@ -143,16 +170,27 @@ class DocumentMethods(EngineBase):
 
     # --- work in the background, of all users ---
 
-    def run_jobs(self, process: Callable[[str, uuid.UUID], None], *, wait: bool = True) -> None:
-        """Call `process` with user and document for each queued one until SIGINT or SIGTERM, or while any is left."""
-        self._resources.store.queue.run(process, wait=wait)
+    def run_queue(
+        self,
+        process: Callable[[str, uuid.UUID], None],
+        run_job: Callable[[str, uuid.UUID], None],
+        *,
+        wait: bool = True,
+    ) -> None:
+        """Call `process` with user and document for each queued one, and `run_job` with user and job.
 
-    def recover_jobs(self) -> int:
+        Until SIGINT or SIGTERM, or without `wait` while any is left.
+        """
+        self._resources.store.queue.run(process, run_job, wait=wait)
+
+    def recover_queue(self) -> int:
         """Queue again what a killed worker left behind; returns how many documents are to be read."""
         self._resources.store.queue.discard_stalled()
         unfinished = self._resources.store.documents.unfinished()
         for user_id, document_id in unfinished:
             self._resources.store.queue.enqueue(user_id, document_id)
+        for user_id, job_id in self._resources.store.jobs.unfinished():
+            self._resources.store.queue.enqueue_job(user_id, job_id)
         return len(unfinished)
 
     def health(self) -> Health:

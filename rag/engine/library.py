@@ -78,6 +78,37 @@ class Library:
                 self._resources.files.delete(self._user_id, document_id)
                 raise
 
+    def add_once(
+        self, content: FileContent, index: Index, key: str | None, add: Callable[[Path], Document]
+    ) -> tuple[Document, bool]:
+        """What `add` makes of a file, or the document that the same file became when it came under `key` before.
+
+        Returns the document, and whether it is new.
+
+        Raises:
+            errors.ValidationError: another file came under this key.
+        """
+        documents = self._resources.store.documents
+        with _as_file(content) as path:
+            if key is None:
+                return add(path), True
+            try:
+                known = documents.of_upload_key(self._user_id, key)
+                document = known or add(path)
+            except errors.DuplicateError:  # the same upload, sent twice at the same time
+                known = documents.of_upload_key(self._user_id, key)
+                if known is None:
+                    raise
+                document = known
+            if known is None:
+                documents.keep_upload_key(self._user_id, document.id, key)
+            elif (known.index_id, known.sha256) != (index.id, sha256_of(path)):
+                raise errors.ValidationError(
+                    "The idempotency key was used for another file. Send this one under a new key.",
+                    details={"field": "Idempotency-Key", "document_id": str(known.id)},
+                )
+            return document, known is None
+
     def _check_size(self, path: Path, name: str) -> None:
         limit = self._resources.config.rag_parsing.max_file_mb
         size = path.stat().st_size

@@ -116,6 +116,10 @@ class Searcher:
             else None,
         )
 
+    def query_vector(self, user_id: str, query: str) -> Sequence[float]:
+        """The query's vector, of unit length, as the searches use it."""
+        return self._vectors(user_id, [query])[0]
+
     def standing(self, scope: Scope, request: SearchRequest, ids: Collection[uuid.UUID]) -> Standing:
         """The best ranks of any of the chunks `ids` for the request's query itself, far beyond what a search reads."""
         (vector,) = self._vectors(scope.user_id, [request.query])

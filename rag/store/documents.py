@@ -125,6 +125,15 @@ class Documents:
         """
         self._touch("supersede", user_id, document_id, {"older": [*older]})
 
+    def of_upload_key(self, user_id: str, key: str) -> Document | None:
+        """The document that came with an upload under this key, if it is still there."""
+        row = self._database.one(self._queries["of_upload_key"], {"user_id": user_id, "key": key})
+        return to_document(row) if row else None
+
+    def keep_upload_key(self, user_id: str, document_id: uuid.UUID, key: str) -> None:
+        """Remember under which key a document came. Raises NotFoundError."""
+        self._touch("keep_upload_key", user_id, document_id, {"key": key})
+
     def update_progress(
         self, user_id: str, document_id: uuid.UUID, status: DocumentStatus, done: int, total: int
     ) -> None:

@@ -11,6 +11,7 @@ from procrastinate import exceptions, jobs
 from rag.store.database import Database, store_errors
 
 INGEST_DOCUMENT = "ingest_document"
+RUN_JOB = "run_job"
 STALLED_SECONDS = 30.0
 """A worker that sent no sign of life for so long is dead; workers send one every 10 seconds."""
 
@@ -18,7 +19,7 @@ Process = Callable[[str, uuid.UUID], None]
 
 
 class Queue:
-    """The queue of documents to be read. Many processes may enqueue, and many may work."""
+    """The queue of documents to be read and of jobs to be done. Many processes may enqueue, and many may work."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -27,17 +28,28 @@ class Queue:
 
     def enqueue(self, user_id: str, document_id: uuid.UUID) -> bool:
         """Ask a worker to read a document; False if it is waiting for one already."""
-        # No `lock`: a dead worker's job would hold it. Whoever works on a document claims it (`Documents.claim`).
-        task = self.app.configure_task(INGEST_DOCUMENT, queueing_lock=_lock(user_id, document_id))
+        return self._defer(INGEST_DOCUMENT, user_id, document_id=document_id)
+
+    def enqueue_job(self, user_id: str, job_id: uuid.UUID) -> bool:
+        """Ask a worker to do a job; False if it is waiting for one already."""
+        return self._defer(RUN_JOB, user_id, job_id=job_id)
+
+    def _defer(self, task_name: str, user_id: str, **subject: uuid.UUID) -> bool:
+        # No `lock`: a dead worker's task would hold it. Whoever works on something claims it (`Documents.claim`).
+        ((name, subject_id),) = subject.items()
+        task = self.app.configure_task(task_name, queueing_lock=_lock(user_id, subject_id))
         try:
             with store_errors():
-                task.defer(user_id=user_id, document_id=str(document_id))
+                task.defer(user_id=user_id, **{name: str(subject_id)})
         except exceptions.AlreadyEnqueued:
             return False
         return True
 
     def discard_stalled(self, *, stalled_seconds: float = STALLED_SECONDS) -> int:
-        """Forget the jobs that dead workers were at; returns how many. Their documents are `Documents.unfinished`."""
+        """Forget the tasks that dead workers were at; returns how many.
+
+        What they were at stands in `Documents.unfinished` and `Jobs.unfinished`.
+        """
         with store_errors():
             return asyncio.run(self._discard_stalled(stalled_seconds))
 
@@ -45,15 +57,23 @@ class Queue:
         async with self._async_app().open_async() as app:
             manager = app.job_manager
             await manager.prune_stalled_workers(stalled_seconds)
-            stalled = [*await manager.get_stalled_jobs(task_name=INGEST_DOCUMENT)]
+            stalled = [*await manager.get_stalled_jobs()]
             for job in stalled:
                 if job.id is not None:
                     await manager.finish_job_by_id_async(job.id, status=jobs.Status.FAILED, delete_job=True)
         return len(stalled)
 
-    def run(self, process: Process, *, wait: bool = True, concurrency: int = 1) -> None:
-        """Call `process` for each job, in a thread, until SIGINT or SIGTERM; with `wait` False, until none is left."""
+    def run(self, process: Process, run_job: Process | None = None, *, wait: bool = True, concurrency: int = 1) -> None:
+        """Call `process` for each document and `run_job` for each job, in a thread, until SIGINT or SIGTERM.
+
+        With `wait` False, until none is left.
+        """
         app = self._async_app()
+
+        @app.task(name=RUN_JOB)
+        def do_job(*, user_id: str, job_id: str) -> None:
+            if run_job:
+                run_job(user_id, uuid.UUID(job_id))
 
         @app.task(name=INGEST_DOCUMENT)
         def ingest_document(*, user_id: str, document_id: str) -> None:
@@ -72,6 +92,6 @@ class Queue:
         return procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=self._database.url, max_size=4))
 
 
-def _lock(user_id: str, document_id: uuid.UUID) -> str:
-    """One key per document: procrastinate expects no brackets or line breaks in it, and user ids may have any."""
-    return hashlib.sha256(f"{user_id}\n{document_id}".encode()).hexdigest()
+def _lock(user_id: str, subject_id: uuid.UUID) -> str:
+    """One key per document or job: procrastinate expects no brackets or line breaks, and user ids may have any."""
+    return hashlib.sha256(f"{user_id}\n{subject_id}".encode()).hexdigest()

@@ -41,12 +41,13 @@ from rag.types.indexing import (
     FileReport,
     FileState,
     IndexRequest,
+    IndexTarget,
     Source,
     SourceFile,
     SyncReport,
 )
 from rag.types.jobs import Job, JobKind, JobStatus, ReindexRequest
-from rag.types.requests import Auth, IndexReference, ProviderOptions
+from rag.types.requests import Auth, IndexName, IndexReference, ProviderOptions
 from rag.types.results import RetrievalResult, RetrievedChunk
 from rag.types.search import (
     Candidate,
@@ -126,9 +127,11 @@ __all__ = [
     "Highlight",
     "Hit",
     "Index",
+    "IndexName",
     "IndexReference",
     "IndexRequest",
     "IndexStats",
+    "IndexTarget",
     "Job",
     "JobKind",
     "JobStatus",

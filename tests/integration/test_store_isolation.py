@@ -18,6 +18,7 @@ from rag.types import (
     DocumentStatus,
     EmbeddingGeneration,
     EmbeddingSpace,
+    Job,
     Scope,
 )
 from tests.integration.samples import SPACE, Owner, make_chunks, make_parsed, random_vector
@@ -44,6 +45,7 @@ class World:
     conversation: Conversation
     generation: EmbeddingGeneration
     key: ApiKey
+    job: Job
 
     @property
     def db(self) -> store.Store:
@@ -68,7 +70,9 @@ def world(module_db: store.Store) -> World:
     generation = db.generations.add(VICTIM, owner.index.id, BESIDE)
     chunk = db.chunks.of_document(VICTIM, document.id)[0]
     key = db.api_keys.create(VICTIM, name="mine", digest=DIGEST, hint="pl_abcd", permissions=["read"])
-    return World(owner, document, trashed, chunk, conversation, generation, key)
+    db.documents.keep_upload_key(VICTIM, document.id, "upload-1")
+    job = db.jobs.create(VICTIM, "evaluation", "default", {"question": "a secret one"})
+    return World(owner, document, trashed, chunk, conversation, generation, key, job)
 
 
 Case = Callable[[World, str], object]
@@ -79,6 +83,7 @@ EXEMPT = {
     "api_keys.exist": "asked before anyone is known; tells nothing of whom",
     "api_keys.find": "finds the user, for one who has the secret",
     "documents.unfinished": "for the restart of a worker; tells user and id only",
+    "jobs.unfinished": "for the restart of a worker; tells user and id only",
     "queue.discard_stalled": "works for all users and returns a number of jobs",
     "queue.run": "works for all users",
 }
@@ -219,6 +224,40 @@ def _claim_of_the_same_index(world: World, user: str) -> object:
         return None if claimed else "blocked"
 
 
+CASES |= {
+    "jobs.get": lambda w, user: w.db.jobs.get(user, w.job.id),
+    "jobs.list": lambda w, user: w.db.jobs.list(user),
+    "jobs.start": lambda w, user: w.db.jobs.start(user, w.job.id),
+    "jobs.update_progress": lambda w, user: w.db.jobs.update_progress(user, w.job.id, 1, 2),
+    "jobs.finish": lambda w, user: w.db.jobs.finish(user, w.job.id, {"answer": 42}),
+    "jobs.fail": lambda w, user: w.db.jobs.fail(user, w.job.id, "code", "message"),
+    "documents.of_upload_key": lambda w, user: w.db.documents.of_upload_key(user, "upload-1"),
+    "documents.keep_upload_key": lambda w, user: w.db.documents.keep_upload_key(user, w.document.id, "upload-2"),
+}
+
+
+@case("jobs.create")
+def _job_of_another(world: World, user: str) -> object:
+    """Another's new job is not among the owner's."""
+    created = world.db.jobs.create(user, "reindex", "default", {}) if user else None
+    return created if created in world.db.jobs.list(VICTIM) else None
+
+
+@case("jobs.claim")
+def _claim_of_a_job(world: World, user: str) -> object:
+    """Another's claim does not keep the owner from the job."""
+    with world.db.jobs.claim(user, world.job.id), world.db.jobs.claim(VICTIM, world.job.id) as claimed:
+        return None if claimed else "blocked"
+
+
+@case("queue.enqueue_job")
+def _task_for_the_same_job(world: World, user: str) -> object:
+    """A task of another user does not stand in for the owner's."""
+    job_id = uuid.uuid4()
+    world.db.queue.enqueue_job(user, job_id)
+    return None if world.db.queue.enqueue_job(VICTIM, job_id) else "blocked"
+
+
 @case("queue.enqueue")
 def _job_for_the_same_document(world: World, user: str) -> object:
     """A job of another user does not stand in for the owner's."""
@@ -242,6 +281,9 @@ def snapshot(world: World) -> object:
         db.embedding_cache.get(VICTIM, SPACE, [HASH]),
         db.caches.completion(VICTIM, "answers", HASH),
         db.api_keys.list(VICTIM),
+        db.jobs.list(VICTIM),
+        db.jobs.get(VICTIM, world.job.id),
+        db.documents.of_upload_key(VICTIM, "upload-1"),
         db.conversations.list(VICTIM, index_id),
         db.conversations.messages(VICTIM, world.conversation.id),
     )

@@ -112,3 +112,14 @@ SELECT user_id, id
 FROM documents
 WHERE status IN ('queued', 'parsing', 'embedding') AND deleted_at IS NULL
 ORDER BY created_at, number;
+
+-- name: of_upload_key
+SELECT d.*
+FROM upload_keys k JOIN documents d USING (user_id)
+WHERE k.user_id = :user_id AND k.key = :key AND d.id = k.document_id;
+
+-- name: keep_upload_key
+INSERT INTO upload_keys (user_id, key, document_id)
+SELECT d.user_id, :key, d.id FROM documents d WHERE d.user_id = :user_id AND d.id = :document_id
+ON CONFLICT (user_id, key) DO UPDATE SET document_id = EXCLUDED.document_id, created_at = now()
+RETURNING key;

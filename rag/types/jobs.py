@@ -1,0 +1,46 @@
+"""Long work that a user starts and follows."""
+
+import datetime as dt
+import uuid
+from typing import Any, Literal
+
+from rag.types.documents import Progress
+from rag.types.indexing import Source
+from rag.types.requests import IndexName
+from rag.types.text import Model
+
+JobKind = Literal["reindex", "sync", "evaluation"]
+JobStatus = Literal["queued", "running", "done", "failed"]
+
+
+class Job(Model):
+    """Work in the background: how far it is, and what came out of it.
+
+    `progress.total` is 0 while it is not known. `result` is what the kind of job makes: counts of a `reindex`, the
+    report of a `sync`, the measures of an `evaluation`.
+    """
+
+    id: uuid.UUID
+    user_id: str
+    kind: JobKind
+    index_name: str
+    status: JobStatus
+    progress: Progress = Progress()
+    result: dict[str, Any] | None = None
+    error_code: str | None = None
+    error: str | None = None
+    created_at: dt.datetime
+    started_at: dt.datetime | None = None
+    finished_at: dt.datetime | None = None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing will change any more."""
+        return self.status in {"done", "failed"}
+
+
+class ReindexRequest(Model):
+    """Read every document of an index anew, or make the index follow a folder (`source`)."""
+
+    index_name: IndexName = "default"
+    source: Source | None = None

@@ -1,0 +1,128 @@
+"""Jobs: long work that a user starts, a worker does, and nobody but the user sees."""
+
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rag import errors, worker
+from rag.config import load_config
+from rag.engine import RAGEngine
+from tests import pdfs
+
+PAGES = {1: "The harbour handled 4,812 ships.", 2: "The orchard grows eleven kinds of pears."}
+
+
+@pytest.fixture
+def engine(database_url: str, tmp_path: Path) -> Iterator[RAGEngine]:
+    config = load_config(rag_data_dir=tmp_path / "data", rag_database_url=database_url)
+    with RAGEngine(config, user_id="ada") as opened:
+        yield opened
+
+
+@pytest.fixture
+def document_id(engine: RAGEngine) -> uuid.UUID:
+    added = engine.add_file(pdfs.pages(2, line=PAGES.__getitem__), "facts.pdf", enqueue=False)
+    assert engine.process(added.id).status == "ready"
+    return added.id
+
+
+def question(text: str, *pages: int, pdf: str = "facts.pdf") -> dict[str, object]:
+    return {"id": text, "question": text, "pdf": pdf, "goldPages": pages}
+
+
+def test_an_evaluation_is_scored_by_a_worker(engine: RAGEngine, document_id: uuid.UUID) -> None:
+    questions = [
+        question("How many ships?", 1),
+        question("How many kinds of pears?", 2),
+        question("Who is the mayor?", 1, pdf="elsewhere.pdf"),
+    ]
+    started = engine.start_evaluation({"questions": questions, "scope": "document", "retrieval": {"passage": "chunk"}})
+    assert (started.status, started.kind, started.result) == ("queued", "evaluation", None)
+    worker.run(engine, wait=False)
+    done = engine.job(started.id)
+    assert done.status == "done"
+    assert done.result is not None
+    assert done.result["questions"][0] == {"id": "How many ships?", "rank": 1}
+    assert done.result["questions"][2] == {"id": "Who is the mayor?", "rank": None}
+    assert done.result["missing"] == ["elsewhere.pdf"]
+    assert done.result["measures"]["recall@5"] == pytest.approx(2 / 3)
+    assert (done.progress.done, done.progress.total) == (3, 3)
+    assert done.created_at <= done.started_at <= done.finished_at  # type: ignore[operator]  # it has ended
+
+
+def test_reindexing_reads_every_document_anew(engine: RAGEngine, document_id: uuid.UUID) -> None:
+    before = engine.document(document_id).indexed_at
+    job = engine.start_reindex()
+    worker.run(engine, wait=False)
+    assert engine.job(job.id).result == {"documents": 1, "ready": 1, "failed": 0}
+    after = engine.document(document_id)
+    assert after.status == "ready"
+    assert after.indexed_at is not None
+    assert before is not None
+    assert after.indexed_at > before
+
+
+def test_a_folder_is_followed(engine: RAGEngine, tmp_path: Path) -> None:
+    folder = tmp_path / "reports"
+    folder.mkdir()
+    (folder / "one.pdf").write_bytes(pdfs.plain())
+    job = engine.start_reindex({"indexName": "reports", "source": {"folderId": str(folder)}})
+    worker.run(engine, wait=False)
+    done = engine.job(job.id)
+    assert (done.kind, done.status) == ("sync", "done")
+    assert done.result is not None
+    assert done.result["added"] == 1
+    assert [document.name for document in engine.documents("reports")] == ["one.pdf"]
+
+
+def test_a_job_that_fails_says_why(engine: RAGEngine) -> None:
+    job = engine.start_reindex({"indexName": "x", "source": {"folderId": "/there/is/no/such/folder"}})
+    worker.run(engine, wait=False)
+    failed = engine.job(job.id)
+    assert (failed.status, failed.error_code) == ("failed", "source")
+    assert failed.error
+    assert engine.run_job(job.id) == failed  # what has ended is not done again
+
+
+def test_a_job_left_behind_is_taken_up_from_its_beginning(engine: RAGEngine, document_id: uuid.UUID) -> None:
+    job = engine.start_evaluation({"questions": [question("How many ships?", 1)]})
+    store = engine._resources.store
+    store.jobs.start("ada", job.id)
+    store.jobs.update_progress("ada", job.id, 1, 1)  # as a worker left it that was killed
+    assert engine.recover_queue() == 0
+    worker.run(engine, wait=False)
+    assert engine.job(job.id).status == "done"
+
+
+def test_jobs_are_listed_the_latest_first(engine: RAGEngine, document_id: uuid.UUID) -> None:
+    first, second = engine.start_reindex(), engine.start_evaluation({"questions": [question("How many ships?", 1)]})
+    assert [job.id for job in engine.jobs()] == [second.id, first.id]
+    assert [job.id for job in engine.jobs(kind="reindex")] == [first.id]
+    assert [job.id for job in engine.jobs(limit=1, offset=1)] == [first.id]
+
+
+def test_what_cannot_be_asked_is_refused_at_once(engine: RAGEngine, document_id: uuid.UUID) -> None:
+    with pytest.raises(errors.ValidationError, match="goldPages"):
+        engine.start_evaluation({"questions": [question("How many ships?")]})
+    with pytest.raises(errors.ValidationError):
+        engine.start_evaluation({"questions": []})
+    with pytest.raises(errors.NotFoundError):
+        engine.start_reindex({"indexName": "no such index"})
+    assert engine.jobs() == []
+
+
+def test_the_same_upload_twice_is_one_document(engine: RAGEngine) -> None:
+    content, other = pdfs.plain(), pdfs.pages(1)
+    first, is_new = engine.upload(content, "a.pdf", key="k1")
+    assert is_new
+    assert engine.upload(content, "a.pdf", key="k1") == (first, False)
+    with pytest.raises(errors.ValidationError, match="another file"):
+        engine.upload(other, "a.pdf", key="k1")
+    with pytest.raises(errors.DuplicateError):
+        engine.upload(content, "a.pdf", key="k2")
+    assert engine.for_user("bob").upload(other, "b.pdf", key="k1")[1]  # a key is its user's own
+    engine.trash([first.id])
+    engine.purge([first.id])
+    assert engine.upload(content, "a.pdf", key="k1")[1]

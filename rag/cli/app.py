@@ -20,6 +20,7 @@ from rag.cli import (
     ingest,
     inspect,
     keys,
+    mcp,
     parse,
     reembed,
     search,
@@ -79,6 +80,7 @@ add_command(access, keys.create)
 add_command(access, keys.list_keys, "list")
 add_command(access, keys.revoke)
 app.add_typer(access, name="keys")
+add_command(app, mcp.mcp)
 
 add_command(app, inspect.inspect)
 add_command(app, parse.parse)

@@ -185,8 +185,8 @@ class Passage(Model):
             for page in self.pages
         )
 
-    def regions_of(self, start: int, end: int) -> tuple[Region, ...]:
-        """The boxes of the lines that `text[start:end]` touches, each as a whole, page by page."""
+    def lines_of(self, start: int, end: int) -> tuple[Line, ...]:
+        """The lines that `text[start:end]` touches."""
         touched: list[Line] = []
         position = 0
         for index, line in enumerate(self.lines):
@@ -194,7 +194,11 @@ class Passage(Model):
             if position < end and start < position + len(line.text):
                 touched.append(line)
             position += len(line.text)
-        return Passage(document_id=self.document_id, lines=tuple(touched)).regions
+        return tuple(touched)
+
+    def regions_of(self, start: int, end: int) -> tuple[Region, ...]:
+        """The boxes of the lines that `text[start:end]` touches, each as a whole, page by page."""
+        return Passage(document_id=self.document_id, lines=self.lines_of(start, end)).regions
 
 
 class Chunk(Passage):

@@ -1,0 +1,19 @@
+"""Pagelight as a tool of assistants: a server of the Model Context Protocol, over stdio or HTTP.
+
+It needs the extra `mcp`; nothing else of the package does.
+"""
+
+from rag.mcp_server.http import host_header, http_app, is_loopback, listen, serve_http
+from rag.mcp_server.lazy import LazyEngine
+from rag.mcp_server.server import create_server, serve_stdio
+
+__all__ = [
+    "LazyEngine",
+    "create_server",
+    "host_header",
+    "http_app",
+    "is_loopback",
+    "listen",
+    "serve_http",
+    "serve_stdio",
+]

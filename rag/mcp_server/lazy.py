@@ -1,0 +1,50 @@
+"""An engine that is opened behind the server's back: loading models and database drivers takes seconds."""
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Self
+
+from rag import errors
+from rag.types import RetrievalOptions, SearchRequest
+
+if TYPE_CHECKING:
+    from rag.engine import RAGEngine
+
+logger = logging.getLogger(__name__)
+
+WARM_UP = SearchRequest(query="warm up", retrieval=RetrievalOptions(mode="lexical"))
+"""A search by words opens the database and the embedding model, and asks no vendor."""
+
+
+class LazyEngine:
+    """Called, it gives the engine, which the first caller opens and all others wait for."""
+
+    def __init__(self, open_engine: "Callable[[], RAGEngine]") -> None:
+        self._open = open_engine
+        self._engine: RAGEngine | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self) -> "RAGEngine":
+        """The engine. Raises what opening it raises, and tries again when called again."""
+        with self._lock:
+            if self._engine is None:
+                self._engine = self._open()
+            return self._engine
+
+    def warm_up(self) -> None:
+        """Open everything in a thread of its own, so that whoever asks first need not wait for all of it."""
+        threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
+
+    def _warm_up(self) -> None:
+        try:
+            self().search(WARM_UP)
+        except errors.Error as error:
+            logger.warning("%s", error)  # whoever asks next is told
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._engine is not None:
+            self._engine.close()

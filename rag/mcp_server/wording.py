@@ -1,0 +1,96 @@
+"""The same results as text, for the model that reads them."""
+
+from collections.abc import Iterable, Iterator
+
+from rag.mcp_server.results import Answer, Cited, DocumentList, Found, PassageText, Place, SearchResults
+
+NOTHING = "Nothing fits. Other words may help, or list_documents, which shows what there is."
+
+
+def search_results(results: SearchResults) -> str:
+    """Each passage with where it stands and how to open it."""
+    return "\n\n".join(map(_found, results.results)) or NOTHING
+
+
+def answer(given: Answer) -> str:
+    """The answer, and below it each quote with its verdict."""
+    parts = [given.answer]
+    cited = [_cited(citation) for sentence in given.sentences for citation in sentence.citations]
+    if cited:
+        parts.append("Citations:\n" + "\n".join(dict.fromkeys(cited)))
+    uncited = [sentence.text for sentence in given.sentences if not sentence.citations]
+    if uncited:
+        parts.append("Without any source:\n" + "\n".join(f"- {text}" for text in uncited))
+    if given.nearest:
+        parts.append("Nearest passages:\n\n" + "\n\n".join(map(_found, given.nearest)))
+    return "\n\n".join(parts)
+
+
+def passage(text: PassageText) -> str:
+    """Pages line by line; what was asked for is marked with >."""
+    head = f"{text.document}, {_pages(text.pages)} of {text.page_count}"
+    if text.quote_found is False:
+        head += "; the quote does not stand here"
+    return "\n".join([head, *_lines(text)])
+
+
+def document_list(listed: DocumentList) -> str:
+    """A line for each document."""
+    if not listed.documents:
+        return "No documents." if not listed.total else f"There are only {listed.total} documents."
+    rows = [
+        f"- {document.name}"
+        + (f" (“{document.title}”)" if document.title and document.title != document.name else "")
+        + f", {_count(document.pages, 'page')}, {document.status.value}, document_id {document.document_id}"
+        for document in listed.documents
+    ]
+    last = listed.offset + len(rows)
+    more = [f"{listed.total - last} more: ask again with offset {last}."] if last < listed.total else []
+    return "\n".join([*rows, *more])
+
+
+def _found(found: Found) -> str:
+    section = f" ({found.section})" if found.section else ""
+    return f"{_where(found)}{section}, score {found.score:.2f}\n{_ids(found)}\n{_quoted(found.text)}"
+
+
+def _cited(citation: Cited) -> str:
+    quote = f": “{citation.quote}”" if citation.quote else ""
+    missing = f"; not in the source: {', '.join(citation.unsupported_numbers)}" if citation.unsupported_numbers else ""
+    return f"[{citation.id}] {_where(citation)}, {citation.verdict.value}{missing}{quote}\n     {_ids(citation)}"
+
+
+def _where(place: Place) -> str:
+    lines = f"line {place.line_start}"
+    if place.line_end > place.line_start:
+        lines = f"lines {place.line_start}-{place.line_end}"
+    return f"{place.document}, page {place.page}, {lines}"
+
+
+def _ids(place: Place) -> str:
+    return f"document_id {place.document_id}, passage_id {place.passage_id}"
+
+
+def _quoted(text: str) -> str:
+    """Document text, line by line behind a bar: it cannot be taken for ours."""
+    return "\n".join(f"| {line}" for line in text.splitlines())
+
+
+def _lines(text: PassageText) -> Iterator[str]:
+    page = None
+    for line in text.lines:
+        if line.page != page:
+            page = line.page
+            yield f"--- page {page} ---"
+        yield f"{'>' if line.is_marked else ' '}{line.number:>6} | {line.text}"
+    if not text.lines:
+        yield "No text on this page. Its image may show what it holds."
+
+
+def _pages(pages: Iterable[int]) -> str:
+    numbers = [str(page) for page in pages]
+    return f"page {numbers[0]}" if len(numbers) == 1 else f"pages {'-'.join((numbers[0], numbers[-1]))}"
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -104,7 +104,7 @@ def _print(done: str, file: Path, manifest: BackupManifest, *, as_json: bool) ->
                 "documents": manifest.rows("documents"),
                 "files": len(manifest.files),
                 "rows": {table.table: table.rows for table in manifest.tables},
-                "missing": manifest.missing,
+                "missing": len(manifest.missing),
                 "leftOut": manifest.left_out,
             }
         )

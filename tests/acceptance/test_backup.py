@@ -1,0 +1,311 @@
+"""`pagelight backup` and `pagelight restore`: on a fresh machine everything two users see is as it was."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psycopg
+import pytest
+from typer import testing
+
+from rag.cli.app import app
+from rag.config import load_config
+from rag.engine import RAGEngine
+from rag.types import AnswerResponse, DocumentStatus
+from tests import pdfs
+from tests.integration.conftest import new_database
+
+REPOSITORY = Path(__file__).parents[2]
+PATIENCE_SECONDS = 60.0
+HARBOUR = ("The harbour of Lindmark handled 4,812 ships in 2019.", "Its largest crane lifts 95 tonnes.")
+ORCHARD = ("The orchard grows eleven kinds of pears.", "Harvest begins in the last week of August.")
+QUESTIONS = ("How many ships did the harbour handle?", "When does the harvest begin?", "What moves through topic 7?")
+ANN, BOB = "local", "bob"
+SECRET = "sk-not-to-be-kept"
+
+
+def pagelight(*arguments: object, code: int = 0) -> testing.Result:
+    result = testing.CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result
+
+
+def parsed(*arguments: object, code: int = 0) -> Any:
+    return json.loads(pagelight(*arguments, "--json", code=code).stdout)
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "rag", *map(str, arguments)]
+
+
+@pytest.fixture
+def library(settings: Path, tmp_path: Path) -> Path:
+    """Documents and chats of two users, some in the trash, unread or failed; returns the data folder."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "harbour.pdf").write_bytes(pdfs.plain(HARBOUR))
+    (folder / "slides.pptx").write_bytes(pdfs.presentation())
+    (folder / "draft.pdf").write_bytes(pdfs.plain(["A draft about nothing."]))
+    assert parsed("ingest", folder)["ingested"] == 3
+    pagelight("documents", "delete", "draft.pdf")
+    with RAGEngine(load_config()) as ann:
+        bob = ann.for_user(BOB)
+        for name, content in (("orchard.pdf", pdfs.plain(ORCHARD)), ("turned.pdf", pdfs.turned(90))):
+            bob.process(bob.add_file(content, name, enqueue=False).id)
+        bob.process(bob.add_file(pdfs.pages(40), "topics.pdf", index_name="second", enqueue=False).id)
+        bob.add_file(pdfs.blank(), "unread.pdf")
+        bob.add_file(pdfs.encrypted("open sesame"), "locked.pdf")
+        for engine in (ann, bob):
+            chat = engine.start_conversation("What was asked")
+            for question in QUESTIONS:
+                engine.append_message(chat.id, "user", question)
+                response = engine.answer({"question": question})
+                engine.append_message(chat.id, "assistant", response.answer, response)
+    return settings
+
+
+@pytest.fixture
+def fresh(library: Path, server_url: str, tmp_path: Path) -> Iterator[dict[str, str]]:
+    """The settings of another machine."""
+    with new_database(server_url) as url:
+        yield {"RAG_DATABASE_URL": url, "RAG_DATA_DIR": str(tmp_path / "fresh")}
+
+
+def move_to(machine: dict[str, str], environment: pytest.MonkeyPatch) -> None:
+    for name, value in machine.items():
+        environment.setenv(name, value)
+
+
+class Seen(NamedTuple):
+    """What a user sees."""
+
+    documents: list[object]
+    trash: list[object]
+    files: list[bytes]
+    chunks: list[object]
+    vectors: list[object]
+    results: list[object]
+    answers: list[object]
+    pictures: list[bytes]
+    conversations: list[object]
+
+
+def seen(engine: RAGEngine) -> Seen:
+    names = [index.name for index in engine.indexes()]
+    documents = [engine.document(one.id) for name in names for one in engine.documents(name)]
+    trash = [one for name in names for one in engine.documents(name, in_trash=True)]
+    ready = [one for one in documents if one.status is DocumentStatus.READY]
+    chunks = [chunk for one in ready for chunk in engine.chunks(one.id)]
+    vectors = engine._resources.store.chunks.vectors(engine.user_id, [chunk.id for chunk in chunks])
+    asked = [(name, question) for name in names for question in QUESTIONS]
+    answers = [engine.answer({"question": question, "indexName": name}) for name, question in asked]
+    return Seen(
+        documents=[*documents],
+        trash=[*trash],
+        files=[path.read_bytes() for one in ready for path in (engine.original(one.id), engine.rendition(one.id))],
+        chunks=[*chunks],
+        vectors=[vectors[chunk.id].tolist() for chunk in chunks],
+        results=[
+            engine.search({"query": question, "indexName": name, "retrieval": {"minScore": 0}}).results
+            for name, question in asked
+        ],
+        answers=[timeless(answer) for answer in answers],
+        pictures=[
+            engine.page_image(citation.file_id, region.page_number, regions=[region])
+            for answer in answers
+            for citation in answer.citations
+            for region in citation.regions
+        ],
+        conversations=[(chat, engine.messages(chat.id)) for name in names for chat in engine.conversations(name)],
+    )
+
+
+def timeless(answer: AnswerResponse) -> dict[str, Any]:
+    """All but how long it took."""
+    return answer.model_dump(exclude={"usage"})
+
+
+def test_a_fresh_machine_has_the_same_documents_answers_citations_and_chats(
+    library: Path, fresh: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = tmp_path / "backup.tar"
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    with RAGEngine(load_config(rag_gen_model="extractive")) as engine:
+        before = {user: seen(engine.for_user(user)) for user in (ANN, BOB)}
+        _, key = engine.for_user(BOB).create_key("laptop")
+    asked = parsed("ask", QUESTIONS[0], "--model", "extractive")
+
+    written = parsed("backup", archive)
+    assert (written["documents"], written["missing"], written["rows"]["conversations"]) == (8, 0, 2)
+    assert SECRET.encode() not in archive.read_bytes()
+    assert key.encode() not in archive.read_bytes()
+    assert parsed("restore", archive, "--check") == written
+
+    move_to(fresh, monkeypatch)
+    assert parsed("restore", archive) == written
+    with RAGEngine(load_config(rag_gen_model="extractive")) as engine:
+        for user, earlier in before.items():
+            later = seen(engine.for_user(user))
+            for what, expected in earlier._asdict().items():
+                assert getattr(later, what) == expected, (user, what)
+        owner = engine.authenticate(key)
+        assert owner is not None
+        assert owner.user_id == BOB
+    assert before[ANN].pictures
+    assert before[BOB].pictures
+    assert [answer["status"] for answer in before[BOB].answers].count("ok") >= 2  # type: ignore[index]  # they are dicts
+    again = parsed("ask", QUESTIONS[0], "--model", "extractive")
+    assert (again["answer"], again["citations"]) == (asked["answer"], asked["citations"])
+    assert "4,812" in again["answer"]
+
+
+@pytest.mark.usefixtures("library")
+def test_work_goes_on_after_a_restore(fresh: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was unread is read, what was locked is unlocked, and new files get into the same index."""
+    pagelight("backup", tmp_path / "backup.tar")
+    move_to(fresh, monkeypatch)
+    pagelight("restore", tmp_path / "backup.tar")
+    (tmp_path / "new.pdf").write_bytes(pdfs.plain(["Kites were flown over the pier."]))
+    assert parsed("ingest", tmp_path / "new.pdf")["ingested"] == 1
+    assert parsed("search", "kites over the pier")["results"][0]["documentName"] == "new.pdf"
+    pagelight("worker", "--once")
+    with RAGEngine(load_config()) as engine:
+        bob = engine.for_user(BOB)
+        states = {document.name: document.status for document in bob.documents()}
+        assert states["unread.pdf"] is DocumentStatus.FAILED  # it is blank, as somebody has found out by now
+        (locked,) = [document for document in bob.documents() if document.name == "locked.pdf"]
+        bob.unlock(locked.id, "open sesame")
+        assert bob.process(locked.id).status is DocumentStatus.READY
+
+
+@pytest.mark.usefixtures("library")
+def test_the_embedded_server_takes_what_comes_from_another_server(tmp_path: Path) -> None:
+    asked = parsed("ask", QUESTIONS[0])
+    pagelight("backup", tmp_path / "backup.tar")
+    with tempfile.TemporaryDirectory(prefix="pagelight-test-") as folder:
+        Path(folder).chmod(0o711)  # the account of the embedded server must be able to enter
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("RAG_")}
+        environment = {**kept, "RAG_DATA_DIR": f"{folder}/data", "PYTHONPATH": str(REPOSITORY)}
+
+        def run(*arguments: object) -> str:
+            done = subprocess.run(command(*arguments), capture_output=True, text=True, check=False, env=environment)
+            assert done.returncode == 0, done.stderr
+            return done.stdout
+
+        assert "8 documents" in run("restore", tmp_path / "backup.tar")
+        again = json.loads(run("ask", QUESTIONS[0], "--json"))
+        assert (again["answer"], again["citations"]) == (asked["answer"], asked["citations"])
+        run("backup", Path(folder) / "again.tar")
+        assert json.loads(run("restore", Path(folder) / "again.tar", "--check", "--json"))["documents"] == 8
+
+
+# Refused
+
+
+@pytest.mark.usefixtures("library")
+def test_restoring_mixes_and_replaces_nothing(tmp_path: Path) -> None:
+    pagelight("backup", tmp_path / "backup.tar")
+    refused = parsed("restore", tmp_path / "backup.tar", code=7)["error"]
+    assert "RAG_DATA_DIR" in refused["message"]
+    assert "documents" in refused["details"]["tables"]
+    assert len(parsed("documents")) == 2
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_backup_is_not_overwritten(tmp_path: Path) -> None:
+    pagelight("backup", tmp_path / "backup.tar")
+    assert "exists" in pagelight("backup", tmp_path / "backup.tar", code=2).stderr
+    assert "cannot be written" in pagelight("backup", tmp_path / "nowhere" / "backup.tar", code=5).stderr
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_damaged_archive_is_named_and_nothing_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = tmp_path / "backup.tar"
+    pagelight("backup", archive)
+    sound = archive.read_bytes()
+    monkeypatch.setenv("RAG_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")  # checking needs no database
+    assert "Checked" in pagelight("restore", archive, "--check").stdout
+    for damaged in (sound[: len(sound) // 2], sound.replace(b"0001_documents", b"0001_documentz"), b"", b"%PDF-1.7"):
+        archive.write_bytes(damaged)
+        for arguments in ([], ["--check"]):
+            assert parsed("restore", archive, *arguments, code=5)["error"]["code"] == "unreadable_file"
+    assert parsed("restore", tmp_path / "nowhere.tar", code=5)["error"]["code"] == "source"
+
+
+# Full disks, Ctrl-C, kills
+
+
+@pytest.mark.usefixtures("library")
+def test_a_full_disk_leaves_no_half_archive(tmp_path: Path) -> None:
+    """The limit on the size of a file is met in the middle, as the end of a disk is."""
+    folder = tmp_path / "safe"
+    folder.mkdir()
+    limited = ["sh", "-c", 'ulimit -f 64 && exec "$@"', "sh", *command("backup", folder / "backup.tar")]
+    done = subprocess.run(limited, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment())
+    assert done.returncode == 5, done.stderr
+    assert "backup.tar cannot be written: File too large" in done.stderr
+    assert list(folder.iterdir()) == []
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+
+
+@pytest.mark.usefixtures("library")
+def test_ctrl_c_leaves_no_half_archive(tmp_path: Path) -> None:
+    folder = tmp_path / "safe"
+    folder.mkdir()
+    with held(os.environ["RAG_DATABASE_URL"]):
+        process = subprocess.Popen(command("backup", folder / "backup.tar"), stderr=subprocess.PIPE, env=environment())
+        wait_for_the_lock(os.environ["RAG_DATABASE_URL"], process)
+        assert len(list(folder.iterdir())) == 1  # it is on the way
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE_SECONDS)
+    assert process.returncode != 0
+    assert list(folder.iterdir()) == []
+
+
+def test_a_killed_restore_is_run_again(
+    library: Path, fresh: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pagelight("backup", tmp_path / "backup.tar")
+    move_to(fresh, monkeypatch)
+    pagelight("documents")  # somebody has looked; the tables are there
+    with held(fresh["RAG_DATABASE_URL"]):
+        process = subprocess.Popen(
+            command("restore", tmp_path / "backup.tar"), stderr=subprocess.PIPE, env=environment()
+        )
+        wait_for_the_lock(fresh["RAG_DATABASE_URL"], process)
+        process.kill()
+        process.communicate(timeout=PATIENCE_SECONDS)
+    assert parsed("documents") == []
+    assert parsed("restore", tmp_path / "backup.tar")["documents"] == 8
+    assert sorted(document["name"] for document in parsed("documents")) == ["harbour.pdf", "slides.pptx"]
+
+
+@contextmanager
+def held(url: str) -> Iterator[None]:
+    """While the block runs, whoever wants to read or write chats waits."""
+    with psycopg.connect(url) as connection:
+        connection.execute("LOCK TABLE messages IN ACCESS EXCLUSIVE MODE")
+        yield
+
+
+def wait_for_the_lock(url: str, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    with psycopg.connect(url, autocommit=True) as connection:
+        query = "SELECT count(*) FROM pg_locks WHERE relation = 'messages'::regclass AND NOT granted"
+        while connection.execute(query).fetchone() == (0,):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.05)

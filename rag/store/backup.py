@@ -9,6 +9,7 @@ version than the one it came from. Settings and keys of the environment are not 
 import datetime as dt
 import graphlib
 import os
+import sys
 import tempfile
 import uuid
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -116,6 +117,8 @@ def _to_disk(file: BinaryIO) -> None:
 
 def _folder_to_disk(folder: Path) -> None:
     """So that the new name outlives a power failure."""
+    if sys.platform == "win32":  # where folders cannot be opened
+        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

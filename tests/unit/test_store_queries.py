@@ -22,6 +22,7 @@ def test_parameters(text: str, expected: str) -> None:
     "noun",
     [
         "api_keys",
+        "backup",
         "caches",
         "chunks",
         "conversations",

@@ -1,6 +1,9 @@
 -- name: portable
--- What COPY writes is read back the same whatever the settings of either server.
-SELECT set_config('datestyle', 'ISO', true),
+-- What COPY writes is read back the same whatever the settings of either server, however long it takes.
+SELECT set_config('statement_timeout', '0', true),
+       set_config('lock_timeout', '0', true),
+       set_config('idle_in_transaction_session_timeout', '0', true),
+       set_config('datestyle', 'ISO', true),
        set_config('intervalstyle', 'iso_8601', true),
        set_config('bytea_output', 'hex', true),
        set_config('extra_float_digits', '1', true),

@@ -145,6 +145,21 @@ class DocumentMethods(EngineBase):
             self.user_id, document_id, page_number=page_number, limit=limit, offset=offset
         )
 
+    def chunk(self, chunk_id: uuid.UUID) -> Chunk:
+        """One chunk, of a document in the trash or not. Raises NotFoundError."""
+        found = self._resources.store.chunks.get(self.user_id, [chunk_id])
+        if not found:
+            raise errors.NotFoundError(
+                f"There is no chunk {chunk_id}. Search again: its document may have been re-read."
+            )
+        return found[0][0]
+
+    def pages_text(self, document_id: uuid.UUID, page_numbers: Sequence[int]) -> Passage:
+        """All lines of some pages, each once though chunks overlap; none of pages without text."""
+        asked = [(document_id, number) for number in page_numbers]
+        found = self._resources.store.chunks.page_lines(self.user_id, asked)
+        return Passage(document_id=document_id, lines=tuple(line for page in asked for line in found.get(page, ())))
+
     # --- pages ---
 
     def page_window(self, document_id: uuid.UUID, first: int, last: int, highlights: Sequence[Highlight] = ()) -> bytes:

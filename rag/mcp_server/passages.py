@@ -79,7 +79,9 @@ def open_passage(
     pages = sorted({*(chunk.pages if chunk else ()), *([page] if page else ())})
     if not pages:
         raise errors.ValidationError("Give passage_id, or a page.")
-    text = _text_of(engine, document, pages)
+    if pages[-1] > document.page_count:
+        raise errors.NotFoundError(f"There is no page {pages[-1]}: {document.name} has {document.page_count} pages.")
+    text = engine.pages_text(document_id, pages)
     span = next(find_quote(text, quote), None) if quote else None
     lines = text.lines_of(*span) if span else chunk.lines if chunk else ()
     return OpenPassage(
@@ -107,26 +109,10 @@ def _present(engine: "RAGEngine", document_id: uuid.UUID) -> Document:
 
 
 def _chunk(engine: "RAGEngine", document: Document, passage_id: uuid.UUID) -> Chunk:
-    for chunk in engine.chunks(document.id):
-        if chunk.id == passage_id:
-            return chunk
-    raise errors.NotFoundError(
-        f"{document.name} has no passage {passage_id}. Search again: the document may have been read anew."
-    )
-
-
-def _text_of(engine: "RAGEngine", document: Document, pages: Sequence[int]) -> Passage:
-    """All lines of some pages, each once though chunks overlap; none of pages without text."""
-    if pages[-1] > document.page_count:
-        raise errors.NotFoundError(f"There is no page {pages[-1]}: {document.name} has {document.page_count} pages.")
-    lines = {
-        (line.number, line.text, line.bbox): line
-        for page in pages
-        for chunk in engine.chunks(document.id, page)
-        for line in chunk.lines
-        if line.page_number == page
-    }
-    return Passage(document_id=document.id, lines=tuple(lines.values()))
+    chunk = engine.chunk(passage_id)
+    if chunk.document_id != document.id:
+        raise errors.NotFoundError(f"{document.name} has no passage {passage_id}. Check both ids.")
+    return chunk
 
 
 class Span(NamedTuple):

@@ -27,14 +27,16 @@ def create_backup(config: Config, path: Path, on_progress: OnProgress = ignore) 
 
 
 def check_backup(path: Path, on_progress: OnProgress = ignore) -> BackupManifest:
-    """Read a whole archive and compare it with its manifest; needs no database.
+    """Read a whole archive, compare it with its manifest, and see that it could be restored; needs no database.
 
     Raises:
         errors.SourceError: there is no such file, or it cannot be read.
         errors.UnreadableFileError: it is damaged, cut off, or no backup.
         errors.UnsupportedFileError: a newer version of Pagelight made it.
     """
-    return backup.check(path, on_progress)
+    manifest = backup.check(path, on_progress)
+    restore.require_known(manifest)
+    return manifest
 
 
 def restore_backup(config: Config, path: Path, on_progress: OnProgress = ignore) -> BackupManifest:

@@ -35,7 +35,7 @@ def restore(url: str, files: FileStore, path: Path, on_progress: OnProgress = ig
     """
     with open_checked(path, on_progress) as archive:
         manifest = archive.manifest
-        _require_known(manifest)
+        require_known(manifest)
         migrations.migrate(url, until=manifest.migrations[-1])
         with store_errors(), connect(url) as connection:
             _require_vacant(connection, manifest)
@@ -48,7 +48,8 @@ def restore(url: str, files: FileStore, path: Path, on_progress: OnProgress = ig
     return manifest
 
 
-def _require_known(manifest: BackupManifest) -> None:
+def require_known(manifest: BackupManifest) -> None:
+    """Refuse a backup whose schema this program does not know. Raises UnsupportedFileError."""
     known = migrations.names()
     if set(manifest.migrations) - set(known):
         raise errors.UnsupportedFileError(
@@ -58,7 +59,7 @@ def _require_known(manifest: BackupManifest) -> None:
         )
     if manifest.migrations != known[: len(manifest.migrations)]:
         raise errors.UnsupportedFileError(
-            f"The backup's schema is not one that Pagelight had. Restore it with the program that made it "
+            "The backup's schema is not one that Pagelight had. Restore it with the program that made it "
             f"({manifest.pagelight})."
         )
 

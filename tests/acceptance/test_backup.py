@@ -19,6 +19,8 @@ from typer import testing
 from rag.cli.app import app
 from rag.config import load_config
 from rag.engine import RAGEngine
+from rag.store import FileStore
+from rag.store import backup as store_backup
 from rag.types import AnswerResponse, DocumentStatus
 from tests import pdfs
 from tests.integration.conftest import new_database
@@ -240,6 +242,52 @@ def test_a_damaged_archive_is_named_and_nothing_is_started(tmp_path: Path, monke
         for arguments in ([], ["--check"]):
             assert parsed("restore", archive, *arguments, code=5)["error"]["code"] == "unreadable_file"
     assert parsed("restore", tmp_path / "nowhere.tar", code=5)["error"]["code"] == "source"
+
+
+@pytest.mark.usefixtures("settings")
+def test_checking_tells_that_a_newer_program_is_needed(tmp_path: Path) -> None:
+    with RAGEngine(load_config()) as engine:
+        engine.health()
+    with psycopg.connect(os.environ["RAG_DATABASE_URL"]) as connection:
+        connection.execute("INSERT INTO migrations (name) VALUES ('9999_from_the_future')")
+    store_backup.write(os.environ["RAG_DATABASE_URL"], FileStore(str(tmp_path), tmp_path), tmp_path / "backup.tar")
+    for arguments in ([], ["--check"]):
+        refused = parsed("restore", tmp_path / "backup.tar", *arguments, code=5)["error"]
+        assert (refused["code"], "newer version" in refused["message"]) == ("unsupported_file", True)
+
+
+# While a file is taken in
+
+
+def test_backups_while_files_are_taken_in_are_whole(
+    settings: Path, server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each restores, and each document in it is complete or to be read yet."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for number in range(8):
+        (folder / f"{number}.pdf").write_bytes(pdfs.pages(15, line=f"Log {number}, page {{}}.".format))
+    process = subprocess.Popen(command("ingest", folder), stderr=subprocess.DEVNULL, env=environment())
+    archives: list[Path] = []
+    while process.poll() is None:
+        archives.append(tmp_path / f"{len(archives)}.tar")
+        pagelight("backup", archives[-1])
+    assert process.returncode == 0
+    numbers = []
+    for archive in (archives[len(archives) * tenths // 10] for tenths in (5, 7, 9)):
+        with new_database(server_url) as url:
+            move_to({"RAG_DATABASE_URL": url, "RAG_DATA_DIR": str(tmp_path / archive.stem)}, monkeypatch)
+            pagelight("restore", archive)
+            with RAGEngine(load_config()) as engine:
+                documents = engine.documents()
+                ready = [document for document in documents if document.status is DocumentStatus.READY]
+                for document in ready:
+                    assert len(engine.chunks(document.id)) == document.chunk_count > 0
+                    assert engine.page_image(document.id, document.page_count)
+                pagelight("worker", "--once")
+                assert {document.status for document in engine.documents()} <= {DocumentStatus.READY}
+                numbers.append(len(ready))
+    assert numbers == sorted(numbers)
 
 
 # Full disks, Ctrl-C, kills

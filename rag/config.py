@@ -82,6 +82,9 @@ class Config(pydantic_settings.BaseSettings):
     rag_app_port: int = pydantic.Field(default=8501, ge=1, le=65535)
     rag_worker: bool = True
     rag_debug: bool = False
+    rag_rate_limit_per_minute: int = pydantic.Field(default=600, ge=0)  # requests per key; 0: no limit
+    rag_max_questions: int = pydantic.Field(default=4, ge=1)  # answered at the same time
+    rag_upload_timeout_seconds: float = pydantic.Field(default=300.0, gt=0)
 
     # Work
     rag_parsing: ParsingConfig = ParsingConfig()

@@ -5,7 +5,8 @@ Every message says what is wrong and what to do. The tree::
     Error
     ├── ConfigError               a setting is missing or wrong
     ├── ValidationError           a request is malformed
-    ├── AuthError                 a key is missing, wrong or not allowed
+    ├── AuthError                 a key is missing or wrong
+    │   └── ForbiddenError        the key is right, and does not allow this
     ├── SourceError               a file or folder cannot be read
     │   ├── NotFoundError         there is no such document, index or conversation
     │   ├── PasswordError         an encrypted file needs a password, or another one
@@ -17,6 +18,8 @@ Every message says what is wrong and what to do. The tree::
     ├── StoreError                the database or the file storage fails
     ├── RetrievalError            searching fails
     ├── EmbeddingCapabilityError  a provider cannot embed what is asked
+    ├── BusyError                 too much is being asked at the same time
+    │   └── RateLimitError        too much was asked within a minute
     ├── GroundingError            an answer cannot be tied to its sources
     └── ProviderError             a model vendor refuses or is down
 
@@ -65,6 +68,13 @@ class AuthError(Error):
     code = "auth"
     http_status = 401
     exit_code = 4
+
+
+class ForbiddenError(AuthError):
+    """This key does not allow it. Use a key with the needed permission."""
+
+    code = "forbidden"
+    http_status = 403
 
 
 class SourceError(Error):
@@ -143,6 +153,21 @@ class EmbeddingCapabilityError(Error):
     code = "embedding_capability"
     http_status = 422
     exit_code = 9
+
+
+class BusyError(Error):
+    """Too many questions are being answered at the moment. Try again in a few seconds."""
+
+    code = "busy"
+    http_status = 503
+    exit_code = 12
+
+
+class RateLimitError(BusyError):
+    """Too many requests within a minute. Wait and try again."""
+
+    code = "rate_limit"
+    http_status = 429
 
 
 class GroundingError(Error):

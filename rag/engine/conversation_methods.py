@@ -4,12 +4,23 @@ import uuid
 from collections.abc import Sequence
 from typing import Literal
 
-from rag.engine.base import EngineBase
 from rag.engine.folders import DEFAULT_INDEX
-from rag.types import AnswerResponse, ChatMessage, Conversation
+from rag.engine.question_methods import QuestionMethods
+from rag.types import (
+    AnswerRequest,
+    AnswerResponse,
+    ChatMessage,
+    Conversation,
+    Filters,
+    Message,
+    RetrievalOptions,
+)
+
+HISTORY_MESSAGES = 8
+"""Turns before a question that may say what it means."""
 
 
-class ConversationMethods(EngineBase):
+class ConversationMethods(QuestionMethods):
     """What can be done with chats."""
 
     def start_conversation(
@@ -23,6 +34,10 @@ class ConversationMethods(EngineBase):
     def conversations(self, index_name: str = DEFAULT_INDEX) -> list[Conversation]:
         """This user's chats, the latest first."""
         return self._resources.store.conversations.list(self.user_id, self.index(index_name).id)
+
+    def conversation(self, conversation_id: uuid.UUID) -> Conversation:
+        """One chat. Raises NotFoundError."""
+        return self._resources.store.conversations.get(self.user_id, conversation_id)
 
     def messages(self, conversation_id: uuid.UUID) -> list[ChatMessage]:
         """A chat's turns in order."""
@@ -39,6 +54,30 @@ class ConversationMethods(EngineBase):
         return self._resources.store.conversations.append(
             self.user_id, conversation_id, role=role, content=content, response=response
         )
+
+    def request_in(
+        self, conversation_id: uuid.UUID, question: str, document_ids: Sequence[uuid.UUID] | None = None
+    ) -> AnswerRequest:
+        """A chat's next question with the turns before it, over `document_ids` or else the chat's own documents.
+
+        Raises:
+            errors.NotFoundError: there is no such chat.
+        """
+        conversation = self.conversation(conversation_id)
+        earlier = self.messages(conversation_id)[-HISTORY_MESSAGES:]
+        scope = conversation.document_ids if document_ids is None else tuple(document_ids)
+        return AnswerRequest(
+            index_name=str(conversation.index_id),
+            question=question,
+            history=tuple(Message(role=turn.role, content=turn.content) for turn in earlier),
+            retrieval=RetrievalOptions(filters=Filters(document_ids=scope)),
+        )
+
+    def ask_in(self, conversation_id: uuid.UUID, question: str) -> ChatMessage:
+        """Answer a chat's next question and keep both turns, or neither if it fails. Raises as `answer`."""
+        response = self.answer(self.request_in(conversation_id, question))
+        self.append_message(conversation_id, "user", question)
+        return self.append_message(conversation_id, "assistant", response.answer, response)
 
     def rename_conversation(self, conversation_id: uuid.UUID, title: str) -> None:
         """Give a chat another title."""

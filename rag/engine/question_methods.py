@@ -149,6 +149,11 @@ class QuestionMethods(DocumentMethods):
         )
         return with_own_key(events, generation.auth)
 
+    @property
+    def has_language_model(self) -> bool:
+        """Whether a language model writes the answers; without one they are quotes."""
+        return self._resources.language_model(GenerationOptions()) is not None
+
     def _generation(self, request: AnswerRequest) -> GenerationOptions:
         """With the request's key where it can only be meant for the provider that writes, too: never for another."""
         generation = request.generation

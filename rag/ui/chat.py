@@ -18,9 +18,6 @@ from rag.types import (
     Conversation,
     Document,
     DocumentStatus,
-    Filters,
-    Message,
-    RetrievalOptions,
 )
 from rag.ui import session
 from rag.ui.answer import marks, show_answer
@@ -29,7 +26,6 @@ from rag.ui.text import plain, plural, render
 from rag.ui.viewer import Mark, show_pdf
 
 TITLE_CHARS = 60
-HISTORY_MESSAGES = 8
 """Turns of the conversation that a question takes along."""
 POLL_SECONDS = 0.25
 TOPICS = 3
@@ -252,10 +248,8 @@ def _ask(question: str, document_ids: tuple[uuid.UUID, ...], earlier: list[ChatM
     if current is None:
         current = engine.start_conversation(question[:TITLE_CHARS], document_ids=document_ids).id
         st.query_params["chat"] = str(current)
+    request = engine.request_in(current, question, document_ids)
     engine.append_message(current, "user", question)
-    history = tuple(Message(role=turn.role, content=turn.content) for turn in earlier[-HISTORY_MESSAGES:])
-    retrieval = RetrievalOptions(filters=Filters(document_ids=document_ids))
-    request = AnswerRequest(question=question, history=history, retrieval=retrieval)
     _pending()[current] = PendingAnswer(engine, current, request)
     st.rerun()
 

@@ -1,0 +1,59 @@
+"""The application: routes, what stands before them, and what they share."""
+
+from importlib import metadata
+
+from fastapi import FastAPI
+from fastapi.middleware.cors import CORSMiddleware
+from fastapi.routing import APIRoute
+
+from rag.api import access, limits, observing, problems
+from rag.api.routes import conversations, documents, indexes, jobs, questions, retrieval, status
+from rag.engine import RAGEngine
+
+DESCRIPTION = """Chat with your PDFs: every claim of an answer comes with its verbatim quote and the boxes of exactly
+those words on the page. Send your key as `x-api-key` or as a bearer token. Every error has the shape
+`{"success": false, "error": {"type", "message", "details"}}`."""
+
+EXPOSED_HEADERS = ("x-request-id", "etag", "content-disposition", "retry-after", "location", "idempotency-replayed")
+
+
+def create_app(engine: RAGEngine, *, root_path: str = "") -> FastAPI:
+    """The REST API over an engine, which stays the caller's to close. `root_path`: where the app is mounted."""
+    config = engine.config
+    metrics = observing.Metrics()
+    app = FastAPI(
+        title="Pagelight",
+        description=DESCRIPTION,
+        version=metadata.version("pagelight"),
+        root_path=root_path,
+        responses=problems.DOCUMENTED,
+        generate_unique_id_function=_operation_id,
+        max_body_size=limits.MAX_JSON_BYTES,
+        docs_url=None,  # both pages load their scripts from elsewhere
+        redoc_url=None,
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+    )
+    app.state.engine = engine
+    app.state.metrics = metrics
+    app.state.gate = access.Gate(engine, limits.RateLimiter())
+    app.state.questions = limits.Turns(config.rag_max_questions)
+    app.state.searches = limits.Turns(limits.SEARCHES_AT_ONCE)
+    for routes in (status, questions, retrieval, documents, indexes, jobs, conversations):
+        app.include_router(routes.router)
+    problems.install(app)
+    app.add_middleware(limits.BodyDeadline, seconds=config.rag_upload_timeout_seconds)
+    if origins := access.origins(engine):
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=origins,
+            allow_methods=["GET", "POST", "PATCH", "DELETE"],
+            allow_headers=["authorization", "content-type", "x-api-key", "x-request-id", "idempotency-key"],
+            expose_headers=list(EXPOSED_HEADERS),
+        )
+    app.add_middleware(observing.Observer, metrics=metrics)
+    return app
+
+
+def _operation_id(route: APIRoute) -> str:
+    """The function's name: client generators name their methods by it."""
+    return route.name

@@ -1,0 +1,161 @@
+"""The request and response of `/ask`: a question, its answer, and its sources as `name#chunk`."""
+
+import uuid
+from collections.abc import Iterable
+from typing import Any
+
+import pydantic
+
+from rag.types import (
+    AnswerRequest,
+    AnswerResponse,
+    AnswerStatus,
+    Citation,
+    Filters,
+    Hit,
+    IndexName,
+    Keyword,
+    Message,
+    Model,
+    MustIncludeMode,
+    Region,
+    RetrievalOptions,
+    Verdict,
+)
+
+REWRITES = 3
+TOP_K = 6
+DIVERSITY = 0.3
+"""What `/ask` searches with: three rewrites and a hypothetical answer where there is a language model, hybrid retrieval
+joined by reciprocal rank fusion, six places that differ."""
+
+
+class AskFilters(Model):
+    """Which documents may be read: by what they were taken in from, by the beginning of it, or by their ids."""
+
+    sources: tuple[str, ...] = pydantic.Field(default=(), max_length=1000)
+    source_prefix: str | None = pydantic.Field(default=None, max_length=8000)
+    document_ids: tuple[uuid.UUID, ...] = pydantic.Field(default=(), max_length=1000)
+
+
+class AskRequest(Model):
+    """A question to one index."""
+
+    question: str = pydantic.Field(min_length=1, max_length=4000, pattern=r"\S")
+    filters: AskFilters = AskFilters()
+    must_include: tuple[Keyword, ...] = pydantic.Field(default=(), max_length=20)
+    must_include_mode: MustIncludeMode = "all"
+    index_name: IndexName = "default"
+    history: tuple[Message, ...] = pydantic.Field(default=(), max_length=100)
+
+    def to_answer_request(self, *, has_language_model: bool, is_hybrid: bool, rrf_k: int) -> AnswerRequest:
+        """The same as the engine takes it."""
+        options = RetrievalOptions(
+            top_k=TOP_K,
+            min_score=0.0,
+            mode="hybrid" if is_hybrid else "vector",
+            fusion="rrf",
+            rrf_k=rrf_k,
+            multi_query=REWRITES if has_language_model else 0,
+            hyde=has_language_model,
+            must_include=self.must_include,
+            must_include_mode=self.must_include_mode,
+            diversity=DIVERSITY,
+            filters=Filters(**self.filters.model_dump()),
+        )
+        return AnswerRequest(
+            question=self.question, index_name=self.index_name, history=self.history, retrieval=options
+        )
+
+
+class AskCitation(Model):
+    """What a sentence of the answer rests on: the quote, and where it stands. Boxes are points of the shown page.
+
+    `sentence` counts from 0, pages and lines from 1; `quote` is null where nothing supports the sentence.
+    """
+
+    id: str
+    sentence: int
+    source: str
+    document_id: uuid.UUID
+    name: str
+    page: int
+    lines: tuple[int, int]
+    quote: str | None
+    boxes: tuple[Region, ...]
+    verdict: Verdict
+    unsupported_numbers: tuple[str, ...]
+
+    @classmethod
+    def of(cls, citation: Citation) -> "AskCitation":
+        """A citation in these words."""
+        numbers = [*_lines(citation)] or [citation.hit.chunk.line_start, citation.hit.chunk.line_end]
+        return cls(
+            id=citation.citation_id,
+            sentence=citation.sentence,
+            source=source(citation.hit),
+            document_id=citation.file_id,
+            name=citation.file_name,
+            page=citation.regions[0].page_number if citation.regions else citation.hit.chunk.page_number,
+            lines=(min(numbers), max(numbers)),
+            quote=citation.quote,
+            boxes=citation.regions,
+            verdict=citation.verdict,
+            unsupported_numbers=citation.unsupported_numbers,
+        )
+
+
+class AskResponse(Model):
+    """An answer out of the documents alone. `debug` is there only where the server was started with RAG_DEBUG."""
+
+    status: AnswerStatus
+    answer: str
+    sources: tuple[str, ...]
+    citations: tuple[AskCitation, ...]
+    debug: dict[str, Any] | None = pydantic.Field(default=None, exclude_if=lambda debug: debug is None)
+
+    @classmethod
+    def of(cls, response: AnswerResponse, *, debug: bool) -> "AskResponse":
+        """An answer in these words."""
+        return cls(
+            status=response.status,
+            answer=response.answer,
+            sources=tuple(dict.fromkeys(source(hit) for hit in response.contexts)),
+            citations=tuple(AskCitation.of(citation) for citation in response.citations),
+            debug=_debug(response) if debug else None,
+        )
+
+
+def source(hit: Hit) -> str:
+    """A chunk as `name#chunk`: what its document was taken in from, else its name, and the chunk's number from 0."""
+    return f"{hit.source or hit.document_name}#{hit.chunk.ordinal}"
+
+
+def _lines(citation: Citation) -> Iterable[int]:
+    """The lines that the quote's boxes lie in."""
+    for region in citation.regions:
+        for line in citation.hit.passage.lines:
+            x0, y0, x1, y1 = line.bbox
+            if line.page_number == region.page_number and any(
+                x0 <= (rect.x0 + rect.x1) / 2 <= x1 and y0 <= (rect.y0 + rect.y1) / 2 <= y1 for rect in region.rects
+            ):
+                yield line.number
+
+
+def _debug(response: AnswerResponse) -> dict[str, Any]:
+    """How the answer came about."""
+    scores = [
+        {
+            "source": source(hit),
+            "vectorScore": hit.vector_score,
+            "lexicalScore": hit.lexical_score,
+            "finalScore": hit.final_score,
+        }
+        for hit in response.contexts
+    ]
+    return {
+        "model": response.model,
+        "retrieval": response.retrieval.model_dump(by_alias=True),
+        "usage": response.usage.model_dump(by_alias=True),
+        "contexts": scores,
+    }

@@ -1,0 +1,118 @@
+"""Every error as one shape: `{"success": false, "error": {"type", "message", "details"}}`."""
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+import pydantic_core
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from rag import errors
+from rag.types import ErrorBody, ErrorResponse
+
+logger = logging.getLogger(__name__)
+
+RETRY_SECONDS = 5
+"""When a client may come back whose request found everybody busy."""
+
+COLLECTION_TYPES = {
+    "not_found": "collection_not_found",
+    "validation": "invalid_query",
+    "store": "store_unavailable",
+}
+"""What `/retrieve` and `/validate` call some errors."""
+
+MESSAGES = {
+    HTTPStatus.BAD_REQUEST: "The body cannot be read. Send valid JSON, or a form where a file is sent.",
+    HTTPStatus.NOT_FOUND: "There is nothing at this address. The document /openapi.json lists what there is.",
+    HTTPStatus.METHOD_NOT_ALLOWED: "This address does not take this method.",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The request is larger than allowed. Send less, or raise the limit.",
+    HTTPStatus.REQUEST_TIMEOUT: "The request took too long to arrive. Send it again.",
+}
+"""What is said of errors that HTTP itself knows."""
+
+DOCUMENTED: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorResponse, "description": words}
+    for status, words in {
+        400: "The body cannot be read",
+        401: "A key is missing or wrong",
+        403: "The key does not allow it",
+        404: "There is no such thing",
+        408: "The request took too long to arrive",
+        409: "It does not fit what is there",
+        413: "The request is too large",
+        415: "The body is of a kind that is not taken",
+        422: "The request is malformed",
+        429: "Too many requests",
+        500: "A bug",
+        502: "A model vendor refuses or is down",
+        503: "Busy, or the database cannot be reached",
+    }.items()
+}
+"""The errors that any route may answer with."""
+
+
+def problem(
+    status: int,
+    kind: str,
+    message: str,
+    details: Mapping[str, Any] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    """An error as a response."""
+    plain = pydantic_core.to_jsonable_python(dict(details or {}), fallback=str)
+    body = ErrorResponse(error=ErrorBody(type=kind, message=message, details=plain))
+    return JSONResponse(body.model_dump(mode="json"), status, headers=dict(headers or {}))
+
+
+def of_error(request: Request, error: errors.Error) -> JSONResponse:
+    """One of our own errors as a response."""
+    headers = {}
+    if error.http_status == HTTPStatus.UNAUTHORIZED:
+        headers["WWW-Authenticate"] = "Bearer"
+    if isinstance(error, errors.BusyError):
+        headers["Retry-After"] = str(error.details.get("retry_after_seconds", RETRY_SECONDS))
+    if error.http_status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        logger.warning("%s: %s", error.code, error.message)
+    return problem(error.http_status, _type(request, error.code), error.message, error.details, headers)
+
+
+def _type(request: Request, code: str) -> str:
+    is_collection = request.scope.get("path", "").rstrip("/").endswith(("/retrieve", "/validate"))
+    return COLLECTION_TYPES.get(code, code) if is_collection else code
+
+
+def install(app: FastAPI) -> None:
+    """Have `app` answer with problems."""
+
+    @app.exception_handler(errors.Error)
+    def ours(request: Request, error: errors.Error) -> JSONResponse:
+        return of_error(request, error)
+
+    @app.exception_handler(RequestValidationError)
+    def malformed(request: Request, error: RequestValidationError) -> JSONResponse:
+        problems = [
+            {"field": ".".join(map(str, item["loc"][1:])) or str(item["loc"][0]), "message": item["msg"]}
+            for item in error.errors()
+        ]
+        words = "; ".join(f"{item['field']}: {item['message']}" for item in problems)
+        message = f"The request is malformed. {words}."
+        status = HTTPStatus.UNPROCESSABLE_ENTITY
+        return problem(status, _type(request, "validation"), message, {"problems": problems})
+
+    @app.exception_handler(HTTPException)
+    def of_http(_: Request, error: HTTPException) -> JSONResponse:
+        status = HTTPStatus(error.status_code)
+        kind = status.phrase.lower().replace(" ", "_").replace("-", "_")
+        return problem(status, kind, MESSAGES.get(status, str(error.detail)), headers=error.headers)
+
+    @app.exception_handler(Exception)
+    def unexpected(request: Request, _: Exception) -> JSONResponse:
+        # The server logs the traceback itself; nothing of it goes out.
+        request_id = request.scope.get("state", {}).get("request_id")
+        message = "Something unexpected happened. It is a bug: please report it with the request's id and the log."
+        return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "internal", message, {"request_id": request_id})

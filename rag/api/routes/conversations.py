@@ -1,0 +1,98 @@
+"""Conversations: chats that are kept."""
+
+import uuid
+from typing import Annotated
+
+import pydantic
+from fastapi import APIRouter, Query, Request
+
+from rag.api.access import Reader, Writer
+from rag.types import ChatMessage, Conversation, IndexName, Model
+
+IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200)]
+Title = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=r"\S")]
+
+router = APIRouter(tags=["conversations"])
+
+
+class ConversationList(Model):
+    """Chats over one index, the latest first."""
+
+    items: tuple[Conversation, ...]
+
+
+class MessageList(Model):
+    """The turns of a chat in order."""
+
+    items: tuple[ChatMessage, ...]
+
+
+class NewConversation(Model):
+    """A chat over an index, or over some of its documents."""
+
+    title: Title = "New chat"
+    index_name: IndexName = "default"
+    document_ids: tuple[uuid.UUID, ...] = pydantic.Field(default=(), max_length=1000)
+
+
+class NewTitle(Model):
+    """Another title."""
+
+    title: Title
+
+
+class NewQuestion(Model):
+    """The next question of a chat."""
+
+    question: str = pydantic.Field(min_length=1, max_length=4000, pattern=r"\S")
+
+
+@router.get("/conversations")
+def list_conversations(
+    sender: Reader, index_name: Annotated[IndexField, Query(alias="indexName")] = "default"
+) -> ConversationList:
+    """Chats over an index."""
+    return ConversationList(items=tuple(sender.engine.conversations(index_name)))
+
+
+@router.post("/conversations", status_code=201)
+def start_conversation(sender: Writer, body: NewConversation) -> Conversation:
+    """Begin a chat."""
+    for document_id in body.document_ids:
+        sender.engine.document(document_id)
+    return sender.engine.start_conversation(body.title, index_name=body.index_name, document_ids=body.document_ids)
+
+
+@router.get("/conversations/{conversation_id}")
+def get_conversation(sender: Reader, conversation_id: uuid.UUID) -> Conversation:
+    """One chat."""
+    return sender.engine.conversation(conversation_id)
+
+
+@router.patch("/conversations/{conversation_id}")
+def rename_conversation(sender: Writer, conversation_id: uuid.UUID, body: NewTitle) -> Conversation:
+    """Give a chat another title."""
+    sender.engine.rename_conversation(conversation_id, body.title)
+    return sender.engine.conversation(conversation_id)
+
+
+@router.delete("/conversations/{conversation_id}", status_code=204)
+def delete_conversation(sender: Writer, conversation_id: uuid.UUID) -> None:
+    """Remove a chat and its turns."""
+    sender.engine.delete_conversation(conversation_id)
+
+
+@router.get("/conversations/{conversation_id}/messages")
+def list_messages(sender: Reader, conversation_id: uuid.UUID) -> MessageList:
+    """A chat's turns, the assistant's with their citations."""
+    return MessageList(items=tuple(sender.engine.messages(conversation_id)))
+
+
+@router.post("/conversations/{conversation_id}/messages", status_code=201)
+def ask_in_conversation(request: Request, sender: Writer, conversation_id: uuid.UUID, body: NewQuestion) -> ChatMessage:
+    """Ask the next question; both turns are kept, and the answer's is returned."""
+    with request.app.state.questions.take():
+        turn = sender.engine.ask_in(conversation_id, body.question)
+    if turn.response:
+        request.state.usage = turn.response.usage
+    return turn

@@ -1,0 +1,212 @@
+"""Documents: sent in, listed, shown, thrown away, got back."""
+
+import uuid
+from pathlib import Path
+from typing import Annotated, Literal
+
+import pydantic
+from fastapi import APIRouter, File, Form, Header, Query, Request, Response, UploadFile
+from fastapi.responses import FileResponse
+
+from rag import errors
+from rag.api import limits
+from rag.api.access import Caller, Reader, Writer
+from rag.api.pages import Limit, Offset, Page, page
+from rag.types import Chunk, Document, Model, Rect, Region
+
+IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200)]
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        min_length=1,
+        max_length=200,
+        pattern=r"^[\x21-\x7e]+$",
+        description="The same file sent again under the same key is the same document.",
+    ),
+]
+Box = Annotated[str, pydantic.Field(pattern=r"^\d{1,5}(\.\d{1,6})?(,\d{1,5}(\.\d{1,6})?){3}$")]
+Search = Annotated[str | None, Query(max_length=200, description="Part of a name or title.")]
+
+MAX_ZOOM_PIXELS = 20_000_000
+"""Of a page's picture: beyond it the zoom is made smaller."""
+
+DOCUMENT_MAX_MB = 500
+"""The most that an upload's body may have, whatever RAG_PARSING__MAX_FILE_MB allows beyond it."""
+
+router = APIRouter(tags=["documents"])
+
+
+class PasswordRequest(Model):
+    """What opens an encrypted document. It is not kept."""
+
+    password: pydantic.SecretStr = pydantic.Field(max_length=1000)
+
+
+@router.post(
+    "/documents",
+    status_code=202,
+    max_body_size=DOCUMENT_MAX_MB * 1024 * 1024 + limits.FORM_BYTES,
+    responses={200: {"model": Document, "description": "It came before, under the same idempotency key"}},
+)
+def upload(
+    *,
+    response: Response,
+    sender: Writer,
+    file: Annotated[UploadFile, File(description="PDF, DOCX, PPTX, HTML, Markdown or text.")],
+    index_name: Annotated[IndexField, Form(alias="indexName")] = "default",
+    password: Annotated[str | None, Form(max_length=1000, description="Opens an encrypted file; not kept.")] = None,
+    idempotency_key: IdempotencyKey = None,
+) -> Document:
+    """Take a file in. It is read in the background: its `status` becomes `ready` or `failed`."""
+    document, is_new = sender.engine.upload(
+        file.file, file.filename or "unnamed", index_name=index_name, password=password, key=idempotency_key
+    )
+    if not is_new:
+        response.status_code = 200
+        response.headers["idempotency-replayed"] = "true"
+    response.headers["location"] = f"documents/{document.id}"
+    return document
+
+
+@router.get("/documents")
+def list_documents(
+    *,
+    sender: Reader,
+    index_name: Annotated[IndexField, Query(alias="indexName")] = "default",
+    search: Search = None,
+    trash: bool = False,
+    limit: Limit = 50,
+    offset: Offset = 0,
+) -> Page[Document]:
+    """Documents of an index, or with `trash` those thrown away, newest first."""
+    found = sender.engine.documents(index_name, search=search, in_trash=trash, limit=limit + 1, offset=offset)
+    return page(found, limit, offset)
+
+
+@router.get("/documents/{document_id}")
+def get_document(sender: Reader, document_id: uuid.UUID) -> Document:
+    """One document, in the trash or not, with its pages."""
+    return sender.engine.document(document_id)
+
+
+@router.delete("/documents/{document_id}", status_code=204)
+def delete_document(sender: Writer, document_id: uuid.UUID, permanent: bool = False) -> None:
+    """Put a document in the trash; with `permanent`, remove one that is in the trash for good."""
+    document = sender.engine.document(document_id)
+    if not permanent:
+        sender.engine.trash([document.id])
+    elif not sender.engine.purge([document.id]):
+        raise errors.ValidationError(
+            "Only documents in the trash are removed for good. Delete it without `permanent` first."
+        )
+
+
+@router.post("/documents/{document_id}/restore")
+def restore_document(sender: Writer, document_id: uuid.UUID) -> Document:
+    """Take a document out of the trash; one that is not there stays as it is."""
+    document = sender.engine.document(document_id)
+    sender.engine.restore([document.id])
+    return sender.engine.document(document_id)
+
+
+@router.post("/documents/{document_id}/retry", status_code=202)
+def retry_document(sender: Writer, document_id: uuid.UUID) -> Document:
+    """Read a document again."""
+    return sender.engine.retry(document_id)
+
+
+@router.post("/documents/{document_id}/password", status_code=202)
+def unlock_document(sender: Writer, document_id: uuid.UUID, body: PasswordRequest) -> Document:
+    """Give an encrypted document its password; it is read next."""
+    return sender.engine.unlock(document_id, body.password.get_secret_value())
+
+
+@router.get("/documents/{document_id}/chunks")
+def list_chunks(
+    sender: Reader,
+    document_id: uuid.UUID,
+    page_number: Annotated[int | None, Query(alias="page", ge=1, le=2**31 - 1)] = None,
+    limit: Limit = 50,
+    offset: Offset = 0,
+) -> Page[Chunk]:
+    """A document's chunks in reading order, or those on one page, with lines and boxes."""
+    document = sender.engine.document(document_id)
+    found = sender.engine.chunks(document.id, page_number, limit=limit + 1, offset=offset)
+    return page(found, limit, offset)
+
+
+@router.get(
+    "/documents/{document_id}/content",
+    response_class=FileResponse,
+    responses={
+        200: {"content": {"application/octet-stream": {}}, "description": "The file"},
+        206: {"content": {"application/octet-stream": {}}, "description": "The asked-for ranges of it"},
+        304: {"description": "The client has it already"},
+        416: {"content": {"text/plain": {}}, "description": "There is no such range"},
+    },
+)
+def get_content(
+    request: Request, sender: Reader, document_id: uuid.UUID, form: Literal["original", "rendition"] = "original"
+) -> Response:
+    """The file as it was sent in, or the PDF that is shown and highlighted; whole or in ranges."""
+    document = sender.engine.document(document_id)
+    is_original = form == "original"
+    path = sender.engine.original(document.id) if is_original else sender.engine.rendition(document.id)
+    name = document.name if is_original else f"{Path(document.name).stem}.pdf"
+    return _file(request, path, name, document.mime_type if is_original else "application/pdf", _tag(document, path))
+
+
+def _tag(document: Document, path: Path) -> str:
+    """An entity tag that changes with the file."""
+    stat = path.stat()
+    return f'"{document.sha256[:32]}-{stat.st_size:x}-{stat.st_mtime_ns:x}"'
+
+
+def _file(request: Request, path: Path, name: str, mime_type: str, tag: str) -> Response:
+    """A user's file: to be saved, and not to be run as a page of this site."""
+    headers = {
+        "etag": tag,
+        "cache-control": "private, no-cache",
+        "x-content-type-options": "nosniff",
+        "content-security-policy": "sandbox; default-src 'none'",
+    }
+    if tag in {candidate.strip() for candidate in request.headers.get("if-none-match", "").split(",")}:
+        return Response(status_code=304, headers=headers)
+    return FileResponse(path, media_type=mime_type, filename=name, headers=headers)
+
+
+def _chunk_of(sender: Caller, document: Document, chunk_id: uuid.UUID) -> Chunk:
+    chunk = sender.engine.chunk(chunk_id)
+    if chunk.document_id != document.id:
+        raise errors.NotFoundError(f"{document.name} has no chunk {chunk_id}. List its chunks.")
+    return chunk
+
+
+@router.get(
+    "/documents/{document_id}/pages/{page_number}/image",
+    response_class=Response,
+    responses={200: {"content": {"image/png": {}}, "description": "The page"}},
+)
+def get_page_image(
+    *,
+    sender: Reader,
+    document_id: uuid.UUID,
+    page_number: int,
+    zoom: Annotated[float, Query(ge=0.1, le=4.0, description="Pixels per point.")] = 2.0,
+    chunk: Annotated[uuid.UUID | None, Query(description="A chunk of the document whose lines are marked.")] = None,
+    box: Annotated[list[Box], Query(max_length=1000, description="Left, top, right, bottom in points; repeated.")] = [],  # noqa: B006  # FastAPI reads it, nobody changes it
+) -> Response:
+    """A page as a picture, with a chunk's lines, or the boxes of a citation, marked."""
+    document = sender.engine.document(document_id)
+    info = next((info for info in document.pages if info.number == page_number), None)
+    if info is None:
+        raise errors.NotFoundError(f"{document.name} has no page {page_number}; it has {document.page_count}.")
+    regions: list[Region] = []
+    if chunk is not None:
+        regions += _chunk_of(sender, document, chunk).regions
+    if box:
+        rects = tuple(Rect(*map(float, text.split(","))) for text in box)
+        regions.append(Region(page_number=page_number, rects=rects))
+    fitting = min(zoom, (MAX_ZOOM_PIXELS / max(1.0, info.width * info.height)) ** 0.5)
+    image = sender.engine.page_image(document.id, page_number, zoom=fitting, regions=regions)
+    return Response(image, media_type="image/png", headers={"cache-control": "private, no-cache"})

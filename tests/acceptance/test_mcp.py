@@ -29,7 +29,7 @@ from typer import testing
 from rag.cli.app import app
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.mcp_server import create_server, http_app, listen
+from rag.mcp_server import create_server, http_app, listen, passages
 from rag.parsing.mupdf import pymupdf
 from tests import pdfs
 
@@ -256,21 +256,29 @@ def test_a_quote_that_is_not_there_is_not_marked(engine: RAGEngine) -> None:
     assert "the quote does not stand here" in text(result)
 
 
-def test_a_quote_of_the_next_page_is_cited_by_the_passage_it_stands_in(database_url: str, tmp_path: Path) -> None:
+def test_a_quote_is_cited_by_the_passage_it_stands_in(database_url: str, tmp_path: Path) -> None:
     """What is read of a place are whole pages, so a quote may stand in another chunk than the one that was found."""
-    config = load_config(
-        rag_data_dir=tmp_path,
-        rag_database_url=database_url,
-        rag_chunking={"chunk_size_chars": 100, "min_chunk_chars": 0, "chunk_overlap_chars": 0},
-    )
+    chunking = {"chunk_size_chars": 100, "min_chunk_chars": 0, "chunk_overlap_chars": 0}
+    config = load_config(rag_data_dir=tmp_path, rag_database_url=database_url, rag_chunking=chunking)
     with RAGEngine(config) as engine:
-        add(engine, "topics.pdf", pdfs.pages(3))
-        answer = data(call(engine, "ask", question="By how much did copper prices rise in the second quarter?"))
-        citation = answer["sentences"][0]["citations"][0]
-        place = {name: citation[name] for name in ("document_id", "passage_id", "quote")}
-        passage = data(call(engine, "get_passage", **place))
-    marked = [line for line in passage["lines"] if line["is_marked"]]
-    assert [(line["number"], line["page"]) for line in marked] == [(citation["line_start"], citation["page"])]
+        document_id = add(engine, "topics.pdf", pdfs.pages(3))
+        response = engine.answer("By how much did copper prices rise in the second quarter?")
+        (citation, *_) = response.citations
+        place = passages.place_of(engine, citation)
+        for chunk in engine.chunks(document_id, place.page):
+            hit = citation.hit.model_copy(update={"chunk": chunk})
+            assert passages.place_of(engine, citation.model_copy(update={"hit": hit})) == place
+        opened = data(
+            call(
+                engine,
+                "get_passage",
+                document_id=str(document_id),
+                passage_id=str(place.passage_id),
+                quote=citation.quote,
+            )
+        )
+    marked = [line for line in opened["lines"] if line["is_marked"]]
+    assert [(line["number"], line["page"]) for line in marked] == [(place.line_start, place.page)]
     assert "14 percent" in marked[0]["text"]
 
 
@@ -509,6 +517,7 @@ def test_each_key_opens_its_own_user_s_documents(engine: RAGEngine, keys: dict[s
             await client.call_tool("list_documents"),
             await client.call_tool("search", {"query": "merger with Acme"}),
             await client.call_tool("get_passage", {"document_id": document_id, "page": 1}),
+            await client.call_tool("ask", {"question": "When does the merger with Acme close?"}),
         ]
 
     with served(engine) as url:
@@ -517,9 +526,12 @@ def test_each_key_opens_its_own_user_s_documents(engine: RAGEngine, keys: dict[s
     assert [one["name"] for one in data(ada[0])["documents"]] == ["secret.pdf"]
     assert data(ada[1])["results"][0]["text"] == SECRET[0]
     assert data(ada[2])["lines"][0]["text"] == SECRET[0]
+    assert "3 May" in data(ada[3])["answer"]
     assert data(bob[0])["documents"] == []
     assert data(bob[1])["results"] == []
     assert "There is no document" in refused(bob[2])
+    assert data(bob[3])["status"] == "insufficient_context"
+    assert "Acme is confidential" not in json.dumps(data(bob[3]))
 
 
 def test_users_at_the_same_time_are_not_confused(engine: RAGEngine, keys: dict[str, str]) -> None:

@@ -202,6 +202,8 @@ def test_files_may_be_kept_elsewhere_before_and_after(
 def test_settings_of_either_server_change_nothing(
     db: store.Store, owners: list[Owner], here: Machine, there: Machine, tmp_path: Path
 ) -> None:
+    with psycopg.connect(here.url) as connection:
+        connection.execute("UPDATE data_document_chunks_384 SET x0 = 1.0 / 3.0 + ordinal")
     for url in (here.url, there.url):
         with psycopg.connect(url, autocommit=True) as connection:
             name = connection.info.dbname

@@ -77,6 +77,17 @@ def spawn() -> subprocess.Popen[bytes]:
     )
 
 
+def keep() -> None:
+    """Keep a worker beside this process: one that dies is followed by another."""
+
+    def run_workers() -> None:
+        while True:
+            spawn().wait()
+            time.sleep(RECONNECT_SECONDS)
+
+    threading.Thread(target=run_workers, name="worker-keeper", daemon=True).start()
+
+
 def _end_with(parent: int) -> None:
     """Leave when `parent` is gone: a killed process cannot tell its children."""
 

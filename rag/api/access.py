@@ -78,7 +78,7 @@ class Gate:
         return caller
 
     def _by_key(self, request: Request, secret: str) -> Caller:
-        if self._shared and hmac.compare_digest(secret.encode("utf-8", "surrogateescape"), self._shared):
+        if self._shared and hmac.compare_digest(secret.encode("latin-1", "replace"), self._shared):
             return Caller(self._engine.for_user(LOCAL_USER), SHARED_KEY, ("admin",))
         key = self._engine.authenticate(secret)
         if key is None:

@@ -64,7 +64,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback(help=help_text(pagelight))(pagelight)
-for command in (server.run, server.worker, ingest.ingest, ask.ask, search.search, why.why):
+for command in (server.run, server.serve, server.worker, ingest.ingest, ask.ask, search.search, why.why):
     add_command(app, command)
 
 library = typer.Typer(cls=Group, invoke_without_command=True)

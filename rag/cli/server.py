@@ -59,16 +59,47 @@ def find_app() -> Path:
     )
 
 
-def _require_free(port: int) -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+def _require_free(port: int, host: str = "localhost") -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("localhost", port))
+            probe.bind((host, port))
         except OSError as error:
             raise errors.ConfigError(
-                f"Port {port} is taken or not allowed. If Pagelight runs already, open http://localhost:{port}; "
-                "otherwise choose another port with --port or RAG_APP_PORT."
+                f"Port {port} of {host} is taken or not allowed. If Pagelight runs already, open "
+                f"http://{host}:{port}; otherwise choose another port with --port."
             ) from error
+
+
+def serve(
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Where to serve; PORT unless given.", show_default=False)
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to listen at; others than this machine's need a key.")] = (
+        "127.0.0.1"
+    ),
+) -> None:
+    """Serve the REST API, until stopped by Ctrl-C.
+
+    Without a key (RAG_API_KEY, or pagelight keys create) only this machine is answered. The API describes itself at
+    /openapi.json. The log is JSON, a line per request.
+
+        pagelight serve
+        curl localhost:3001/ask --json '{"question": "What were net sales in 2023?"}'
+        RAG_API_KEY=... pagelight serve --host 0.0.0.0 --port 80
+    """
+    server = load("api.server")
+    with open_engine() as engine:
+        port = port or engine.config.port
+        _require_free(port, host)
+        server.require_key(engine, host)
+        engine.warm_up()
+        if engine.config.rag_worker:
+            load("worker").keep()
+        keys = "with a key" if engine.config.rag_api_key or engine.keys_exist() else "to this machine, without a key"
+        output.print_note(f"Serving http://{host}:{port} {keys}. Stop with Ctrl-C.")
+        server.serve(engine, host, port)
 
 
 def worker(

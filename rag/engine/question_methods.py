@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from rag import answering, errors, retrieval
+from rag import answering, errors, providers, retrieval
 from rag.engine.document_methods import DocumentMethods
 from rag.engine.explanation import Explainer
 from rag.engine.folders import DEFAULT_INDEX
@@ -27,6 +27,8 @@ from rag.types import (
     SearchRequest,
     SearchResponse,
 )
+
+WARM_UP = "warm up"
 
 
 class QuestionMethods(DocumentMethods):
@@ -148,6 +150,14 @@ class QuestionMethods(DocumentMethods):
             memory=self._memory,
         )
         return with_own_key(events, generation.auth)
+
+    def warm_up(self) -> None:
+        """Connect to the database and load the embedded models, for which the first question would wait."""
+        self._resources.store.health()
+        space = self._resources.preferred_space()
+        if self._resources.is_embedded(space):  # a vendor's would cost, and needs no loading
+            providers.embed_query(self._resources.embedder(space), WARM_UP)
+        self._resources.reranker.scores(WARM_UP, [WARM_UP])
 
     @property
     def has_language_model(self) -> bool:

@@ -145,6 +145,10 @@ class Resources:
             self._config_for(options.provider, options.auth, options.provider_options), options
         )
 
+    def is_embedded(self, space: EmbeddingSpace) -> bool:
+        """Whether the model of `space` runs in this process and costs nothing."""
+        return space.provider == providers.LOCAL.name
+
     def takes_key(self, provider_name: str) -> bool:
         """Whether a provider is reached with a key."""
         return self.registry.provider(provider_name).key_setting is not None

@@ -5,7 +5,7 @@ from llama_index.core.llms import LLM
 
 from rag.config import Config
 from rag.providers.calls import complete, complete_stream, embed_query, embed_texts, model_id
-from rag.providers.catalogue import EmbeddingModel, Provider
+from rag.providers.catalogue import LOCAL, EmbeddingModel, Provider
 from rag.providers.drive import DriveFolder, is_drive
 from rag.providers.local import CrossEncoder, LocalEmbedding, count_tokens
 from rag.providers.registry import EXTRACTIVE, Embed, EmbeddingCapabilities, Registry
@@ -13,6 +13,7 @@ from rag.types import EmbeddingSpace, GenerationOptions
 
 __all__ = [
     "EXTRACTIVE",
+    "LOCAL",
     "CrossEncoder",
     "DriveFolder",
     "Embed",

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from psycopg import conninfo
 
 from tests.integration.conftest import database_url, migrated_url, new_database, server_url
 
@@ -16,6 +17,14 @@ def settings(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("RAG_DATABASE_URL", database_url)
     monkeypatch.setenv("RAG_DATA_DIR", str(tmp_path / "data"))
     return tmp_path / "data"
+
+
+@pytest.fixture(scope="module")
+def shared_database_url(server_url: str, migrated_url: str) -> Iterator[str]:  # fixtures
+    """A database with our schema that the tests of a module share."""
+    template = conninfo.conninfo_to_dict(migrated_url)["dbname"]
+    with new_database(server_url, template=str(template)) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")

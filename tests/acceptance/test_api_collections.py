@@ -1,0 +1,169 @@
+"""`/retrieve` and `/validate`: every field, default, range and error."""
+
+import math
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from rag.engine import RAGEngine
+from tests.acceptance import api
+
+SHIPS = "How many ships did the harbour handle?"
+PEARS = "How many kinds of pears are there?"
+
+
+@pytest.fixture(scope="module")
+def engine(shared_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RAGEngine]:
+    with api.open_engine(shared_database_url, tmp_path_factory.mktemp("data")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def documents(engine: RAGEngine) -> dict[str, str]:
+    return api.take_in(engine)
+
+
+@pytest.fixture(scope="module")
+def web(engine: RAGEngine, documents: dict[str, str]) -> Iterator[httpx.Client]:
+    with api.serving(engine) as url, api.client(url) as client:
+        yield client
+
+
+def test_chunks_come_with_complete_sources(web: httpx.Client, documents: dict[str, str]) -> None:
+    body = web.post("/retrieve", json={"query": SHIPS, "collection": "default"}).json()
+    assert body["success"] is True
+    first = body["retrieved_chunks"][0]
+    assert first["content"].startswith("The harbour of Lindmark")
+    assert first["source_url"] == f"/documents/{documents['harbour.pdf']}/content"
+    assert first["page_title"] == "Harbour"
+    assert first["section_hierarchy"] == ""
+    assert (first["chunk_index"], first["page_number"], first["line_start"], first["line_end"]) == (0, 1, 1, 2)
+    scores = [chunk["similarity_score"] for chunk in body["retrieved_chunks"]]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+    assert body["metrics"]["retrieval_count"] == len(scores) == 2
+    assert body["metrics"]["response_time_ms"] > 0
+    assert web.get(first["source_url"]).content.startswith(b"%PDF")
+    chunks = web.get(f"/documents/{documents['harbour.pdf']}/chunks").json()["items"]
+    assert [chunk["id"] for chunk in chunks] == [first["vector_id"]]
+
+
+def test_the_query_comes_with_its_vector(web: httpx.Client) -> None:
+    embedding = web.post("/retrieve", json={"query": SHIPS}).json()["query_embedding"]
+    assert embedding["model"] == "local:bge-small-en-v1.5"
+    assert len(embedding["vector"]) == 384
+    assert math.hypot(*embedding["vector"]) == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize("model", ["embed-english-v3.0", "bge-small-en-v1.5", "local:bge-small-en-v1.5"])
+def test_the_default_model_is_the_collections_own(web: httpx.Client, model: str) -> None:
+    assert web.post("/retrieve", json={"query": SHIPS, "query_embedding_model": model}).status_code == 200
+
+
+def test_another_model_is_refused(web: httpx.Client) -> None:
+    response = web.post("/retrieve", json={"query": SHIPS, "query_embedding_model": "text-embedding-3-small"})
+    assert api.error_of(response) == (409, "index")
+
+
+@pytest.mark.parametrize("top_k", [1, 2, 100])
+def test_top_k_within_its_range(web: httpx.Client, top_k: int) -> None:
+    body = web.post("/retrieve", json={"query": SHIPS, "top_k": top_k}).json()
+    assert body["metrics"]["retrieval_count"] == min(top_k, 2)
+
+
+def test_the_longest_query(web: httpx.Client) -> None:
+    assert web.post("/retrieve", json={"query": "ships " * 166 + "abc"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"query": ""},
+        {"query": " \n"},
+        {"query": "x" * 1000},
+        {"query": None},
+        {"query": "x", "top_k": 0},
+        {"query": "x", "top_k": 101},
+        {"query": "x", "top_k": 2.5},
+        {"query": "x", "collection": ""},
+        {"query": "x", "collection": "a/b"},
+        {"query": "x", "collection": "a\x00b"},
+        {"query": "x", "collection": "c" * 256},
+        {"query": "x", "query_embedding_model": ""},
+        {"query": "x", "topK": 3},
+    ],
+)
+def test_queries_out_of_range_are_refused(web: httpx.Client, body: dict[str, object]) -> None:
+    assert api.error_of(web.post("/retrieve", json=body)) == (422, "invalid_query")
+
+
+@pytest.mark.parametrize(("route", "query"), [("/retrieve", {"query": "x"}), ("/validate", {"test_queries": ["x"]})])
+def test_an_unknown_collection_is_named(web: httpx.Client, route: str, query: dict[str, object]) -> None:
+    response = web.post(route, json={"collection": "elsewhere", **query})
+    assert api.error_of(response) == (404, "collection_not_found")
+    assert "elsewhere" in response.json()["error"]["message"]
+
+
+def test_a_good_collection_passes(web: httpx.Client, documents: dict[str, str]) -> None:
+    expected = [{"source": "harbour.pdf", "page": 1}, {"query": PEARS, "source": documents["orchard.pdf"]}]
+    response = web.post("/validate", json={"test_queries": [SHIPS, PEARS], "expected_sources": expected, "top_k": 1})
+    body = response.json()
+    assert body["success"] is True
+    assert [result["query"] for result in body["validation_results"]] == [SHIPS, PEARS]
+    for result in body["validation_results"]:
+        assert len(result["retrieved_chunks"]) == 1
+        assert result["relevance_valid"] is True
+        assert result["metadata_correct"] is True
+        assert result["consistency_score"] == 1
+        assert result["validation_metrics"]["accuracy"] == 1
+        assert result["validation_metrics"]["consistency_variance"] == 0
+        assert 0 < result["validation_metrics"]["relevance_score"] <= 1
+    overall = body["overall_validation"]
+    assert overall["passed"] is True
+    assert 0 < overall["score"] <= 1
+    assert overall["summary"].startswith("Of 2 queries: 2 with results")
+
+
+def test_what_is_wrong_is_counted(web: httpx.Client) -> None:
+    expected = [{"query": SHIPS, "source": "harbour.pdf"}, {"query": SHIPS, "source": "missing.pdf"}]
+    queries = [SHIPS, "Who conducted the Vienna Philharmonic?"]
+    body = web.post("/validate", json={"test_queries": queries, "expected_sources": expected}).json()
+    ships, vienna = body["validation_results"]
+    assert ships["validation_metrics"]["accuracy"] == 0.5
+    assert ships["relevance_valid"] is True
+    assert vienna["relevance_valid"] is False
+    assert vienna["metadata_correct"] is True
+    assert body["overall_validation"]["passed"] is False
+    assert "1 relevant" in body["overall_validation"]["summary"]
+
+
+def test_an_expected_page_must_be_the_right_one(web: httpx.Client) -> None:
+    expected = [{"source": "harbour.pdf", "page": 2}]
+    body = web.post("/validate", json={"test_queries": [SHIPS], "expected_sources": expected}).json()
+    assert body["validation_results"][0]["validation_metrics"]["accuracy"] == 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"test_queries": []},
+        {"test_queries": [""]},
+        {"test_queries": ["x" * 1000]},
+        {"test_queries": ["x"], "consistency_runs": 0},
+        {"test_queries": ["x"], "consistency_runs": 11},
+        {"test_queries": ["x"], "expected_sources": [{"page": 1}]},
+        {"test_queries": ["x"], "expected_sources": ["harbour.pdf"]},
+        {"test_queries": ["x"], "collection": "a:b"},
+    ],
+)
+def test_validations_out_of_range_are_refused(web: httpx.Client, body: dict[str, object]) -> None:
+    assert api.error_of(web.post("/validate", json=body)) == (422, "invalid_query")
+
+
+@pytest.mark.parametrize("runs", [1, 10])
+def test_runs_within_their_range(web: httpx.Client, runs: int) -> None:
+    body = web.post("/validate", json={"test_queries": [SHIPS], "consistency_runs": runs}).json()
+    assert body["validation_results"][0]["consistency_score"] == 1

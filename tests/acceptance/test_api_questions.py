@@ -1,0 +1,164 @@
+"""Searching and asking over HTTP."""
+
+import json
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from fastapi.testclient import TestClient
+
+from rag.api import create_app
+from rag.engine import RAGEngine
+from tests.acceptance import api
+
+QUESTION = "How many ships did the harbour handle in 2019?"
+
+
+@pytest.fixture(scope="module")
+def engine(shared_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RAGEngine]:
+    with api.open_engine(shared_database_url, tmp_path_factory.mktemp("data")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def documents(engine: RAGEngine) -> dict[str, str]:
+    return api.take_in(engine)
+
+
+@pytest.fixture(scope="module")
+def web(engine: RAGEngine, documents: dict[str, str]) -> Iterator[httpx.Client]:
+    with api.serving(engine) as url, api.client(url) as client:
+        yield client
+
+
+def ask(web: httpx.Client, **body: object) -> dict[str, object]:
+    response = web.post("/ask", json={"question": QUESTION, **body})
+    assert response.status_code == 200, response.text
+    return dict(response.json())
+
+
+def test_health_needs_no_key(web: httpx.Client) -> None:
+    response = httpx.get(f"{web.base_url}/health")
+    assert (response.status_code, response.json()) == (200, {"ok": True})
+
+
+def test_an_answer_comes_with_sources_and_lit_citations(web: httpx.Client, documents: dict[str, str]) -> None:
+    answer = ask(web)
+    assert "4,812 ships" in str(answer["answer"])
+    assert answer["sources"] == ["harbour.pdf#0"]
+    (citation, *_) = answer["citations"]  # type: ignore[misc]  # a list
+    assert citation["source"] == "harbour.pdf#0"
+    assert citation["documentId"] == documents["harbour.pdf"]
+    assert (citation["page"], citation["lines"], citation["verdict"]) == (1, [1, 1], "verified")
+    assert citation["quote"] == "The harbour of Lindmark handled 4,812 ships in 2019."
+    (region,) = citation["boxes"]
+    ((x0, y0, x1, y1),) = region["rects"]
+    assert region["pageNumber"] == 1
+    assert 70 < x0 < 74
+    assert 88 < y0 < 100 < y1 < 106  # the line's baseline is at 100
+    assert 300 < x1 < 400
+    assert "debug" not in answer
+
+
+def test_debug_is_told_only_where_the_server_allows_it(engine: RAGEngine, documents: dict[str, str]) -> None:
+    config = engine.config.model_copy(update={"rag_debug": True})
+    debugging = RAGEngine(config, store=engine._resources.store, files=engine._resources.files)
+    response = TestClient(create_app(debugging)).post(
+        "/ask", json={"question": QUESTION}, headers={"x-api-key": api.SHARED_KEY}
+    )
+    debug = response.json()["debug"]
+    assert debug["retrieval"]["mode"] == "hybrid"
+    assert debug["model"] == "extractive"
+
+
+@pytest.mark.parametrize(
+    ("constraint", "is_found"),
+    [
+        ({"mustInclude": ["ships"]}, True),
+        ({"mustInclude": ["ships", "pears"]}, False),
+        ({"mustInclude": ["ships", "pears"], "mustIncludeMode": "any"}, True),
+        ({"filters": {"sources": ["elsewhere/report.pdf"]}}, False),
+        ({"filters": {"sourcePrefix": "elsewhere/"}}, False),
+    ],
+)
+def test_constraints_hold(web: httpx.Client, constraint: dict[str, object], is_found: bool) -> None:
+    answer = ask(web, **constraint)
+    assert ("4,812" in str(answer["answer"])) == is_found
+    assert answer["status"] == ("ok" if is_found else "insufficient_context")
+
+
+def test_only_named_documents_are_read(web: httpx.Client, documents: dict[str, str]) -> None:
+    answer = ask(web, filters={"documentIds": [documents["orchard.pdf"]]})
+    assert "4,812" not in str(answer["answer"])
+
+
+def events(response: httpx.Response) -> list[tuple[str, object]]:
+    parts = [part.split("\n") for part in response.text.strip().split("\n\n")]
+    return [(lines[0].removeprefix("event: "), json.loads(lines[1].removeprefix("data: "))) for lines in parts]
+
+
+@pytest.mark.parametrize("route", ["/ask", "/answer"])
+def test_an_answer_is_streamed_on_demand(web: httpx.Client, route: str) -> None:
+    body, asked_for = {"question": QUESTION}, {"accept": "text/event-stream"}
+    response = web.post(route, json=body, headers=asked_for)
+    assert response.headers["content-type"].startswith("text/event-stream")
+    found = events(response)
+    assert [name for name, _ in found][-3:] == ["citations", "verdicts", "answer"]
+    text = "".join(data["text"] for name, data in found if name == "token")  # type: ignore[index]  # an object
+    whole = found[-1][1]
+    assert "4,812 ships" in text
+    assert whole == web.post(route, json=body).json() | {
+        name: whole[name]
+        for name in ("usage",)
+        if name in whole  # type: ignore[index,operator]  # an object
+    }
+
+
+def test_what_cannot_be_asked_is_refused_before_the_stream_begins(web: httpx.Client) -> None:
+    response = web.post(
+        "/answer", json={"question": QUESTION, "indexName": "nowhere"}, headers={"accept": "text/event-stream"}
+    )
+    assert api.error_of(response) == (404, "not_found")
+
+
+def test_search_has_every_score(web: httpx.Client, documents: dict[str, str]) -> None:
+    found = web.post("/search", json={"query": QUESTION, "topK": 1}).json()
+    (hit,) = found["results"]
+    assert hit["fileId"] == documents["harbour.pdf"]
+    assert all(0 <= hit[name] <= 1 for name in ("vectorScore", "lexicalScore", "finalScore"))
+    assert found["topK"] == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"question": ""},
+        {"question": "   "},
+        {"question": "x" * 4001},
+        {"question": 7},
+        {"question": "x", "mustIncludeMode": "some"},
+        {"question": "x", "mustInclude": ["w"] * 21},
+        {"question": "x", "filters": {"folder": "y"}},
+        {"question": "x", "unknown": 1},
+    ],
+)
+def test_malformed_questions_are_named(web: httpx.Client, body: dict[str, object]) -> None:
+    assert api.error_of(web.post("/ask", json=body)) == (422, "validation")
+
+
+def test_a_conversation_is_kept(web: httpx.Client) -> None:
+    started = web.post("/conversations", json={"title": "Ships"})
+    assert started.status_code == 201
+    path = f"/conversations/{started.json()['id']}"
+    turn = web.post(f"{path}/messages", json={"question": QUESTION})
+    assert turn.status_code == 201
+    assert "4,812" in turn.json()["content"]
+    turns = web.get(f"{path}/messages").json()["items"]
+    assert [item["role"] for item in turns] == ["user", "assistant"]
+    assert turns[1]["response"]["citations"][0]["verdict"] == "verified"
+    assert web.patch(path, json={"title": "Harbour"}).json()["title"] == "Harbour"
+    assert [item["title"] for item in web.get("/conversations").json()["items"]] == ["Harbour"]
+    assert web.delete(path).status_code == 204
+    assert api.error_of(web.get(path)) == (404, "not_found")
+    assert api.error_of(web.post(f"{path}/messages", json={"question": QUESTION})) == (404, "not_found")

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from xdist import scheduler
 
+TESTS = Path(__file__).parent
 SETTINGS = (
     "RAG_",
     "OPENAI_",
@@ -55,6 +57,21 @@ def external_database_url() -> str | None:
     return EXTERNAL_DATABASE_URL
 
 
+FOLDERS = ("e2e", "acceptance", "integration", "unit")
+"""In the order of running: what takes longest starts first, or it would end last, alone."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests in a browser come last: from the first of them on, Playwright's event loop runs in this thread."""
-    items.sort(key=lambda item: "e2e" in item.path.parts)
+    items.sort(key=lambda item: FOLDERS.index(item.path.relative_to(TESTS).parts[0]))
+
+
+class FilesAndBrowser(scheduler.LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
+    """Each file goes to one process; those that need a browser go to the same one, which alone starts the app."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "e2e" if nodeid.startswith("tests/e2e/") else super()._split_scope(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FilesAndBrowser:
+    config.option.loadscopereorder = False  # the order of above stands
+    return FilesAndBrowser(config, log)

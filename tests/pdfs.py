@@ -44,13 +44,18 @@ def plain(lines: Sequence[str] = SENTENCES, *, title: str | None = None) -> byte
     return finish(document)
 
 
-def pages(count: int, *, line: Callable[[int], str] = lambda n: f"Page {n} speaks of topic number {n}.") -> bytes:
-    """Many pages with a few lines each; `line` gives the first line of page n."""
+def pages(
+    count: int,
+    *,
+    line: Callable[[int], str] = lambda n: f"Page {n} speaks of topic number {n}.",
+    others: Sequence[str] = SENTENCES,
+) -> bytes:
+    """Many pages with a few lines each; `line` gives the first line of page n, `others` are the same on all pages."""
     document = pymupdf.open()
     for number in range(1, count + 1):
         page = document.new_page(width=WIDTH, height=HEIGHT)
         write(page, 72, 100, line(number))
-        for index, sentence in enumerate(SENTENCES):
+        for index, sentence in enumerate(others):
             write(page, 72, 130 + 16 * index, sentence)
     return finish(document, garbage=1, deflate=True)
 

@@ -21,6 +21,7 @@ APP = "import time; from rag import worker; worker.spawn(); time.sleep(600)"
 """An app as the worker sees it: a process that started it and may die at any time."""
 PATIENCE_SECONDS = 90.0
 PAGES = 400
+"""Enough to be seen in the middle of each stage."""
 
 
 def until(condition: Callable[[], object], what: str) -> None:
@@ -35,10 +36,9 @@ def start_app() -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", APP])
 
 
-def long_text(page: int) -> str:
-    return (
-        f"Page {page} of the log of the ship Meridian tells of the {page * 7} barrels that were counted on day {page}."
-    )
+def log() -> bytes:
+    """Many pages, which take time to read, with a line each, which takes little to embed."""
+    return pdfs.pages(PAGES, line=lambda n: f"The ship Meridian counted {n * 7} barrels on day {n}.", others=())
 
 
 @pytest.mark.usefixtures("settings")
@@ -47,7 +47,7 @@ def test_a_killed_app_leaves_no_half_document_and_the_next_one_finishes_it(stage
     with RAGEngine(load_config()) as engine:
         kept = engine.process(engine.add_file(pdfs.plain(), "kept.pdf", enqueue=False).id)
         app = start_app()
-        document = engine.add_file(pdfs.pages(PAGES, line=long_text), "log.pdf")
+        document = engine.add_file(log(), "log.pdf")
         until(lambda: engine.document(document.id).status is stage, stage)
         started = psutil.Process(app.pid).children(recursive=True)
         os.kill(app.pid, signal.SIGKILL)
@@ -74,7 +74,7 @@ def test_a_killed_app_leaves_no_half_document_and_the_next_one_finishes_it(stage
 
 def test_a_killed_ingestion_from_the_command_line_is_finished_by_a_worker(settings: Path, tmp_path: Path) -> None:
     source = tmp_path / "log.pdf"
-    source.write_bytes(pdfs.pages(PAGES, line=long_text))
+    source.write_bytes(log())
     command = [sys.executable, "-m", "rag", "ingest", str(source)]
     ingest = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     with RAGEngine(load_config()) as engine:

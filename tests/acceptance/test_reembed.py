@@ -215,5 +215,6 @@ def test_a_killed_build_leaves_searches_as_they_are_and_goes_on(engine: RAGEngin
 
 
 def entry(log: int, number: int) -> TextBlock:
-    text = f"Entry {number} of log {log} counts {number * 7} barrels. " * 16
+    """Too long for two in one chunk, and soon embedded: a word that no model knows is one token, however long."""
+    text = f"Entry {number} of log {log} counts {number * 7} barrels. {'x' * 700}"
     return TextBlock(page_number=number, bbox=Rect(72, 60, 300, 75), line_start=number, line_end=number, text=text)

@@ -9,6 +9,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import URLError
 
@@ -36,7 +37,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(3 * PATIENCE_SECONDS))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def base_url(external_database_url: str | None) -> Iterator[str]:
     """`pagelight run` on a free port and an empty data folder."""
     with tempfile.TemporaryDirectory(prefix="pagelight-e2e-") as folder:
@@ -68,9 +69,9 @@ def _wait_for(url: str, app: subprocess.Popen[bytes]) -> None:
     pytest.fail("The app did not start.")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Chromium without a window."""
+    """Chromium without a window; while it is there, Playwright's event loop runs in this thread."""
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
         pytest.skip("Chromium is not installed")
@@ -83,6 +84,13 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser, base_url: str) -> Iterator[Page]:
+    """A fresh visitor."""
+    with visit(browser, base_url) as visitor:
+        yield visitor
+
+
+@contextmanager
+def visit(browser: Browser, base_url: str) -> Iterator[Page]:
     """A fresh visitor. Fails when the page asks any other machine for anything, or throws."""
     context = browser.new_context(viewport={"width": 1440, "height": 900}, base_url=base_url)
     context.set_default_timeout(PATIENCE_SECONDS * 1000)

@@ -1,18 +1,22 @@
 """Reading in the viewer: pages, zoom, text; and that every page of the app fits into the window."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e import steps
+from tests.e2e.conftest import visit
 from tests.e2e.papers import Paper, long
 
 SENTENCE = "The windmill grinds mustard on every second Thursday."
 
 
-def book(name: str) -> Paper:
-    """A paper long enough to turn pages in."""
-    sentence = SENTENCE.replace("windmill", f"windmill of {name}")
-    return Paper(f"{name}.pdf", sentence, f"When does the windmill of {name} grind mustard?", long(sentence, 40, 30))
+@pytest.fixture(scope="module")
+def book(browser: Browser, base_url: str) -> Paper:
+    """A paper long enough to turn pages in, brought in."""
+    paper = Paper("windmill.pdf", SENTENCE, "When does the windmill grind mustard?", long(SENTENCE, 40, 30))
+    with visit(browser, base_url) as page:
+        steps.upload(page, paper)
+    return paper
 
 
 def wait_until_sharp(page: Page, number: int) -> None:
@@ -30,10 +34,8 @@ def wait_until_sharp(page: Page, number: int) -> None:
     )
 
 
-def test_pages_are_turned_and_zoomed_sharply(page: Page) -> None:
-    paper = book("Aalsmeer")
-    steps.upload(page, paper)
-    steps.ask(page, paper.question)
+def test_pages_are_turned_and_zoomed_sharply(page: Page, book: Paper) -> None:
+    steps.ask(page, book.question)
     number = page.get_by_label("Page", exact=True)
     expect(number).to_have_value("30")
     page.get_by_role("button", name="Next page").click()
@@ -51,31 +53,26 @@ def test_pages_are_turned_and_zoomed_sharply(page: Page) -> None:
     wait_until_sharp(page, 12)
 
 
-def test_text_of_a_page_can_be_selected(page: Page) -> None:
-    paper = book("Brielle")
-    steps.upload(page, paper)
-    steps.ask(page, paper.question)
+def test_text_of_a_page_can_be_selected(page: Page, book: Paper) -> None:
+    steps.ask(page, book.question)
     line = page.locator('.page[data-page="30"] .line').filter(has_text="grinds mustard")
-    expect(line).to_have_text(paper.sentence)
+    expect(line).to_have_text(book.sentence)
     line.dblclick()
-    assert page.evaluate("window.getSelection().toString()").strip() in paper.sentence
+    assert page.evaluate("window.getSelection().toString()").strip() in book.sentence
 
 
-def test_conversation_survives_a_reload(page: Page) -> None:
-    paper = book("Culemborg")
-    steps.upload(page, paper)
-    answer = steps.ask(page, paper.question)
+def test_conversation_survives_a_reload(page: Page, book: Paper) -> None:
+    question = "On which Thursdays does the windmill grind mustard?"
+    answer = steps.ask(page, question)
     page.reload()
     answer.locator(".source").first.click()
     steps.lit(page, 30)
-    expect(page.get_by_text(paper.question).first).to_be_visible()
+    expect(page.get_by_text(question).first).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_fits_into_the_window(page: Page, scheme: str) -> None:
-    paper = book(f"Delft {scheme}")
-    steps.upload(page, paper)
-    steps.ask(page, paper.question)
+def test_every_page_fits_into_the_window(page: Page, book: Paper, scheme: str) -> None:
+    steps.ask(page, book.question)
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     for path, landmark in {
         page.url: ".source",

@@ -199,8 +199,17 @@ def accepts(url: str) -> bool:
 # What it is
 
 
-def test_serves_postgresql_18_with_pgvector_in_utf_8(root: Path) -> None:
-    with running(root) as server, psycopg.connect(server.url) as connection:
+@pytest.fixture(scope="module")
+def server(cluster: Path) -> Iterator[embedded.EmbeddedServer]:
+    """A running server for tests that only look at it."""
+    with open_folder() as folder:
+        root = copy_cluster(cluster, folder / "root")
+        with running(root) as server:
+            yield server
+
+
+def test_serves_postgresql_18_with_pgvector_in_utf_8(server: embedded.EmbeddedServer) -> None:
+    with psycopg.connect(server.url) as connection:
         connection.execute("CREATE EXTENSION vector")
         row = connection.execute("""
             SELECT current_setting('server_version_num')::int / 10000, pg_encoding_to_char(encoding), datlocale,
@@ -216,8 +225,8 @@ def test_serves_postgresql_18_with_pgvector_in_utf_8(root: Path) -> None:
     assert tuple(map(int, version[0].split("."))) >= (0, 8, 0)
 
 
-def test_text_search_knows_the_letters_of_every_script(root: Path) -> None:
-    with running(root) as server, psycopg.connect(server.url) as connection:
+def test_text_search_knows_the_letters_of_every_script(server: embedded.EmbeddedServer) -> None:
+    with psycopg.connect(server.url) as connection:
         row = connection.execute("SELECT to_tsvector('simple', '“Größe” ÜBER: Ελληνικά…')::text, 'É' ~* 'é'").fetchone()
 
     assert row == ("'größe':1 'über':2 'ελληνικά':3", True)
@@ -240,12 +249,11 @@ def test_keeps_what_was_acknowledged_on_disk_and_has_room_for_vector_indexes(roo
         assert dict(rows.fetchall()) == expected
 
 
-def test_only_its_account_can_reach_it(root: Path) -> None:
-    with running(root) as server:
-        endpoint = server.data_dir / _supervisor.SOCKET
-        assert stat.S_IMODE(server.data_dir.stat().st_mode) == 0o700
-        assert stat.S_IMODE(endpoint.stat().st_mode) == 0o700
-        assert endpoint.stat().st_uid == server.data_dir.stat().st_uid
+def test_only_its_account_can_reach_it(server: embedded.EmbeddedServer) -> None:
+    endpoint = server.data_dir / _supervisor.SOCKET
+    assert stat.S_IMODE(server.data_dir.stat().st_mode) == 0o700
+    assert stat.S_IMODE(endpoint.stat().st_mode) == 0o700
+    assert endpoint.stat().st_uid == server.data_dir.stat().st_uid
 
 
 def test_the_binaries_serve_over_tcp_too(root: Path) -> None:

@@ -16,6 +16,8 @@ from tests import pdfs
 Create = Callable[[str, str], str]
 
 MANY = 1000
+DISTINCT = 100
+"""Names and sentences of the many documents: each is embedded once."""
 WORDS = ("harbour", "orchard", "glacier", "library", "violin", "desert", "market", "engine", "theatre", "river")
 
 
@@ -58,8 +60,9 @@ def chunk_ids_for(engine: RAGEngine, file_path: str) -> list[uuid.UUID]:
 def add_documents(engine: RAGEngine, count: int) -> None:
     """Documents of one sentence each, with the parsing left out."""
     for number in range(count):
-        text = f"Note {number}: the {WORDS[number % len(WORDS)]} was inspected {number} times, and passed the test."
-        document = engine.add_file(text.encode(), f"note-{number}.txt", enqueue=False)
+        times = number % DISTINCT
+        text = f"The {WORDS[number % len(WORDS)]} was inspected {times} times, and passed the test."
+        document = engine.add_file(f"{number}. {text}".encode(), f"notes of inspection {times}.txt", enqueue=False)
         block = TextBlock(page_number=1, bbox=Rect(0, 0, 9, 9), line_start=1, line_end=1, text=text)
         engine.index_document(document.id, [block])
 

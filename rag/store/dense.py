@@ -3,17 +3,18 @@
 import threading
 import uuid
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import sqlalchemy as sa
-from llama_index.core.vector_stores.types import VectorStoreQuery
-from llama_index.vector_stores.postgres import PGVectorStore
 from sqlalchemy.ext import asyncio as sa_asyncio
 
 from rag import errors
 from rag.store import queries, scopes
 from rag.store.database import Database, twice
 from rag.types import Candidate, EmbeddingSpace, Scope
+
+if TYPE_CHECKING:  # LlamaIndex takes a second to load, which who only keeps things need not spend
+    from llama_index.vector_stores.postgres import PGVectorStore
 
 DIALECT = "postgresql+psycopg://"
 MAX_DIMENSIONS = 4000
@@ -44,6 +45,8 @@ class DenseSearch:
 
     def search(self, scope: Scope, space: EmbeddingSpace, vector: Sequence[float], limit: int) -> list[Candidate]:
         """See `Chunks.dense`."""
+        from llama_index.core.vector_stores.types import VectorStoreQuery
+
         self.ensure_table(space.dimensions)
         query = VectorStoreQuery(query_embedding=[float(value) for value in vector], similarity_top_k=limit)
         store = self._store(space.dimensions)
@@ -54,7 +57,9 @@ class DenseSearch:
         ]
         return sorted(found, key=lambda candidate: -candidate.score)  # HNSW's relaxed order is nearly one
 
-    def _store(self, dimensions: int) -> PGVectorStore:
+    def _store(self, dimensions: int) -> "PGVectorStore":
+        from llama_index.vector_stores.postgres import PGVectorStore
+
         with self._lock:
             if dimensions not in self._stores:
                 self._stores[dimensions] = PGVectorStore(

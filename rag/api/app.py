@@ -28,7 +28,6 @@ def create_app(engine: RAGEngine, *, root_path: str = "") -> FastAPI:
         root_path=root_path,
         responses=problems.DOCUMENTED,
         generate_unique_id_function=_operation_id,
-        max_body_size=limits.MAX_JSON_BYTES,
         docs_url=None,  # both pages load their scripts from elsewhere
         redoc_url=None,
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
@@ -41,7 +40,11 @@ def create_app(engine: RAGEngine, *, root_path: str = "") -> FastAPI:
     for routes in (status, questions, retrieval, documents, indexes, jobs, conversations):
         app.include_router(routes.router)
     problems.install(app)
-    app.add_middleware(limits.BodyDeadline, seconds=config.rag_upload_timeout_seconds)
+    app.add_middleware(
+        limits.BodyLimits,
+        seconds=config.rag_upload_timeout_seconds,
+        upload_bytes=config.rag_parsing.max_file_mb * 1024 * 1024,
+    )
     if origins := access.origins(engine):
         app.add_middleware(
             CORSMiddleware,

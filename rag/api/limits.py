@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 
 import limits
 from starlette.exceptions import HTTPException
@@ -16,6 +17,11 @@ MAX_JSON_BYTES = 4 * 1024 * 1024
 
 FORM_BYTES = 64 * 1024
 """What a form has beside its file."""
+
+UPLOAD_PATH = "/documents"
+
+HANG_UP = {"connection": "close"}
+"""Ends the connection, on which the rest of the body would still come."""
 
 SEARCHES_AT_ONCE = 4
 """More only wait for each other: a search computes, and there are few cores."""
@@ -65,12 +71,13 @@ class Turns:
             self._free.release()
 
 
-class BodyDeadline:
-    """Ends requests whose body does not arrive in time."""
+class BodyLimits:
+    """Ends requests whose body is too large or does not arrive in time; what was declared too large is not read."""
 
-    def __init__(self, app: ASGIApp, seconds: float) -> None:
+    def __init__(self, app: ASGIApp, *, seconds: float, upload_bytes: int) -> None:
         self._app = app
         self._seconds = seconds
+        self._upload_bytes = upload_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -78,18 +85,38 @@ class BodyDeadline:
             await self._app(scope, receive, send)
             return
         deadline = asyncio.get_running_loop().time() + self._seconds
+        limit = self._limit(scope)
+        room = limit if _declared(scope) <= limit else -1
         arrived = False
 
-        async def receive_in_time() -> Message:
-            nonlocal arrived
+        async def receive_within_limits() -> Message:
+            nonlocal arrived, room
             if arrived:  # what comes now tells whether the client is still there
                 return await receive()
+            if room < 0:
+                raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, headers=HANG_UP)
             try:
                 async with asyncio.timeout_at(deadline):
                     message = await receive()
             except TimeoutError:
-                raise HTTPException(408) from None
+                raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, headers=HANG_UP) from None
+            room -= len(message.get("body", b""))
+            if room < 0:
+                raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, headers=HANG_UP)
             arrived = message["type"] != "http.request" or not message.get("more_body", False)
             return message
 
-        await self._app(scope, receive_in_time, send)
+        await self._app(scope, receive_within_limits, send)
+
+    def _limit(self, scope: Scope) -> int:
+        """Bytes that the body may have."""
+        is_upload = scope["method"] == "POST" and scope["path"].endswith(UPLOAD_PATH)
+        return self._upload_bytes + FORM_BYTES if is_upload else MAX_JSON_BYTES
+
+
+def _declared(scope: Scope) -> int:
+    """The body's length as the request's head has it; 0 if it does not say."""
+    for name, value in scope["headers"]:
+        if name == b"content-length" and value.isdigit():
+            return int(value)
+    return 0

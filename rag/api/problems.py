@@ -35,6 +35,9 @@ MESSAGES = {
 }
 """What is said of errors that HTTP itself knows."""
 
+TYPES = {HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "content_too_large"}
+"""What they are called where Python's name for them depends on its version."""
+
 DOCUMENTED: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorResponse, "description": words}
     for status, words in {
@@ -107,7 +110,7 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     def of_http(_: Request, error: HTTPException) -> JSONResponse:
         status = HTTPStatus(error.status_code)
-        kind = status.phrase.lower().replace(" ", "_").replace("-", "_")
+        kind = TYPES.get(status, status.phrase.lower().replace(" ", "_").replace("-", "_"))
         return problem(status, kind, MESSAGES.get(status, str(error.detail)), headers=error.headers)
 
     @app.exception_handler(Exception)

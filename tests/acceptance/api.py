@@ -66,8 +66,8 @@ def key_of(engine: RAGEngine, user_id: str, *permissions: Permission) -> str:
     return engine.for_user(user_id).create_key("test", permissions or ("read",))[1]
 
 
-def error_of(response: httpx.Response) -> tuple[int, str]:
-    """Status and type of an error, which has the documented shape."""
+def error_of(response: Any) -> tuple[int, str]:
+    """Status and type of an error response, of whichever client, which has the documented shape."""
     body = response.json()
     assert body.keys() == {"success", "error"}
     assert body["success"] is False

@@ -9,7 +9,6 @@ from fastapi import APIRouter, File, Form, Header, Query, Request, Response, Upl
 from fastapi.responses import FileResponse
 
 from rag import errors
-from rag.api import limits
 from rag.api.access import Caller, Reader, Writer
 from rag.api.pages import Limit, Offset, Page, page
 from rag.types import Chunk, Document, Model, Rect, Region
@@ -30,9 +29,6 @@ Search = Annotated[str | None, Query(max_length=200, description="Part of a name
 MAX_ZOOM_PIXELS = 20_000_000
 """Of a page's picture: beyond it the zoom is made smaller."""
 
-DOCUMENT_MAX_MB = 500
-"""The most that an upload's body may have, whatever RAG_PARSING__MAX_FILE_MB allows beyond it."""
-
 router = APIRouter(tags=["documents"])
 
 
@@ -45,7 +41,6 @@ class PasswordRequest(Model):
 @router.post(
     "/documents",
     status_code=202,
-    max_body_size=DOCUMENT_MAX_MB * 1024 * 1024 + limits.FORM_BYTES,
     responses={200: {"model": Document, "description": "It came before, under the same idempotency key"}},
 )
 def upload(

@@ -1,0 +1,297 @@
+"""Who is let in, as whom, how often, and what another user's ids are worth: nothing."""
+
+import logging
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi.testclient import TestClient
+
+from rag import worker
+from rag.api import create_app
+from rag.api.access import FAILURES_PER_MINUTE
+from rag.engine import RAGEngine
+from tests import pdfs
+from tests.acceptance import api
+
+SECRET_TEXT = "The confidential merger of Acme is planned for May."
+
+
+@pytest.fixture(scope="module")
+def engine(shared_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RAGEngine]:
+    with api.open_engine(shared_database_url, tmp_path_factory.mktemp("data")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def base_url(engine: RAGEngine) -> Iterator[str]:
+    with api.serving(engine) as url:
+        yield url
+
+
+def local(engine: RAGEngine, host: str = "127.0.0.1", **settings: object) -> TestClient:
+    """A client on this machine, or at another address, of a server with other settings."""
+    config = engine.config.model_copy(update=settings)
+    resources = engine._resources
+    other = RAGEngine(config, store=resources.store, files=resources.files)
+    return TestClient(create_app(other), client=(host, 1), base_url="http://localhost:3001")
+
+
+# --- keys ---
+
+
+@pytest.mark.parametrize("headers", [{}, {"x-api-key": ""}, {"authorization": "Basic eDp5"}])
+def test_without_a_key_nothing_is_told(base_url: str, headers: dict[str, str]) -> None:
+    response = httpx.get(f"{base_url}/documents", headers=headers)
+    assert api.error_of(response) == (401, "auth")
+    assert response.headers["www-authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize("key", ["wrong", "pl_" + "A" * 43, api.SHARED_KEY.upper(), api.SHARED_KEY[:-1], "é" * 20])
+def test_a_wrong_key_opens_nothing(base_url: str, key: str) -> None:
+    for name, value in ((b"x-api-key", key), (b"authorization", f"Bearer {key}")):
+        response = httpx.get(f"{base_url}/documents", headers=[(name, value.encode())])
+        assert api.error_of(response) == (401, "auth")
+
+
+def test_the_shared_key_is_the_local_user(base_url: str) -> None:
+    for headers in ({"x-api-key": api.SHARED_KEY}, {"authorization": f"Bearer {api.SHARED_KEY}"}):
+        assert httpx.get(f"{base_url}/documents", headers=headers).status_code == 200
+
+
+def test_revoked_and_foreign_keys(engine: RAGEngine, base_url: str) -> None:
+    ann = engine.for_user("ann")
+    key, secret = ann.create_key("laptop", ("write",))
+    with api.client(base_url, secret) as web:
+        web.post("/indexes", json={"name": "mine"})
+        assert [index["userId"] for index in web.get("/indexes").json()["items"]] == ["ann"]
+        ann.revoke_key(key.id)
+        assert api.error_of(web.get("/indexes")) == (401, "auth")
+
+
+WRITES = [("POST", "/indexes"), ("POST", "/reindex"), ("POST", "/conversations"), ("POST", "/evaluations")]
+
+
+@pytest.mark.parametrize(("method", "path"), WRITES)
+def test_a_reading_key_does_not_write(engine: RAGEngine, base_url: str, method: str, path: str) -> None:
+    with api.client(base_url, api.key_of(engine, "reader", "read")) as web:
+        body = {"name": "x", "questions": [{"id": "1", "question": "x", "pdf": "x", "goldPages": [1]}]}
+        sent = {key: value for key, value in body.items() if (key == "name") == (path == "/indexes")}
+        response = web.request(method, path, json=sent if path in {"/indexes", "/evaluations"} else {})
+        assert api.error_of(response) == (403, "forbidden")
+
+
+def test_figures_are_the_admins(engine: RAGEngine, base_url: str) -> None:
+    with api.client(base_url, api.key_of(engine, "reader", "write")) as web:
+        assert api.error_of(web.get("/metrics")) == (403, "forbidden")
+    with api.client(base_url) as web:
+        figures = web.get("/metrics").text
+    assert 'route="/documents"' in figures
+    assert "pagelight_request_seconds_bucket" in figures
+
+
+# --- without any key ---
+
+
+@pytest.fixture
+def keyless(database_url: str, tmp_path: Path) -> Iterator[RAGEngine]:
+    """An engine over an installation without any key."""
+    with api.open_engine(database_url, tmp_path, rag_api_key=None) as opened:
+        yield opened
+
+
+def test_without_any_key_this_machine_alone_is_answered(keyless: RAGEngine) -> None:
+    assert local(keyless).get("/documents").status_code == 200
+    assert api.error_of(local(keyless, "192.0.2.7").get("/documents")) == (403, "forbidden")
+    for hostile in ({"host": "attacker.example"}, {"origin": "http://attacker.example"}, {"origin": "null"}):
+        assert api.error_of(local(keyless).get("/documents", headers=hostile)) == (403, "forbidden")
+    assert local(keyless).get("/documents", headers={"origin": "http://localhost:3001"}).status_code == 200
+    keyless.create_key("first")
+    assert api.error_of(local(keyless).get("/documents")) == (401, "auth")
+
+
+# --- other sites ---
+
+
+def test_only_the_configured_site_may_call(engine: RAGEngine) -> None:
+    web = local(engine, cors_origin="https://front.example, https://other.example")
+    asked = {"access-control-request-method": "POST", "access-control-request-headers": "x-api-key,content-type"}
+    allowed = web.options("/ask", headers={"origin": "https://front.example", **asked})
+    assert allowed.status_code == 200
+    assert allowed.headers["access-control-allow-origin"] == "https://front.example"
+    assert "access-control-allow-credentials" not in allowed.headers
+    refused = web.options("/ask", headers={"origin": "https://evil.example", **asked})
+    assert refused.status_code == 400
+    assert "access-control-allow-origin" not in refused.headers
+    without = local(engine).options("/ask", headers={"origin": "https://front.example", **asked})
+    assert "access-control-allow-origin" not in without.headers
+
+
+# --- limits ---
+
+
+def test_requests_are_counted_per_key(engine: RAGEngine) -> None:
+    web = local(engine, rag_rate_limit_per_minute=3)
+    shared, own = {"x-api-key": api.SHARED_KEY}, {"x-api-key": api.key_of(engine, "counted")}
+    assert [web.get("/jobs", headers=shared).status_code for _ in range(4)] == [200, 200, 200, 429]
+    refused = web.get("/jobs", headers=shared)
+    assert api.error_of(refused) == (429, "rate_limit")
+    assert refused.headers["retry-after"] == "60"
+    assert web.get("/jobs", headers=own).status_code == 200
+
+
+def test_keys_cannot_be_guessed_at_will(engine: RAGEngine) -> None:
+    web = local(engine)
+    answers = [
+        web.get("/jobs", headers={"x-api-key": f"guess {n}"}).status_code for n in range(FAILURES_PER_MINUTE + 1)
+    ]
+    assert answers == [401] * FAILURES_PER_MINUTE + [429]
+    assert web.get("/jobs", headers={"x-api-key": api.SHARED_KEY}).status_code == 200
+
+
+# --- the log ---
+
+
+def test_a_request_is_a_line_without_words_and_keys(engine: RAGEngine, caplog: pytest.LogCaptureFixture) -> None:
+    web = local(engine)
+    with caplog.at_level(logging.INFO, "rag.api.requests"):
+        web.post(
+            "/search",
+            json={"query": "a private question"},
+            headers={"x-api-key": api.SHARED_KEY, "x-request-id": "mine-1"},
+        )
+    (record,) = [record for record in caplog.records if record.name == "rag.api.requests"]
+    line = vars(record)
+    assert (line["request_id"], line["user"], line["route"], line["status"]) == ("mine-1", "local", "/search", 200)
+    assert line["embedding_tokens"] > 0
+    everything = " ".join(map(str, line.values()))
+    assert "private" not in everything
+    assert api.SHARED_KEY not in everything
+
+
+# --- another user's ids ---
+
+
+@pytest.fixture(scope="module")
+def victim(engine: RAGEngine) -> dict[str, str]:
+    """Ids of what the user "victim" owns."""
+    owner = engine.for_user("victim")
+    document = owner.add_file(pdfs.plain([SECRET_TEXT]), "merger.pdf", enqueue=False)
+    assert owner.process(document.id).status == "ready"
+    trashed = owner.add_file(pdfs.plain(["Old plans."]), "old.pdf", enqueue=False)
+    owner.trash([trashed.id])
+    chat = owner.start_conversation("The merger")
+    owner.append_message(chat.id, "user", SECRET_TEXT)
+    job = owner.start_reindex()
+    worker.run(engine, wait=False)
+    return {
+        "document": str(document.id),
+        "trashed": str(trashed.id),
+        "chunk": str(owner.chunks(document.id)[0].id),
+        "index": str(owner.index().id),
+        "chat": str(chat.id),
+        "job": str(job.id),
+    }
+
+
+QUESTION = {"id": "1", "question": "merger", "pdf": "merger.pdf", "goldPages": [1]}
+ATTEMPTS: list[tuple[str, str, object]] = [
+    ("GET", "/documents/{document}", None),
+    ("GET", "/documents/{document}/content", None),
+    ("GET", "/documents/{document}/chunks", None),
+    ("GET", "/documents/{document}/pages/1/image", None),
+    ("GET", "/documents/{document}/pages/1/image?chunk={chunk}", None),
+    ("DELETE", "/documents/{document}", None),
+    ("DELETE", "/documents/{trashed}?permanent=true", None),
+    ("POST", "/documents/{trashed}/restore", None),
+    ("POST", "/documents/{document}/retry", None),
+    ("POST", "/documents/{document}/password", {"password": "x"}),
+    ("GET", "/indexes/{index}", None),
+    ("POST", "/search", {"query": "merger", "indexName": "{index}"}),
+    ("POST", "/answer", {"question": "merger", "indexName": "{index}"}),
+    ("POST", "/ask", {"question": "merger", "indexName": "{index}"}),
+    ("POST", "/retrieve", {"query": "merger", "collection": "{index}"}),
+    ("POST", "/validate", {"test_queries": ["merger"], "collection": "{index}"}),
+    ("POST", "/reindex", {"indexName": "{index}"}),
+    (
+        "POST",
+        "/evaluations",
+        {
+            "indexName": "{index}",
+            "questions": [{"id": "1", "question": "merger", "pdf": "merger.pdf", "goldPages": [1]}],
+        },
+    ),
+    ("GET", "/jobs/{job}", None),
+    ("GET", "/conversations/{chat}", None),
+    ("PATCH", "/conversations/{chat}", {"title": "mine now"}),
+    ("DELETE", "/conversations/{chat}", None),
+    ("GET", "/conversations/{chat}/messages", None),
+    ("POST", "/conversations/{chat}/messages", {"question": "merger"}),
+    ("POST", "/conversations", {"documentIds": ["{document}"]}),
+]
+
+
+def _filled(value: object, ids: dict[str, str]) -> object:
+    if isinstance(value, str):
+        return value.format(**ids)
+    if isinstance(value, list):
+        return [_filled(item, ids) for item in value]
+    return {key: _filled(item, ids) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda attempt: " ".join(attempt[:2]))
+def test_another_users_ids_are_as_good_as_none(
+    engine: RAGEngine, base_url: str, victim: dict[str, str], attempt: tuple[str, str, object]
+) -> None:
+    method, path, body = attempt
+    with api.client(base_url, api.key_of(engine, "mallory", "admin")) as web:
+        web.post("/indexes", json={"name": "default"})
+        sent = _filled(body, victim)
+        response = web.request(method, path.format(**victim), json=sent)
+        known = api.error_of(response)
+        strangers = dict.fromkeys(victim, str(uuid.uuid4()))
+        unknown = web.request(method, path.format(**strangers), json=_filled(body, strangers))
+    assert known[0] == 404
+    assert known == api.error_of(unknown)  # so nobody learns that the id exists
+    assert "Acme" not in response.text
+
+
+def test_lists_and_searches_have_nothing_of_others(engine: RAGEngine, base_url: str, victim: dict[str, str]) -> None:
+    with api.client(base_url, api.key_of(engine, "mallory", "admin")) as web:
+        filters = {"documentIds": [victim["document"]]}
+        answers = [
+            web.post("/indexes", json={"name": "default"}),
+            web.get("/documents"),
+            web.get("/documents", params={"trash": True}),
+            web.get("/indexes"),
+            web.get("/jobs"),
+            web.get("/conversations"),
+            web.post("/search", json={"query": SECRET_TEXT, "retrieval": {"minScore": 0, "filters": filters}}),
+            web.post("/ask", json={"question": SECRET_TEXT, "filters": filters}),
+            web.post("/retrieve", json={"query": SECRET_TEXT}),
+        ]
+    for response in answers:
+        assert response.is_success
+        assert "Acme" not in response.text.replace(SECRET_TEXT, "")
+        assert not [number for number in victim.values() if number in response.text]
+
+
+def test_every_route_with_an_id_is_attempted(engine: RAGEngine) -> None:
+    """A new route must get a case above."""
+    schema = create_app(engine).openapi()["paths"]
+    with_ids = {
+        (method.upper(), path.replace("{page_number}", "1"))
+        for path, verbs in schema.items()
+        for method in verbs
+        if "{" in path
+    }
+    names = {"document": "document_id", "trashed": "document_id", "chat": "conversation_id", "job": "job_id"}
+    tried = set()
+    for method, path, _ in ATTEMPTS:
+        spelled = path.partition("?")[0]
+        for ours, theirs in names.items():
+            spelled = spelled.replace(f"{{{ours}}}", f"{{{theirs}}}")
+        tried.add((method, spelled.replace("{index}", "{name}")))
+    assert with_ids <= tried

@@ -1,0 +1,292 @@
+"""What people try who mean harm. Each attempt gets its documented error, and the server lives on."""
+
+import io
+import os
+import socket
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from rag import worker
+from rag.api.limits import MAX_JSON_BYTES
+from rag.engine import RAGEngine
+from tests import pdfs
+from tests.acceptance import api
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture(scope="module")
+def engine(shared_database_url: str, data_dir: Path) -> Iterator[RAGEngine]:
+    with api.open_engine(shared_database_url, data_dir, rag_upload_timeout_seconds=2.0) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def base_url(engine: RAGEngine) -> Iterator[str]:
+    with api.serving(engine) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def web(base_url: str) -> Iterator[httpx.Client]:
+    with api.client(base_url) as client:
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def _lives_on(web: httpx.Client) -> Iterator[None]:
+    """After each attempt the server answers as before."""
+    yield
+    assert web.get("/health").json() == {"ok": True}
+
+
+def send_raw(base_url: str, *parts: bytes) -> bytes:
+    """What the server answers to these bytes."""
+    address = urlsplit(base_url)
+    with socket.create_connection((address.hostname, address.port), timeout=60) as connection:
+        for part in parts:
+            try:
+                connection.sendall(part)
+            except (BrokenPipeError, ConnectionResetError):
+                break  # refused already: the answer is there
+        answer = b""
+        try:
+            while piece := connection.recv(65536):
+                answer += piece
+                if b"\r\n\r\n" in answer and b'"details":{}}}' in answer:
+                    break
+        except ConnectionResetError:
+            pass
+        return answer
+
+
+def head(path: str, *headers: str) -> bytes:
+    lines = [f"POST {path} HTTP/1.1", "Host: localhost", f"x-api-key: {api.SHARED_KEY}", *headers, "", ""]
+    return "\r\n".join(lines).encode()
+
+
+# --- sizes ---
+
+
+def test_a_large_upload_is_refused_by_its_declared_length(base_url: str) -> None:
+    form = "Content-Type: multipart/form-data; boundary=x"
+    answer = send_raw(base_url, head("/documents", form, f"Content-Length: {2 * 1024**3}"), b"--x\r\n")
+    assert answer.startswith(b"HTTP/1.1 413")
+    assert b'"success":false' in answer
+
+
+def test_a_large_upload_is_refused_while_it_comes(web: httpx.Client, data_dir: Path) -> None:
+    """Two gigabytes in chunks, without a declared length: refused when the limit is passed."""
+    piece = os.urandom(1024 * 1024)
+    sent = 0
+
+    def body() -> Iterator[bytes]:
+        nonlocal sent
+        yield b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n'
+        for _ in range(2048):
+            sent += len(piece)
+            yield piece
+
+    before = {path.name for path in Path(tempfile.gettempdir()).iterdir()}
+    try:
+        response = web.post("/documents", content=body(), headers={"content-type": "multipart/form-data; boundary=x"})
+    except httpx.WriteError:
+        pass  # the server hung up in the middle of a piece
+    else:
+        assert response.status_code in {408, 413}  # a slow machine may pass the time limit first
+        api.error_of(response)
+    assert sent < 1024**3
+    assert {path.name for path in Path(tempfile.gettempdir()).iterdir()} <= before | {"pytest-of-root"}
+
+
+def test_a_large_question_is_refused(web: httpx.Client) -> None:
+    response = web.post("/ask", json={"question": "x" * (MAX_JSON_BYTES + 1)})
+    assert response.status_code == 413
+    assert api.error_of(response) == (413, "content_too_large")
+
+
+def test_a_body_that_never_comes_is_given_up(base_url: str) -> None:
+    answer = send_raw(base_url, head("/ask", "Content-Type: application/json", "Content-Length: 100"), b'{"que')
+    assert answer.startswith(b"HTTP/1.1 408")
+
+
+# --- JSON ---
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 100_000,
+        b'{"question":' * 50_000 + b"1" + b"}" * 50_000,
+        b'{"question": ' + b"9" * 1_000_000 + b"}",
+        b'{"question": 1e999999}',
+        b'{"question": "\\ud800"}',
+        b'{"question": "\xff\xfe"}',
+        b'{"question": NaN}',
+        b'{"question": "x", "question": ["y"]}',
+        b"\x00" * 1000,
+        b"",
+        b"null",
+    ],
+)
+def test_json_bombs_and_nonsense(web: httpx.Client, body: bytes) -> None:
+    response = web.post("/ask", content=body, headers={"content-type": "application/json"})
+    assert api.error_of(response)[0] in {400, 422}
+
+
+def test_a_form_of_another_site_is_no_json(web: httpx.Client) -> None:
+    response = web.post("/ask", content=b'{"question": "x"}', headers={"content-type": "text/plain"})
+    assert api.error_of(response) == (422, "validation")
+
+
+# --- names and paths ---
+
+HOSTILE_NAMES = [
+    "../../../../etc/cron.d/evil.pdf",
+    "..\\..\\windows\\evil.pdf",
+    "/etc/passwd.pdf",
+    "a\r\nSet-Cookie: owned=1.pdf",
+    "a\x00.pdf",
+    "<img src=x onerror=alert(1)>.pdf",
+    "\u202efdp.exe.pdf",
+    "a" * 5000 + ".pdf",
+    '";evil=".pdf',
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_a_file_name_leads_nowhere(web: httpx.Client, engine: RAGEngine, data_dir: Path, name: str) -> None:
+    content = pdfs.plain([f"named {name!r}"[:80]])
+    response = web.post("/documents", files={"file": (name, content)})
+    if response.status_code in {400, 422}:  # a name too long for a form's head is a form that cannot be read
+        api.error_of(response)
+        return
+    assert response.status_code == 202, response.text
+    kept = response.json()["name"]
+    assert "/" not in kept
+    assert "\\" not in kept
+    assert kept.isprintable()
+    served = web.get(f"/documents/{response.json()['id']}/content")
+    assert served.content == content
+    assert "set-cookie" not in served.headers
+    assert served.headers["content-disposition"].startswith("attachment; ")
+    assert all(path.resolve().is_relative_to(data_dir.resolve()) for path in data_dir.rglob("*"))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/documents/../../etc/passwd",
+        "/documents/..%2f..%2fetc%2fpasswd/content",
+        "/documents/%00/content",
+        "/documents/1%27%20OR%20%271%27=%271/content",
+        "/indexes/..%2f..%2fetc",
+        "/indexes/x';DROP TABLE documents;--",
+        "//etc/passwd",
+    ],
+)
+def test_an_address_leads_nowhere(base_url: str, path: str) -> None:
+    answer = send_raw(
+        base_url,
+        f"GET {path.replace(' ', '%20')} HTTP/1.1\r\nHost: localhost\r\nx-api-key: {api.SHARED_KEY}\r\n"
+        "Connection: close\r\n\r\n".encode(),
+    )
+    assert answer.split(b" ", 2)[1] in {b"404", b"422"}
+    assert b"root:" not in answer
+
+
+def test_a_request_id_injects_nothing(web: httpx.Client) -> None:
+    response = web.get("/jobs", headers={"x-request-id": "<script>alert(1)</script>"})
+    assert "<script>" not in response.headers["x-request-id"]
+    raw = b"GET /jobs HTTP/1.1\r\nHost: localhost\r\nx-request-id: a\rb: c\r\nConnection: close\r\n\r\n"
+    assert b"\nb: c" not in send_raw(str(web.base_url), raw)
+
+
+# --- files that are not what they say ---
+
+
+def test_a_page_renamed_to_pdf_is_read_as_what_it_is(web: httpx.Client, engine: RAGEngine) -> None:
+    page = b"<html><script>alert(1)</script><body><p>Ships: 12 <img src=http://example.invalid/x.png></p></body></html>"
+    added = web.post("/documents", files={"file": ("report.pdf", page, "application/pdf")}).json()
+    assert added["mimeType"] == "text/html"
+    worker.run(engine, wait=False)
+    served = web.get(f"/documents/{added['id']}/content")
+    assert served.headers["content-disposition"].startswith("attachment")
+    assert served.headers["x-content-type-options"] == "nosniff"
+    assert "sandbox" in served.headers["content-security-policy"]
+    (chunk,) = web.get(f"/documents/{added['id']}/chunks").json()["items"]
+    assert "alert" not in str(chunk["lines"])
+
+
+def test_a_zip_bomb_costs_one_error(web: httpx.Client, engine: RAGEngine) -> None:
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("word/document.xml", b"<w>" + b" " * 300_000_000)
+    added = web.post("/documents", files={"file": ("bomb.docx", bomb.getvalue())})
+    if added.status_code == 202:
+        worker.run(engine, wait=False)
+        assert web.get(f"/documents/{added.json()['id']}").json()["status"] == "failed"
+    else:
+        assert api.error_of(added)[0] == 422
+
+
+def test_an_archive_is_no_document(web: httpx.Client) -> None:
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as tar:
+        tar.addfile(tarfile.TarInfo("../../evil"))
+    response = web.post("/documents", files={"file": ("evil.tar", archive.getvalue())})
+    assert api.error_of(response) == (422, "unsupported_file")
+
+
+# --- sources ---
+
+SOURCES = [
+    "/etc",
+    "file:///etc",
+    "http://169.254.169.254/latest/meta-data/",
+    "http://127.0.0.1:5432/",
+    "s3://bucket/key",
+    "gdrive://folder",
+    "../../",
+    "zip://x.zip::http://localhost/",
+]
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("permission", ["read", "write"])
+def test_only_an_admin_has_the_server_read_folders(
+    engine: RAGEngine, base_url: str, source: str, permission: str
+) -> None:
+    with api.client(base_url, api.key_of(engine, "mallory", permission)) as web:  # type: ignore[arg-type]  # a permission
+        response = web.post("/reindex", json={"source": {"folderId": source}})
+        assert api.error_of(response) == (403, "forbidden")
+        assert web.get("/jobs").json()["items"] == []
+
+
+def test_an_admins_folder_that_cannot_be_read_fails_as_a_job(web: httpx.Client, engine: RAGEngine) -> None:
+    started = web.post("/reindex", json={"indexName": "x", "source": {"folderId": "/no/such/folder"}})
+    assert started.status_code == 202
+    worker.run(engine, wait=False)
+    assert web.get(f"/jobs/{started.json()['id']}").json()["errorCode"] == "source"
+
+
+# --- secrets ---
+
+
+def test_keys_in_requests_are_never_given_back(web: httpx.Client) -> None:
+    secret = "sk-very-secret-vendor-key"
+    body = {"question": "x", "generation": {"auth": {"apiKey": secret}}, "auth": {"apiKey": secret}}
+    for sent in (body, {**body, "question": ""}):
+        assert secret not in web.post("/answer", json=sent).text
+    assert secret not in web.post("/ask", json={"question": "x", "password": secret}).text

@@ -1,0 +1,201 @@
+"""Documents, indexes, jobs and evaluations over HTTP."""
+
+import hashlib
+import io
+import uuid
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from PIL import Image
+
+from rag import worker
+from rag.engine import RAGEngine
+from tests import pdfs
+from tests.acceptance import api
+
+
+@pytest.fixture(scope="module")
+def engine(shared_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RAGEngine]:
+    with api.open_engine(shared_database_url, tmp_path_factory.mktemp("data")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def web(engine: RAGEngine) -> Iterator[httpx.Client]:
+    with api.serving(engine) as url, api.client(url) as client:
+        yield client
+
+
+def upload(web: httpx.Client, content: bytes, name: str, key: str | None = None, **fields: str) -> httpx.Response:
+    headers = {"idempotency-key": key} if key else {}
+    return web.post("/documents", files={"file": (name, content)}, data=fields, headers=headers)
+
+
+@pytest.fixture
+def content() -> bytes:
+    """A file that no other test has."""
+    return pdfs.plain(["The harbour handled 4,812 ships.", f"Its number is {uuid.uuid4()}."], title="Harbour")
+
+
+@pytest.fixture
+def ready(web: httpx.Client, engine: RAGEngine, content: bytes) -> str:
+    """The address of a ready document."""
+    response = upload(web, content, "harbour.pdf")
+    assert response.status_code == 202, response.text
+    assert response.json()["status"] == "queued"
+    worker.run(engine, wait=False)
+    path = f"/{response.headers['location']}"
+    assert web.get(path).json()["status"] == "ready"
+    return path
+
+
+def test_a_file_is_given_back_whole_and_in_ranges(web: httpx.Client, ready: str, content: bytes) -> None:
+    whole = web.get(f"{ready}/content")
+    assert whole.content == content
+    assert whole.headers["content-type"] == "application/pdf"
+    assert whole.headers["content-disposition"] == 'attachment; filename="harbour.pdf"'
+    assert whole.headers["x-content-type-options"] == "nosniff"
+    part = web.get(f"{ready}/content", headers={"range": "bytes=5-14"})
+    assert (part.status_code, part.content) == (206, content[5:15])
+    assert part.headers["content-range"] == f"bytes 5-14/{len(content)}"
+    assert web.get(f"{ready}/content", headers={"range": "bytes=99999999-"}).status_code == 416
+    tag = whole.headers["etag"]
+    unchanged = web.get(f"{ready}/content", headers={"if-none-match": tag})
+    assert (unchanged.status_code, unchanged.content) == (304, b"")
+    other = web.get(f"{ready}/content", headers={"range": "bytes=5-14", "if-range": '"another"'})
+    assert (other.status_code, other.content) == (200, content)
+
+
+def test_other_kinds_of_files_have_a_rendition(web: httpx.Client, engine: RAGEngine) -> None:
+    added = upload(web, pdfs.word_document(), "minutes.docx").json()
+    worker.run(engine, wait=False)
+    path = f"/documents/{added['id']}/content"
+    assert web.get(path).content == pdfs.word_document() or web.get(path).content.startswith(b"PK")
+    rendition = web.get(path, params={"form": "rendition"})
+    assert rendition.content.startswith(b"%PDF")
+    assert rendition.headers["content-disposition"] == 'attachment; filename="minutes.pdf"'
+
+
+def test_a_page_is_drawn_with_its_passage_marked(web: httpx.Client, ready: str) -> None:
+    plain = web.get(f"{ready}/pages/1/image", params={"zoom": 1})
+    assert plain.headers["content-type"] == "image/png"
+    picture = Image.open(io.BytesIO(plain.content))
+    assert picture.size == (pdfs.WIDTH, pdfs.HEIGHT)
+    (chunk,) = web.get(f"{ready}/chunks").json()["items"]
+    marked = web.get(f"{ready}/pages/1/image", params={"zoom": 1, "chunk": chunk["id"]})
+    boxed = web.get(f"{ready}/pages/1/image", params={"zoom": 1, "box": "72,90,200,104"})
+    assert len({hashlib.sha256(image.content).digest() for image in (plain, marked, boxed)}) == 3
+    assert api.error_of(web.get(f"{ready}/pages/2/image")) == (404, "not_found")
+    assert api.error_of(web.get(f"{ready}/pages/1/image", params={"chunk": str(uuid.uuid4())})) == (404, "not_found")
+    assert api.error_of(web.get(f"{ready}/pages/1/image", params={"box": "1,2,3"})) == (422, "validation")
+    assert api.error_of(web.get(f"{ready}/pages/1/image", params={"zoom": 5})) == (422, "validation")
+
+
+def test_chunks_have_lines_and_boxes(web: httpx.Client, ready: str) -> None:
+    page = web.get(f"{ready}/chunks", params={"page": 1}).json()
+    (chunk,) = page["items"]
+    assert page["nextOffset"] is None
+    assert chunk["lines"][0]["text"] == "The harbour handled 4,812 ships."
+    assert len(chunk["lines"][0]["bbox"]) == 4
+    assert web.get(f"{ready}/chunks", params={"page": 2}).json()["items"] == []
+
+
+def test_trash_and_back(web: httpx.Client, ready: str) -> None:
+    number = ready.removeprefix("/documents/")
+
+    def listed(*, trash: bool) -> bool:
+        items = web.get("/documents", params={"trash": trash, "limit": 500}).json()["items"]
+        return number in {item["id"] for item in items}
+
+    assert api.error_of(web.delete(ready, params={"permanent": True})) == (422, "validation")
+    assert web.delete(ready).status_code == 204
+    assert (listed(trash=False), listed(trash=True)) == (False, True)
+    assert web.post(f"{ready}/restore").json()["deletedAt"] is None
+    assert listed(trash=False)
+    web.delete(ready)
+    assert web.delete(ready, params={"permanent": True}).status_code == 204
+    assert api.error_of(web.get(ready)) == (404, "not_found")
+
+
+def test_an_upload_can_be_repeated_under_its_key(web: httpx.Client, content: bytes) -> None:
+    key = uuid.uuid4().hex
+    first, again = upload(web, content, "a.pdf", key), upload(web, content, "a.pdf", key)
+    assert (first.status_code, again.status_code) == (202, 200)
+    assert again.json()["id"] == first.json()["id"]
+    assert again.headers["idempotency-replayed"] == "true"
+    assert api.error_of(upload(web, pdfs.plain(), "a.pdf", key)) == (422, "validation")
+    duplicate = upload(web, content, "b.pdf")
+    assert api.error_of(duplicate) == (409, "duplicate")
+    assert duplicate.json()["error"]["details"]["document_id"] == first.json()["id"]
+
+
+def test_an_encrypted_file_waits_for_its_password(web: httpx.Client, engine: RAGEngine) -> None:
+    added = upload(web, pdfs.encrypted("open sesame"), "secret.pdf").json()
+    assert added["status"] == "needs_password"
+    path = f"/documents/{added['id']}"
+    wrong = web.post(f"{path}/password", json={"password": "wrong"})
+    assert api.error_of(wrong) == (422, "password")
+    assert "wrong" not in str(wrong.json()["error"]["details"])
+    assert web.post(f"{path}/password", json={"password": "open sesame"}).status_code == 202
+    worker.run(engine, wait=False)
+    assert web.get(path).json()["status"] == "ready"
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "expected"),
+    [
+        (b"", "empty.pdf", (422, "unreadable_file")),
+        (b"\x00\x01\x02\x03", "program.exe", (422, "unsupported_file")),
+    ],
+)
+def test_files_that_cannot_be_taken_in_are_named(
+    web: httpx.Client, content: bytes, name: str, expected: tuple[int, str]
+) -> None:
+    assert api.error_of(upload(web, content, name)) == expected
+
+
+def test_lists_come_in_pages(web: httpx.Client) -> None:
+    web.post("/indexes", json={"name": "paged"})
+    for number in range(3):
+        assert upload(web, pdfs.plain([f"file {number}"]), f"{number}.pdf", indexName="paged").status_code == 202
+    first = web.get("/documents", params={"indexName": "paged", "limit": 2}).json()
+    second = web.get("/documents", params={"indexName": "paged", "limit": 2, "offset": first["nextOffset"]}).json()
+    assert [item["name"] for item in first["items"] + second["items"]] == ["2.pdf", "1.pdf", "0.pdf"]
+    assert second["nextOffset"] is None
+    found = web.get("/documents", params={"indexName": "paged", "search": "1"}).json()
+    assert [item["name"] for item in found["items"]] == ["1.pdf"]
+
+
+def test_indexes_are_made_and_looked_into(web: httpx.Client) -> None:
+    made = web.post("/indexes", json={"name": "contracts"})
+    assert made.status_code == 201
+    assert web.post("/indexes", json={"name": "contracts"}).json()["id"] == made.json()["id"]
+    assert "contracts" in {index["name"] for index in web.get("/indexes").json()["items"]}
+    assert web.get("/indexes/contracts").json()["documents"] == 0
+    assert api.error_of(web.get("/indexes/nowhere")) == (404, "not_found")
+
+
+def test_reindexing_is_a_job_that_can_be_followed(web: httpx.Client, engine: RAGEngine, ready: str) -> None:
+    started = web.post("/reindex")
+    assert started.status_code == 202
+    path = f"/{started.headers['location']}"
+    assert web.get(path).json()["status"] == "queued"
+    worker.run(engine, wait=False)
+    done = web.get(path).json()
+    assert done["status"] == "done"
+    assert done["progress"]["done"] == done["progress"]["total"] == done["result"]["documents"] > 0
+    assert path.removeprefix("/jobs/") in {
+        job["id"] for job in web.get("/jobs", params={"kind": "reindex"}).json()["items"]
+    }
+
+
+def test_an_evaluation_has_measures(web: httpx.Client, engine: RAGEngine, ready: str) -> None:
+    questions = [{"id": "1", "question": "How many ships?", "pdf": "harbour.pdf", "goldPages": [1]}]
+    started = web.post("/evaluations", json={"questions": questions})
+    assert started.status_code == 202
+    worker.run(engine, wait=False)
+    done = web.get(f"/jobs/{started.json()['id']}").json()
+    assert done["result"]["measures"]["recall@5"] == 1
+    assert [job["id"] for job in web.get("/evaluations").json()["items"]] == [started.json()["id"]]
+    assert api.error_of(web.post("/evaluations", json={"questions": []})) == (422, "validation")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 from rag import errors
+from rag.parsing import wire
 
 PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 120.0
@@ -29,11 +30,6 @@ class Fork:
         self.results = results
         self._control = control
         self._code: int | None = None
-
-    def send(self, request: bytes) -> None:
-        """Gives it its one request, a line."""
-        with contextlib.suppress(OSError):  # it has ended, and `wait` says how
-            self._control.sendall(request)
 
     def kill(self) -> None:
         """Ends it, whatever it does. Any thread may call this."""
@@ -57,13 +53,13 @@ class Fork:
 
 
 @contextlib.contextmanager
-def fork(stderr: IO[bytes]) -> Iterator[Fork]:
-    """A parsing process that writes its errors to the file `stderr` and does not outlive the block.
+def fork(request: bytes, stderr: IO[bytes]) -> Iterator[Fork]:
+    """A process that does what `request` says, writes errors to the file `stderr`, and does not outlive the block.
 
     Raises:
         errors.SourceError: none can be started.
     """
-    process = _servers.fork(stderr)
+    process = _servers.fork(request, stderr)
     try:
         yield process
     finally:
@@ -87,7 +83,7 @@ class _Server:
                 cwd=PACKAGE_ROOT,
             )
 
-    def fork(self, stderr: IO[bytes]) -> Fork:
+    def fork(self, request: bytes, stderr: IO[bytes]) -> Fork:
         """A new process. Raises OSError if the server is gone."""
         control, their_control = socket.socketpair()
         results, their_results = os.pipe()
@@ -100,6 +96,7 @@ class _Server:
             if not control.recv(1):
                 raise ConnectionResetError("the server ended")
             control.settimeout(None)
+            control.sendall(len(request).to_bytes(wire.SIZE_BYTES) + request)
         except OSError:
             made.close()
             raise
@@ -118,16 +115,16 @@ class _Servers:
         self._lock = threading.Lock()
         self._server: _Server | None = None
 
-    def fork(self, stderr: IO[bytes]) -> Fork:
+    def fork(self, request: bytes, stderr: IO[bytes]) -> Fork:
         """A new process, of a new server if there is none or it is gone."""
         with self._lock:
             if self._server:
                 with contextlib.suppress(OSError):
-                    return self._server.fork(stderr)
+                    return self._server.fork(request, stderr)
                 self.close()
             try:
                 self._server = _Server()
-                return self._server.fork(stderr)
+                return self._server.fork(request, stderr)
             except OSError as error:
                 self.close()
                 raise errors.SourceError(

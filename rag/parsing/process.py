@@ -30,10 +30,10 @@ def run(request: Mapping[str, Any], config: ParsingConfig, on_progress: OnProgre
         errors.SourceError: no process can be started.
     """
     # As a whole, unread: what any process inherits, which a fork of an older one would not.
-    line = wire.dump({**request, "config": config.model_dump(), "environment": dict(os.environ)})
+    content = wire.dump({**request, "config": config.model_dump(), "environment": dict(os.environ)})
     results = Results(config, on_progress or _ignore)
-    with tempfile.TemporaryFile() as stderr, forks.fork(stderr) as process:
-        results.read(process, line)
+    with tempfile.TemporaryFile() as stderr, forks.fork(content, stderr) as process:
+        results.read(process)
         if not results.complete:
             error = results.failure(request["name"], process.wait())
             stderr.seek(0)
@@ -58,12 +58,11 @@ class Results:
         self._done = 0
         self._late = False
 
-    def read(self, process: forks.Fork, request: bytes) -> None:
-        """Sends `request` and takes results until the process ends or its time is over."""
+    def read(self, process: forks.Fork) -> None:
+        """Takes results until the process ends or its time is over."""
         started = time.monotonic()
         timer = self._start_timer(process, started)
         try:
-            process.send(request)
             for line in process.results:
                 if not line.endswith(b"\n"):
                     break  # it was ended while it wrote

@@ -24,7 +24,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rag.parsing import child
+from rag.parsing import child, wire
 
 READY = b"\n"
 """What a guard says first, so that the user knows that there is one."""
@@ -74,12 +74,23 @@ def _take_request(control: socket.socket) -> dict[str, Any] | None:
     """What the user wants, or None if it is gone already."""
     try:
         control.sendall(READY)
-        with control.makefile("rb") as lines:
-            line = lines.readline()
+        size = int.from_bytes(_receive(control, wire.SIZE_BYTES))
+        content = _receive(control, size)
     except OSError:
         return None
-    request: dict[str, Any] | None = json.loads(line) if line.endswith(b"\n") else None
+    request: dict[str, Any] = json.loads(content)
     return request
+
+
+def _receive(control: socket.socket, size: int) -> bytes:
+    """So many bytes; raises ConnectionResetError if the user is gone before."""
+    content = b""
+    while len(content) < size:
+        part = control.recv(size - len(content))
+        if not part:
+            raise ConnectionResetError
+        content += part
+    return content
 
 
 def _work(request: dict[str, Any], results: int) -> None:

@@ -8,6 +8,9 @@ from rag.parsing.pages import PageContent
 from rag.parsing.rows import RawBlock, RawLine
 from rag.types import BlockKind, PageInfo, Rect
 
+SIZE_BYTES = 4
+"""A request comes after its length, so that who reads it takes nothing of what comes behind."""
+
 _ERRORS = {
     error.code: error
     for error in (errors.PasswordError, errors.StoreError, errors.UnreadableFileError, errors.UnsupportedFileError)

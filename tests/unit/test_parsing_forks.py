@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import psutil
 import pytest
 
 from rag import errors, parsing
+from rag.parsing import forks, wire
 from rag.parsing.ocr import find_tessdata
 from rag.types import ParsedDocument, ParsingConfig
 from tests import pdfs
@@ -118,6 +120,22 @@ def test_a_stopped_worker_ends_with_its_time(tmp_path: Path, long_pdf: Path) -> 
     until(lambda: forked() == [server()])
 
 
+def test_a_file_that_is_given_up_at_once_is_not_read(tmp_path: Path, long_pdf: Path) -> None:
+    request = {
+        "task": "parse",
+        "source": str(long_pdf),
+        "name": "long.pdf",
+        "mime_type": "application/pdf",
+        "rendition": str(tmp_path / "rendition.pdf"),
+        "password": None,
+        "config": ParsingConfig().model_dump(),
+        "environment": dict(os.environ),
+    }
+    with tempfile.TemporaryFile() as stderr, forks.fork(wire.dump(request), stderr) as process:
+        process.kill()
+        assert process.wait() == -signal.SIGKILL
+
+
 def test_an_interrupted_terminal_reaches_only_the_user(tmp_path: Path) -> None:
     read_plain(tmp_path)
     before = server()
@@ -192,7 +210,7 @@ def test_a_worker_that_hangs_ends_with_a_killed_user(tmp_path: Path, long_pdf: P
         parsing.read_file(Path({str(long_pdf)!r}), name="a.pdf", rendition=rendition, on_progress=die)
     """)
     until(lambda: not is_running(int(said)))
-    assert list(tmp_path.iterdir()) == []
+    until(lambda: list(tmp_path.iterdir()) == [])
 
 
 def test_a_fork_of_the_user_has_a_server_of_its_own(tmp_path: Path, long_pdf: Path) -> None:

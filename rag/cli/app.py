@@ -19,12 +19,16 @@ from rag.cli import (
     export,
     ingest,
     inspect,
+    jobs,
     keys,
     mcp,
     parse,
     reembed,
+    reindex,
     search,
     server,
+    sync,
+    validate,
     why,
 )
 from rag.cli.door import Group, add_command, help_text
@@ -64,7 +68,17 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback(help=help_text(pagelight))(pagelight)
-for command in (server.run, server.serve, server.worker, ingest.ingest, ask.ask, search.search, why.why):
+for command in (
+    server.run,
+    server.serve,
+    server.worker,
+    ingest.ingest,
+    sync.sync,
+    reindex.reindex,
+    ask.ask,
+    search.search,
+    why.why,
+):
     add_command(app, command)
 
 library = typer.Typer(cls=Group, invoke_without_command=True)
@@ -80,11 +94,18 @@ add_command(access, keys.create)
 add_command(access, keys.list_keys, "list")
 add_command(access, keys.revoke)
 app.add_typer(access, name="keys")
+
+work = typer.Typer(cls=Group, no_args_is_help=True)
+work.callback(help=help_text(jobs.jobs))(jobs.jobs)
+add_command(work, jobs.list_jobs, "list")
+add_command(work, jobs.show)
+app.add_typer(work, name="jobs")
 add_command(app, mcp.mcp)
 
 add_command(app, inspect.inspect)
 add_command(app, parse.parse)
 add_command(app, evaluate.evaluate, "eval")
+add_command(app, validate.validate)
 add_command(app, reembed.reembed)
 add_command(app, export.export)
 add_command(app, backup.backup)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rag import errors
-from rag.cli import files, lookup, output
+from rag.cli import completion, files, lookup, output
 from rag.cli.door import open_engine
 from rag.cli.options import DEFAULT_INDEX, AsJson, IndexName, Password
 from rag.types import Document, DocumentStatus
@@ -16,9 +16,20 @@ from rag.types import Document, DocumentStatus
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
 
-Names = Annotated[list[str], typer.Argument(metavar="NAME...", help="Names or ids, as listed.", show_default=False)]
+Names = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="NAME...", help="Names or ids, as listed.", show_default=False, autocompletion=completion.document_names
+    ),
+]
 NamesOrAll = Annotated[
-    list[str] | None, typer.Argument(metavar="[NAME...]", help="Names or ids, as listed.", show_default=False)
+    list[str] | None,
+    typer.Argument(
+        metavar="[NAME...]",
+        help="Names or ids, as listed.",
+        show_default=False,
+        autocompletion=completion.document_names,
+    ),
 ]
 Search = Annotated[
     str | None, typer.Option("--search", metavar="TEXT", help="Only names with this.", show_default=False)

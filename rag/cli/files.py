@@ -173,6 +173,11 @@ def read_document(engine: "RAGEngine", document: Document, path: Path, shown: Pr
     """Read a queued document and say what became of it."""
     if document.status is not DocumentStatus.NEEDS_PASSWORD:
         document = engine.process(document.id, lambda status, done, total: shown.stage(path.name, status, done, total))
+    return outcome_of(document, path)
+
+
+def outcome_of(document: Document, path: Path) -> Outcome:
+    """What became of a document that has been read just now."""
     match document.status:
         case DocumentStatus.READY:
             return Outcome(path, "ingested", document)
@@ -192,6 +197,17 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, object]:
         "chunks": sum(outcome.document.chunk_count for outcome in outcomes if is_new(outcome) and outcome.document),
         "files": [outcome.to_json() for outcome in outcomes],
     }
+
+
+def print_summary(outcomes: Sequence[Outcome]) -> None:
+    """Counts of files, pages and chunks by what became of them, as a table."""
+    rows = []
+    for state in MARKS:
+        of_state = [outcome for outcome in outcomes if outcome.state == state]
+        documents = [outcome.document for outcome in of_state if outcome.document]
+        pages = sum(document.page_count for document in documents)
+        rows.append((state, len(of_state), f"{pages:,}", f"{sum(document.chunk_count for document in documents):,}"))
+    output.print_table(["", "files", "pages", "chunks"], rows, right=["files", "pages", "chunks"])
 
 
 def is_new(outcome: Outcome) -> bool:

@@ -35,16 +35,6 @@ def ingest(
     if as_json:
         output.print_json(files.summary(outcomes))
     else:
-        _print_summary(outcomes)
+        files.print_summary(outcomes)
     if any(outcome.state == "failed" for outcome in outcomes):
         raise typer.Exit(errors.SourceError.exit_code)
-
-
-def _print_summary(outcomes: list[files.Outcome]) -> None:
-    rows = []
-    for state in files.MARKS:
-        of_state = [outcome for outcome in outcomes if outcome.state == state]
-        documents = [outcome.document for outcome in of_state if outcome.document]
-        pages = sum(document.page_count for document in documents)
-        rows.append((state, len(of_state), f"{pages:,}", f"{sum(document.chunk_count for document in documents):,}"))
-    output.print_table(["", "files", "pages", "chunks"], rows, right=["files", "pages", "chunks"])

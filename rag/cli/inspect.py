@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rag import errors
-from rag.cli import lookup, output
+from rag.cli import completion, lookup, output
 from rag.cli.door import open_engine
 from rag.cli.options import DEFAULT_INDEX, AsJson, IndexName
 from rag.types import Chunk, IndexStats
@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 def inspect(
     document: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Show this document's chunks (name or id).", show_default=False),
+        typer.Option(
+            metavar="NAME",
+            help="Show this document's chunks (name or id).",
+            show_default=False,
+            autocompletion=completion.document_names,
+        ),
     ] = None,
     page: Annotated[
         int | None, typer.Option(min=1, help="Only chunks on this page of the document.", show_default=False)

@@ -7,13 +7,17 @@ from typing import Annotated, Literal
 
 import typer
 
+from rag.cli import completion
 from rag.cli.door import validated
 from rag.config import Config
 from rag.types import Filters, Fusion, RerankOptions, RetrievalOptions, SearchMode
 
-DEFAULT_INDEX = "default"
+DEFAULT_INDEX = completion.DEFAULT_INDEX
 
-IndexName = Annotated[str, typer.Option("--index", metavar="NAME", help="The index to work in.")]
+IndexName = Annotated[
+    str,
+    typer.Option("--index", metavar="NAME", help="The index to work in.", autocompletion=completion.index_names),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON to stdout; errors too.")]
 Password = Annotated[
     str | None, typer.Option(metavar="TEXT", help="Opens encrypted files. It is not kept.", show_default=False)
@@ -21,7 +25,11 @@ Password = Annotated[
 DocumentNames = Annotated[
     list[str] | None,
     typer.Option(
-        "--document", metavar="NAME", help="Only in this document (name or id); may be repeated.", show_default=False
+        "--document",
+        metavar="NAME",
+        help="Only in this document (name or id); may be repeated.",
+        show_default=False,
+        autocompletion=completion.document_names,
     ),
 ]
 TopK = Annotated[int, typer.Option("--k", min=1, max=200, help="How many places to find.")]

@@ -7,9 +7,11 @@ from typing import Any
 
 from rag import errors, evaluation
 from rag.engine.evaluating import evaluate
+from rag.engine.folders import DEFAULT_INDEX
 from rag.engine.index_methods import IndexMethods
+from rag.engine.library import OnProgress
 from rag.engine.requests import parse
-from rag.types import DocumentStatus, IndexRequest, IndexTarget, Job, JobKind, ReindexRequest
+from rag.types import Document, DocumentStatus, IndexRequest, IndexTarget, Job, JobKind, ReindexRequest
 
 logger = logging.getLogger(__name__)
 
@@ -52,6 +54,21 @@ class JobMethods(IndexMethods):
         self._resources.store.queue.enqueue_job(self.user_id, job.id)
         return job
 
+    def documents_to_reindex(self, index_name: str = DEFAULT_INDEX) -> list[Document]:
+        """All documents of an index but those that still wait for their password."""
+        return [
+            document for document in self.documents(index_name) if document.status is not DocumentStatus.NEEDS_PASSWORD
+        ]
+
+    def reindex_document(self, document_id: uuid.UUID, on_progress: OnProgress | None = None) -> Document:
+        """Read a document anew, here and now; until it is done, and if that fails, it is found as it was.
+
+        Raises:
+            errors.NotFoundError: it is in the trash, or gone.
+        """
+        self._library.retry(document_id)
+        return self._library.process(document_id, on_progress)
+
     def jobs(self, *, kind: JobKind | None = None, limit: int | None = None, offset: int = 0) -> list[Job]:
         """This user's jobs without their results, the latest first."""
         return self._resources.store.jobs.list(self.user_id, kind=kind, limit=limit, offset=offset)
@@ -93,16 +110,13 @@ class JobMethods(IndexMethods):
                 return evaluate(asked, self.documents(asked.index_name), self.search, report)
 
     def _reindex(self, index_name: str, report: Report) -> dict[str, Any]:
-        """Read all documents anew, but those that still wait for their password."""
-        documents = [
-            document for document in self.documents(index_name) if document.status is not DocumentStatus.NEEDS_PASSWORD
-        ]
+        """Read all documents anew."""
+        documents = self.documents_to_reindex(index_name)
         states = {"ready": 0, "failed": 0}
         for done, document in enumerate(documents):
             report(done, len(documents))
             try:
-                self._library.retry(document.id)
-                read = self._library.process(document.id)
+                read = self.reindex_document(document.id)
             except errors.NotFoundError:
                 continue  # in the trash, or gone, since the job began
             states["ready" if read.status is DocumentStatus.READY else "failed"] += 1

@@ -1,0 +1,51 @@
+"""`pagelight reindex`: every document of an index read anew."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from rag import errors
+from rag.cli import files, lookup, output
+from rag.cli.door import open_engine
+from rag.cli.options import DEFAULT_INDEX, AsJson, IndexName
+from rag.types import Document
+
+if TYPE_CHECKING:
+    from rag.engine import RAGEngine
+
+
+def reindex(index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None:
+    """Read every document of an index anew, here and now: after another version, or other settings of reading.
+
+    Searches go on meanwhile; a document that cannot be read any more is found as it was. What waits for its password
+    is left alone. The exit code is 5 if any document failed.
+
+        pagelight reindex
+        pagelight reindex --index filings
+    """
+    with open_engine() as engine:
+        lookup.require_index(engine, index_name)
+        documents = engine.documents_to_reindex(index_name)
+        outcomes = []
+        with files.shown_progress(len(documents)) as shown:
+            for document in documents:
+                outcomes.append(_read_anew(engine, document, shown))
+                shown.finish(outcomes[-1])
+    if as_json:
+        output.print_json(files.summary(outcomes))
+    else:
+        files.print_summary(outcomes)
+    if any(outcome.state == "failed" for outcome in outcomes):
+        raise typer.Exit(errors.SourceError.exit_code)
+
+
+def _read_anew(engine: "RAGEngine", document: Document, shown: files.Progress) -> files.Outcome:
+    path = Path(document.name)
+    try:
+        read = engine.reindex_document(
+            document.id, lambda status, done, total: shown.stage(document.name, status, done, total)
+        )
+    except errors.NotFoundError as error:
+        return files.Outcome(path, "skipped", None, error.code, "It was deleted meanwhile.")
+    return files.outcome_of(read, path)

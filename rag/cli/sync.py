@@ -1,0 +1,113 @@
+"""`pagelight sync`: an index follows a folder."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+from rich import progress
+from rich.text import Text
+
+from rag import errors
+from rag.cli import output
+from rag.cli.door import open_engine, validated
+from rag.cli.options import DEFAULT_INDEX, AsJson, IndexName
+from rag.types import FileReport, FileState, IndexRequest, SyncReport
+
+if TYPE_CHECKING:
+    from rag.engine.sync import OnFile
+
+MANY_FILES = 1_000_000
+MANY_CHUNKS = 100_000_000
+"""Nothing is left out unless asked for: who types this knows the folder."""
+
+MARKS: dict[FileState, tuple[str, str]] = {
+    "added": ("✓", "green"),
+    "changed": ("✓", "green"),
+    "removed": ("–", "yellow"),
+    "unchanged": ("·", "dim"),
+    "failed": ("✗", "red"),
+    "left_out": ("–", "yellow"),
+}
+
+
+def sync(
+    folder: Annotated[
+        str,
+        typer.Argument(metavar="FOLDER", help="A folder, or a URL of one (s3://…, gdrive://…).", show_default=False),
+    ],
+    *,
+    subfolders: Annotated[bool, typer.Option(help="Look into folders below it, too.")] = True,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE", help="Not this file, by its path in the folder; may be repeated.", show_default=False
+        ),
+    ] = None,
+    max_files: Annotated[int, typer.Option(min=1, max=MANY_FILES, help="Leave out files beyond.")] = MANY_FILES,
+    max_chunks: Annotated[int, typer.Option(min=1, max=MANY_CHUNKS, help="Leave out what has more.")] = MANY_CHUNKS,
+    index_name: IndexName = DEFAULT_INDEX,
+    as_json: AsJson = False,
+) -> None:
+    """Make an index follow a folder: read what is new or changed, put in the trash what is gone.
+
+    Files are known by their paths and compared by their content. A changed file that cannot be read is found as it
+    was. Documents that came in another way stay. The exit code is 5 if any file failed.
+
+        pagelight sync reports/
+        pagelight sync s3://bucket/filings --index filings --exclude drafts/old.pdf
+    """
+    request = validated(
+        IndexRequest,
+        source={"folder_id": folder, "include_subfolders": subfolders, "exclude_file_ids": exclude or ()},
+        index={"index_name": index_name},
+        options={"max_files": max_files, "max_chunks": max_chunks},
+    )
+    with open_engine() as engine, _shown_progress() as on_file:
+        report = engine.sync_index(request, on_file)
+    if as_json:
+        output.print_json(report)
+    else:
+        _print_report(report)
+    if report.failures:
+        raise typer.Exit(errors.SourceError.exit_code)
+
+
+@contextmanager
+def _shown_progress() -> "Iterator[OnFile]":
+    """A count of files on a terminal while the block runs, and a line per file everywhere."""
+    console = output.console(stderr=True)
+    bars = progress.Progress(
+        progress.SpinnerColumn(),
+        progress.TextColumn("{task.completed} files"),
+        progress.TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    )
+    task = bars.add_task("", total=None)
+
+    def show(file: FileReport) -> None:
+        bars.advance(task)
+        line = Text.assemble(MARKS[file.state], f" {file.source}  ", (_explain(file), "dim"))
+        console.print(line, soft_wrap=True)
+
+    with bars:
+        yield show
+
+
+def _explain(file: FileReport) -> str:
+    if file.reason:
+        return file.reason
+    return f"{file.state}, {output.plural(file.chunks, 'chunk')}" if file.chunks else file.state.replace("_", " ")
+
+
+def _print_report(report: SyncReport) -> None:
+    rows = [
+        (
+            state.replace("_", " "),
+            report.count(state),
+            f"{sum(file.chunks for file in report.files if file.state == state):,}",
+        )
+        for state in get_args(FileState)
+    ]
+    output.print_table(["", "files", "new chunks"], rows, right=["files", "new chunks"])

@@ -1,0 +1,301 @@
+"""`pagelight sync`, `reindex`, `jobs` and `validate`, and the completion of what is typed in."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer import testing
+
+from rag.cli.app import app
+from rag.engine import RAGEngine
+from tests import pdfs
+
+HARBOUR = ("The harbour of Lindmark handled 4,812 ships in 2019.", "Its largest crane lifts 95 tonnes.")
+ORCHARD = ("The orchard grows eleven kinds of pears.", "Harvest begins in the last week of August.")
+SHIPS = "How many ships did the harbour handle in 2019?"
+PEARS = "How many kinds of pears does the orchard grow?"
+
+WITHOUT_RESULTS = {"run", "serve", "worker", "mcp"}
+"""They stay, or talk another language on stdout."""
+
+
+def pagelight(*arguments: object, code: int = 0) -> testing.Result:
+    """Run a command in this process; it must end with `code`."""
+    result = testing.CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result
+
+
+def parsed(*arguments: object, code: int = 0) -> Any:
+    """What a command prints with `--json`."""
+    return json.loads(pagelight(*arguments, "--json", code=code).stdout)
+
+
+def names(*arguments: object) -> list[str]:
+    return sorted(document["name"] for document in parsed("documents", "list", *arguments))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two PDFs, one of them in a folder below."""
+    (tmp_path / "files" / "below").mkdir(parents=True)
+    (tmp_path / "files" / "harbour.pdf").write_bytes(pdfs.plain(HARBOUR))
+    (tmp_path / "files" / "below" / "orchard.pdf").write_bytes(pdfs.plain(ORCHARD))
+    return tmp_path / "files"
+
+
+@pytest.fixture(scope="module")
+def library(shared_settings: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same two, taken in once for all tests that only read; returns their folder."""
+    folder = tmp_path_factory.mktemp("library")
+    (folder / "harbour.pdf").write_bytes(pdfs.plain(HARBOUR))
+    (folder / "orchard.pdf").write_bytes(pdfs.plain(ORCHARD))
+    assert parsed("ingest", folder)["ingested"] == 2
+    return folder
+
+
+# Following a folder
+
+
+def counts(report: dict[str, Any]) -> dict[str, int]:
+    return {name: report[name] for name in ("added", "changed", "removed", "unchanged") if report[name]}
+
+
+@pytest.mark.usefixtures("settings")
+def test_an_index_follows_a_folder(folder: Path) -> None:
+    assert counts(parsed("sync", folder, "--index", "facts")) == {"added": 2}
+    assert counts(parsed("sync", folder, "--index", "facts")) == {"unchanged": 2}
+    (folder / "harbour.pdf").write_bytes(pdfs.plain(["The harbour was closed in 2020."]))
+    shutil.move(folder / "below" / "orchard.pdf", folder / "garden.pdf")
+    result = pagelight("sync", folder, "--index", "facts")
+    assert re.search(r"added\s+1\s+1", result.stdout)
+    assert re.search(r"changed\s+1\s+1", result.stdout)
+    assert re.search(r"removed\s+1\s+0", result.stdout)
+    assert f"✓ {folder / 'garden.pdf'}  added, 1 chunk" in result.stderr
+    assert f"– {folder / 'below' / 'orchard.pdf'}  removed" in result.stderr
+    assert names("--index", "facts") == ["garden.pdf", "harbour.pdf"]
+    assert names("--index", "facts", "--trash") == ["harbour.pdf", "orchard.pdf"]
+
+
+@pytest.mark.usefixtures("settings")
+def test_what_fails_is_named_and_keeps_nothing_else(folder: Path) -> None:
+    (folder / "broken.docx").write_bytes(b"PK\x03\x04 not really")
+    report = parsed("sync", folder, code=5)
+    assert counts(report) == {"added": 2}
+    (failed,) = [file for file in report["files"] if file["state"] == "failed"]
+    assert failed["source"] == str(folder / "broken.docx")
+    assert failed["reason"]
+    assert "✗" in pagelight("sync", folder, code=5).stderr
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_folder_is_followed_as_far_as_is_asked(folder: Path) -> None:
+    assert counts(parsed("sync", folder, "--no-subfolders")) == {"added": 1}
+    assert counts(parsed("sync", folder, "--exclude", "below/orchard.pdf")) == {"unchanged": 1}
+    report = parsed("sync", folder, "--max-files", 1)
+    assert [file["state"] for file in report["files"]].count("left_out") == 1
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_folder_that_is_not_there_removes_nothing(folder: Path) -> None:
+    parsed("sync", folder)
+    folder.rename(folder.with_name("elsewhere"))
+    assert parsed("sync", folder, code=5)["error"]["code"] == "source"
+    assert names() == ["harbour.pdf", "orchard.pdf"]
+
+
+# Reading anew
+
+
+@pytest.mark.usefixtures("settings")
+def test_every_document_is_read_anew(folder: Path) -> None:
+    parsed("ingest", folder)
+    before = {document["id"]: document["indexedAt"] for document in parsed("documents")}
+    result = pagelight("reindex")
+    assert re.search(r"ingested\s+2\s+2\s+2", result.stdout)
+    assert result.stderr.count("✓") == 2
+    after = {document["id"]: document["indexedAt"] for document in parsed("documents")}
+    assert after.keys() == before.keys()
+    assert all(after[name] > moment for name, moment in before.items())
+
+
+@pytest.mark.usefixtures("settings")
+def test_what_cannot_be_read_any_more_is_named_and_still_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed("ingest", folder)
+    (folder / "two.pdf").write_bytes(pdfs.pages(2))
+    parsed("ingest", folder / "two.pdf")
+    monkeypatch.setenv("RAG_PARSING__MAX_PAGES", "1")
+    report = parsed("reindex", code=5)
+    assert (report["ingested"], report["failed"]) == (2, 1)
+    (failed,) = [file for file in report["files"] if file["state"] == "failed"]
+    assert (failed["path"], failed["chunks"] > 0) == ("two.pdf", True)
+    results = parsed("search", "line", "--document", "two.pdf", "--min-score", 0)["results"]
+    assert {hit["documentName"] for hit in results} == {"two.pdf"}
+
+
+@pytest.mark.usefixtures("settings")
+def test_what_waits_for_its_password_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "locked.pdf").write_bytes(pdfs.encrypted("open sesame"))
+    pagelight("ingest", tmp_path / "locked.pdf", code=5)
+    assert parsed("reindex")["files"] == []
+    assert [document["status"] for document in parsed("documents")] == ["needs_password"]
+
+
+@pytest.mark.usefixtures("library")
+def test_a_mistyped_index_is_not_read_anew() -> None:
+    assert "default" in pagelight("reindex", "--index", "mistyped", code=5).stderr
+
+
+# Jobs
+
+
+@pytest.mark.usefixtures("settings")
+def test_jobs_are_listed_and_shown() -> None:
+    assert "No jobs" in pagelight("jobs", "list").stdout
+    with RAGEngine() as engine:
+        reindexing = engine.start_reindex()
+        failing = engine.start_reindex({"source": {"folderId": "/there/is/no/such/folder"}})
+    pagelight("worker", "--once")
+    assert [job["id"] for job in parsed("jobs", "list")] == [str(failing.id), str(reindexing.id)]
+    assert [job["id"] for job in parsed("jobs", "list", "--kind", "reindex")] == [str(reindexing.id)]
+    listed = pagelight("jobs", "list").stdout
+    assert re.search(rf"{failing.id.hex[:8]}\s+sync\s+default\s+failed: source", listed)
+    done = parsed("jobs", "show", reindexing.id.hex[:8])
+    assert (done["status"], done["result"]) == ("done", {"documents": 0, "ready": 0, "failed": 0})
+    assert '"documents": 0' in pagelight("jobs", "show", reindexing.id).stdout
+    assert "/there/is/no/such/folder" in pagelight("jobs", "show", failing.id).stdout
+    assert parsed("jobs", "show", "0" * 8, code=5)["error"]["code"] == "not_found"
+    pagelight("jobs", "show", "1f0", code=5)
+
+
+# Validation
+
+
+@pytest.mark.usefixtures("library")
+def test_what_is_found_as_expected_passes() -> None:
+    result = pagelight("validate", SHIPS, PEARS, "--expect", "harbour.pdf#1", "--expect", "orchard.pdf", "--k", 2)
+    assert "Passed, score 0." in result.stdout
+    assert "Of 2 queries: 2 with results, 2 relevant, 2 with right sources, 2 the same in every run." in result.stdout
+    response = parsed("validate", SHIPS, "--expect", "harbour.pdf", "--runs", 2, "--k", 1)
+    assert response["success"] is True
+    (validated,) = response["validation_results"]
+    assert [chunk["page_title"] for chunk in validated["retrieved_chunks"]] == ["harbour.pdf"]
+    assert validated["validation_metrics"]["accuracy"] == 1
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(
+    ("arguments", "accuracy"),
+    [
+        ([SHIPS, "--expect", "harbour.pdf#2"], 0),
+        ([SHIPS, "--expect", "harbour.pdf", "--expect", "elsewhere.pdf"], 0.5),
+        (["Who conducted the Vienna Philharmonic?"], 1),
+    ],
+)
+def test_what_does_not_pass_ends_with_1(arguments: list[str], accuracy: float) -> None:
+    response = parsed("validate", *arguments, code=1)
+    assert response["overall_validation"]["passed"] is False
+    assert response["validation_results"][0]["validation_metrics"]["accuracy"] == accuracy
+    assert "Not passed" in pagelight("validate", *arguments, code=1).stdout
+
+
+@pytest.mark.usefixtures("library")
+def test_a_request_comes_from_a_file(tmp_path: Path) -> None:
+    request = {
+        "test_queries": [SHIPS],
+        "expected_sources": [{"query": SHIPS, "source": "harbour.pdf"}],
+        "consistency_runs": 1,
+        "top_k": 2,
+    }
+    file = tmp_path / "queries.json"
+    file.write_text(json.dumps(request), encoding="utf-8")
+    (validated,) = parsed("validate", "--file", file)["validation_results"]
+    assert len(validated["retrieved_chunks"]) == 2
+    (validated,) = parsed("validate", "--file", file, "--k", 1)["validation_results"]
+    assert len(validated["retrieved_chunks"]) == 1
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ([], 2, "give queries"),
+        (["a", "b", "--expect", "1", "--expect", "2", "--expect", "3"], 2, "more --expect"),
+        (["x" * 1000], 2, "test_queries"),
+        (["x", "--runs", "11"], 2, "--runs"),
+        (["x", "--k", "0"], 2, "--k"),
+        (["x", "--collection", "a:b"], 2, "collection"),
+        (["x", "--collection", "elsewhere"], 5, "elsewhere"),
+        (["x", "--file", "queries.json"], 2, "not both"),
+        (["--file", "nowhere.json"], 5, "nowhere.json"),
+        (["--file", __file__], 2, "not JSON"),
+    ],
+)
+def test_a_malformed_validation_says_why(arguments: list[str], code: int, message: str) -> None:
+    assert message in pagelight("validate", *arguments, code=code).stderr
+
+
+# Help and completion
+
+
+def commands(*group: str) -> list[str]:
+    text = pagelight(*group, "--help").stdout
+    return re.findall(r"^│ ([a-z]+)  ", text[text.index("Commands") :], re.MULTILINE)
+
+
+def test_whatever_prints_results_prints_json_too() -> None:
+    groups = {"keys", "jobs"}
+    for command in set(commands()) - WITHOUT_RESULTS - groups:
+        assert "--json" in pagelight(command, "--help").stdout, command
+    for group in (*groups, "documents"):
+        for subcommand in commands(group):
+            assert "--json" in pagelight(group, subcommand, "--help").stdout, (group, subcommand)
+
+
+def run_pagelight(**environment: str) -> str:
+    """What the installed command prints under an environment."""
+    command = shutil.which("pagelight", path=str(Path(sys.executable).parent))
+    assert command
+    run = subprocess.run([command], env={**os.environ, **environment}, capture_output=True, text=True, check=True)
+    assert run.stderr == ""
+    return run.stdout
+
+
+def completed(typed: str, **environment: str) -> list[str]:
+    """What bash is offered behind `typed`, whose last word is the one to be completed."""
+    last = str(typed.count(" "))
+    return run_pagelight(_PAGELIGHT_COMPLETE="complete_bash", COMP_WORDS=typed, COMP_CWORD=last, **environment).split()
+
+
+def test_the_shell_completes_commands_and_options() -> None:
+    assert completed("pagelight re") == ["reindex", "reembed", "restore"]
+    assert completed("pagelight jobs ") == ["list", "show"]
+    assert completed("pagelight ask --rer") == ["--rerank", "--rerank-by"]
+
+
+@pytest.mark.usefixtures("library")
+def test_the_shell_completes_names() -> None:
+    assert completed("pagelight search x --index ") == ["default"]
+    assert completed("pagelight search x --document ") == ["harbour.pdf", "orchard.pdf"]
+    assert completed("pagelight documents delete h") == ["harbour.pdf"]
+    assert completed("pagelight documents restore h") == []
+    assert completed("pagelight search x --index mistyped --document h") == []
+
+
+def test_nothing_is_made_for_a_completion(tmp_path: Path) -> None:
+    folder = tmp_path / "none"
+    assert completed("pagelight search x --index ", RAG_DATA_DIR=str(folder), RAG_DATABASE_URL="") == []
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_is_told_how_to_complete(shell: str) -> None:
+    assert f"_PAGELIGHT_COMPLETE=complete_{shell}" in run_pagelight(_PAGELIGHT_COMPLETE=f"source_{shell}")

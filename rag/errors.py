@@ -14,6 +14,7 @@ Every message says what is wrong and what to do. The tree::
     │   ├── UnsupportedFileError  a kind of file that cannot be taken in
     │   ├── LimitError            a file is larger than the request allows
     │   └── DuplicateError        the same content is in the index already
+    ├── ConflictError             a thing is not in the state that is needed for what is asked
     ├── IndexError                an index and what is asked of it do not fit
     ├── StoreError                the database or the file storage fails
     ├── RetrievalError            searching fails
@@ -50,7 +51,7 @@ class ConfigError(Error):
     """A setting is missing or wrong. Check the environment and the .env file."""
 
     code = "config"
-    http_status = 500
+    http_status = 409  # what is asked does not fit how this installation is set up
     exit_code = 3
 
 
@@ -121,6 +122,14 @@ class DuplicateError(SourceError):
 
     code = "duplicate"
     http_status = 409
+
+
+class ConflictError(Error):
+    """It is not in the state that this needs. Look at it and try again."""
+
+    code = "conflict"
+    http_status = 409
+    exit_code = 6
 
 
 class IndexError(Error):

@@ -11,15 +11,27 @@ import statistics
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pydantic
 from pydantic import alias_generators
 
 from rag import errors
-from rag.types import Hit, IndexName, Model, RetrievalOptions
+from rag.types import Hit, IndexName, Input, RetrievalOptions
 
 _TOKEN = re.compile(r"\w+")
+
+
+def _as_text(value: object) -> object:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+QuestionId = Annotated[
+    str,
+    pydantic.BeforeValidator(_as_text),
+    pydantic.WithJsonSchema({"anyOf": [{"type": "string", "minLength": 1, "maxLength": 200}, {"type": "integer"}]}),
+]
+"""A text or a number."""
 
 
 class Question(pydantic.BaseModel):
@@ -28,17 +40,16 @@ class Question(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(
         frozen=True,
         extra="ignore",
-        coerce_numbers_to_str=True,
         populate_by_name=True,
         alias_generator=alias_generators.to_camel,
     )
 
-    id: str = pydantic.Field(min_length=1, max_length=200)
+    id: Annotated[QuestionId, pydantic.Field(min_length=1, max_length=200)]
     question: str = pydantic.Field(min_length=1, max_length=4000)
     pdf: str
-    gold_pages: tuple[int, ...] = ()
+    gold_pages: tuple[Annotated[int, pydantic.Field(strict=True)], ...] = ()
     evidence: tuple[str, ...] = ()
-    answerable: bool = True
+    answerable: bool = pydantic.Field(default=True, strict=True)
 
     @property
     def file_name(self) -> str:
@@ -51,7 +62,7 @@ class Question(pydantic.BaseModel):
         return self.answerable and bool(self.gold_pages)
 
 
-class EvaluationRequest(Model):
+class EvaluationRequest(Input):
     """How well an index is searched for `questions`: among all its documents, or only in the question's own."""
 
     index_name: IndexName = "default"

@@ -82,7 +82,8 @@ class Gate:
             return Caller(self._engine.for_user(LOCAL_USER), SHARED_KEY, ("admin",))
         key = self._engine.authenticate(secret)
         if key is None:
-            self._limiter.count(f"failures of {_address(request)}", FAILURES_PER_MINUTE)
+            if self._engine.config.rag_rate_limit_per_minute:
+                self._limiter.count(f"failures of {_address(request)}", FAILURES_PER_MINUTE)
             raise errors.AuthError("The key is wrong, expired or revoked. Check it, or make another: pagelight keys.")
         return Caller(self._engine.for_user(key.user_id), str(key.id), key.permissions)
 

@@ -37,9 +37,10 @@ def create_app(engine: RAGEngine, *, root_path: str = "") -> FastAPI:
     app.state.gate = access.Gate(engine, limits.RateLimiter())
     app.state.questions = limits.Turns(config.rag_max_questions)
     app.state.searches = limits.Turns(limits.SEARCHES_AT_ONCE)
-    for routes in (status, questions, retrieval, documents, indexes, jobs, conversations):
-        app.include_router(routes.router)
-    problems.install(app)
+    parts = (status, questions, retrieval, documents, indexes, jobs, conversations)
+    for part in parts:
+        app.include_router(part.router)
+    problems.install(app, [route for part in parts for route in part.router.routes])
     app.add_middleware(
         limits.BodyLimits,
         seconds=config.rag_upload_timeout_seconds,

@@ -7,6 +7,7 @@ from typing import Any
 import pydantic
 
 from rag.types import (
+    TEXT,
     AnswerRequest,
     AnswerResponse,
     AnswerStatus,
@@ -41,7 +42,7 @@ class AskFilters(Model):
 class AskRequest(Model):
     """A question to one index."""
 
-    question: str = pydantic.Field(min_length=1, max_length=4000, pattern=r"\S")
+    question: str = pydantic.Field(min_length=1, max_length=4000, pattern=TEXT)
     filters: AskFilters = AskFilters()
     must_include: tuple[Keyword, ...] = pydantic.Field(default=(), max_length=20)
     must_include_mode: MustIncludeMode = "all"

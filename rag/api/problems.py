@@ -1,7 +1,7 @@
 """Every error as one shape: `{"success": false, "error": {"type", "message", "details"}}`."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -10,6 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Match
 
 from rag import errors
 from rag.types import ErrorBody, ErrorResponse
@@ -89,8 +90,14 @@ def _type(request: Request, code: str) -> str:
     return COLLECTION_TYPES.get(code, code) if is_collection else code
 
 
-def install(app: FastAPI) -> None:
-    """Have `app` answer with problems."""
+def _methods(routes: Sequence[BaseRoute], request: Request) -> set[str]:
+    """What the address takes: a route names only its own methods, and an address may have several routes."""
+    matching = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
+    return {method for route in matching for method in getattr(route, "methods", None) or ()}
+
+
+def install(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
+    """Have `app`, which has these routes, answer with problems."""
 
     @app.exception_handler(errors.Error)
     def ours(request: Request, error: errors.Error) -> JSONResponse:
@@ -108,10 +115,13 @@ def install(app: FastAPI) -> None:
         return problem(status, _type(request, "validation"), message, {"problems": problems})
 
     @app.exception_handler(HTTPException)
-    def of_http(_: Request, error: HTTPException) -> JSONResponse:
+    def of_http(request: Request, error: HTTPException) -> JSONResponse:
         status = HTTPStatus(error.status_code)
         kind = TYPES.get(status, status.phrase.lower().replace(" ", "_").replace("-", "_"))
-        return problem(status, kind, MESSAGES.get(status, str(error.detail)), headers=error.headers)
+        headers = dict(error.headers or {})
+        if status is HTTPStatus.METHOD_NOT_ALLOWED:
+            headers["allow"] = ", ".join(sorted(_methods(routes, request)))
+        return problem(status, kind, MESSAGES.get(status, str(error.detail)), headers=headers)
 
     @app.exception_handler(Exception)
     def unexpected(request: Request, _: Exception) -> JSONResponse:

@@ -21,6 +21,8 @@ CONNECT_SECONDS = 10.0
 
 UNREACHABLE = "The database cannot be reached. Check that it runs and that RAG_DATABASE_URL is right, then try again."
 
+UNSTORABLE = "A text has characters, or a number is of a size, that cannot be stored. Correct it and try again."
+
 Row = dict[str, Any]
 Connection = psycopg.Connection[Row]
 Statement = sql.SQL | sql.Composed
@@ -29,13 +31,18 @@ Result = TypeVar("Result")
 
 @contextmanager
 def store_errors() -> Iterator[None]:
-    """Errors of psycopg, its pool, SQLAlchemy and procrastinate come out as `errors.StoreError`, without any value."""
+    """Errors of psycopg, its pool, SQLAlchemy and procrastinate come out as ours, without any value.
+
+    As `errors.ValidationError` where a value cannot be stored, such as a text with NUL, else as `errors.StoreError`.
+    """
     try:
         yield
     except (psycopg.Error, sqlalchemy.exc.SQLAlchemyError, procrastinate.exceptions.ConnectorException) as error:
+        if isinstance(_origin(error), psycopg.DataError):
+            raise errors.ValidationError(UNSTORABLE, details=_details(_origin(error))) from error
         raise errors.StoreError(_explain(_origin(error)), details=_details(_origin(error))) from error
     except UnicodeEncodeError as error:
-        raise errors.StoreError("A text has characters that cannot be stored. Remove them and try again.") from error
+        raise errors.ValidationError(UNSTORABLE) from error
 
 
 def _origin(error: BaseException) -> BaseException:

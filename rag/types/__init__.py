@@ -47,7 +47,7 @@ from rag.types.indexing import (
     SyncReport,
 )
 from rag.types.jobs import Job, JobKind, JobStatus, ReindexRequest
-from rag.types.requests import Auth, IndexName, IndexReference, ProviderOptions
+from rag.types.requests import STORABLE, TEXT, Auth, IndexName, IndexReference, ProviderOptions
 from rag.types.results import RetrievalResult, RetrievedChunk
 from rag.types.search import (
     Candidate,
@@ -76,6 +76,7 @@ from rag.types.text import (
     BlockKind,
     Chunk,
     Highlight,
+    Input,
     Line,
     Model,
     PageInfo,
@@ -108,6 +109,8 @@ __all__ = [
     "GOOGLE_APPS",
     "PERMISSIONS",
     "PRESENTATIONS",
+    "STORABLE",
+    "TEXT",
     "AdapterOptions",
     "AnswerEvent",
     "AnswerOptions",
@@ -154,6 +157,7 @@ __all__ = [
     "IndexRequest",
     "IndexStats",
     "IndexTarget",
+    "Input",
     "Job",
     "JobKind",
     "JobStatus",

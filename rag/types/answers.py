@@ -10,7 +10,7 @@ import pydantic
 from rag.types.documents import PRESENTATIONS
 from rag.types.requests import Auth, AuthField, ProviderOptions, spread
 from rag.types.search import Hit, RetrievalRequest, SearchMode, Usage
-from rag.types.text import Model, Region
+from rag.types.text import Input, Model, Region
 
 
 class Verdict(StrEnum):
@@ -120,14 +120,14 @@ class Sentence(Model):
     end: int
 
 
-class Message(Model):
+class Message(Input):
     """A turn of a conversation."""
 
     role: Literal["user", "assistant"]
     content: str = pydantic.Field(max_length=100_000)
 
 
-class AnswerOptions(Model):
+class AnswerOptions(Input):
     """What counts as an answer, how much of what was found is read for it, and whether an earlier one will do.
 
     An earlier answer is taken up only for the same question, sources, model and options; it is checked again.
@@ -139,7 +139,7 @@ class AnswerOptions(Model):
     use_cache: bool = True
 
 
-class GenerationOptions(Model):
+class GenerationOptions(Input):
     """Which model writes, and how. `provider` "extractive" quotes the sources and needs no model.
 
     `auth` is a key for that provider, who must then be named. What a request groups as `options` is taken up too.

@@ -7,7 +7,7 @@ from typing import Literal
 
 import pydantic
 
-from rag.types.text import Model, PageInfo
+from rag.types.text import Input, Model, PageInfo
 
 GOOGLE_DOCUMENT = "application/vnd.google-apps.document"
 GOOGLE_PRESENTATION = "application/vnd.google-apps.presentation"
@@ -77,7 +77,7 @@ class ParsingConfig(Model):
     max_pages: int = 20_000
 
 
-class ChunkingOptions(Model):
+class ChunkingOptions(Input):
     """How blocks are cut into chunks; sizes in characters."""
 
     chunk_size_chars: int = pydantic.Field(default=1200, ge=100, le=8000)

@@ -8,7 +8,7 @@ import pydantic
 from rag.types.documents import ChunkingOptions, Index
 from rag.types.requests import Auth, AuthField, ProviderOptions
 from rag.types.search import Usage
-from rag.types.text import Model
+from rag.types.text import Input, Model
 
 FileId = Annotated[str, pydantic.Field(min_length=1, max_length=8000)]
 
@@ -25,7 +25,7 @@ class SourceFile(NamedTuple):
     mime_type: str | None = None
 
 
-class Source(Model):
+class Source(Input):
     """A folder: a local path, a URL that fsspec knows, or `gdrive://` and the id of a folder in Google Drive.
 
     `include_mime_types` judges a file by its name; empty means every kind that can be read. `exclude_file_ids` are
@@ -38,7 +38,7 @@ class Source(Model):
     exclude_file_ids: tuple[str, ...] = ()
 
 
-class IndexTarget(Model):
+class IndexTarget(Input):
     """The index to fill: `index_file_id` (the id or name of one there is) before `index_name` (made if there is none).
 
     `destination_folder_id` is accepted and means nothing here: an index is in the database.
@@ -55,7 +55,7 @@ class EmbeddingProviderOptions(ProviderOptions):
     dimensions: int | None = pydantic.Field(default=None, ge=1, le=4000)
 
 
-class EmbeddingOptions(Model):
+class EmbeddingOptions(Input):
     """The embedding model of a new index; None: that of the index there is, else what the settings and keys allow."""
 
     provider: str | None = None
@@ -63,7 +63,7 @@ class EmbeddingOptions(Model):
     provider_options: EmbeddingProviderOptions = EmbeddingProviderOptions()
 
 
-class IndexingLimits(Model):
+class IndexingLimits(Input):
     """How much is taken in at once: files beyond `max_files`, or with too many chunks, are left out and reported.
 
     Without `skip_parse_failures` the first file that fails ends the work with its error.
@@ -74,7 +74,7 @@ class IndexingLimits(Model):
     skip_parse_failures: bool = True
 
 
-class IndexRequest(Model):
+class IndexRequest(Input):
     """Take a folder into an index. `auth` is for the provider that embeds."""
 
     source: Source

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from rag.types.documents import Progress
 from rag.types.indexing import Source
 from rag.types.requests import IndexName
-from rag.types.text import Model
+from rag.types.text import Input, Model
 
 JobKind = Literal["reindex", "sync", "evaluation"]
 JobStatus = Literal["queued", "running", "done", "failed"]
@@ -39,7 +39,7 @@ class Job(Model):
         return self.status in {"done", "failed"}
 
 
-class ReindexRequest(Model):
+class ReindexRequest(Input):
     """Read every document of an index anew, or make the index follow a folder (`source`)."""
 
     index_name: IndexName = "default"

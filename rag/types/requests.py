@@ -6,20 +6,27 @@ from typing import Annotated
 import pydantic
 from pydantic import alias_generators
 
-from rag.types.text import Model
+from rag.types.text import Input, Model
+
+STORABLE = r"^[^\x00]*$"
+"""Text that PostgreSQL can keep."""
+
+TEXT = r"^[^\x00]*[^\x00\s][^\x00]*$"
+"""The same, and not only white space."""
 
 IndexName = Annotated[
     str,
     pydantic.Field(
         min_length=1,
         max_length=200,
-        validation_alias=pydantic.AliasChoices("index_name", "indexName", "index_file_id", "indexFileId"),
+        pattern=STORABLE,
+        validation_alias=pydantic.AliasChoices("indexName", "index_name", "index_file_id", "indexFileId"),
     ),
 ]
 """An index's name, or its id."""
 
 
-class IndexReference(Model):
+class IndexReference(Input):
     """An index by name or id."""
 
     index_name: IndexName = "default"
@@ -34,14 +41,14 @@ class Auth(Model):
 AuthField = Annotated[Auth, pydantic.Field(exclude=True, repr=False)]
 
 
-class ProviderOptions(Model):
+class ProviderOptions(Input):
     """How patient to be with a provider in one request; None: as the settings say."""
 
     timeout_seconds: float | None = pydantic.Field(default=None, gt=0, le=3600)
     max_retries: int | None = pydantic.Field(default=None, ge=0, le=10)
 
 
-class QueryEmbedding(Model):
+class QueryEmbedding(Input):
     """How a query is embedded. The model is the index's own."""
 
     provider_options: ProviderOptions = ProviderOptions()

@@ -7,7 +7,7 @@ import pydantic
 
 from rag.types.documents import PRESENTATIONS
 from rag.types.requests import Auth, AuthField, IndexName, QueryEmbedding, gather
-from rag.types.text import Chunk, Model, Passage
+from rag.types.text import Chunk, Input, Model, Passage
 
 SearchMode = Literal["vector", "lexical", "hybrid"]
 Fusion = Literal["weighted", "rrf"]
@@ -15,11 +15,11 @@ MustIncludeMode = Literal["all", "any"]
 Keyword = Annotated[str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
 
-class Filters(Model):
+class Filters(Input):
     """What may be searched; empty means everything."""
 
     document_ids: tuple[uuid.UUID, ...] = pydantic.Field(
-        default=(), validation_alias=pydantic.AliasChoices("document_ids", "documentIds", "file_ids", "fileIds")
+        default=(), validation_alias=pydantic.AliasChoices("documentIds", "document_ids", "file_ids", "fileIds")
     )
     mime_types: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Candidate(NamedTuple):
     score: float
 
 
-class RerankOptions(Model):
+class RerankOptions(Input):
     """Whether the best `top_n` candidates are ordered anew, by the embedded cross-encoder or by the language model."""
 
     enabled: bool = False
@@ -59,7 +59,7 @@ class RerankOptions(Model):
     by: Literal["cross_encoder", "llm"] = "cross_encoder"
 
 
-class RetrievalOptions(Model):
+class RetrievalOptions(Input):
     """How to search. Scores are in 0..1; results below `min_score` are left out.
 
     `multi_query` is how many rewrites of the query are searched beside it, `hyde` whether a hypothetical answer is;
@@ -95,7 +95,7 @@ BESIDE_RETRIEVAL = ("top_k", "min_score", "mode", "vector_weight", "lexical_weig
 """Options of retrieval that may also stand at the top of a request, as they once did."""
 
 
-class RetrievalRequest(Model):
+class RetrievalRequest(Input):
     """What a search and a question have in common. `auth` is for the provider that embeds the index."""
 
     index_name: IndexName = "default"

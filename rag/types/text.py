@@ -1,9 +1,9 @@
 """Boxes, lines and blocks: text and where it stands on a page."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import pydantic
 from pydantic import alias_generators
@@ -19,6 +19,40 @@ class Model(pydantic.BaseModel):
         alias_generator=alias_generators.to_camel,
         hide_input_in_errors=True,  # it may be a key, or a document
     )
+
+
+class Input(Model):
+    """Base of what callers send."""
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _keep_kinds_apart(cls, values: object) -> object:
+        return keep_kinds_apart(cls, values)
+
+
+def keep_kinds_apart(model: type[pydantic.BaseModel], values: object) -> object:
+    """`values` for `model`, unless a truth value, a number or a time stands for another, which pydantic would convert.
+
+    Raises:
+        ValueError: they do.
+    """
+    if isinstance(values, Mapping):
+        for name, field in model.model_fields.items():
+            for key in (name, alias_generators.to_camel(name)):
+                if key in values and not _is_of_kind(values[key], {field.annotation, *get_args(field.annotation)}):
+                    raise ValueError(f"{key} is of another kind: a number, a truth value and a time are no substitutes")
+    return values
+
+
+def _is_of_kind(value: object, kinds: set[Any]) -> bool:
+    if isinstance(value, bool):
+        return not kinds & NUMBERS or bool in kinds
+    if isinstance(value, int | float):
+        return not kinds & {bool, pydantic.AwareDatetime} or bool(kinds & NUMBERS)
+    return True
+
+
+NUMBERS = {int, float}
 
 
 class Rect(NamedTuple):

@@ -4,6 +4,8 @@ from typing import Annotated, Any, Literal
 
 import pydantic
 
+from rag.types.text import keep_kinds_apart
+
 DEFAULT_QUERY_MODEL = "embed-english-v3.0"
 """What callers of such an interface name when they have no wish: the collection's own model."""
 
@@ -18,7 +20,16 @@ class Plain(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
-class RetrieveRequest(Plain):
+class PlainInput(Plain):
+    """Base of those that callers send."""
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _keep_kinds_apart(cls, values: object) -> object:
+        return keep_kinds_apart(cls, values)
+
+
+class RetrieveRequest(PlainInput):
     """Search a collection. `query_embedding_model` must be the model of the collection, or the default."""
 
     query: Query
@@ -70,7 +81,7 @@ class RetrieveResponse(Plain):
     metrics: RetrieveMetrics
 
 
-class ExpectedSource(Plain):
+class ExpectedSource(PlainInput):
     """What must be among the results of a query; without `query` of the test query in the same position.
 
     A source is a document's name, its path or URL, or its id; with `page`, a chunk on that page.
@@ -81,7 +92,7 @@ class ExpectedSource(Plain):
     page: int | None = pydantic.Field(default=None, ge=1)
 
 
-class ValidationRequest(Plain):
+class ValidationRequest(PlainInput):
     """Run test queries against a collection, each `consistency_runs` times."""
 
     collection: Collection = "default"

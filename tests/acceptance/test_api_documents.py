@@ -108,7 +108,7 @@ def test_trash_and_back(web: httpx.Client, ready: str) -> None:
         items = web.get("/documents", params={"trash": trash, "limit": 500}).json()["items"]
         return number in {item["id"] for item in items}
 
-    assert api.error_of(web.delete(ready, params={"permanent": True})) == (422, "validation")
+    assert api.error_of(web.delete(ready, params={"permanent": True})) == (409, "conflict")
     assert web.delete(ready).status_code == 204
     assert (listed(trash=False), listed(trash=True)) == (False, True)
     assert web.post(f"{ready}/restore").json()["deletedAt"] is None

@@ -7,10 +7,10 @@ import pydantic
 from fastapi import APIRouter, Query, Request
 
 from rag.api.access import Reader, Writer
-from rag.types import ChatMessage, Conversation, IndexName, Model
+from rag.types import STORABLE, TEXT, ChatMessage, Conversation, IndexName, Model
 
-IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200)]
-Title = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=r"\S")]
+IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=STORABLE)]
+Title = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=TEXT)]
 
 router = APIRouter(tags=["conversations"])
 
@@ -44,7 +44,7 @@ class NewTitle(Model):
 class NewQuestion(Model):
     """The next question of a chat."""
 
-    question: str = pydantic.Field(min_length=1, max_length=4000, pattern=r"\S")
+    question: str = pydantic.Field(min_length=1, max_length=4000, pattern=TEXT)
 
 
 @router.get("/conversations")

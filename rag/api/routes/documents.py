@@ -11,9 +11,9 @@ from fastapi.responses import FileResponse
 from rag import errors
 from rag.api.access import Caller, Reader, Writer
 from rag.api.pages import Limit, Offset, Page, page
-from rag.types import Chunk, Document, Model, Rect, Region
+from rag.types import STORABLE, Chunk, Document, Model, Rect, Region
 
-IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200)]
+IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=STORABLE)]
 IdempotencyKey = Annotated[
     str | None,
     Header(
@@ -24,7 +24,7 @@ IdempotencyKey = Annotated[
     ),
 ]
 Box = Annotated[str, pydantic.Field(pattern=r"^\d{1,5}(\.\d{1,6})?(,\d{1,5}(\.\d{1,6})?){3}$")]
-Search = Annotated[str | None, Query(max_length=200, description="Part of a name or title.")]
+Search = Annotated[str | None, Query(max_length=200, pattern=STORABLE, description="Part of a name or title.")]
 
 MAX_ZOOM_PIXELS = 20_000_000
 """Of a page's picture: beyond it the zoom is made smaller."""
@@ -48,7 +48,7 @@ def upload(
     response: Response,
     sender: Writer,
     file: Annotated[UploadFile, File(description="PDF, DOCX, PPTX, HTML, Markdown or text.")],
-    index_name: Annotated[IndexField, Form(alias="indexName")] = "default",
+    index_name: Annotated[str, Form(alias="indexName", max_length=200, pattern=STORABLE)] = "default",
     password: Annotated[str | None, Form(max_length=1000, description="Opens an encrypted file; not kept.")] = None,
     idempotency_key: IdempotencyKey = None,
 ) -> Document:
@@ -91,7 +91,7 @@ def delete_document(sender: Writer, document_id: uuid.UUID, permanent: bool = Fa
     if not permanent:
         sender.engine.trash([document.id])
     elif not sender.engine.purge([document.id]):
-        raise errors.ValidationError(
+        raise errors.ConflictError(
             "Only documents in the trash are removed for good. Delete it without `permanent` first."
         )
 
@@ -134,8 +134,8 @@ def list_chunks(
     "/documents/{document_id}/content",
     response_class=FileResponse,
     responses={
-        200: {"content": {"application/octet-stream": {}}, "description": "The file"},
-        206: {"content": {"application/octet-stream": {}}, "description": "The asked-for ranges of it"},
+        200: {"content": {"*/*": {}}, "description": "The file"},
+        206: {"content": {"*/*": {}}, "description": "The asked-for ranges of it"},
         304: {"description": "The client has it already"},
         416: {"content": {"text/plain": {}}, "description": "There is no such range"},
     },

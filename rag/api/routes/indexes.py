@@ -6,9 +6,9 @@ import pydantic
 from fastapi import APIRouter
 
 from rag.api.access import Reader, Writer
-from rag.types import Index, IndexStats, Model
+from rag.types import STORABLE, Index, IndexStats, Model
 
-Name = Annotated[str, pydantic.Field(min_length=1, max_length=200)]
+Name = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=STORABLE)]
 
 router = APIRouter(tags=["indexes"])
 

@@ -1,0 +1,75 @@
+"""The REST API as a process of its own."""
+
+import ipaddress
+import logging
+import sys
+
+import uvicorn
+from pythonjsonlogger.core import RESERVED_ATTRS
+from pythonjsonlogger.json import JsonFormatter
+
+from rag import errors
+from rag.api.app import create_app
+from rag.engine import RAGEngine
+
+KEEP_ALIVE_SECONDS = 30
+SHUTDOWN_SECONDS = 10
+MAX_CONNECTIONS = 500
+"""Beyond it the server answers 503 at once."""
+
+LOG_FIELDS = "{asctime}{levelname}{name}{message}"
+
+
+def serve(engine: RAGEngine, host: str, port: int) -> None:
+    """Answer requests until stopped by SIGINT or SIGTERM; the log is JSON, a line per request, on stderr.
+
+    Raises:
+        errors.ConfigError: other machines could reach it, and no key is configured.
+    """
+    require_key(engine, host)
+    log_as_json()
+    uvicorn.run(
+        create_app(engine),
+        host=host,
+        port=port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        limit_concurrency=MAX_CONNECTIONS,
+    )
+
+
+def require_key(engine: RAGEngine, host: str) -> None:
+    """See that other machines are answered only with a key.
+
+    Raises:
+        errors.ConfigError: `host` is not this machine alone, and there is neither RAG_API_KEY nor a key of a user.
+    """
+    if not is_loopback(host) and not engine.config.rag_api_key and not engine.keys_exist():
+        raise errors.ConfigError(
+            f"At {host} other machines reach the server, so it needs a key. Make one: pagelight keys create --name "
+            "LABEL. Or set RAG_API_KEY."
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches the address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def log_as_json() -> None:
+    """Have every logger of this process write lines of JSON to stderr."""
+    handler = logging.StreamHandler(sys.stderr)
+    renamed = {"asctime": "time", "levelname": "level", "name": "logger"}
+    unwanted = [*RESERVED_ATTRS, "color_message"]  # uvicorn says things twice, once for terminals
+    handler.setFormatter(JsonFormatter(LOG_FIELDS, style="{", rename_fields=renamed, reserved_attrs=unwanted))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    for name in ("rag", "uvicorn"):
+        logging.getLogger(name).setLevel(logging.INFO)

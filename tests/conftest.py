@@ -1,6 +1,7 @@
 """What holds for every test: no setting, key or file of the developer's machine reaches it."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,6 +50,15 @@ def clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path
         environment.setenv("RAG_DATA_DIR", str(folder / "data"))
         environment.chdir(folder)
         yield folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> None:
+    """Ctrl-C reaches the processes that tests start, also where the tests themselves run in the background.
+
+    A shell lets what it starts there ignore it, and what ignores it hands that on.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

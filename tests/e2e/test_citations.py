@@ -3,7 +3,7 @@
 import functools
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from rag.types import Rect
 from tests.e2e import steps
@@ -33,10 +33,11 @@ def near(one: Rect, other: Rect) -> bool:
 def test_clicked_citation_lights_the_words(page: Page, papers: dict[str, Paper], name: str) -> None:
     paper = papers[name]
     answer = steps.ask(page, paper.question)
-    steps.open_page(page, 1)
-    steps.cite(answer, paper)
     expected = paper.boxes()
     number = expected[0][0]
+    expect(page.get_by_label("Page", exact=True)).to_have_value(str(number))  # the answer's first source is shown
+    steps.open_page(page, 1)
+    steps.cite(answer, paper)
     marks = steps.lit(page, number)
     assert len(marks) == len(expected)
     assert all(near(mark, box) for mark, (_, box) in zip(marks, expected, strict=True)), (marks, expected)

@@ -82,10 +82,10 @@ def kill(*pids: int) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def kill_everything(root: Path) -> None:
-    """As a power cut does, as far as processes can tell."""
+def kill_everything(root: Path, process: subprocess.Popen[str]) -> None:
+    """As a power cut does, as far as processes can tell; `process` is the last user, after whom it would stop."""
     server = [*children(postmaster(root)), postmaster(root)]
-    kill(supervisor(root), *server)
+    kill(supervisor(root), *server, process.pid)
     assert eventually(lambda: not is_running(root))
 
 
@@ -462,8 +462,7 @@ def test_a_terminated_supervisor_stops_the_server_in_good_order(root: Path) -> N
 def test_everything_killed_at_once_loses_nothing(root: Path) -> None:
     with user(root) as (process, url):
         add_fact(url, 1)
-        process.kill()
-        kill_everything(root)
+        kill_everything(root, process)
 
     with running(root) as server:
         assert facts(server.url) == [1]
@@ -490,8 +489,7 @@ def stale_root(root: Path) -> Path:
     """A root whose server was killed, its `postmaster.pid` and socket lock left there."""
     with user(root) as (process, url):
         add_fact(url, 1)
-        process.kill()
-        kill_everything(root)
+        kill_everything(root, process)
     assert (root / "pgdata" / "postmaster.pid").exists()
     return root
 

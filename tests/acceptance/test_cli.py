@@ -618,4 +618,4 @@ def test_a_taken_port_is_named_before_anything_starts() -> None:
         taken.bind(("localhost", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert f"Port {port} is taken" in pagelight("run", "--port", port, code=3).stderr
+        assert f"Port {port} of localhost is taken" in pagelight("run", "--port", port, code=3).stderr

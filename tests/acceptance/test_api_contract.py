@@ -18,11 +18,13 @@ import pytest
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
 
-from rag.api import create_app
+from rag.api import create_app, limits
 from rag.api.asking import AskRequest
 from rag.config import load_config
 from rag.engine import RAGEngine
-from tests import pdfs
+from rag.engine.validation import validate
+from rag.types import Hit, ValidationRequest
+from tests import pdfs, sources
 from tests.acceptance import api
 
 PATIENCE_SECONDS = 120.0
@@ -156,7 +158,7 @@ def test_the_engine_gives_plain_objects_that_become_the_same_json(engine: RAGEng
 
 
 @pytest.mark.parametrize(
-    ("filters", "sources"),
+    ("filters", "expected"),
     [
         ({}, {"data/policies.md#0", "data/faq.txt#0"}),
         ({"sources": ["data/policies.md"]}, {"data/policies.md#0"}),
@@ -167,11 +169,11 @@ def test_the_engine_gives_plain_objects_that_become_the_same_json(engine: RAGEng
     ],
 )
 def test_sources_and_their_beginnings_choose_documents(
-    web: httpx.Client, filters: dict[str, object], sources: set[str]
+    web: httpx.Client, filters: dict[str, object], expected: set[str]
 ) -> None:
     answer = web.post("/ask", json={"question": "What about a refund and delivery?", "filters": filters}).json()
-    assert set(answer["sources"]) <= sources
-    assert bool(answer["sources"]) == bool(sources)
+    assert set(answer["sources"]) <= expected
+    assert bool(answer["sources"]) == bool(expected)
 
 
 def test_keywords_are_all_needed_unless_any_will_do(web: httpx.Client) -> None:
@@ -241,6 +243,49 @@ def test_a_database_that_is_down_is_named(tmp_path: Path, path: str, body: dict[
         assert api.error_of(response) == (503, kind)
         assert "postgresql://" not in response.text
         assert api.error_of(client.get("/health")) == (503, "store")
+
+
+@pytest.mark.parametrize(
+    ("turns", "path", "body"),
+    [
+        ("questions", "/ask", {"question": "x"}),
+        ("questions", "/validate", {"test_queries": ["x"]}),
+        ("searches", "/retrieve", {"query": "x"}),
+    ],
+)
+def test_who_gets_no_turn_is_told_when_to_come_back(
+    engine: RAGEngine, turns: str, path: str, body: dict[str, object]
+) -> None:
+    app = create_app(engine)
+    only = limits.Turns(1, patience_seconds=0.0)
+    setattr(app.state, turns, only)
+    client = TestClient(app, headers={"x-api-key": api.SHARED_KEY})
+    with only.take():
+        refused = client.post(path, json=body)
+    assert api.error_of(refused) == (503, "busy")
+    assert int(refused.headers["retry-after"]) > 0
+    assert client.post(path, json=body).status_code == 200
+
+
+# --- validation of what varies ---
+
+
+def test_runs_that_differ_are_inconsistent() -> None:
+    one, two = sources.hit("One."), sources.hit("Two.", name="other.pdf")
+    runs = iter([[_scored(one, 0.8), _scored(two, 0.4)], [_scored(one, 0.6)]])
+    request = ValidationRequest(test_queries=("x",), consistency_runs=2)
+    response = validate(request, lambda _: next(runs), lambda hit: hit.chunk, lambda _, texts: [1.0 for _ in texts])
+    (result,) = response.validation_results
+    assert result.consistency_score == 0.5  # the first rank is the same, the second is not
+    assert result.validation_metrics.relevance_score == pytest.approx(0.6)  # of the first run
+    assert result.validation_metrics.consistency_variance == pytest.approx((0.1**2 + 0) / 2)
+    assert response.overall_validation.passed is False
+    assert response.overall_validation.score == pytest.approx((1 + 0.6 + 0.5) / 3)
+    assert "0 the same in every run" in response.overall_validation.summary
+
+
+def _scored(hit: Hit, score: float) -> Hit:
+    return hit.model_copy(update={"final_score": score})
 
 
 # --- curl ---

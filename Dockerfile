@@ -17,7 +17,7 @@ WORKDIR /app
 COPY requirements.lock ./
 RUN pip install --no-cache-dir --no-deps --require-hashes -r requirements.lock
 
-COPY pyproject.toml README.md LICENSE app.py ./
+COPY pyproject.toml README.md LICENSE app.py server.py ./
 COPY .streamlit .streamlit
 COPY pages pages
 COPY rag rag

@@ -77,15 +77,19 @@ def spawn() -> subprocess.Popen[bytes]:
     )
 
 
+_keeping = threading.Lock()
+
+
 def keep() -> None:
-    """Keep a worker beside this process: one that dies is followed by another."""
+    """Keep a worker beside this process: one that dies is followed by another. Called again it does nothing."""
+    if _keeping.acquire(blocking=False):
+        threading.Thread(target=_run_workers, name="worker-keeper", daemon=True).start()
 
-    def run_workers() -> None:
-        while True:
-            spawn().wait()
-            time.sleep(RECONNECT_SECONDS)
 
-    threading.Thread(target=run_workers, name="worker-keeper", daemon=True).start()
+def _run_workers() -> None:
+    while True:
+        spawn().wait()
+        time.sleep(RECONNECT_SECONDS)
 
 
 def _end_with(parent: int) -> None:

@@ -58,8 +58,9 @@ class Gate:
     this machine is "local": a page of another site that is open in their browser is not, nor is another machine.
     """
 
-    def __init__(self, engine: RAGEngine, limiter: RateLimiter) -> None:
+    def __init__(self, engine: RAGEngine, limiter: RateLimiter, *, needs_key: bool = False) -> None:
         self._engine = engine
+        self._needs_key = needs_key
         self._limiter = limiter
         shared = engine.config.rag_api_key
         self._shared = shared.get_secret_value().encode() if shared else None
@@ -88,7 +89,7 @@ class Gate:
         return Caller(self._engine.for_user(key.user_id), str(key.id), key.permissions)
 
     def _without_key(self, request: Request) -> Caller:
-        if self._shared or self._engine.keys_exist():
+        if self._needs_key or self._shared or self._engine.keys_exist():
             raise errors.AuthError("A key is needed. Send it in the header x-api-key.")
         if not (_is_loopback(_address(request)) and _is_loopback(request.url.hostname or "")):
             raise errors.ForbiddenError(

@@ -17,8 +17,11 @@ those words on the page. Send your key as `x-api-key` or as a bearer token. Ever
 EXPOSED_HEADERS = ("x-request-id", "etag", "content-disposition", "retry-after", "location", "idempotency-replayed")
 
 
-def create_app(engine: RAGEngine, *, root_path: str = "") -> FastAPI:
-    """The REST API over an engine, which stays the caller's to close. `root_path`: where the app is mounted."""
+def create_app(engine: RAGEngine, *, root_path: str = "", needs_key: bool = False) -> FastAPI:
+    """The REST API over an engine, which stays the caller's to close.
+
+    `root_path` is where it is mounted. With `needs_key` nobody is answered without a key, though none be configured.
+    """
     config = engine.config
     metrics = observing.Metrics()
     app = FastAPI(
@@ -34,7 +37,7 @@ def create_app(engine: RAGEngine, *, root_path: str = "") -> FastAPI:
     )
     app.state.engine = engine
     app.state.metrics = metrics
-    app.state.gate = access.Gate(engine, limits.RateLimiter())
+    app.state.gate = access.Gate(engine, limits.RateLimiter(), needs_key=needs_key)
     app.state.questions = limits.Turns(config.rag_max_questions)
     app.state.searches = limits.Turns(limits.SEARCHES_AT_ONCE)
     parts = (status, questions, retrieval, documents, indexes, jobs, conversations)

@@ -17,7 +17,7 @@ from rag.cli.door import load, open_engine
 SOURCE_TREE = Path(__file__).resolve().parents[2]
 INSTALLED = Path(sysconfig.get_path("data")) / "share" / "pagelight"
 """Where a wheel puts `app.py` and its pages."""
-PARTS = ("app.py", "pages/chat.py")
+PARTS = ("server.py", "app.py", "pages/chat.py")
 
 
 def run(
@@ -27,7 +27,7 @@ def run(
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the app in the browser.")] = True,
 ) -> None:
-    """Serve the app, until stopped by Ctrl-C.
+    """Serve the app, and the REST API under /api, until stopped by Ctrl-C.
 
     pagelight run
     pagelight run --port 9000 --no-browser
@@ -45,17 +45,17 @@ def run(
 
 
 def find_app() -> Path:
-    """The app's script: in the source tree that this runs from, else where a wheel put it.
+    """The server's script: in the source tree that this runs from, else where a wheel put it.
 
     Raises:
         errors.ConfigError: it is in neither place.
     """
     for folder in (SOURCE_TREE, INSTALLED):
         if all((folder / part).is_file() for part in PARTS):
-            return folder / "app.py"
+            return folder / "server.py"
     raise errors.ConfigError(
-        f"The app's files are missing: there is no app.py with its pages in {SOURCE_TREE} or {INSTALLED}. "
-        "Reinstall Pagelight, or run it from its source folder."
+        f"The app's files are missing: there is no server.py with app.py and its pages in {SOURCE_TREE} or "
+        f"{INSTALLED}. Reinstall Pagelight, or run it from its source folder."
     )
 
 

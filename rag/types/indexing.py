@@ -6,11 +6,12 @@ from typing import Annotated, Literal, NamedTuple
 import pydantic
 
 from rag.types.documents import ChunkingOptions, Index
-from rag.types.requests import Auth, AuthField, ProviderOptions
+from rag.types.requests import STORABLE, Auth, AuthField, ProviderOptions
 from rag.types.search import Usage
 from rag.types.text import Input, Model
 
-FileId = Annotated[str, pydantic.Field(min_length=1, max_length=8000)]
+FileId = Annotated[str, pydantic.Field(min_length=1, max_length=8000, pattern=STORABLE)]
+Text = Annotated[str, pydantic.Field(pattern=STORABLE)]
 
 
 class SourceFile(NamedTuple):
@@ -34,8 +35,8 @@ class Source(Input):
 
     folder_id: FileId
     include_subfolders: bool = True
-    include_mime_types: tuple[str, ...] = ()
-    exclude_file_ids: tuple[str, ...] = ()
+    include_mime_types: tuple[Text, ...] = ()
+    exclude_file_ids: tuple[Text, ...] = ()
 
 
 class IndexTarget(Input):

@@ -1,7 +1,5 @@
 """Who is asking, and the engine that answers them."""
 
-import subprocess
-
 import streamlit as st
 
 from rag import worker
@@ -9,26 +7,25 @@ from rag.engine import RAGEngine
 
 LOCAL_USER = "local"
 """The single user of an app without a login."""
-WORKER_CHECK_SECONDS = 10
+
+
+_given: list[RAGEngine] = []
+
+
+def use(engine: RAGEngine) -> None:
+    """Let the pages work with an engine that this process has already."""
+    _given.append(engine)
 
 
 @st.cache_resource(show_spinner="Starting the database and the models …")
 def shared_engine() -> RAGEngine:
     """The process's engine; only `engine` hands it out, bound to a user."""
-    return RAGEngine()
+    return _given[-1] if _given else RAGEngine()
 
 
-@st.cache_resource
-def _workers() -> list[subprocess.Popen[bytes]]:
-    return []
-
-
-@st.cache_resource(ttl=WORKER_CHECK_SECONDS, show_spinner=False)
-def _keep_a_worker() -> None:
-    """See that this process has a worker that reads documents; it ends with this process."""
-    workers = _workers()
-    if not workers or workers[-1].poll() is not None:
-        workers.append(worker.spawn())
+def has_login() -> bool:
+    """Whether people log in (OpenID Connect): `.streamlit/secrets.toml` has an `[auth]` section."""
+    return st.secrets.load_if_toml_exists() and "auth" in st.secrets
 
 
 def user_id() -> str | None:
@@ -50,5 +47,5 @@ def engine() -> RAGEngine:
         st.stop()
     shared = shared_engine()
     if shared.config.rag_worker:
-        _keep_a_worker()
+        worker.keep()
     return shared.for_user(user)

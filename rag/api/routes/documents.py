@@ -26,6 +26,8 @@ IdempotencyKey = Annotated[
 Box = Annotated[str, pydantic.Field(pattern=r"^\d{1,5}(\.\d{1,6})?(,\d{1,5}(\.\d{1,6})?){3}$")]
 Search = Annotated[str | None, Query(max_length=200, pattern=STORABLE, description="Part of a name or title.")]
 
+DEFAULT_INDEX = "default"
+
 MAX_ZOOM_PIXELS = 20_000_000
 """Of a page's picture: beyond it the zoom is made smaller."""
 
@@ -38,6 +40,16 @@ class PasswordRequest(Model):
     password: pydantic.SecretStr = pydantic.Field(max_length=1000)
 
 
+class UploadForm(pydantic.BaseModel):
+    """A file, the index it goes into, and what opens it if it is encrypted. The password is not kept."""
+
+    model_config = pydantic.ConfigDict(extra="forbid")
+
+    file: Annotated[UploadFile, File(description="PDF, DOCX, PPTX, HTML, Markdown or text.")]
+    index_name: Annotated[str, pydantic.Field(alias="indexName", max_length=200, pattern=STORABLE)] = DEFAULT_INDEX
+    password: Annotated[str | None, pydantic.Field(max_length=1000)] = None
+
+
 @router.post(
     "/documents",
     status_code=202,
@@ -47,14 +59,16 @@ def upload(
     *,
     response: Response,
     sender: Writer,
-    file: Annotated[UploadFile, File(description="PDF, DOCX, PPTX, HTML, Markdown or text.")],
-    index_name: Annotated[str, Form(alias="indexName", max_length=200, pattern=STORABLE)] = "default",
-    password: Annotated[str | None, Form(max_length=1000, description="Opens an encrypted file; not kept.")] = None,
+    form: Annotated[UploadForm, Form(media_type="multipart/form-data")],
     idempotency_key: IdempotencyKey = None,
 ) -> Document:
     """Take a file in. It is read in the background: its `status` becomes `ready` or `failed`."""
     document, is_new = sender.engine.upload(
-        file.file, file.filename or "unnamed", index_name=index_name, password=password, key=idempotency_key
+        form.file.file,
+        form.file.filename or "unnamed",
+        index_name=form.index_name or DEFAULT_INDEX,
+        password=form.password,
+        key=idempotency_key,
     )
     if not is_new:
         response.status_code = 200

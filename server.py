@@ -1,0 +1,17 @@
+"""The app and, under /api, its REST API on one port: `streamlit run server.py`."""
+
+import streamlit as st
+from starlette.routing import Mount
+
+from rag import worker
+from rag.api import create_app
+from rag.engine import RAGEngine
+from rag.ui import session
+
+engine = RAGEngine()
+session.use(engine)
+if engine.config.rag_worker:
+    worker.keep()  # what comes by the API is read although nobody has opened the app
+api = create_app(engine, root_path="/api", needs_key=session.has_login())
+
+app = st.App("app.py", routes=[Mount("/api", api)])

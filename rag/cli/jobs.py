@@ -85,7 +85,7 @@ def _row(job: Job) -> Sequence[object]:
         job.kind,
         job.index_name,
         f"{job.status}: {job.error_code}" if job.error_code else job.status,
-        f"{progress.done}/{progress.total or '?'}" if progress.done or progress.total else "",
+        f"{progress.done}/{progress.total}" if progress.total else progress.done or "",
         f"{job.started_at.astimezone():%Y-%m-%d %H:%M}" if job.started_at else "",
         _seconds(job.started_at, job.finished_at),
     )

@@ -251,13 +251,17 @@ def commands(*group: str) -> list[str]:
     return re.findall(r"^│ ([a-z]+)  ", text[text.index("Commands") :], re.MULTILINE)
 
 
+@pytest.mark.parametrize("group", ["documents", "keys", "jobs"])
+def test_each_subcommand_has_an_example_and_prints_json(group: str) -> None:
+    for subcommand in commands(group):
+        text = pagelight(group, subcommand, "--help").stdout
+        assert f"pagelight {group} {subcommand}" in text.partition("Usage:")[2].partition("\n")[2], subcommand
+        assert "--json" in text, subcommand
+
+
 def test_whatever_prints_results_prints_json_too() -> None:
-    groups = {"keys", "jobs"}
-    for command in set(commands()) - WITHOUT_RESULTS - groups:
+    for command in set(commands()) - WITHOUT_RESULTS - {"keys", "jobs"}:
         assert "--json" in pagelight(command, "--help").stdout, command
-    for group in (*groups, "documents"):
-        for subcommand in commands(group):
-            assert "--json" in pagelight(group, subcommand, "--help").stdout, (group, subcommand)
 
 
 def run_pagelight(**environment: str) -> str:

@@ -42,10 +42,14 @@ WRITERS = 4
 
 @dataclass(frozen=True)
 class Library:
-    """One user's documents; everything follows from the name and the number of documents."""
+    """One user's documents; everything follows from the name and the number of documents.
+
+    `space` is what the index calls the space of the vectors, which are made up in any case.
+    """
 
     user_id: str
     documents: int
+    space: EmbeddingSpace = SPACE
 
     @property
     def size(self) -> int:
@@ -99,7 +103,7 @@ class Library:
 
     def fill(self, store: Store) -> None:
         """Store every document as ingestion does, a transaction each, several at a time."""
-        index = store.indexes.ensure(self.user_id, INDEX_NAME, SPACE, ChunkingOptions())
+        index = store.indexes.ensure(self.user_id, INDEX_NAME, self.space, ChunkingOptions())
         with ThreadPoolExecutor(WRITERS) as writers:
             for added in [writers.submit(self._add, store, index, number) for number in range(self.documents)]:
                 added.result()
@@ -120,7 +124,7 @@ class Library:
         store.chunks.replace(
             self.user_id,
             document_id,
-            SPACE,
+            self.space,
             parsed=_parsed(),
             chunks=[
                 Chunk(

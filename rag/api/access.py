@@ -1,6 +1,5 @@
 """Who is asking: by key, or on this machine alone as its only user; and what they may do."""
 
-import hmac
 import ipaddress
 from collections.abc import Callable
 from typing import Annotated
@@ -11,15 +10,11 @@ from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBea
 
 from rag import errors
 from rag.api.limits import RateLimiter
-from rag.engine import RAGEngine
+from rag.engine import LOCAL_USER, RAGEngine
 from rag.types import PERMISSIONS, Permission
 
-LOCAL_USER = "local"
 FAILURES_PER_MINUTE = 30
 """Wrong keys that one address may try."""
-
-SHARED_KEY = "shared"
-"""What the limits and the log call the key of `RAG_API_KEY`."""
 
 _KEY = APIKeyHeader(name="x-api-key", auto_error=False, description="A key of `pagelight keys create`, or RAG_API_KEY.")
 _BEARER = HTTPBearer(auto_error=False, description="The same key as a bearer token.")
@@ -62,8 +57,6 @@ class Gate:
         self._engine = engine
         self._needs_key = needs_key
         self._limiter = limiter
-        shared = engine.config.rag_api_key
-        self._shared = shared.get_secret_value().encode() if shared else None
         self._origins = set(origins(engine))
 
     def admit(self, request: Request, secret: str | None) -> Caller:
@@ -79,8 +72,6 @@ class Gate:
         return caller
 
     def _by_key(self, request: Request, secret: str) -> Caller:
-        if self._shared and hmac.compare_digest(secret.encode("latin-1", "replace"), self._shared):
-            return Caller(self._engine.for_user(LOCAL_USER), SHARED_KEY, ("admin",))
         key = self._engine.authenticate(secret)
         if key is None:
             if self._engine.config.rag_rate_limit_per_minute:
@@ -89,7 +80,7 @@ class Gate:
         return Caller(self._engine.for_user(key.user_id), str(key.id), key.permissions)
 
     def _without_key(self, request: Request) -> Caller:
-        if self._needs_key or self._shared or self._engine.keys_exist():
+        if self._needs_key or self._engine.keys_exist():
             raise errors.AuthError("A key is needed. Send it in the header x-api-key.")
         if not (_is_loopback(_address(request)) and _is_loopback(request.url.hostname or "")):
             raise errors.ForbiddenError(

@@ -6,8 +6,10 @@ from typing import Any
 
 import pydantic
 
+from rag import prompts
 from rag.types import (
     TEXT,
+    AnswerOptions,
     AnswerRequest,
     AnswerResponse,
     AnswerStatus,
@@ -65,7 +67,11 @@ class AskRequest(Model):
             filters=Filters(**self.filters.model_dump()),
         )
         return AnswerRequest(
-            question=self.question, index_name=self.index_name, history=self.history, retrieval=options
+            question=self.question,
+            index_name=self.index_name,
+            history=self.history,
+            retrieval=options,
+            options=AnswerOptions(insufficient_evidence_message=prompts.NOT_FOUND_SENTINEL),
         )
 
 

@@ -49,7 +49,6 @@ DOCUMENTED: dict[int | str, dict[str, Any]] = {
         408: "The request took too long to arrive",
         409: "It does not fit what is there",
         413: "The request is too large",
-        415: "The body is of a kind that is not taken",
         422: "The request is malformed",
         429: "Too many requests",
         500: "A bug",

@@ -47,7 +47,7 @@ def require_key(engine: RAGEngine, host: str) -> None:
     Raises:
         errors.ConfigError: `host` is not this machine alone, and there is neither RAG_API_KEY nor a key of a user.
     """
-    if not is_loopback(host) and not engine.config.rag_api_key and not engine.keys_exist():
+    if not is_loopback(host) and not engine.keys_exist():
         raise errors.ConfigError(
             f"At {host} other machines reach the server, so it needs a key. Make one: pagelight keys create --name "
             "LABEL. Or set RAG_API_KEY."

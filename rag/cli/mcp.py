@@ -53,13 +53,13 @@ def mcp(
             server.serve_stdio(engine)
             return
         needs_key = not server.is_loopback(host)
-        if needs_key and not settings.rag_api_key:
+        if needs_key:
             _require_keys(engine(), host)
         bound = server.listen(host, port)
         engine.warm_up()
         name = server.host_header(host)
         hosts = [name, *(allow_host or ())]
-        app = server.http_app(engine, api_key=settings.rag_api_key, needs_key=needs_key, hosts=hosts)
+        app = server.http_app(engine, needs_key=needs_key, hosts=hosts)
         access = (
             "only with a key" if needs_key or settings.rag_api_key else "to this machine, with a key once there is one"
         )

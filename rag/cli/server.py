@@ -97,7 +97,7 @@ def serve(
         engine.warm_up()
         if engine.config.rag_worker:
             load("worker").keep()
-        keys = "with a key" if engine.config.rag_api_key or engine.keys_exist() else "to this machine, without a key"
+        keys = "with a key" if engine.keys_exist() else "to this machine, without a key"
         output.print_note(f"Serving http://{host}:{port} {keys}. Stop with Ctrl-C.")
         server.serve(engine, host, port)
 

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Sequence
 
 from rag import errors
-from rag.engine.base import EngineBase
+from rag.engine.base import LOCAL_USER, EngineBase
 from rag.types import PERMISSIONS, ApiKey, Permission
 
 PREFIX = "pl_"
@@ -18,6 +18,17 @@ SECRET = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
 
 HINT_CHARS = len(PREFIX) + 4
 MAX_NAME_CHARS = 100
+
+
+SHARED = ApiKey(
+    id=uuid.UUID(int=0),
+    user_id=LOCAL_USER,
+    name="RAG_API_KEY",
+    hint="",
+    permissions=("admin",),
+    created_at=dt.datetime.fromtimestamp(0, dt.UTC),
+)
+"""What stands for `RAG_API_KEY`, which is no row of the database."""
 
 
 class KeyMethods(EngineBase):
@@ -54,13 +65,17 @@ class KeyMethods(EngineBase):
     def authenticate(self, secret: str) -> ApiKey | None:
         """The valid key that has this secret, whoever its user is; None if there is none.
 
-        `for_user` takes it from there. What cannot be a secret is not looked up.
+        `for_user` takes it from there. `RAG_API_KEY` is an admin's key of the local user. What cannot be a secret is
+        not looked up. `secret` is as it stands in a header: HTTP's characters are those of Latin-1.
         """
+        shared = self.config.rag_api_key
+        if shared and secrets.compare_digest(secret.encode("latin-1", "replace"), shared.get_secret_value().encode()):
+            return SHARED
         return self._resources.store.api_keys.find(_digest(secret)) if SECRET.fullmatch(secret) else None
 
     def keys_exist(self) -> bool:
-        """Whether any user has a key that was not revoked."""
-        return self._resources.store.api_keys.exist()
+        """Whether there is a key that opens something: `RAG_API_KEY`, or one of any user that was not revoked."""
+        return bool(self.config.rag_api_key) or self._resources.store.api_keys.exist()
 
 
 def _digest(secret: str) -> bytes:

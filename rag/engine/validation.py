@@ -99,7 +99,7 @@ def _overall(results: Sequence[QueryValidation]) -> OverallValidation:
     failed = {name: sum(not passed(result) for result in results) for name, passed in CHECKS.items()}
     means = (
         _mean(result.validation_metrics.accuracy for result in results),
-        _mean(result.validation_metrics.relevance_score for result in results),
+        _mean(result.validation_metrics.relevance_score * result.relevance_valid for result in results),
         _mean(result.consistency_score for result in results),
     )
     return OverallValidation(

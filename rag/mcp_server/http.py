@@ -2,12 +2,10 @@
 
 import ipaddress
 import logging
-import secrets
 import socket
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-import pydantic
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
@@ -18,6 +16,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rag import errors
+from rag.engine import LOCAL_USER
 from rag.mcp_server.server import create_server
 from rag.mcp_server.tools import Call
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LOCAL_USER = "local"
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MAX_BODY_BYTES = 1_000_000
 """Questions are short; nothing is uploaded here."""
@@ -45,13 +43,11 @@ class Doorkeeper:
         app: ASGIApp,
         *,
         engine: "Callable[[], RAGEngine]",
-        api_key: pydantic.SecretStr | None,
         needs_key: bool,
     ) -> None:
         """`needs_key` asks for one even where none has been made."""
         self._app = app
         self._engine = engine
-        self._api_key = api_key
         self._needs_key = needs_key
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -68,12 +64,8 @@ class Doorkeeper:
     def _user(self, secret: str | None) -> str:
         """Whom a secret stands for. Raises AuthError."""
         if secret is None:
-            if self._api_key or self._needs_key or self._engine().keys_exist():
+            if self._needs_key or self._engine().keys_exist():
                 raise errors.AuthError(NO_KEY)
-            return LOCAL_USER
-        if self._api_key and secrets.compare_digest(
-            secret.encode("latin-1"), self._api_key.get_secret_value().encode()
-        ):
             return LOCAL_USER
         key = self._engine().authenticate(secret)
         if key is None or not key.allows("read"):
@@ -98,7 +90,6 @@ def _refusal(error: errors.Error) -> JSONResponse:
 def http_app(
     engine: "Callable[[], RAGEngine]",
     *,
-    api_key: pydantic.SecretStr | None = None,
     needs_key: bool = False,
     hosts: Sequence[str] = (),
 ) -> Starlette:
@@ -119,7 +110,7 @@ def http_app(
             allowed_origins=[f"http://{name}{port}" for name in names for port in ("", ":*")],
         ),
     )
-    app.user_middleware.append(Middleware(Doorkeeper, engine=engine, api_key=api_key, needs_key=needs_key))
+    app.user_middleware.append(Middleware(Doorkeeper, engine=engine, needs_key=needs_key))
     return app
 
 

@@ -132,7 +132,10 @@ class QueryValidation(Plain):
 
 
 class OverallValidation(Plain):
-    """Passed when every query passes every check; `score` is the mean of accuracy, relevance and consistency."""
+    """Passed when every query passes every check.
+
+    `score` is the mean of accuracy, relevance (0 where nothing fits) and consistency.
+    """
 
     passed: bool
     summary: str

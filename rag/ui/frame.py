@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from rag import errors
+from rag.engine import LOCAL_USER
 from rag.ui import session
 from rag.ui.text import plain
 
@@ -39,7 +40,7 @@ def page(title: str) -> None:
     with st.sidebar.container(key="pages", gap=None):
         for label, (path, icon) in PAGES.items():
             st.page_link(path, label=label, icon=icon)
-    if user != session.LOCAL_USER:
+    if user != LOCAL_USER:
         st.sidebar.button("Log out", icon=":material/logout:", type="tertiary", on_click=st.logout)
 
 

@@ -3,11 +3,7 @@
 import streamlit as st
 
 from rag import worker
-from rag.engine import RAGEngine
-
-LOCAL_USER = "local"
-"""The single user of an app without a login."""
-
+from rag.engine import LOCAL_USER, RAGEngine
 
 _given: list[RAGEngine] = []
 

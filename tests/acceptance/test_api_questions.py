@@ -78,6 +78,9 @@ def test_debug_is_told_only_where_the_server_allows_it(engine: RAGEngine, docume
         ({"mustInclude": ["ships"]}, True),
         ({"mustInclude": ["ships", "pears"]}, False),
         ({"mustInclude": ["ships", "pears"], "mustIncludeMode": "any"}, True),
+        ({"filters": {"sources": ["harbour.pdf"]}}, True),
+        ({"filters": {"sources": ["arbour.pdf"]}}, False),
+        ({"filters": {"sourcePrefix": "harb"}}, True),
         ({"filters": {"sources": ["elsewhere/report.pdf"]}}, False),
         ({"filters": {"sourcePrefix": "elsewhere/"}}, False),
     ],
@@ -86,6 +89,7 @@ def test_constraints_hold(web: httpx.Client, constraint: dict[str, object], is_f
     answer = ask(web, **constraint)
     assert ("4,812" in str(answer["answer"])) == is_found
     assert answer["status"] == ("ok" if is_found else "insufficient_context")
+    assert is_found or answer["answer"] == "I don't know from the provided documents."
 
 
 def test_only_named_documents_are_read(web: httpx.Client, documents: dict[str, str]) -> None:

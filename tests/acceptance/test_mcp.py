@@ -464,8 +464,11 @@ def test_without_the_sdk_the_command_says_how_to_install_it() -> None:
 
 
 @contextmanager
-def served(engine: RAGEngine, **options: Any) -> Iterator[str]:
-    """The address of a server in this process."""
+def served(engine: RAGEngine, *, api_key: pydantic.SecretStr | None = None, **options: Any) -> Iterator[str]:
+    """The address of a server in this process; `api_key` is the setting RAG_API_KEY."""
+    if api_key:
+        resources, config = engine._resources, engine.config.model_copy(update={"rag_api_key": api_key})
+        engine = RAGEngine(config, store=resources.store, files=resources.files)
     bound = listen("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(http_app(lambda: engine, **options), log_config=None))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -50,11 +51,16 @@ class RateLimiter:
 
 
 class Turns:
-    """Lets so many requests do something at the same time; the others wait for their turn."""
+    """Lets so many requests do something at the same time; the others wait for their turn, first come, first served.
+
+    A semaphore would let newcomers overtake those who wait.
+    """
 
     def __init__(self, count: int, patience_seconds: float = PATIENCE_SECONDS) -> None:
-        self._free = threading.BoundedSemaphore(count)
+        self._free = count
         self._patience_seconds = patience_seconds
+        self._waiting: deque[threading.Event] = deque()
+        self._lock = threading.Lock()
 
     @contextmanager
     def take(self) -> Iterator[None]:
@@ -63,12 +69,33 @@ class Turns:
         Raises:
             errors.BusyError: none came in time.
         """
-        if not self._free.acquire(timeout=self._patience_seconds):
-            raise errors.BusyError
+        self._wait()
         try:
             yield
         finally:
-            self._free.release()
+            self._pass_on()
+
+    def _wait(self) -> None:
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                return
+            mine = threading.Event()
+            self._waiting.append(mine)
+        if mine.wait(self._patience_seconds):
+            return
+        with self._lock:
+            if mine.is_set():  # it came in this very moment
+                return
+            self._waiting.remove(mine)
+        raise errors.BusyError
+
+    def _pass_on(self) -> None:
+        with self._lock:
+            if self._waiting:
+                self._waiting.popleft().set()
+            else:
+                self._free += 1
 
 
 class BodyLimits:

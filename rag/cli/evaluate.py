@@ -151,6 +151,7 @@ def _index_of(folder: Path) -> str:
 
 def _ingest_missing(engine: "RAGEngine", index_name: str, chosen: Sequence[Path]) -> tuple[Corpus, list[files.Outcome]]:
     """The searchable ones of `chosen`, matched by content, and what could not be taken in."""
+    engine.index(index_name)
     hashes = {file: _sha256(file) for file in chosen}
     ready = {document.sha256 for document in engine.documents(index_name) if document.status is DocumentStatus.READY}
     missing = [file for file in chosen if hashes[file] not in ready]

@@ -26,14 +26,14 @@ class ConversationMethods(QuestionMethods):
     def start_conversation(
         self, title: str, *, index_name: str = DEFAULT_INDEX, document_ids: Sequence[uuid.UUID] = ()
     ) -> Conversation:
-        """A new chat over an index, or over some of its documents."""
+        """A new chat over an index, or over some of its documents. Raises NotFoundError if there is no such index."""
         return self._resources.store.conversations.create(
-            self.user_id, self.index(index_name).id, title=title, document_ids=document_ids
+            self.user_id, self._asked(index_name).id, title=title, document_ids=document_ids
         )
 
     def conversations(self, index_name: str = DEFAULT_INDEX) -> list[Conversation]:
-        """This user's chats, the latest first."""
-        return self._resources.store.conversations.list(self.user_id, self.index(index_name).id)
+        """This user's chats, the latest first. Raises NotFoundError if there is no such index."""
+        return self._resources.store.conversations.list(self.user_id, self._asked(index_name).id)
 
     def conversation(self, conversation_id: uuid.UUID) -> Conversation:
         """One chat. Raises NotFoundError."""

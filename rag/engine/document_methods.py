@@ -82,9 +82,9 @@ class DocumentMethods(EngineBase):
         limit: int | None = None,
         offset: int = 0,
     ) -> list[Document]:
-        """Documents of an index, newest first; `search` looks in their names and titles."""
+        """Documents of an index, newest first; `search` looks in their names and titles. Raises NotFoundError."""
         return self._resources.store.documents.list(
-            self.user_id, self.index(index_name).id, search=search, in_trash=in_trash, limit=limit, offset=offset
+            self.user_id, self._asked(index_name).id, search=search, in_trash=in_trash, limit=limit, offset=offset
         )
 
     def document(self, document_id: uuid.UUID) -> Document:

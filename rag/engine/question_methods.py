@@ -1,7 +1,7 @@
 """Questions: what is found for them, what is answered, and why; and what is remembered of both."""
 
 import uuid
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from rag import answering, errors, providers, retrieval
@@ -16,7 +16,6 @@ from rag.types import (
     AnswerOptions,
     AnswerRequest,
     AnswerResponse,
-    EmbeddingSpace,
     Explanation,
     GenerationOptions,
     Index,
@@ -67,17 +66,6 @@ class QuestionMethods(DocumentMethods):
             reranker=self._resources.reranker,
             llm=self._resources.language_model(GenerationOptions()) if request.retrieval.needs_language_model else None,
         )
-
-    def query_vector(self, query: str, index_name: str = DEFAULT_INDEX) -> tuple[Sequence[float], EmbeddingSpace]:
-        """The query's vector as a search in the index uses it, and the space it lies in.
-
-        Raises:
-            errors.ValidationError: the query is empty or too long.
-            errors.NotFoundError: there is no such index.
-        """
-        request = parse(SearchRequest, {"query": query, "index_name": index_name})
-        index = self._asked(request.index_name)
-        return self._searcher(index, request).query_vector(self.user_id, request.query), index.space
 
     def query(self, query_text: str, index_name: str = DEFAULT_INDEX) -> list[RetrievalResult]:
         """Up to five chunks whose cosine similarity to the query is 0.5 or more, best first.

@@ -37,13 +37,16 @@ class ValidationMethods(QuestionMethods):
         """
         started = time.perf_counter()
         asked = parse(RetrieveRequest, request)
-        vector, space = self.query_vector(asked.query, asked.collection)
-        if asked.query_embedding_model not in {DEFAULT_QUERY_MODEL, space.model, space.name}:
-            raise _another_model(asked, space)
-        hits = self._chunks_for(asked.query, asked.collection, asked.top_k)
+        index = self._asked(asked.collection)
+        if asked.query_embedding_model not in {DEFAULT_QUERY_MODEL, index.space.model, index.space.name}:
+            raise _another_model(asked, index.space)
+        search = _request(asked.query, asked.collection, asked.top_k)
+        searcher = self._searcher(index, search)
+        hits = searcher.search(self._scope(index, search.retrieval), search).results
+        vector = searcher.query_vector(self.user_id, search.query)
         return RetrieveResponse(
             retrieved_chunks=[vector_chunk(hit) for hit in hits],
-            query_embedding=QueryVector(vector=[*map(float, vector)], model=space.name),
+            query_embedding=QueryVector(vector=[*map(float, vector)], model=index.space.name),
             metrics=RetrieveMetrics(response_time_ms=(time.perf_counter() - started) * 1000, retrieval_count=len(hits)),
         )
 
@@ -64,12 +67,16 @@ class ValidationMethods(QuestionMethods):
         )
 
     def _chunks_for(self, query: str, collection: str, top_k: int) -> Sequence[Hit]:
-        options = RetrievalOptions(top_k=top_k, min_score=0.0, passage="chunk")
-        return self.search(SearchRequest(index_name=collection, query=query, retrieval=options)).results
+        return self.search(_request(query, collection, top_k)).results
 
     def _stored(self, hit: Hit) -> Chunk | None:
         found = self._resources.store.chunks.get(self.user_id, [hit.chunk.id])
         return found[0][0] if found else None
+
+
+def _request(query: str, collection: str, top_k: int) -> SearchRequest:
+    options = RetrievalOptions(top_k=top_k, min_score=0.0, passage="chunk")
+    return SearchRequest(index_name=collection, query=query, retrieval=options)
 
 
 def _another_model(asked: RetrieveRequest, space: EmbeddingSpace) -> errors.IndexError:

@@ -40,6 +40,8 @@ POOL = 100
 """Candidates asked of each list; more change the first ten places hardly ever."""
 PER_PLACE = 4
 """Chunks looked at for each place asked for: several may lie on the same pages."""
+SPARE = 5
+"""Chunks looked at beside those asked for, since one may just be deleted."""
 SEARCHES_AT_ONCE = 4
 """Of the variants' dense and lexical searches; each keeps a process of the database busy."""
 
@@ -59,7 +61,7 @@ class Standing(NamedTuple):
 
 
 class Searcher:
-    """Searches one embedding space of a store."""
+    """Searches one embedding space of a store, for one request; it remembers the vectors of what it searched for."""
 
     def __init__(
         self,
@@ -76,6 +78,7 @@ class Searcher:
         self._embedder = embedder
         self._reranker = reranker
         self._llm = llm
+        self._embedded: dict[bytes, Sequence[float]] = {}
 
     def search(self, scope: Scope, request: SearchRequest) -> SearchResponse:
         """The best places for the request's query within `scope`, best first.
@@ -154,14 +157,18 @@ class Searcher:
 
     def _vectors(self, user_id: str, texts: Sequence[str]) -> list[Sequence[float]]:
         """The queries' vectors, each embedded once per user and model."""
-        keys = [hashlib.sha256(f"query\n{text}".encode()).digest() for text in texts]
-        cache = self._store.embedding_cache
-        known = cache.get(user_id, self._space, keys)
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        fresh = {key: providers.embed_query(self._embedder, text) for key, text in missing.items()}
-        if fresh:
-            cache.put(user_id, self._space, fresh)
-        return [{**known, **fresh}[key] for key in keys]
+        asked = {hashlib.sha256(f"query\n{text}".encode()).digest(): text for text in texts}
+        wanted = {key: text for key, text in asked.items() if key not in self._embedded}
+        if wanted:
+            cache = self._store.embedding_cache
+            known = cache.get(user_id, self._space, [*wanted])
+            missing = {key: text for key, text in wanted.items() if key not in known}
+            fresh = {key: providers.embed_query(self._embedder, text) for key, text in missing.items()}
+            if fresh:
+                cache.put(user_id, self._space, fresh)
+            self._embedded |= {**known, **fresh}
+        by_text = {text: self._embedded[key] for key, text in asked.items()}
+        return [by_text[text] for text in texts]
 
     def _dense(self, scope: Scope, vector: Sequence[float]) -> list[Candidate]:
         return self._store.chunks.dense(scope, self._space, vector, POOL)
@@ -217,15 +224,17 @@ class Searcher:
         options: RetrievalOptions,
     ) -> tuple[Hit, ...]:
         wanted = [(place.document_id, page) for place in places for page in place.pages]
-        pages = self._store.chunks.page_lines(scope.user_id, wanted)
+        pages = self._store.chunks.page_lines(scope.user_id, wanted) if options.passage == "pages" else {}
         vector_ranks, lexical_ranks = ranks(ranking.vector), ranks(ranking.lexical)
         hits = []
         for place in places:
-            lines = [line for page in sorted(place.pages) for line in pages.get((place.document_id, page), ())]
-            if not lines:
-                continue  # deleted since it was found
+            read = place.chunk.lines
+            if options.passage == "pages":
+                lines = [line for page in sorted(place.pages) for line in pages.get((place.document_id, page), ())]
+                if not lines:
+                    continue  # deleted since it was found
+                read = around(lines, place.chunk)
             key, document = place.chunk.id, documents[place.document_id]
-            read = place.chunk.lines if options.passage == "chunk" else around(lines, place.chunk)
             hits.append(
                 Hit(
                     chunk=place.chunk,
@@ -246,8 +255,10 @@ class Searcher:
 
 
 def _considered(options: RetrievalOptions) -> int:
-    """How many candidates are read."""
-    return max(options.top_k * PER_PLACE, options.rerank.top_n if options.rerank.enabled else 0)
+    """How many candidates are read: where each chunk is a place of its own, hardly more than are asked for."""
+    each_counts = options.passage == "chunk" and not options.diversity
+    places = options.top_k + SPARE if each_counts else options.top_k * PER_PLACE
+    return max(places, options.rerank.top_n if options.rerank.enabled else 0)
 
 
 def _places(chunks: Sequence[Chunk], options: RetrievalOptions) -> list[Place]:

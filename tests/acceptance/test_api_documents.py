@@ -173,7 +173,10 @@ def test_indexes_are_made_and_looked_into(web: httpx.Client) -> None:
     assert web.post("/indexes", json={"name": "contracts"}).json()["id"] == made.json()["id"]
     assert "contracts" in {index["name"] for index in web.get("/indexes").json()["items"]}
     assert web.get("/indexes/contracts").json()["documents"] == 0
-    assert api.error_of(web.get("/indexes/nowhere")) == (404, "not_found")
+    for path in ("/indexes/nowhere", "/documents?indexName=nowhere", "/conversations?indexName=nowhere"):
+        assert api.error_of(web.get(path)) == (404, "not_found")
+    assert api.error_of(web.post("/conversations", json={"indexName": "nowhere"})) == (404, "not_found")
+    assert "nowhere" not in {index["name"] for index in web.get("/indexes").json()["items"]}  # looking makes nothing
 
 
 def test_reindexing_is_a_job_that_can_be_followed(web: httpx.Client, engine: RAGEngine, ready: str) -> None:

@@ -1,6 +1,7 @@
 """How much is taken at once: requests per minute, questions at the same time, and seconds for a body to arrive."""
 
 import asyncio
+import os
 import threading
 from collections import deque
 from collections.abc import Iterator
@@ -24,8 +25,8 @@ UPLOAD_PATH = "/documents"
 HANG_UP = {"connection": "close"}
 """Ends the connection, on which the rest of the body would still come."""
 
-SEARCHES_AT_ONCE = 4
-"""More only wait for each other: a search computes, and there are few cores."""
+SEARCHES_AT_ONCE = min(4, max(2, os.cpu_count() or 1))
+"""More than there are cores only wait for each other, and Python itself uses hardly more than four."""
 
 PATIENCE_SECONDS = 20.0
 """How long a request waits for its turn."""

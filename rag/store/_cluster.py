@@ -189,8 +189,7 @@ def _create_cluster(place: Place) -> None:
     Collation and character classes are PostgreSQL's own C.UTF-8, the same on each system. Text search still asks
     the C library what a letter is, and takes quotation marks for letters under a locale without Unicode.
     """
-    for left_over in place.root.glob("pgdata.draft.*"):
-        shutil.rmtree(left_over, ignore_errors=True)
+    _remove_drafts(place)
     draft = Path(tempfile.mkdtemp(prefix="pgdata.draft.", dir=place.root))
     try:
         place.own(draft)
@@ -209,6 +208,11 @@ def _create_cluster(place: Place) -> None:
             )
         draft.rename(place.data_dir)
     finally:
+        _remove_drafts(place)  # the initdb of a killed process may have gone on writing into its own meanwhile
+
+
+def _remove_drafts(place: Place) -> None:
+    for draft in place.root.glob("pgdata.draft.*"):
         shutil.rmtree(draft, ignore_errors=True)
 
 

@@ -21,6 +21,9 @@ CONNECT_SECONDS = 10.0
 
 UNREACHABLE = "The database cannot be reached. Check that it runs and that RAG_DATABASE_URL is right, then try again."
 
+UNSTORABLE_STATES = {None, "22P05", "22021", "22003"}
+"""None is psycopg's own refusal; then untranslatable_character, character_not_in_repertoire, numeric_value_out_of_range."""
+
 UNSTORABLE = "A text has characters, or a number is of a size, that cannot be stored. Correct it and try again."
 
 Row = dict[str, Any]
@@ -38,11 +41,16 @@ def store_errors() -> Iterator[None]:
     try:
         yield
     except (psycopg.Error, sqlalchemy.exc.SQLAlchemyError, procrastinate.exceptions.ConnectorException) as error:
-        if isinstance(_origin(error), psycopg.DataError):
+        if _is_unstorable(_origin(error)):
             raise errors.ValidationError(UNSTORABLE, details=_details(_origin(error))) from error
         raise errors.StoreError(_explain(_origin(error)), details=_details(_origin(error))) from error
     except UnicodeEncodeError as error:
         raise errors.ValidationError(UNSTORABLE) from error
+
+
+def _is_unstorable(error: BaseException) -> bool:
+    """Whether a value cannot be stored: NUL in a text, which psycopg refuses itself and JSON may have, or a size."""
+    return isinstance(error, psycopg.DataError) and error.sqlstate in UNSTORABLE_STATES
 
 
 def _origin(error: BaseException) -> BaseException:

@@ -22,7 +22,7 @@ CONNECT_SECONDS = 10.0
 UNREACHABLE = "The database cannot be reached. Check that it runs and that RAG_DATABASE_URL is right, then try again."
 
 UNSTORABLE_STATES = {None, "22P05", "22021", "22003"}
-"""None is psycopg's own refusal; then untranslatable_character, character_not_in_repertoire, numeric_value_out_of_range."""
+"""None is psycopg's own refusal; then untranslatable character, character not in repertoire, number out of range."""
 
 UNSTORABLE = "A text has characters, or a number is of a size, that cannot be stored. Correct it and try again."
 

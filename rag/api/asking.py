@@ -23,6 +23,7 @@ from rag.types import (
     MustIncludeMode,
     Region,
     RetrievalOptions,
+    StorableText,
     Verdict,
 )
 
@@ -36,8 +37,8 @@ joined by reciprocal rank fusion, six places that differ."""
 class AskFilters(Model):
     """Which documents may be read: by what they were taken in from, by the beginning of it, or by their ids."""
 
-    sources: tuple[str, ...] = pydantic.Field(default=(), max_length=1000)
-    source_prefix: str | None = pydantic.Field(default=None, max_length=8000)
+    sources: tuple[StorableText, ...] = pydantic.Field(default=(), max_length=1000)
+    source_prefix: StorableText | None = pydantic.Field(default=None, max_length=8000)
     document_ids: tuple[uuid.UUID, ...] = pydantic.Field(default=(), max_length=1000)
 
 

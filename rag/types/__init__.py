@@ -47,7 +47,7 @@ from rag.types.indexing import (
     SyncReport,
 )
 from rag.types.jobs import Job, JobKind, JobStatus, ReindexRequest
-from rag.types.requests import STORABLE, TEXT, Auth, IndexName, IndexReference, ProviderOptions
+from rag.types.requests import STORABLE, TEXT, Auth, IndexName, IndexReference, ProviderOptions, StorableText
 from rag.types.results import RetrievalResult, RetrievedChunk
 from rag.types.search import (
     Candidate,
@@ -198,6 +198,7 @@ __all__ = [
     "Source",
     "SourceFile",
     "Stage",
+    "StorableText",
     "SyncReport",
     "TextBlock",
     "Usage",

@@ -6,12 +6,11 @@ from typing import Annotated, Literal, NamedTuple
 import pydantic
 
 from rag.types.documents import ChunkingOptions, Index
-from rag.types.requests import STORABLE, Auth, AuthField, ProviderOptions
+from rag.types.requests import STORABLE, Auth, AuthField, ProviderOptions, StorableText
 from rag.types.search import Usage
 from rag.types.text import Input, Model
 
 FileId = Annotated[str, pydantic.Field(min_length=1, max_length=8000, pattern=STORABLE)]
-Text = Annotated[str, pydantic.Field(pattern=STORABLE)]
 
 
 class SourceFile(NamedTuple):
@@ -35,8 +34,8 @@ class Source(Input):
 
     folder_id: FileId
     include_subfolders: bool = True
-    include_mime_types: tuple[Text, ...] = ()
-    exclude_file_ids: tuple[Text, ...] = ()
+    include_mime_types: tuple[StorableText, ...] = ()
+    exclude_file_ids: tuple[StorableText, ...] = ()
 
 
 class IndexTarget(Input):

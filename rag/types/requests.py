@@ -11,8 +11,10 @@ from rag.types.text import Input, Model
 STORABLE = r"^[^\x00]*$"
 """Text that PostgreSQL can keep."""
 
-TEXT = r"^[^\x00]*[^\x00\s][^\x00]*$"
-"""The same, and not only white space."""
+StorableText = Annotated[str, pydantic.Field(pattern=STORABLE)]
+
+TEXT = r"^[^\x00]*[^\x00-\x20\x7f-\xa0\s][^\x00]*$"
+"""The same, and not only white space and control characters."""
 
 IndexName = Annotated[
     str,

@@ -6,13 +6,13 @@ from typing import Annotated, Literal, NamedTuple
 import pydantic
 
 from rag.types.documents import PRESENTATIONS
-from rag.types.requests import Auth, AuthField, IndexName, QueryEmbedding, gather
+from rag.types.requests import TEXT, Auth, AuthField, IndexName, QueryEmbedding, StorableText, gather
 from rag.types.text import Chunk, Input, Model, Passage
 
 SearchMode = Literal["vector", "lexical", "hybrid"]
 Fusion = Literal["weighted", "rrf"]
 MustIncludeMode = Literal["all", "any"]
-Keyword = Annotated[str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+Keyword = Annotated[str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=TEXT)]
 
 
 class Filters(Input):
@@ -21,9 +21,9 @@ class Filters(Input):
     document_ids: tuple[uuid.UUID, ...] = pydantic.Field(
         default=(), validation_alias=pydantic.AliasChoices("documentIds", "document_ids", "file_ids", "fileIds")
     )
-    mime_types: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()
-    source_prefix: str | None = None
+    mime_types: tuple[StorableText, ...] = ()
+    sources: tuple[StorableText, ...] = ()
+    source_prefix: StorableText | None = None
     added_after: pydantic.AwareDatetime | None = None
     added_before: pydantic.AwareDatetime | None = None
 

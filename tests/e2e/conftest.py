@@ -9,12 +9,14 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.error import URLError
 
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
+
+from tests.integration.conftest import new_database
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 300
@@ -39,12 +41,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="package")
 def base_url(external_database_url: str | None) -> Iterator[str]:
-    """`pagelight run` on a free port and an empty data folder."""
-    with tempfile.TemporaryDirectory(prefix="pagelight-e2e-") as folder:
+    """`pagelight run` on a free port, with an empty data folder and a database of its own."""
+    with tempfile.TemporaryDirectory(prefix="pagelight-e2e-") as folder, ExitStack() as databases:
         Path(folder).chmod(0o755)  # as root the database runs under another account, who must be able to enter
         environment = {**os.environ, "RAG_DATA_DIR": f"{folder}/data"}
         if external_database_url:
-            environment["RAG_DATABASE_URL"] = external_database_url
+            environment["RAG_DATABASE_URL"] = databases.enter_context(new_database(external_database_url))
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]

@@ -9,12 +9,9 @@ from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
 from rag import errors
-from rag.api.limits import RateLimiter
-from rag.engine import LOCAL_USER, RAGEngine
-from rag.types import PERMISSIONS, Permission
-
-FAILURES_PER_MINUTE = 30
-"""Wrong keys that one address may try."""
+from rag.engine import RAGEngine
+from rag.rate_limits import RateLimiter
+from rag.types import LOCAL_USER, PERMISSIONS, Permission
 
 _KEY = APIKeyHeader(name="x-api-key", auto_error=False, description="A key of `pagelight keys create`, or RAG_API_KEY.")
 _BEARER = HTTPBearer(auto_error=False, description="The same key as a bearer token.")
@@ -75,7 +72,7 @@ class Gate:
         key = self._engine.authenticate(secret)
         if key is None:
             if self._engine.config.rag_rate_limit_per_minute:
-                self._limiter.count(f"failures of {_address(request)}", FAILURES_PER_MINUTE)
+                self._limiter.count_failure(_address(request))
             raise errors.AuthError("The key is wrong, expired or revoked. Check it, or make another: pagelight keys.")
         return Caller(self._engine.for_user(key.user_id), str(key.id), key.permissions)
 

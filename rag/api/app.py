@@ -9,6 +9,7 @@ from fastapi.routing import APIRoute
 from rag.api import access, limits, observing, problems
 from rag.api.routes import conversations, documents, indexes, jobs, questions, retrieval, status
 from rag.engine import RAGEngine
+from rag.rate_limits import RateLimiter
 
 DESCRIPTION = """Chat with your PDFs: every claim of an answer comes with its verbatim quote and the boxes of exactly
 those words on the page. Send your key as `x-api-key` or as a bearer token. Every error has the shape
@@ -37,7 +38,7 @@ def create_app(engine: RAGEngine, *, root_path: str = "", needs_key: bool = Fals
     )
     app.state.engine = engine
     app.state.metrics = metrics
-    app.state.gate = access.Gate(engine, limits.RateLimiter(), needs_key=needs_key)
+    app.state.gate = access.Gate(engine, RateLimiter(), needs_key=needs_key)
     app.state.questions = limits.Turns(config.rag_max_questions)
     app.state.searches = limits.Turns(limits.SEARCHES_AT_ONCE)
     parts = (status, questions, retrieval, documents, indexes, jobs, conversations)

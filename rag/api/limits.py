@@ -1,4 +1,4 @@
-"""How much is taken at once: requests per minute, questions at the same time, and seconds for a body to arrive."""
+"""How much is taken at once: questions at the same time, and the size of a body and the seconds in which it arrives."""
 
 import asyncio
 import os
@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 
-import limits
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -30,25 +29,6 @@ SEARCHES_AT_ONCE = min(4, max(2, os.cpu_count() or 1))
 
 PATIENCE_SECONDS = 20.0
 """How long a request waits for its turn."""
-
-
-class RateLimiter:
-    """Counts requests in a moving window of a minute, in this process."""
-
-    def __init__(self) -> None:
-        self._limiter = limits.strategies.MovingWindowRateLimiter(limits.storage.MemoryStorage())
-
-    def count(self, who: str, per_minute: int) -> None:
-        """Note a request of `who`; 0 means no limit.
-
-        Raises:
-            errors.RateLimitError: it is one too many.
-        """
-        if per_minute and not self._limiter.hit(limits.RateLimitItemPerMinute(per_minute), who):
-            raise errors.RateLimitError(
-                f"More than {per_minute} requests within a minute. Wait, or raise RAG_RATE_LIMIT_PER_MINUTE.",
-                details={"per_minute": per_minute, "retry_after_seconds": 60},
-            )
 
 
 class Turns:

@@ -11,12 +11,11 @@ from rag import errors
 from rag.cli import lookup, output
 from rag.cli.door import open_engine
 from rag.cli.options import AsJson
-from rag.types import PERMISSIONS, ApiKey, Permission
+from rag.types import LOCAL_USER, PERMISSIONS, ApiKey, Permission
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
 
-LOCAL_USER = "local"
 DAYS = re.compile(r"(\d{1,5})d")
 
 User = Annotated[str, typer.Option("--user", metavar="NAME", help="Whose keys: the user they act as.")]

@@ -12,9 +12,7 @@ from rag.engine.folders import DEFAULT_INDEX, Folders, find_index
 from rag.engine.library import Library
 from rag.engine.resources import Resources
 from rag.store import FileStore, Store
-from rag.types import EmbeddingSpace, Index
-
-LOCAL_USER = "local"
+from rag.types import LOCAL_USER, EmbeddingSpace, Index
 
 
 class EngineBase:

@@ -8,8 +8,8 @@ import uuid
 from collections.abc import Sequence
 
 from rag import errors
-from rag.engine.base import LOCAL_USER, EngineBase
-from rag.types import PERMISSIONS, ApiKey, Permission
+from rag.engine.base import EngineBase
+from rag.types import LOCAL_USER, PERMISSIONS, ApiKey, Permission
 
 PREFIX = "pl_"
 SECRET_BYTES = 32

@@ -16,9 +16,10 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rag import errors
-from rag.engine import LOCAL_USER
 from rag.mcp_server.server import create_server
 from rag.mcp_server.tools import Call
+from rag.rate_limits import RateLimiter
+from rag.types import LOCAL_USER
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -49,28 +50,39 @@ class Doorkeeper:
         self._app = app
         self._engine = engine
         self._needs_key = needs_key
+        self._limiter = RateLimiter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request, or refuse it."""
         if scope["type"] == "http":
             try:
-                user_id = await run_in_threadpool(self._user, _secret(Headers(scope=scope)))
+                user_id = await run_in_threadpool(self._user, _secret(Headers(scope=scope)), _address(scope))
             except errors.Error as error:
                 await _refusal(error)(scope, receive, send)
                 return
             scope.setdefault("state", {})["user_id"] = user_id
         await self._app(scope, receive, send)
 
-    def _user(self, secret: str | None) -> str:
-        """Whom a secret stands for. Raises AuthError."""
+    def _user(self, secret: str | None, address: str) -> str:
+        """Whom a secret stands for. Raises AuthError, or RateLimitError."""
         if secret is None:
             if self._needs_key or self._engine().keys_exist():
                 raise errors.AuthError(NO_KEY)
             return LOCAL_USER
-        key = self._engine().authenticate(secret)
+        engine = self._engine()
+        key = engine.authenticate(secret)
+        per_minute = engine.config.rag_rate_limit_per_minute
         if key is None or not key.allows("read"):
+            if per_minute:
+                self._limiter.count_failure(address)
             raise errors.AuthError(WRONG_KEY)
+        self._limiter.count(str(key.id), per_minute)
         return key.user_id
+
+
+def _address(scope: Scope) -> str:
+    client = scope.get("client")
+    return client[0] if client else ""
 
 
 def _secret(headers: Headers) -> str | None:

@@ -5,7 +5,7 @@ rotation applied). Pages and lines count from 1; lines run through the whole doc
 Python names are snake_case; camelCase aliases are accepted everywhere and used when `by_alias=True`.
 """
 
-from rag.types.access import PERMISSIONS, ApiKey, Permission
+from rag.types.access import LOCAL_USER, PERMISSIONS, ApiKey, Permission
 from rag.types.answers import (
     AnswerEvent,
     AnswerOptions,
@@ -107,6 +107,7 @@ from rag.types.validation import (
 __all__ = [
     "DEFAULT_QUERY_MODEL",
     "GOOGLE_APPS",
+    "LOCAL_USER",
     "PERMISSIONS",
     "PRESENTATIONS",
     "STORABLE",

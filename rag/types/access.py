@@ -8,6 +8,9 @@ from rag.types.text import Model
 
 Permission = Literal["read", "write", "admin"]
 
+LOCAL_USER = "local"
+"""Who uses an app without a login, the command line, and RAG_API_KEY."""
+
 PERMISSIONS: tuple[Permission, ...] = get_args(Permission)
 """From the least to the most: who may administer may write, and who may write may read."""
 

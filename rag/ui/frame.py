@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from rag import errors
-from rag.engine import LOCAL_USER
+from rag.types import LOCAL_USER
 from rag.ui import session
 from rag.ui.text import plain
 

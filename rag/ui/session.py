@@ -3,7 +3,8 @@
 import streamlit as st
 
 from rag import worker
-from rag.engine import LOCAL_USER, RAGEngine
+from rag.engine import RAGEngine
+from rag.types import LOCAL_USER
 
 _given: list[RAGEngine] = []
 

@@ -11,8 +11,8 @@ from fastapi.testclient import TestClient
 
 from rag import worker
 from rag.api import create_app
-from rag.api.access import FAILURES_PER_MINUTE
 from rag.engine import RAGEngine
+from rag.rate_limits import FAILURES_PER_MINUTE
 from tests import pdfs
 from tests.acceptance import api
 

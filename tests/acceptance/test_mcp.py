@@ -31,6 +31,7 @@ from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.mcp_server import create_server, http_app, listen, passages
 from rag.parsing.mupdf import pymupdf
+from rag.rate_limits import FAILURES_PER_MINUTE
 from tests import pdfs
 
 REPOSITORY = Path(__file__).parents[2]
@@ -606,6 +607,13 @@ def test_a_wrong_key_opens_nothing(engine: RAGEngine, options: dict[str, Any]) -
             assert answer.headers["www-authenticate"] == "Bearer"
             assert answer.json()["error"]["code"] == "auth"
             assert API_KEY not in answer.text
+
+
+def test_keys_cannot_be_guessed_at_will(engine: RAGEngine) -> None:
+    with served(engine, api_key=pydantic.SecretStr(API_KEY)) as url:
+        answers = [knock(url, x_api_key=f"guess {number}").status_code for number in range(FAILURES_PER_MINUTE + 1)]
+        assert answers == [401] * FAILURES_PER_MINUTE + [429]
+        assert knock(url, x_api_key=API_KEY).status_code == 200
 
 
 def test_a_client_with_a_wrong_key_is_told_so(engine: RAGEngine) -> None:

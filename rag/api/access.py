@@ -1,6 +1,5 @@
 """Who is asking: by key, or on this machine alone as its only user; and what they may do."""
 
-import ipaddress
 from collections.abc import Callable
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -9,6 +8,7 @@ from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
 from rag import errors
+from rag.addresses import is_loopback
 from rag.engine import RAGEngine
 from rag.rate_limits import RateLimiter
 from rag.types import LOCAL_USER, PERMISSIONS, Permission
@@ -79,7 +79,7 @@ class Gate:
     def _without_key(self, request: Request) -> Caller:
         if self._needs_key or self._engine.keys_exist():
             raise errors.AuthError("A key is needed. Send it in the header x-api-key.")
-        if not (_is_loopback(_address(request)) and _is_loopback(request.url.hostname or "")):
+        if not (is_loopback(_address(request)) and is_loopback(request.url.hostname or "")):
             raise errors.ForbiddenError(
                 "Without a key only this machine is answered. Set RAG_API_KEY, or make keys: pagelight keys create."
             )
@@ -98,15 +98,6 @@ def origins(engine: RAGEngine) -> list[str]:
 
 def _address(request: Request) -> str:
     return request.client.host if request.client else ""
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def caller(

@@ -1,6 +1,5 @@
 """The REST API as a process of its own."""
 
-import ipaddress
 import logging
 import sys
 
@@ -9,6 +8,7 @@ from pythonjsonlogger.core import RESERVED_ATTRS
 from pythonjsonlogger.json import JsonFormatter
 
 from rag import errors
+from rag.addresses import is_loopback
 from rag.api.app import create_app
 from rag.engine import RAGEngine
 
@@ -52,16 +52,6 @@ def require_key(engine: RAGEngine, host: str) -> None:
             f"At {host} other machines reach the server, so it needs a key. Make one: pagelight keys create --name "
             "LABEL. Or set RAG_API_KEY."
         )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches the address."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def log_as_json() -> None:

@@ -7,6 +7,7 @@ import typer
 
 import rag
 from rag import config, errors
+from rag.addresses import is_loopback
 from rag.cli import output
 from rag.cli.door import load
 
@@ -52,7 +53,7 @@ def mcp(
             engine.warm_up()
             server.serve_stdio(engine)
             return
-        needs_key = not server.is_loopback(host)
+        needs_key = not is_loopback(host)
         if needs_key:
             _require_keys(engine(), host)
         bound = server.listen(host, port)

@@ -3,7 +3,7 @@
 It needs the extra `mcp`; nothing else of the package does.
 """
 
-from rag.mcp_server.http import host_header, http_app, is_loopback, listen, serve_http
+from rag.mcp_server.http import host_header, http_app, listen, serve_http
 from rag.mcp_server.lazy import LazyEngine
 from rag.mcp_server.server import create_server, serve_stdio
 
@@ -12,7 +12,6 @@ __all__ = [
     "create_server",
     "host_header",
     "http_app",
-    "is_loopback",
     "listen",
     "serve_http",
     "serve_stdio",

@@ -1,6 +1,5 @@
 """The server over HTTP: who may call it, and as which user."""
 
-import ipaddress
 import logging
 import socket
 from collections.abc import Callable, Sequence
@@ -132,14 +131,6 @@ def _user_of(call: Call) -> str:
     assert request is not None, "every call comes with its request"
     user_id: str = request.state.user_id
     return user_id
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches what listens there."""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def host_header(host: str) -> str:

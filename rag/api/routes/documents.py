@@ -203,7 +203,10 @@ def get_page_image(
     page_number: int,
     zoom: Annotated[float, Query(ge=0.1, le=4.0, description="Pixels per point.")] = 2.0,
     chunk: Annotated[uuid.UUID | None, Query(description="A chunk of the document whose lines are marked.")] = None,
-    box: Annotated[list[Box], Query(max_length=1000, description="Left, top, right, bottom in points; repeated.")] = [],  # noqa: B006  # FastAPI reads it, nobody changes it
+    box: Annotated[
+        list[Box],
+        Query(default_factory=list, max_length=1000, description="Left, top, right, bottom in points; repeated."),
+    ],
 ) -> Response:
     """A page as a picture, with a chunk's lines, or the boxes of a citation, marked."""
     document = sender.engine.document(document_id)

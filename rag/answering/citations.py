@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from rag.answering.markup import SHOWN_MARK, AnswerFilter, ProposedQuote
-from rag.answering.sentences import Span, split_sentences, without_bullet
-from rag.types import Sentence
+from rag.answering.sentences import split_sentences, without_bullet
+from rag.types import Sentence, Span
 
 _LINE = re.compile(r"[^\n]+")
 _SPACE_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?)](?:\s|$))")

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from rag.answering import numbers
 from rag.answering.citations import Claim
 from rag.answering.quotes import MIN_COVERAGE, QuotablePassage, Quote
-from rag.answering.sentences import Span
 from rag.retrieval import Reranker
-from rag.types import Citation, Hit, Passage, Region, Verdict
+from rag.types import Citation, Hit, Passage, Region, Span, Verdict
 
 Locate = Callable[[uuid.UUID, Passage, int, int], tuple[Region, ...]]
 """Boxes of the characters `passage.text[start:end]` in the document of that id; () if they can't be found."""

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from rapidfuzz import fuzz
 
 from rag.answering import numbers, ranking
-from rag.answering.sentences import Span, Unit, flowing, split_passage
+from rag.answering.sentences import Unit, flowing, split_passage
 from rag.retrieval import Reranker
-from rag.types import BlockKind, Passage, Verdict
+from rag.types import BlockKind, Passage, Span, Verdict
 
 NEAR_MATCH = 85.0
 """From this similarity (rapidfuzz's normalised indel similarity, 0..100) a proposed quote counts as misspelt, below

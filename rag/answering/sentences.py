@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rag.types import BlockKind, Line, Passage
+from rag.types import BlockKind, Line, Passage, Span
 
 MAX_SENTENCE_CHARS = 600
 """Text without full stops (contents pages, labels of a drawing) is cut before it gets longer than this."""
@@ -22,13 +22,6 @@ ROW_NUMBER_SHARE = 0.4
 
 def _word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
-
-
-class Span(NamedTuple):
-    """Characters `start` to `end` (exclusive) of a text."""
-
-    start: int
-    end: int
 
 
 _CLOSERS = r"[\"'”’»›)\]}）」』】〉》*_]*"

@@ -8,11 +8,11 @@ from llama_index.core.llms import LLM
 
 from rag import errors, providers
 from rag.config import Config, load_config
-from rag.engine.folders import DEFAULT_INDEX, Folders, find_index
+from rag.engine.folders import Folders, find_index
 from rag.engine.library import Library
 from rag.engine.resources import Resources
 from rag.store import FileStore, Store
-from rag.types import LOCAL_USER, EmbeddingSpace, Index
+from rag.types import DEFAULT_INDEX, LOCAL_USER, EmbeddingSpace, Index
 
 
 class EngineBase:

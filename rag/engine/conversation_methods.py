@@ -4,9 +4,9 @@ import uuid
 from collections.abc import Sequence
 from typing import Literal
 
-from rag.engine.folders import DEFAULT_INDEX
 from rag.engine.question_methods import QuestionMethods
 from rag.types import (
+    DEFAULT_INDEX,
     AnswerRequest,
     AnswerResponse,
     ChatMessage,

@@ -11,9 +11,7 @@ from rag.engine.library import Library
 from rag.engine.resources import Resources
 from rag.engine.sync import Intake, OnFile, SourceFolder
 from rag.store import Folder
-from rag.types import EmbeddingSpace, FileReport, Index, IndexRequest, Source, SyncReport, Usage
-
-DEFAULT_INDEX = "default"
+from rag.types import DEFAULT_INDEX, EmbeddingSpace, FileReport, Index, IndexRequest, Source, SyncReport, Usage
 
 
 def find_index(resources: Resources, user_id: str, name: str) -> Index:

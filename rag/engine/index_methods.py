@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from rag import providers
-from rag.engine.folders import DEFAULT_INDEX, find_index
+from rag.engine.folders import find_index
 from rag.engine.question_methods import QuestionMethods
 from rag.engine.reembedding import Reembedding
 from rag.engine.requests import parse
 from rag.engine.sync import OnFile
 from rag.types import (
+    DEFAULT_INDEX,
     EmbeddingGeneration,
     GenerationComparison,
     GenerationOptions,

@@ -7,11 +7,10 @@ from typing import Any
 
 from rag import errors, evaluation
 from rag.engine.evaluating import evaluate
-from rag.engine.folders import DEFAULT_INDEX
 from rag.engine.index_methods import IndexMethods
 from rag.engine.library import OnProgress
 from rag.engine.requests import parse
-from rag.types import Document, DocumentStatus, IndexRequest, IndexTarget, Job, JobKind, ReindexRequest
+from rag.types import DEFAULT_INDEX, Document, DocumentStatus, IndexRequest, IndexTarget, Job, JobKind, ReindexRequest
 
 logger = logging.getLogger(__name__)
 

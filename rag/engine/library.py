@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from rag import errors, ingestion, parsing
 from rag.engine.resources import OWN_AUTH, OWN_OPTIONS, Resources
-from rag.types import Auth, Document, DocumentStatus, Index, ProviderOptions, TextBlock
+from rag.types import UNFINISHED, Auth, Document, DocumentStatus, Index, ProviderOptions, TextBlock
 
 logger = logging.getLogger(__name__)
 
@@ -236,9 +236,6 @@ class Library:
         """The PDF that is parsed, shown and highlighted."""
         document = self._resources.store.documents.get(self._user_id, document_id)
         return self._resources.files.local_path(self._user_id, document.id, "rendition")
-
-
-UNFINISHED = (DocumentStatus.QUEUED, DocumentStatus.PARSING, DocumentStatus.EMBEDDING)
 
 
 @contextmanager

@@ -7,11 +7,11 @@ from typing import Any
 from rag import answering, errors, providers, retrieval
 from rag.engine.document_methods import DocumentMethods
 from rag.engine.explanation import Explainer
-from rag.engine.folders import DEFAULT_INDEX
 from rag.engine.interface import BY_SIMILARITY, QUESTION_TOP_K, queried, within
 from rag.engine.requests import own_key, parse, with_own_key
 from rag.store import CACHE_KINDS, CacheKind, CacheStats
 from rag.types import (
+    DEFAULT_INDEX,
     AnswerEvent,
     AnswerOptions,
     AnswerRequest,

@@ -7,12 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rag import errors
-from rag.types import Chunk, Citation, Document, Line, Passage, Region
+from rag.types import DEFAULT_INDEX, Chunk, Citation, Document, Line, Passage, Region, Span
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
-
-DEFAULT_INDEX = "default"
 
 
 def require_index(engine: "RAGEngine", name: str) -> str:
@@ -94,7 +92,7 @@ def open_passage(
     )
 
 
-def _boxes(engine: "RAGEngine", text: Passage, span: "Span | None", lines: tuple[Line, ...]) -> tuple[Region, ...]:
+def _boxes(engine: "RAGEngine", text: Passage, span: Span | None, lines: tuple[Line, ...]) -> tuple[Region, ...]:
     """Those of exactly the quoted words, where they can be located; else those of the lines."""
     located = engine.locate(text.document_id, text, *span) if span else ()
     return located or Passage(document_id=text.document_id, lines=lines).regions
@@ -113,13 +111,6 @@ def _chunk(engine: "RAGEngine", document: Document, passage_id: uuid.UUID) -> Ch
     if chunk.document_id != document.id:
         raise errors.NotFoundError(f"{document.name} has no passage {passage_id}. Check both ids.")
     return chunk
-
-
-class Span(NamedTuple):
-    """Characters of a passage's text."""
-
-    start: int
-    end: int
 
 
 def find_quote(passage: Passage, quote: str) -> Iterator[Span]:

@@ -12,9 +12,9 @@ from pydantic import BeforeValidator, Field
 
 from rag import errors
 from rag.mcp_server import passages, wording
-from rag.mcp_server.passages import DEFAULT_INDEX, OpenPassage
+from rag.mcp_server.passages import OpenPassage
 from rag.mcp_server.results import Answer, DocumentList, Found, ListedDocument, PassageText, Result, SearchResults
-from rag.types import AnswerRequest, Filters, RetrievalOptions, SearchRequest
+from rag.types import DEFAULT_INDEX, AnswerRequest, Filters, RetrievalOptions, SearchRequest
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine

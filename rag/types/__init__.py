@@ -23,16 +23,20 @@ from rag.types.answers import (
 )
 from rag.types.backups import BackupFile, BackupManifest, BackupTable, MissingFile
 from rag.types.documents import (
+    DEFAULT_INDEX,
     GOOGLE_APPS,
     PRESENTATIONS,
+    UNFINISHED,
     ChunkingOptions,
     Document,
     DocumentStatus,
     EmbeddingSpace,
     Index,
     IndexStats,
+    OnProgress,
     ParsingConfig,
     Progress,
+    ignore_progress,
 )
 from rag.types.generations import EmbeddingGeneration, GenerationComparison, GenerationScore, GenerationState
 from rag.types.indexing import (
@@ -84,6 +88,7 @@ from rag.types.text import (
     Passage,
     Rect,
     Region,
+    Span,
     TextBlock,
     lines_text,
 )
@@ -105,6 +110,7 @@ from rag.types.validation import (
 )
 
 __all__ = [
+    "DEFAULT_INDEX",
     "DEFAULT_QUERY_MODEL",
     "GOOGLE_APPS",
     "LOCAL_USER",
@@ -112,6 +118,7 @@ __all__ = [
     "PRESENTATIONS",
     "STORABLE",
     "TEXT",
+    "UNFINISHED",
     "AdapterOptions",
     "AnswerEvent",
     "AnswerOptions",
@@ -168,6 +175,7 @@ __all__ = [
     "MissingFile",
     "Model",
     "MustIncludeMode",
+    "OnProgress",
     "Outcome",
     "OverallValidation",
     "PageInfo",
@@ -198,6 +206,7 @@ __all__ = [
     "Sentence",
     "Source",
     "SourceFile",
+    "Span",
     "Stage",
     "StorableText",
     "SyncReport",
@@ -209,5 +218,6 @@ __all__ = [
     "Variant",
     "VectorChunk",
     "Verdict",
+    "ignore_progress",
     "lines_text",
 ]

@@ -2,12 +2,16 @@
 
 import datetime as dt
 import uuid
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Literal
 
 import pydantic
 
 from rag.types.text import Input, Model, PageInfo
+
+DEFAULT_INDEX = "default"
+"""The index of whoever names none; it always exists."""
 
 GOOGLE_DOCUMENT = "application/vnd.google-apps.document"
 GOOGLE_PRESENTATION = "application/vnd.google-apps.presentation"
@@ -29,6 +33,17 @@ class DocumentStatus(StrEnum):
     EMBEDDING = "embedding"
     READY = "ready"
     FAILED = "failed"
+
+
+UNFINISHED = frozenset({DocumentStatus.QUEUED, DocumentStatus.PARSING, DocumentStatus.EMBEDDING})
+"""Being read, or waiting for it."""
+
+OnProgress = Callable[[str, int, int], None]
+"""Told of long work what is at work now, such as "parsing", and how many of how many are done; 0 of 0: not known."""
+
+
+def ignore_progress(_stage: str, _done: int, _total: int) -> None:
+    """Nobody wants to know."""
 
 
 class Progress(Model):

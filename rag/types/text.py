@@ -55,6 +55,13 @@ def _is_of_kind(value: object, kinds: set[Any]) -> bool:
 NUMBERS = {int, float}
 
 
+class Span(NamedTuple):
+    """Characters `start` to `end` (exclusive) of a text."""
+
+    start: int
+    end: int
+
+
 class Rect(NamedTuple):
     """A box on a displayed page, in points: left, top, right, bottom."""
 

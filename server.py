@@ -5,13 +5,13 @@ from starlette.routing import Mount
 
 from rag import worker
 from rag.api import create_app
-from rag.engine import RAGEngine
+from rag.engine import Installation
 from rag.ui import session
 
-engine = RAGEngine()
-session.use(engine)
-if engine.config.rag_worker:
+installation = Installation()
+session.use(installation)
+if installation.config.rag_worker:
     worker.keep()  # what comes by the API is read although nobody has opened the app
-api = create_app(engine, root_path="/api", needs_key=session.has_login())
+api = create_app(installation, root_path="/api", needs_key=session.has_login())
 
 app = st.App("app.py", routes=[Mount("/api", api)])

@@ -68,7 +68,7 @@ def _add(engine: RAGEngine, number: int) -> int:
     """A document that is not parsed, for only the search is measured; the number of its chunks."""
     source = random.Random(number)
     paragraphs = [" ".join(_sentence(source) for _ in range(SENTENCES)) for _ in range(PARAGRAPHS)]
-    document = engine.add_file("\n\n".join(paragraphs).encode(), f"note-{number}.txt", enqueue=False)
+    document = engine.documents.add("\n\n".join(paragraphs).encode(), f"note-{number}.txt", enqueue=False)
     blocks = [
         TextBlock(
             page_number=1, bbox=Rect(72, 72 * line, 520, 72 * line + 60), line_start=line, line_end=line, text=text

@@ -34,16 +34,16 @@ def measure(options: Options, section: Section) -> None:
         config = options.config.model_copy(update={"rag_data_dir": folder, "rag_storage_url": None})
         with RAGEngine(config, user_id=USER, store=store) as engine:
             _measure_stages(section, engine, store, path, folder / "rendition.pdf")
-            document = engine.add_file(path, path.name, enqueue=False)
-            whole, document = _timed(lambda: engine.process(document.id))
+            document = engine.documents.add(path, path.name, enqueue=False)
+            whole, document = _timed(lambda: engine.documents.process(document.id))
         section.about = f"{document.page_count:,} pages, {document.chunk_count:,} chunks"
         section.add("all by one worker, with its bookkeeping", document.page_count / whole, "pages/s")
 
 
 def _measure_stages(section: Section, engine: RAGEngine, store: Store, path: Path, rendition: Path) -> None:
     """Into an index of its own; nothing goes into the cache of embeddings."""
-    document = engine.add_file(path, path.name, index_name="stages", enqueue=False)
-    space = engine.index("stages").space
+    document = engine.documents.add(path, path.name, index_name="stages", enqueue=False)
+    space = engine.indexes.ensure("stages").space
     _, embedder = providers.embedding_model(engine.config, space)
     providers.embed_query(embedder, "Open the model before the time is taken.")
     times: dict[str, float] = {}
@@ -53,8 +53,7 @@ def _measure_stages(section: Section, engine: RAGEngine, store: Store, path: Pat
     times["cut"], (chunks, texts) = _timed(lambda: _cut(document, parsed))
     times["embed"], vectors = _timed(lambda: providers.embed_texts(embedder, texts))
     times["store"], _ = _timed(
-        lambda: store.chunks.replace(
-            document.user_id,
+        lambda: store.of(document.user_id).chunks.replace(
             document.id,
             space,
             parsed=parsed,

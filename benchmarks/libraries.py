@@ -99,11 +99,11 @@ class Library:
 
     def scope(self, store: Store) -> Scope:
         """All of it."""
-        return Scope(user_id=self.user_id, index_id=store.indexes.get(self.user_id, INDEX_NAME).id)
+        return Scope(index_id=store.of(self.user_id).indexes.get(INDEX_NAME).id)
 
     def fill(self, store: Store) -> None:
         """Store every document as ingestion does, a transaction each, several at a time."""
-        index = store.indexes.ensure(self.user_id, INDEX_NAME, self.space, ChunkingOptions())
+        index = store.of(self.user_id).indexes.ensure(INDEX_NAME, self.space, ChunkingOptions())
         with ThreadPoolExecutor(WRITERS) as writers:
             for added in [writers.submit(self._add, store, index, number) for number in range(self.documents)]:
                 added.result()
@@ -112,8 +112,7 @@ class Library:
         first = number * CHUNKS_PER_DOCUMENT
         document_id = uuid.uuid5(uuid.NAMESPACE_URL, f"{self.user_id}/{number}")
         texts = self.texts(number)
-        store.documents.add(
-            self.user_id,
+        store.of(self.user_id).documents.add(
             index.id,
             document_id=document_id,
             name=f"Report {number}.pdf",
@@ -121,8 +120,7 @@ class Library:
             sha256=hashlib.sha256(document_id.bytes).hexdigest(),
             size=100_000,
         )
-        store.chunks.replace(
-            self.user_id,
+        store.of(self.user_id).chunks.replace(
             document_id,
             self.space,
             parsed=_parsed(),

@@ -95,7 +95,7 @@ def wait(options: Options, data_dir: Path, url: str, process: subprocess.Popen[b
     changes = {"rag_data_dir": data_dir, "rag_database_url": pydantic.SecretStr(url), "rag_storage_url": None}
     with RAGEngine(options.config.model_copy(update=changes)) as engine:
         while process.poll() is None:
-            documents = engine.documents()
+            documents = engine.documents.list()
             if documents and documents[0].status in ENDED:
                 return documents[0]
             time.sleep(POLL_SECONDS)

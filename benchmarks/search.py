@@ -11,8 +11,8 @@ from benchmarks.libraries import Library
 from benchmarks.report import Goal, Section, at_least, at_most
 from benchmarks.settings import Options, local_config
 from benchmarks.timing import Percentiles, percentiles
-from rag import providers
-from rag.retrieval.searcher import POOL, Searcher
+from rag.engine import RAGEngine
+from rag.retrieval import POOL
 from rag.store import Store
 from rag.types import Candidate, SearchRequest
 
@@ -81,16 +81,17 @@ def _measure_owner(section: Section, store: Store, library: Library, label: str,
     questions = library.questions(count + WARM_UP)
     scope = library.scope(store)
     embedder = GivenVectors(questions)
-    searcher = Searcher(
-        store=store, space=libraries.SPACE, embedder=embedder, reranker=providers.CrossEncoder(local_config())
-    )
+    chunks = store.of(library.user_id).chunks
+    engine = RAGEngine(local_config(), user_id=library.user_id, store=store, embedders={libraries.SPACE: embedder})
 
     def dense(question: str) -> list[Candidate]:
-        return store.chunks.dense(scope, libraries.SPACE, questions[question], POOL)
+        return chunks.dense(scope, libraries.SPACE, questions[question], POOL)
 
     _add(section, f"{label}: dense", _timed(dense, questions))
-    _add(section, f"{label}: lexical", _timed(lambda question: store.chunks.lexical(scope, question, POOL), questions))
-    hybrid = _timed(lambda question: searcher.search(scope, SearchRequest(query=question)), questions)
+    _add(section, f"{label}: lexical", _timed(lambda question: chunks.lexical(scope, question, POOL), questions))
+    hybrid = _timed(
+        lambda question: engine.search(SearchRequest(query=question, index_name=libraries.INDEX_NAME)), questions
+    )
     _add(section, f"{label}: hybrid", hybrid, HYBRID_MS if library.size == max(SIZES) else None)
     recalls = [
         len({candidate.chunk_id for candidate in dense(question)[:RECALL_AT]} & library.nearest(vector, RECALL_AT))

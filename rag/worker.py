@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 from rag import errors
 from rag.config import load_config
-from rag.engine import RAGEngine
+from rag.engine import Installation
 
 logger = logging.getLogger(__name__)
 
@@ -26,45 +26,45 @@ RECOVERY_SECONDS = 30.0
 RECONNECT_SECONDS = 1.0
 
 
-def run(engine: RAGEngine, *, wait: bool = True) -> None:
+def run(installation: Installation, *, wait: bool = True) -> None:
     """Read queued documents of all users until stopped by SIGINT or SIGTERM; with `wait` False, until none is left."""
 
     def process(user_id: str, document_id: uuid.UUID) -> None:
         try:
-            document = engine.for_user(user_id).process(document_id)
+            document = installation.for_user(user_id).documents.process(document_id)
         except errors.NotFoundError:
             return  # purged while it waited
         logger.info("document %s: %s, %d chunks", document.id, document.status, document.chunk_count)
 
     def run_job(user_id: str, job_id: uuid.UUID) -> None:
-        job = engine.for_user(user_id).run_job(job_id)
+        job = installation.for_user(user_id).jobs.run(job_id)
         logger.info("job %s: %s %s", job.id, job.kind, job.status)
 
-    engine.recover_queue()
+    installation.recover_queue()
     if not wait:
-        engine.run_queue(process, run_job, wait=False)
+        installation.run_queue(process, run_job, wait=False)
         return
-    threading.Thread(target=_recover_for_ever, args=(engine,), name="recovery", daemon=True).start()
-    while not _stopped_cleanly(engine, process, run_job):
+    threading.Thread(target=_recover_for_ever, args=(installation,), name="recovery", daemon=True).start()
+    while not _stopped_cleanly(installation, process, run_job):
         time.sleep(RECONNECT_SECONDS)
 
 
-def _stopped_cleanly(engine: RAGEngine, process: Task, run_job: Task) -> bool:
+def _stopped_cleanly(installation: Installation, process: Task, run_job: Task) -> bool:
     """Work until told to stop (True) or until the database is lost (False)."""
     try:
-        engine.run_queue(process, run_job)
+        installation.run_queue(process, run_job)
     except errors.StoreError as error:
         logger.warning("%s Trying again.", error)
         return False
     return True
 
 
-def _recover_for_ever(engine: RAGEngine) -> None:
+def _recover_for_ever(installation: Installation) -> None:
     """Take up what other workers, killed meanwhile, left behind."""
     while True:
         time.sleep(RECOVERY_SECONDS)
         try:
-            engine.recover_queue()
+            installation.recover_queue()
         except errors.StoreError as error:
             logger.warning("%s", error)
 
@@ -110,8 +110,8 @@ def main(arguments: list[str]) -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     if arguments[:1] == ["--parent"]:
         _end_with(int(arguments[1]))
-    with RAGEngine(load_config()) as engine:
-        run(engine)
+    with Installation(load_config()) as installation:
+        run(installation)
 
 
 if __name__ == "__main__":

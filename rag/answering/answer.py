@@ -17,12 +17,13 @@ from rag.answering.quotes import Quote, normalize
 from rag.retrieval import Memory, Reranker, request_digest
 from rag.types import (
     AnswerEvent,
-    AnswerRequest,
+    AnswerOptions,
     AnswerResponse,
     AnswerToken,
     Citation,
+    GenerationOptions,
+    Hit,
     Message,
-    SearchResponse,
     Sentence,
     Usage,
     Verdict,
@@ -30,6 +31,9 @@ from rag.types import (
 
 EXTRACTIVE_MODEL = "extractive"
 """The name under which answers without a language model are given."""
+
+DEFAULT_OPTIONS = AnswerOptions()
+DEFAULT_GENERATION = GenerationOptions()
 
 CONDENSED_MESSAGES = 6
 CONDENSED_MESSAGE_CHARS = 1500
@@ -39,33 +43,18 @@ MAX_QUESTION_CHARS = 1000
 """A "standalone question" longer than this is not one."""
 
 
-def answer(
-    question: str,
-    found: SearchResponse,
-    request: AnswerRequest,
-    *,
-    llm: LLM | None,
-    reranker: Reranker | None = None,
-    locate: Locate,
-    memory: Memory | None = None,
-) -> AnswerResponse:
-    """The whole answer at once; see `stream`."""
-    *_, response = stream(question, found, request, llm=llm, reranker=reranker, locate=locate, memory=memory)
-    assert isinstance(response, AnswerResponse)
-    return response
-
-
 def stream(
     question: str,
-    found: SearchResponse,
-    request: AnswerRequest,
+    hits: Sequence[Hit],
     *,
     llm: LLM | None,
-    reranker: Reranker | None = None,
     locate: Locate,
+    reranker: Reranker | None = None,
     memory: Memory | None = None,
+    options: AnswerOptions = DEFAULT_OPTIONS,
+    generation: GenerationOptions = DEFAULT_GENERATION,
 ) -> Generator[AnswerEvent, None, None]:
-    """Pieces of the answer to `question` from what was `found`, then the checked answer, which replaces them.
+    """Pieces of the answer to `question` from what was found, `hits`, then the checked answer, which replaces them.
 
     Without `llm` the best sentences of the sources are the answer. The pieces show no quote tag, no HTML and no
     id that is not a source's. What the model wrote is kept in `memory` and not asked for twice.
@@ -74,16 +63,16 @@ def stream(
         errors.ProviderError: the language model refuses or is down.
     """
     started = time.perf_counter()
-    context = build_context(found.results, budget_tokens=request.options.max_context_tokens)
+    context = build_context(hits, budget_tokens=options.max_context_tokens)
     grounder = Grounder(context.hits, locate=locate, reranker=reranker)
     if not context.sources:
         draft = _Draft(model=_model_name(llm))
     elif llm is None:
         draft = yield from _extracted(question, grounder, context, reranker)
     else:
-        writer = _Writer(llm, request, memory if request.options.use_cache else None)
+        writer = _Writer(llm, generation, memory if options.use_cache else None)
         draft = yield from _written(question, writer, grounder, context)
-    yield _response(draft, found, request, time.perf_counter() - started)
+    yield _response(draft, hits, options, time.perf_counter() - started)
 
 
 def condense(question: str, history: Sequence[Message], llm: LLM | None) -> str:
@@ -123,7 +112,7 @@ class _Writer:
     """A language model that is asked for an answer once, and remembers it where there is a memory."""
 
     llm: LLM
-    request: AnswerRequest
+    generation: GenerationOptions
     memory: Memory | None
 
     def write(self, messages: Sequence[ChatMessage]) -> Generator[str, None, Usage]:
@@ -149,8 +138,7 @@ class _Writer:
         return usage if usage.output_tokens else _estimated(messages, "".join(pieces))
 
     def _key(self, messages: Sequence[ChatMessage]) -> bytes:
-        generation = self.request.generation
-        options = f"{generation.temperature} {generation.max_output_tokens}"
+        options = f"{self.generation.temperature} {self.generation.max_output_tokens}"
         texts = [message.content or "" for message in messages]
         return request_digest(providers.model_id(self.llm), options, prompts.ANSWER_PROMPT_VERSION, *texts)
 
@@ -245,26 +233,16 @@ def _extracted(
 # --- does it hold? ----------------------------------------------------------------------------------
 
 
-def _response(draft: _Draft, found: SearchResponse, request: AnswerRequest, seconds: float) -> AnswerResponse:
-    options = request.options
+def _response(draft: _Draft, hits: Sequence[Hit], options: AnswerOptions, seconds: float) -> AnswerResponse:
     grounded = any(citation.quote is not None for citation in draft.citations)
     refused = _refuses(draft.text) and not grounded
     is_ok = bool(draft.text) and not refused and (grounded or not options.require_citations)
-    usage = draft.usage.model_copy(
-        update={"embedding_tokens": found.usage.embedding_tokens, "latency_ms": found.usage.latency_ms + seconds * 1000}
-    )
     return AnswerResponse(
         status="ok" if is_ok else "insufficient_context",
         answer=draft.text if is_ok else options.insufficient_evidence_message or prompts.INSUFFICIENT_CONTEXT_MESSAGE,
         sentences=draft.sentences if is_ok else (),
         citations=draft.citations if is_ok else (),
-        nearest=() if is_ok else found.results,
-        retrieval={
-            "top_k": found.top_k,
-            "min_score": found.min_score,
-            "mode": found.mode,
-            "returned": len(found.results),
-        },
+        nearest=() if is_ok else tuple(hits),
         model=draft.model,
-        usage=usage,
+        usage=draft.usage.model_copy(update={"latency_ms": seconds * 1000}),
     )

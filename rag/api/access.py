@@ -9,7 +9,7 @@ from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBea
 
 from rag import errors
 from rag.addresses import is_loopback
-from rag.engine import RAGEngine
+from rag.engine import Installation, RAGEngine
 from rag.rate_limits import RateLimiter
 from rag.types import LOCAL_USER, PERMISSIONS, Permission
 
@@ -50,11 +50,11 @@ class Gate:
     this machine is "local": a page of another site that is open in their browser is not, nor is another machine.
     """
 
-    def __init__(self, engine: RAGEngine, limiter: RateLimiter, *, needs_key: bool = False) -> None:
-        self._engine = engine
+    def __init__(self, installation: Installation, limiter: RateLimiter, *, needs_key: bool = False) -> None:
+        self._installation = installation
         self._needs_key = needs_key
         self._limiter = limiter
-        self._origins = set(origins(engine))
+        self._origins = set(origins(installation))
 
     def admit(self, request: Request, secret: str | None) -> Caller:
         """The sender of a request.
@@ -65,19 +65,19 @@ class Gate:
             errors.RateLimitError: the key was used too often within a minute.
         """
         caller = self._by_key(request, secret) if secret else self._without_key(request)
-        self._limiter.count(caller.key_id, self._engine.config.rag_rate_limit_per_minute)
+        self._limiter.count(caller.key_id, self._installation.config.rag_rate_limit_per_minute)
         return caller
 
     def _by_key(self, request: Request, secret: str) -> Caller:
-        key = self._engine.authenticate(secret)
+        key = self._installation.authenticate(secret)
         if key is None:
-            if self._engine.config.rag_rate_limit_per_minute:
+            if self._installation.config.rag_rate_limit_per_minute:
                 self._limiter.count_failure(_address(request))
             raise errors.AuthError("The key is wrong, expired or revoked. Check it, or make another: pagelight keys.")
-        return Caller(self._engine.for_user(key.user_id), str(key.id), key.permissions)
+        return Caller(self._installation.for_user(key.user_id), str(key.id), key.permissions)
 
     def _without_key(self, request: Request) -> Caller:
-        if self._needs_key or self._engine.keys_exist():
+        if self._needs_key or self._installation.keys_exist():
             raise errors.AuthError("A key is needed. Send it in the header x-api-key.")
         if not (is_loopback(_address(request)) and is_loopback(request.url.hostname or "")):
             raise errors.ForbiddenError(
@@ -88,12 +88,12 @@ class Gate:
             raise errors.ForbiddenError(
                 "Pages of other sites are not answered without a key. Set RAG_API_KEY and CORS_ORIGIN."
             )
-        return Caller(self._engine.for_user(LOCAL_USER), "none", ("admin",))
+        return Caller(self._installation.for_user(LOCAL_USER), "none", ("admin",))
 
 
-def origins(engine: RAGEngine) -> list[str]:
+def origins(installation: Installation) -> list[str]:
     """The origins of `CORS_ORIGIN`, which has one or more, parted by commas."""
-    return [origin.strip() for origin in (engine.config.cors_origin or "").split(",") if origin.strip()]
+    return [origin.strip() for origin in (installation.config.cors_origin or "").split(",") if origin.strip()]
 
 
 def _address(request: Request) -> str:

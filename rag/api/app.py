@@ -8,7 +8,7 @@ from fastapi.routing import APIRoute
 
 from rag.api import access, limits, observing, problems
 from rag.api.routes import conversations, documents, indexes, jobs, questions, retrieval, status
-from rag.engine import RAGEngine
+from rag.engine import Installation
 from rag.rate_limits import RateLimiter
 
 DESCRIPTION = """Chat with your PDFs: every claim of an answer comes with its verbatim quote and the boxes of exactly
@@ -18,12 +18,12 @@ those words on the page. Send your key as `x-api-key` or as a bearer token. Ever
 EXPOSED_HEADERS = ("x-request-id", "etag", "content-disposition", "retry-after", "location", "idempotency-replayed")
 
 
-def create_app(engine: RAGEngine, *, root_path: str = "", needs_key: bool = False) -> FastAPI:
-    """The REST API over an engine, which stays the caller's to close.
+def create_app(installation: Installation, *, root_path: str = "", needs_key: bool = False) -> FastAPI:
+    """The REST API over an installation, which stays the caller's to close.
 
     `root_path` is where it is mounted. With `needs_key` nobody is answered without a key, though none be configured.
     """
-    config = engine.config
+    config = installation.config
     metrics = observing.Metrics()
     app = FastAPI(
         title="Pagelight",
@@ -36,9 +36,9 @@ def create_app(engine: RAGEngine, *, root_path: str = "", needs_key: bool = Fals
         redoc_url=None,
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
-    app.state.engine = engine
+    app.state.installation = installation
     app.state.metrics = metrics
-    app.state.gate = access.Gate(engine, RateLimiter(), needs_key=needs_key)
+    app.state.gate = access.Gate(installation, RateLimiter(), needs_key=needs_key)
     app.state.questions = limits.Turns(config.rag_max_questions)
     app.state.searches = limits.Turns(limits.SEARCHES_AT_ONCE)
     parts = (status, questions, retrieval, documents, indexes, jobs, conversations)
@@ -50,7 +50,7 @@ def create_app(engine: RAGEngine, *, root_path: str = "", needs_key: bool = Fals
         seconds=config.rag_upload_timeout_seconds,
         upload_bytes=config.rag_parsing.max_file_mb * 1024 * 1024,
     )
-    if origins := access.origins(engine):
+    if origins := access.origins(installation):
         app.add_middleware(
             CORSMiddleware,
             allow_origins=origins,

@@ -10,7 +10,7 @@ from pythonjsonlogger.json import JsonFormatter
 from rag import errors
 from rag.addresses import is_loopback
 from rag.api.app import create_app
-from rag.engine import RAGEngine
+from rag.engine import Installation
 
 KEEP_ALIVE_SECONDS = 30
 SHUTDOWN_SECONDS = 10
@@ -20,16 +20,16 @@ MAX_CONNECTIONS = 500
 LOG_FIELDS = "{asctime}{levelname}{name}{message}"
 
 
-def serve(engine: RAGEngine, host: str, port: int) -> None:
+def serve(installation: Installation, host: str, port: int) -> None:
     """Answer requests until stopped by SIGINT or SIGTERM; the log is JSON, a line per request, on stderr.
 
     Raises:
         errors.ConfigError: other machines could reach it, and no key is configured.
     """
-    require_key(engine, host)
+    require_key(installation, host)
     log_as_json()
     uvicorn.run(
-        create_app(engine),
+        create_app(installation),
         host=host,
         port=port,
         log_config=None,
@@ -41,13 +41,13 @@ def serve(engine: RAGEngine, host: str, port: int) -> None:
     )
 
 
-def require_key(engine: RAGEngine, host: str) -> None:
+def require_key(installation: Installation, host: str) -> None:
     """See that other machines are answered only with a key.
 
     Raises:
         errors.ConfigError: `host` is not this machine alone, and there is neither RAG_API_KEY nor a key of a user.
     """
-    if not is_loopback(host) and not engine.keys_exist():
+    if not is_loopback(host) and not installation.keys_exist():
         raise errors.ConfigError(
             f"At {host} other machines reach the server, so it needs a key. Make one: pagelight keys create --name "
             "LABEL. Or set RAG_API_KEY."

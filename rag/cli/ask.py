@@ -91,7 +91,7 @@ def ask(
             retrieval=options,
             generation=_generation(model),
         )
-        response = _follow(engine.stream_answer(request), quietly=as_json)
+        response = _follow(engine.questions.stream(request), quietly=as_json)
     if as_json:
         output.print_json(response)
     else:

@@ -10,7 +10,7 @@ from rich import progress
 
 from rag import config
 from rag.cli import output
-from rag.cli.door import load
+from rag.cli.door import open_engine
 from rag.cli.options import AsJson
 from rag.types import BackupManifest
 
@@ -36,8 +36,8 @@ def backup(file: NewArchive, as_json: AsJson = False) -> None:
 
         pagelight backup /mnt/safe/pagelight-2026-05-01.tar
     """
-    with _shown_progress() as on_progress:
-        manifest = load("engine.backup").create_backup(config.load_config(), file, on_progress)
+    with open_engine() as engine, _shown_progress() as on_progress:
+        manifest = engine.installation.backup(file, on_progress)
     _print("Written and checked", file, manifest, as_json=as_json)
     if manifest.missing:
         output.print_note(
@@ -60,12 +60,14 @@ def restore(
         pagelight restore /mnt/safe/pagelight-2026-05-01.tar --check
         RAG_DATA_DIR=/srv/pagelight pagelight restore /mnt/safe/pagelight-2026-05-01.tar
     """
-    engine = load("engine.backup")
+    from rag.engine import Installation, check_backup
+
     with _shown_progress() as on_progress:
         if check:
-            manifest = engine.check_backup(file, on_progress)
+            manifest = check_backup(file, on_progress)
         else:
-            manifest = engine.restore_backup(config.load_config(), file, on_progress)
+            with Installation(config.load_config()) as installation:
+                manifest = installation.restore(file, on_progress)
     _print("Checked" if check else "Restored", file, manifest, as_json=as_json)
 
 

@@ -21,8 +21,8 @@ def cache(
         pagelight cache --clear
     """
     with open_engine() as engine:
-        removed = engine.clear_caches() if clear else None
-        caches = engine.caches()
+        removed = engine.caches.clear() if clear else None
+        caches = engine.caches.stats()
     if as_json:
         rows = [{**entry._asdict(), "hit_rate": entry.hit_rate} for entry in caches]
         output.print_json({"removed": removed, "caches": rows})

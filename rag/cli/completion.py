@@ -14,7 +14,7 @@ def index_names(incomplete: str) -> list[str]:
         return []
     try:
         with open_engine() as engine:
-            return [index.name for index in engine.indexes() if index.name.startswith(incomplete)]
+            return [index.name for index in engine.indexes.list() if index.name.startswith(incomplete)]
     except errors.Error:
         return []
 
@@ -27,9 +27,9 @@ def document_names(context: typer.Context, incomplete: str) -> list[str]:
     in_trash = context.command.name in {"restore", "purge"}
     try:
         with open_engine() as engine:
-            if index_name not in {index.name for index in engine.indexes()}:
+            if index_name not in {index.name for index in engine.indexes.list()}:
                 return []
-            found = engine.documents(index_name, in_trash=in_trash)
+            found = engine.documents.list(index_name, in_trash=in_trash)
             return sorted({document.name for document in found if document.name.startswith(incomplete)})
     except errors.Error:
         return []

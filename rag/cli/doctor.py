@@ -152,7 +152,7 @@ def _engine_checks(config: Config) -> Iterator[Check]:
     where = "RAG_DATABASE_URL" if config.rag_database_url else f"embedded, {config.database_dir}"
     try:
         with open_engine() as engine:
-            health = engine.health()
+            health = engine.installation.health()
             message = f"PostgreSQL {health.server_version}, pgvector {health.vector_version}, schema {health.migration}"
             yield Check("Database", State.GOOD, f"{message} ({where})")
             yield _check("Queue", lambda: _queue(engine, health.workers))
@@ -161,7 +161,7 @@ def _engine_checks(config: Config) -> Iterator[Check]:
 
 
 def _queue(engine: "RAGEngine", workers: int) -> Found:
-    documents = [document for index in engine.indexes() for document in engine.documents(index.name)]
+    documents = [document for index in engine.indexes.list() for document in engine.documents.list(index.name)]
     waiting = sum(document.status in UNFINISHED for document in documents)
     message = f"{output.plural(waiting, 'document')} waiting, {output.plural(workers, 'worker')} running"
     if waiting and not workers:

@@ -71,7 +71,7 @@ def list_documents(
     """
     with open_engine() as engine:
         lookup.require_index(engine, index_name)
-        found = engine.documents(index_name, search=search, in_trash=trash)
+        found = engine.documents.list(index_name, search=search, in_trash=trash)
     if as_json:
         output.print_json(found)
     elif found:
@@ -110,7 +110,7 @@ def delete(names: Names, index_name: IndexName = DEFAULT_INDEX, as_json: AsJson 
     """
     with open_engine() as engine:
         found = _named(engine, index_name, names)
-        _print_touched("deleted", found, engine.trash([document.id for document in found]), as_json=as_json)
+        _print_touched("deleted", found, engine.documents.trash([document.id for document in found]), as_json=as_json)
 
 
 def restore(names: Names, index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None:
@@ -120,7 +120,9 @@ def restore(names: Names, index_name: IndexName = DEFAULT_INDEX, as_json: AsJson
     """
     with open_engine() as engine:
         found = _named(engine, index_name, names, in_trash=True)
-        _print_touched("restored", found, engine.restore([document.id for document in found]), as_json=as_json)
+        _print_touched(
+            "restored", found, engine.documents.restore([document.id for document in found]), as_json=as_json
+        )
 
 
 def purge(
@@ -139,7 +141,7 @@ def purge(
         found = _named_or_all(engine, index_name, names, everything=everything, in_trash=True)
         if found and not yes:
             typer.confirm(f"Remove {output.plural(len(found), 'document')} for good?", abort=True, err=True)
-        _print_touched("purged", found, engine.purge([document.id for document in found]), as_json=as_json)
+        _print_touched("purged", found, engine.documents.purge([document.id for document in found]), as_json=as_json)
 
 
 def retry(
@@ -201,7 +203,7 @@ def _named_or_all(
     if names:
         return _named(engine, index_name, names, in_trash=in_trash)
     lookup.require_index(engine, index_name)
-    return [document for document in engine.documents(index_name, in_trash=in_trash) if wanted(document)]
+    return [document for document in engine.documents.list(index_name, in_trash=in_trash) if wanted(document)]
 
 
 def _print_touched(verb: str, found: Sequence[Document], touched: Sequence[uuid.UUID], *, as_json: bool) -> None:

@@ -151,15 +151,17 @@ def _index_of(folder: Path) -> str:
 
 def _ingest_missing(engine: "RAGEngine", index_name: str, chosen: Sequence[Path]) -> tuple[Corpus, list[files.Outcome]]:
     """The searchable ones of `chosen`, matched by content, and what could not be taken in."""
-    engine.index(index_name)
+    engine.indexes.ensure(index_name)
     hashes = {file: _sha256(file) for file in chosen}
-    ready = {document.sha256 for document in engine.documents(index_name) if document.status is DocumentStatus.READY}
+    ready = {
+        document.sha256 for document in engine.documents.list(index_name) if document.status is DocumentStatus.READY
+    }
     missing = [file for file in chosen if hashes[file] not in ready]
     output.print_note(f"Index “{index_name}”: {len(chosen) - len(missing)} ready, {len(missing)} to take in.")
     outcomes = files.ingest_files(engine, missing, index_name) if missing else []
     present = {
         document.sha256: document.id
-        for document in engine.documents(index_name)
+        for document in engine.documents.list(index_name)
         if document.status is DocumentStatus.READY
     }
     ids = {file.name: present[hashes[file]] for file in chosen if hashes[file] in present}

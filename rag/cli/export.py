@@ -36,7 +36,7 @@ def export(
         pagelight export filings --index filings --vectors
     """
     with open_engine() as engine, _shown_progress() as on_document:
-        report = engine.export(folder, index_name, vectors=vectors, on_document=on_document)
+        report = engine.exports.write(folder, index_name, vectors=vectors, on_document=on_document)
     if as_json:
         output.print_json({"folder": str(folder), **report._asdict()})
         return

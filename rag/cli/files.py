@@ -21,7 +21,7 @@ SUFFIXES = frozenset(
 )
 """Endings of the names that are looked for in folders; a file that is named itself is judged by its content."""
 
-STAGES = {DocumentStatus.PARSING: "reading page", DocumentStatus.EMBEDDING: "embedding chunk"}
+STAGES: dict[str, str] = {DocumentStatus.PARSING: "reading page", DocumentStatus.EMBEDDING: "embedding chunk"}
 MARKS = {"ingested": ("✓", "green"), "skipped": ("–", "yellow"), "failed": ("✗", "red")}
 
 State = Literal["ingested", "skipped", "failed"]
@@ -83,9 +83,9 @@ class Progress:
         self._all = self.bars.add_task("Files", total=total)
         self._file = self.bars.add_task("", total=None, visible=False)
 
-    def stage(self, name: str, status: DocumentStatus, done: int, total: int) -> None:
+    def stage(self, name: str, stage: str, done: int, total: int) -> None:
         """How far the file at hand is."""
-        description = f"{output.excerpt(name, 40)}: {STAGES.get(status, status.value)}"
+        description = f"{output.excerpt(name, 40)}: {STAGES.get(stage, stage)}"
         self.bars.update(self._file, description=description, completed=done, total=total or None, visible=True)
 
     def finish(self, outcome: Outcome) -> None:
@@ -137,7 +137,7 @@ def _ingest(engine: "RAGEngine", file: Path, index_name: str, password: str | No
         document = _add(engine, file, index_name, password)
         return read_document(engine, document, file, shown)
     except errors.DuplicateError as error:
-        present = engine.document(uuid.UUID(str(error.details["document_id"])))
+        present = engine.documents.get(uuid.UUID(str(error.details["document_id"])))
         return Outcome(file, "skipped", present, error.code, error.message)
     except (errors.SourceError, errors.ValidationError) as error:
         return Outcome(file, "failed", None, error.code, error.message)
@@ -146,11 +146,11 @@ def _ingest(engine: "RAGEngine", file: Path, index_name: str, password: str | No
 def _add(engine: "RAGEngine", file: Path, index_name: str, password: str | None) -> Document:
     """The file as a document to be read: a new one, or the one that an earlier run left unread."""
     try:
-        return engine.add_file(
+        return engine.documents.add(
             file, file.name, index_name=index_name, password=password, source=str(file.resolve()), enqueue=False
         )
     except errors.DuplicateError as error:
-        present = engine.document(uuid.UUID(str(error.details["document_id"])))
+        present = engine.documents.get(uuid.UUID(str(error.details["document_id"])))
         if present.status is DocumentStatus.READY or present.deleted_at is not None:
             raise
         return reopen(engine, present, password)
@@ -163,16 +163,18 @@ def reopen(engine: "RAGEngine", document: Document, password: str | None) -> Doc
         errors.PasswordError: the password is wrong.
     """
     if document.status is DocumentStatus.NEEDS_PASSWORD and password is not None:
-        return engine.unlock(document.id, password)
+        return engine.documents.unlock(document.id, password)
     if document.status is DocumentStatus.FAILED:
-        return engine.retry(document.id)
+        return engine.documents.retry(document.id)
     return document
 
 
 def read_document(engine: "RAGEngine", document: Document, path: Path, shown: Progress) -> Outcome:
     """Read a queued document and say what became of it."""
     if document.status is not DocumentStatus.NEEDS_PASSWORD:
-        document = engine.process(document.id, lambda status, done, total: shown.stage(path.name, status, done, total))
+        document = engine.documents.process(
+            document.id, lambda status, done, total: shown.stage(path.name, status, done, total)
+        )
     return outcome_of(document, path)
 
 

@@ -49,7 +49,7 @@ def _chunks(engine: "RAGEngine", index_name: str, name: str, page: int | None) -
     found = lookup.find_document(engine, index_name, name)
     if page is not None and page > found.page_count:
         raise errors.NotFoundError(f"“{found.name}” has {output.plural(found.page_count, 'page')}, so no page {page}.")
-    return engine.chunks(found.id, page)
+    return engine.chunks.list(found.id, page)
 
 
 def _show_index(stats: IndexStats, *, as_json: bool) -> None:

@@ -40,7 +40,7 @@ def list_jobs(kind: Kind = None, limit: Limit = 50, as_json: AsJson = False) -> 
     pagelight jobs list --kind evaluation --json
     """
     with open_engine() as engine:
-        found = engine.jobs(kind=kind, limit=limit)
+        found = engine.jobs.list(kind=kind, limit=limit)
     if as_json:
         output.print_json(found)
     elif found:
@@ -55,7 +55,7 @@ def show(job_id: JobId, as_json: AsJson = False) -> None:
     pagelight jobs show 1f0c2a9b
     """
     with open_engine() as engine:
-        job = engine.job(_find(engine, job_id).id)
+        job = engine.jobs.get(_find(engine, job_id).id)
     if as_json:
         output.print_json(job)
         return
@@ -70,7 +70,7 @@ def show(job_id: JobId, as_json: AsJson = False) -> None:
 def _find(engine: "RAGEngine", job_id: str) -> Job:
     """The job of this id, or of the only one that begins so."""
     digits = job_id.replace("-", "").lower()
-    named = [job for job in engine.jobs() if len(digits) >= lookup.SHORT_ID and job.id.hex.startswith(digits)]
+    named = [job for job in engine.jobs.list() if len(digits) >= lookup.SHORT_ID and job.id.hex.startswith(digits)]
     if not named:
         raise errors.NotFoundError(f"There is no job {job_id}. List them: pagelight jobs list")
     if len(named) > 1:

@@ -61,7 +61,7 @@ def create(
     """
     expires_at = _expiry(expires)
     with open_engine() as engine:
-        key, secret = _for_user(engine, user).create_key(name, _permissions(scope or ["read"]), expires_at)
+        key, secret = _for_user(engine, user).keys.create(name, _permissions(scope or ["read"]), expires_at)
     if as_json:
         output.print_json({**key.model_dump(by_alias=True), "secret": secret})
         return
@@ -79,7 +79,7 @@ def list_keys(user: User = LOCAL_USER, as_json: AsJson = False) -> None:
     pagelight keys list --user ada --json
     """
     with open_engine() as engine:
-        found = _for_user(engine, user).keys()
+        found = _for_user(engine, user).keys.list()
     if as_json:
         output.print_json(found)
     elif found:
@@ -95,7 +95,7 @@ def revoke(key_id: KeyId, user: User = LOCAL_USER, as_json: AsJson = False) -> N
     """
     with open_engine() as engine:
         owner = _for_user(engine, user)
-        revoked = owner.revoke_key(_find(owner.keys(), key_id, user).id)
+        revoked = owner.keys.revoke(_find(owner.keys.list(), key_id, user).id)
     if as_json:
         output.print_json(revoked)
     else:
@@ -105,7 +105,7 @@ def revoke(key_id: KeyId, user: User = LOCAL_USER, as_json: AsJson = False) -> N
 def _for_user(engine: "RAGEngine", user: str) -> "RAGEngine":
     if not user.strip() or not user.isprintable():
         raise errors.ValidationError("--user must be a name of printable characters.", details={"field": "user"})
-    return engine.for_user(user)
+    return engine.installation.for_user(user)
 
 
 def _permissions(scopes: Sequence[str]) -> list[Permission]:

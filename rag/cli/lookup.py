@@ -22,7 +22,7 @@ def require_index(engine: "RAGEngine", name: str) -> None:
     Raises:
         errors.NotFoundError: the message lists what exists.
     """
-    names = [DEFAULT_INDEX, *(index.name for index in engine.indexes() if index.name != DEFAULT_INDEX)]
+    names = [DEFAULT_INDEX, *(index.name for index in engine.indexes.list() if index.name != DEFAULT_INDEX)]
     if name not in names:
         raise errors.NotFoundError(f"There is no index “{name}”. There are: {', '.join(names)}.")
 
@@ -36,7 +36,7 @@ def find_documents(
         errors.NotFoundError: one of them means nothing; the message suggests similar names.
     """
     require_index(engine, index_name)
-    documents = engine.documents(index_name, in_trash=in_trash)
+    documents = engine.documents.list(index_name, in_trash=in_trash)
     found = {document.id: document for name in names for document in _called(documents, name, in_trash=in_trash)}
     return list(found.values())
 

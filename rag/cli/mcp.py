@@ -50,14 +50,14 @@ def mcp(
     server = _server()
     with server.LazyEngine(lambda: rag.RAGEngine(settings)) as engine:
         if not http:
-            engine.warm_up()
+            engine.installation.warm_up()
             server.serve_stdio(engine)
             return
         needs_key = not is_loopback(host)
         if needs_key:
             _require_keys(engine(), host)
         bound = server.listen(host, port)
-        engine.warm_up()
+        engine.installation.warm_up()
         name = server.host_header(host)
         hosts = [name, *(allow_host or ())]
         app = server.http_app(engine, needs_key=needs_key, hosts=hosts)
@@ -79,7 +79,7 @@ def _server() -> ModuleType:
 
 
 def _require_keys(engine: "RAGEngine", host: str) -> None:
-    if not engine.keys_exist():
+    if not engine.installation.keys_exist():
         raise errors.ConfigError(
             f"At {host} other machines reach the server, so it needs a key. Make one: pagelight keys create --name "
             "LABEL. Or set RAG_API_KEY."

@@ -16,7 +16,7 @@ from rag.types import EmbeddingGeneration, GenerationComparison, GenerationState
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
-    from rag.engine.reembedding import OnProgress
+    from rag.engine.generations import OnProgress
 
 STATES = {
     GenerationState.ACTIVE: "in use",
@@ -77,11 +77,11 @@ def reembed(
         if model is not None:
             outcome = _change(engine, index_name, model, questions_file, switch)
         elif rollback:
-            engine.rollback_generation(index_name)
+            engine.indexes.generations(index_name).rollback()
             outcome = Outcome(switched=True)
         elif drop:
-            outcome = Outcome(dropped=tuple(engine.drop_generation(index_name)))
-        generations = engine.embedding_generations(index_name)
+            outcome = Outcome(dropped=tuple(engine.indexes.generations(index_name).drop()))
+        generations = engine.indexes.generations(index_name).list()
         if outcome.switched:
             _warn_of_the_setting(engine, index_name)
     if as_json:
@@ -94,13 +94,13 @@ def _change(
     engine: "RAGEngine", index_name: str, model: str, questions_file: Path | None, switch: bool | None
 ) -> Outcome:
     with _shown_progress(model) as on_progress:
-        built = engine.reembed(index_name, model, on_progress)
+        built = engine.indexes.generations(index_name).build(model, on_progress)
     if built.state is GenerationState.ACTIVE:
         output.print_note(f"The index “{index_name}” uses {built.space.name} already.")
         return Outcome()
     comparison = None
     if questions_file is not None:
-        comparison = engine.compare_generations(index_name, questions_file, built.generation)
+        comparison = engine.indexes.generations(index_name).compare(questions_file, built.generation)
     if switch is None:
         switch = comparison is None or comparison.is_no_worse
         if not switch:
@@ -110,7 +110,7 @@ def _change(
                 style="yellow",
             )
     if switch:
-        engine.switch_generation(index_name, built.generation)
+        engine.indexes.generations(index_name).switch(built.generation)
     return Outcome(comparison, switch)
 
 
@@ -136,7 +136,7 @@ def _shown_progress(model: str) -> "Iterator[OnProgress]":
 
 def _warn_of_the_setting(engine: "RAGEngine", index_name: str) -> None:
     try:
-        engine.index(index_name)
+        engine.indexes.ensure(index_name)
     except errors.IndexError as error:
         output.print_note(f"RAG_EMBED_MODEL names another model than the index now has. {error}", style="yellow")
 

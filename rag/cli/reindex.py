@@ -26,7 +26,7 @@ def reindex(index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> N
     """
     with open_engine() as engine:
         lookup.require_index(engine, index_name)
-        documents = engine.documents_to_reindex(index_name)
+        documents = engine.jobs.documents_to_reindex(index_name)
         outcomes = []
         with files.shown_progress(len(documents)) as shown:
             for document in documents:
@@ -43,8 +43,8 @@ def reindex(index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> N
 def _read_anew(engine: "RAGEngine", document: Document, shown: files.Progress) -> files.Outcome:
     path = Path(document.name)
     try:
-        read = engine.reindex_document(
-            document.id, lambda status, done, total: shown.stage(document.name, status, done, total)
+        read = engine.documents.process(
+            document.id, lambda status, done, total: shown.stage(document.name, status, done, total), again=True
         )
     except errors.NotFoundError as error:
         return files.Outcome(path, "skipped", None, error.code, "It was deleted meanwhile.")

@@ -93,13 +93,13 @@ def serve(
     with open_engine() as engine:
         port = port or engine.config.port
         _require_free(port, host)
-        server.require_key(engine, host)
-        engine.warm_up()
+        server.require_key(engine.installation, host)
+        engine.installation.warm_up()
         if engine.config.rag_worker:
             load("worker").keep()
-        keys = "with a key" if engine.keys_exist() else "to this machine, without a key"
+        keys = "with a key" if engine.installation.keys_exist() else "to this machine, without a key"
         output.print_note(f"Serving http://{host}:{port} {keys}. Stop with Ctrl-C.")
-        server.serve(engine, host, port)
+        server.serve(engine.installation, host, port)
 
 
 def worker(
@@ -115,4 +115,4 @@ def worker(
     logging.getLogger().setLevel(logging.INFO)
     output.print_note("Reading queued documents." if once else "Waiting for documents; stop with Ctrl-C.")
     with open_engine() as engine:
-        load("worker").run(engine, wait=not once)
+        load("worker").run(engine.installation, wait=not once)

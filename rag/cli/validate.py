@@ -75,7 +75,7 @@ def validate(
         ValidationRequest, **asked | {name: value for name, value in given.items() if value is not None}
     )
     with open_engine() as engine:
-        response = engine.validate(request)
+        response = engine.collections.validate(request)
     if as_json:
         output.print_json(response)
     else:

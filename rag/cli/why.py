@@ -57,7 +57,7 @@ def why(
             document_ids=lookup.document_ids(engine, index_name, documents),
         )
         request = validated(SearchRequest, index_name=index_name, query=question, retrieval=options)
-        explanation = engine.why(request, passage)
+        explanation = engine.questions.explain(request, passage)
     if as_json:
         output.print_json(explanation)
     else:

@@ -1,6 +1,5 @@
-"""The facade: one engine per user over resources that a process shares."""
+"""The facade: one engine per user over what an installation shares."""
 
-from rag.engine.engine import RAGEngine
-from rag.engine.resources import Resources
+from rag.engine.engine import Installation, RAGEngine, check_backup
 
-__all__ = ["RAGEngine", "Resources"]
+__all__ = ["Installation", "RAGEngine", "check_backup"]

@@ -1,15 +1,346 @@
-"""RAGEngine: everything one user can do, as the doors (app, REST, command line, worker) see it."""
+"""The two objects that everything hangs on: what one user can do, and what serves all users."""
 
-from rag.engine.conversation_methods import ConversationMethods
-from rag.engine.export import ExportMethods
-from rag.engine.job_methods import JobMethods
-from rag.engine.key_methods import KeyMethods
-from rag.engine.validation_methods import ValidationMethods
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self, Unpack
+
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.llms import LLM
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.response_synthesizers import BaseSynthesizer
+
+from rag import answering, retrieval
+from rag.config import Config, load_config
+from rag.engine import keys
+from rag.engine.asking import Asking
+from rag.engine.chats import Chats
+from rag.engine.chunks import Chunks
+from rag.engine.collections import Collections
+from rag.engine.documents import Documents
+from rag.engine.export import Export
+from rag.engine.folders import Folders
+from rag.engine.indexes import Indexes
+from rag.engine.interface import BY_SIMILARITY, deleted, ingested, named, queried
+from rag.engine.jobs import Jobs
+from rag.engine.pages import Pages
+from rag.engine.questions import Questions
+from rag.engine.reading import Reader
+from rag.engine.requests import parse
+from rag.engine.resources import Parts, Resources
+from rag.engine.sync import OnFile
+from rag.engine.workspace import Workspace
+from rag.store import Caches, Health, backup, restore
+from rag.types import (
+    DEFAULT_INDEX,
+    LOCAL_USER,
+    AnswerRequest,
+    AnswerResponse,
+    ApiKey,
+    BackupManifest,
+    Document,
+    IndexRequest,
+    IndexStats,
+    OnProgress,
+    RetrievalOptions,
+    RetrievalRequest,
+    RetrievalResult,
+    SearchRequest,
+    SearchResponse,
+    SyncReport,
+    TextBlock,
+    ignore_progress,
+)
+
+WARM_UP = "warm up"
+DEFAULT_RETRIEVAL = RetrievalOptions()
+
+Work = Callable[[str, uuid.UUID], None]
+"""Given a user and a document or a job."""
 
 
-class RAGEngine(JobMethods, ValidationMethods, ConversationMethods, KeyMethods, ExportMethods):
+class Installation:
+    """What serves all users: one database, one storage of files, one set of models, each opened when first needed.
+
+    `for_user` gives what one of them can do.
+    """
+
+    def __init__(self, config: Config | None = None, **parts: Unpack[Parts]) -> None:
+        """Parts that are given replace what the settings would give."""
+        self._resources = Resources(config or load_config(), **parts)
+
+    @property
+    def config(self) -> Config:
+        """The settings in force."""
+        return self._resources.config
+
+    def for_user(self, user_id: str) -> "RAGEngine":
+        """What this user can do."""
+        return RAGEngine(user_id=user_id, installation=self)
+
+    def workspace(self, user_id: str) -> Workspace:
+        """This user's part of what all share."""
+        return Workspace(self._resources, user_id)
+
+    # --- who may come in ---
+
+    def authenticate(self, secret: str) -> ApiKey | None:
+        """The valid key that has this secret, whoever its user is; None if there is none. See `keys.authenticate`."""
+        return keys.authenticate(self.config, lambda: self._resources.store, secret)
+
+    def keys_exist(self) -> bool:
+        """Whether there is a key that opens something: `RAG_API_KEY`, or one of any user that was not revoked."""
+        return bool(self.config.rag_api_key) or self._resources.store.keys_exist()
+
+    # --- work in the background ---
+
+    def run_queue(self, read: Work, run_job: Work, *, wait: bool = True) -> None:
+        """Call `read` with user and document for each queued one, and `run_job` with user and job.
+
+        Until SIGINT or SIGTERM, or without `wait` while any is left.
+        """
+        self._resources.store.queue.run(read, run_job, wait=wait)
+
+    def recover_queue(self) -> int:
+        """Queue again what a killed worker left behind; returns how many documents are to be read."""
+        store = self._resources.store
+        store.queue.discard_stalled()
+        unfinished = store.unfinished_documents()
+        for user_id, document_id in unfinished:
+            store.queue.enqueue(user_id, document_id)
+        for user_id, job_id in store.unfinished_jobs():
+            store.queue.enqueue_job(user_id, job_id)
+        return len(unfinished)
+
+    # --- state ---
+
+    def health(self) -> Health:
+        """What the database says of itself, and how many workers are alive. Raises StoreError if it is unreachable."""
+        return self._resources.store.health()
+
+    def warm_up(self) -> None:
+        """Connect to the database and load the embedded models, for which the first question would wait."""
+        self.health()
+        models = self._resources.models
+        space = models.preferred_space()
+        if models.is_embedded(space):  # a vendor's would cost, and needs no loading
+            models.embedder(space).get_query_embedding(WARM_UP)
+        models.reranker.scores(WARM_UP, [WARM_UP])
+
+    def forget_provider(self, name: str) -> None:
+        """Open a provider's embedding models anew when they are needed next: another adapter bears its name."""
+        self._resources.models.forget_provider(name)
+
+    def backup(self, path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
+        """Write the database and all files into a new archive. Work may go on meanwhile.
+
+        Raises:
+            errors.ValidationError: there is something at `path`.
+            errors.SourceError: it cannot be written.
+            errors.StoreError: the database or the file storage fails.
+        """
+        _ = self._resources.store  # brings the schema forward: an archive never has one that no program knows
+        return backup.write(self._resources.database_url, self._resources.files, path, on_progress)
+
+    def restore(self, path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
+        """Put an archive in where nothing is yet; all of it is checked before anything is changed.
+
+        After an interruption there is nothing still, and the same can be done again. Raises as `check_backup`, and:
+
+        Raises:
+            errors.StoreError: there is something already, or the database or the file storage fails.
+        """
+        return restore.restore(self._resources.database_url, self._resources.files, path, on_progress)
+
+    def close(self) -> None:
+        """Give back connections; every user's engine is closed with it."""
+        self._resources.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def check_backup(path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
+    """Read a whole archive, compare it with its manifest, and see that it could be restored; needs no database.
+
+    Raises:
+        errors.SourceError: there is no such file, or it cannot be read.
+        errors.UnreadableFileError: it is damaged, cut off, or no backup.
+        errors.UnsupportedFileError: a newer version of Pagelight made it.
+    """
+    manifest = backup.check(path, on_progress)
+    restore.require_known(manifest)
+    return manifest
+
+
+class RAGEngine:
     """Documents in, grounded answers out, for one user.
 
-    Everything is opened when first used. `store`, `files`, `embedders`, `llm`, `reranker` and `registry` (the known
-    model providers) replace what the settings would give.
+    The contract's verbs are methods; the rest is done by its nouns: `documents`, `pages`, `chunks`, `questions`,
+    `chats`, `indexes`, `collections`, `jobs`, `keys`, `caches`. What serves all users is its `installation`.
     """
+
+    def __init__(
+        self,
+        config: Config | None = None,
+        *,
+        user_id: str = LOCAL_USER,
+        installation: Installation | None = None,
+        **parts: Unpack[Parts],
+    ) -> None:
+        """Of an installation there is, or of a new one with these settings and parts."""
+        self.installation = installation or Installation(config, **parts)
+        self.user_id = user_id
+        workspace = self._workspace = self.installation.workspace(user_id)
+        self.documents = Documents(workspace)
+        self.pages = Pages(workspace)
+        self.chunks = Chunks(workspace)
+        self.questions = Questions(workspace)
+        self.chats = Chats(workspace, self.questions)
+        self.indexes = Indexes(workspace)
+        self.collections = Collections(workspace)
+        self.jobs = Jobs(workspace, self.documents, self.questions)
+        self.keys = keys.Keys(workspace)
+        self.exports = Export(workspace)
+
+    @property
+    def config(self) -> Config:
+        """The settings in force."""
+        return self.installation.config
+
+    @property
+    def caches(self) -> Caches:
+        """What was embedded, rewritten and answered before, so that it need not be again."""
+        return self._workspace.store.caches
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.installation.close()
+
+    # --- documents ---
+
+    def ingest(self, file_paths: Sequence[str | Path], index_name: str = DEFAULT_INDEX) -> dict[str, Any]:
+        """Take in files by path; one that was taken in before is replaced if it changed. A failure stops no other file.
+
+        Returns `ingested_count` (files that are in the index now), `failed_count`, `chunk_count` (chunks made now) and
+        `failed_files` (their paths, as given).
+
+        Raises:
+            errors.ValidationError: no paths are given.
+        """
+        paths = named("file_paths", file_paths)
+        index = self._workspace.ensure_index(index_name)
+        return ingested(paths, Folders(self._workspace).ingest([Path(path) for path in paths], index))
+
+    def delete(self, document_ids: Sequence[str | uuid.UUID], index_name: str = DEFAULT_INDEX) -> dict[str, Any]:
+        """Put documents in the trash by id, by path or URL, or by the SHA-256 of path or URL.
+
+        Returns `deleted_count` (documents), `deleted_ids` and `not_found_ids` (as given).
+
+        Raises:
+            errors.ValidationError: no ids are given.
+        """
+        references = named("document_ids", document_ids)
+        index = self._workspace.asked_index(index_name)
+        found = self._workspace.store.documents.named(index.id, references)
+        touched = self.documents.trash([document_id for ids in found.values() for document_id in ids])
+        return deleted(references, found, touched)
+
+    def index_document(self, document_id: uuid.UUID, blocks: Sequence[TextBlock]) -> Document:
+        """Make a document searchable by the caller's own blocks."""
+        return Reader(self._workspace).index_blocks(document_id, blocks)
+
+    # --- indexes ---
+
+    def build_index(self, request: IndexRequest | Mapping[str, Any], on_file: OnFile | None = None) -> SyncReport:
+        """Take a folder's files into an index; what is in it and no longer in the folder stays.
+
+        `on_file` is called for each file as it is done. Raises as `Folders.take_in`.
+        """
+        return Folders(self._workspace).take_in(parse(IndexRequest, request), remove=False, on_file=on_file)
+
+    def sync_index(self, request: IndexRequest | Mapping[str, Any], on_file: OnFile | None = None) -> SyncReport:
+        """Make an index follow a folder: new and changed files are read, documents of files that are gone are trashed.
+
+        Files are compared by their content. Raises as `Folders.take_in`.
+        """
+        return Folders(self._workspace).take_in(parse(IndexRequest, request), remove=True, on_file=on_file)
+
+    def inspect_index(self, name: str = DEFAULT_INDEX) -> IndexStats:
+        """What an index holds. Raises NotFoundError if there is none of this name or id."""
+        return self.indexes.stats(name)
+
+    # --- questions ---
+
+    def query(self, query_text: str, index_name: str = DEFAULT_INDEX) -> list[RetrievalResult]:
+        """Up to five chunks whose cosine similarity to the query is 0.5 or more, best first.
+
+        Raises:
+            errors.ValidationError: the query has fewer than three characters.
+        """
+        request = SearchRequest(index_name=index_name, query=queried(query_text), retrieval=BY_SIMILARITY)
+        hits = self.search(request).results
+        return [RetrievalResult.of(hit, rank) for rank, hit in enumerate(hits, start=1)]
+
+    def search(self, request: SearchRequest | Mapping[str, Any]) -> SearchResponse:
+        """Find the places that fit a query, best first. Raises as `Questions.search`."""
+        return self.questions.search(request)
+
+    def answer(
+        self, request: AnswerRequest | Mapping[str, Any] | str, document_id: uuid.UUID | str | None = None
+    ) -> AnswerResponse:
+        """Answer a question from the documents, every claim cited. See `Questions.answer`."""
+        return self.questions.answer(request, document_id)
+
+    # --- for LlamaIndex ---
+
+    def as_retriever(
+        self, index_name: str = DEFAULT_INDEX, options: RetrievalOptions = DEFAULT_RETRIEVAL
+    ) -> retrieval.HybridRetriever:
+        """The search as a retriever: the `top_k` best chunks, by their fused scores."""
+        return self._asking(index_name, options).retriever(options.top_k)
+
+    def as_query_engine(
+        self,
+        index_name: str = DEFAULT_INDEX,
+        options: RetrievalOptions = DEFAULT_RETRIEVAL,
+        *,
+        retriever: BaseRetriever | None = None,
+        node_postprocessors: Sequence[BaseNodePostprocessor] | None = None,
+        response_synthesizer: BaseSynthesizer | None = None,
+        llm: LLM | None = None,
+        streaming: bool = False,
+    ) -> RetrieverQueryEngine:
+        """What answers at every door, as a query engine; a part that is given stands in the place of ours.
+
+        `node_postprocessors` replace all of ours; `rag.retrieval.stages` gives ours, to keep some. `llm` writes in the
+        place of the one of the settings. It answers with a `GroundedResponse`, or with `streaming` a `GroundedStream`,
+        unless another synthesizer is given.
+        """
+        asking = self._asking(index_name, options)
+        writer = llm or self._workspace.models.language_model()
+        synthesizer = response_synthesizer or asking.synthesizer(writer, streaming=streaming)
+        return asking.engine(synthesizer, retriever=retriever, postprocessors=node_postprocessors)
+
+    def as_chat_engine(
+        self,
+        index_name: str = DEFAULT_INDEX,
+        options: RetrievalOptions = DEFAULT_RETRIEVAL,
+        *,
+        llm: LLM | None = None,
+        query_engine: BaseQueryEngine | None = None,
+    ) -> answering.GroundedChatEngine:
+        """The same as a conversation, which the chat engine alone remembers; `chats` has those that are kept."""
+        asked = query_engine or self.as_query_engine(index_name, options, llm=llm)
+        return answering.GroundedChatEngine.over(asked, llm or self._workspace.models.language_model())
+
+    def _asking(self, index_name: str, options: RetrievalOptions) -> Asking:
+        request = RetrievalRequest(index_name=index_name, retrieval=options)
+        return Asking(self._workspace, self._workspace.asked_index(index_name), request)

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from rag import answering
-from rag.retrieval import POOL, Searcher, Standing
-from rag.store import Store
+from rag.engine.asking import Asking
+from rag.retrieval import POOL, Standing
+from rag.store import UserStore
 from rag.types import (
     CandidateTrace,
     Explanation,
@@ -35,17 +36,18 @@ OUTCOMES: dict[Outcome, Stage] = {
 class Explainer:
     """Follows passages of one user's index through one request."""
 
-    def __init__(self, store: Store, searcher: Searcher, scope: Scope, request: SearchRequest) -> None:
+    def __init__(self, store: UserStore, asking: Asking, request: SearchRequest) -> None:
+        """`asking` searches with a trace."""
         self._store = store
-        self._searcher = searcher
-        self._scope = scope
+        self._asking = asking
+        self._scope = asking.scope
         self._request = request
 
     def explain(self, passage: str, *, context_tokens: int) -> Explanation:
         """What became of `passage`, some words as they stand in a document.
 
         Raises:
-            errors.Error: as `Searcher.search`.
+            errors.Error: as `Questions.search`.
         """
         places = self._places(passage)
         if not places:
@@ -53,8 +55,7 @@ class Explainer:
         if all(place.in_trash for place in places):
             return _at("trash", places[0], "The document is in the trash. Restore it to search in it again.")
         live = [place for place in places if not place.in_trash]
-        options = self._request.retrieval.model_copy(update={"trace": True})
-        response = self._searcher.search(self._scope, self._request.model_copy(update={"retrieval": options}))
+        response = self._asking.search(self._request.query)
         traced = {candidate.chunk_id: candidate for candidate in response.trace.candidates} if response.trace else {}
         followed = [(traced[place.chunk_id], place) for place in live if place.chunk_id in traced]
         if not followed:
@@ -66,13 +67,13 @@ class Explainer:
         words = passage.split()
         texts = [" ".join(words), " ".join(words[:END_WORDS]), " ".join(words[-END_WORDS:])]
         for text in dict.fromkeys(texts):
-            found = self._store.chunks.with_words(self._scope.user_id, self._scope.index_id, text, MOST_PLACES)
+            found = self._store.chunks.with_words(self._scope.index_id, text, MOST_PLACES)
             if found:
                 return found
         return []
 
     def _not_indexed(self) -> Explanation:
-        documents = self._store.documents.list(self._scope.user_id, self._scope.index_id)
+        documents = self._store.documents.list(self._scope.index_id)
         waiting = [document.name for document in documents if document.chunk_count == 0]
         message = (
             "No chunk of the index has these words. Copy them as they stand in the document; "
@@ -91,7 +92,7 @@ class Explainer:
         if not having:
             words = ", ".join(self._scope.must_include)
             return _at("must_include", allowed[0], f"Its chunk does not have the required words: {words}.")
-        standing = self._searcher.standing(self._scope, self._request, [place.chunk_id for place in having])
+        standing = self._asking.retriever().standing(self._request.query, [place.chunk_id for place in having])
         message = (
             f"Neither search has it among its first {POOL}: {_spell(standing)}. "
             "Ask in the words of the document, or search for rewrites of the question."

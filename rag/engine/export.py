@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import pydantic_core
 
 from rag import errors
-from rag.engine.base import EngineBase
 from rag.engine.file_names import unique_names
+from rag.engine.workspace import Workspace
 from rag.types import ChatMessage, Chunk, Citation, Conversation, Document, Index
 
 DOCUMENTS_FOLDER = "documents"
@@ -34,10 +34,13 @@ class ExportReport(NamedTuple):
     missing: tuple[str, ...]
 
 
-class ExportMethods(EngineBase):
-    """Taking everything out again."""
+class Export:
+    """Takes everything of one user out again."""
 
-    def export(
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def write(
         self,
         folder: Path,
         index_name: str | None = None,
@@ -55,7 +58,7 @@ class ExportMethods(EngineBase):
             errors.NotFoundError: there is no such index.
             errors.SourceError: it cannot be written.
         """
-        indexes = self.indexes()
+        indexes = self._workspace.store.indexes.list()
         if index_name is not None:
             indexes = [index for index in indexes if index_name in {index.name, str(index.id)}]
             if not indexes:
@@ -83,7 +86,7 @@ class ExportMethods(EngineBase):
 
     def _exported(self, index: Index) -> list[Document]:
         """Oldest first, so that of several with one name the first keeps it."""
-        return self._resources.store.documents.list(self.user_id, index.id)[::-1]
+        return self._workspace.store.documents.list(index.id)[::-1]
 
     def _export_files(self, folder: Path, documents: Sequence[Document], names: Sequence[str]) -> set[uuid.UUID]:
         """Copy the originals; returns the documents whose file is not there."""
@@ -91,7 +94,7 @@ class ExportMethods(EngineBase):
         (folder / DOCUMENTS_FOLDER).mkdir()
         for document, name in zip(documents, names, strict=True):
             try:
-                source = self._resources.files.open(self.user_id, document.id, "original")
+                source = self._workspace.files.open(document.id, "original")
             except errors.NotFoundError:
                 missing.add(document.id)
                 continue
@@ -107,17 +110,17 @@ class ExportMethods(EngineBase):
             on_document(done, len(documents))
 
     def _chunks(self, document: Document, *, vectors: bool) -> Iterator[dict[str, Any]]:
-        store = self._resources.store.chunks
-        chunks = store.of_document(self.user_id, document.id)
-        found = store.vectors(self.user_id, [chunk.id for chunk in chunks]) if vectors else {}
+        store = self._workspace.store.chunks
+        chunks = store.of_document(document.id)
+        found = store.vectors([chunk.id for chunk in chunks]) if vectors else {}
         for chunk in chunks:
             line = _chunk(document, chunk)
             yield {**line, "vector": found[chunk.id].tolist()} if chunk.id in found else line
 
     def _conversations(self, index: Index) -> Iterator[dict[str, Any]]:
-        store = self._resources.store.conversations
-        for conversation in store.list(self.user_id, index.id):
-            yield _conversation(index, conversation, store.messages(self.user_id, conversation.id))
+        store = self._workspace.store.conversations
+        for conversation in store.list(index.id):
+            yield _conversation(index, conversation, store.messages(conversation.id))
 
 
 @contextmanager

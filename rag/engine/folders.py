@@ -1,44 +1,22 @@
 """Building and syncing an index from a folder, and taking in single files."""
 
 import time
-import uuid
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from rag import errors, providers
-from rag.engine.library import Library
-from rag.engine.resources import Resources
 from rag.engine.sync import Intake, OnFile, SourceFolder
+from rag.engine.workspace import Workspace
 from rag.store import Folder
 from rag.types import DEFAULT_INDEX, EmbeddingSpace, FileReport, Index, IndexRequest, Source, SyncReport, Usage
-
-
-def find_index(resources: Resources, user_id: str, name: str) -> Index:
-    """The index of this name or id. Raises NotFoundError."""
-    try:
-        return resources.store.indexes.get(user_id, name)
-    except errors.NotFoundError:
-        if not _is_uuid(name):
-            raise
-        return resources.store.indexes.get_by_id(user_id, uuid.UUID(name))
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        uuid.UUID(text)
-    except ValueError:
-        return False
-    return True
 
 
 class Folders:
     """The folders and files that one user takes in."""
 
-    def __init__(self, resources: Resources, library: Library, user_id: str) -> None:
-        self._resources = resources
-        self._library = library
-        self._user_id = user_id
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
 
     def take_in(self, request: IndexRequest, *, remove: bool, on_file: OnFile | None = None) -> SyncReport:
         """Take in what the request's source names; with `remove`, what it no longer names goes to the trash.
@@ -65,14 +43,13 @@ class Folders:
 
     def _open(self, source: Source) -> AbstractContextManager[SourceFolder]:
         if providers.is_drive(source.folder_id):
-            config, deep = self._resources.config, source.include_subfolders
+            config, deep = self._workspace.config, source.include_subfolders
             return providers.DriveFolder(source.folder_id, config, include_subfolders=deep)
         return nullcontext(Folder(source.folder_id, include_subfolders=source.include_subfolders))
 
     def _intake(self, request: IndexRequest, index: Index, *, again: bool) -> Intake:
         return Intake(
-            self._resources.store,
-            self._library,
+            self._workspace,
             index,
             max_chunks=request.options.max_chunks,
             skip_failures=request.options.skip_parse_failures,
@@ -83,24 +60,25 @@ class Folders:
 
     def ingest(self, paths: Sequence[Path], index: Index) -> list[FileReport]:
         """Take in files, each after the other; one that fails does not keep the others."""
-        intake = Intake(self._resources.store, self._library, index)
+        intake = Intake(self._workspace, index)
         return [intake.file(path) for path in paths]
 
     def _target(self, request: IndexRequest) -> tuple[Index, bool]:
         """The index to fill, and whether its chunking changes, so that all is to be read again."""
         present = self._present(request)
         space = self._space(request, present)
-        chunking = request.chunking or (present.chunking if present else self._resources.config.rag_chunking)
-        self._resources.embedder(space, request.auth, request.embedding.provider_options)  # or it is refused right here
+        chunking = request.chunking or (present.chunking if present else self._workspace.config.rag_chunking)
+        # refused right here, or never
+        self._workspace.models.embedder(space, request.auth, request.embedding.provider_options)
         name = present.name if present else request.index.index_name
-        index = self._resources.store.indexes.ensure(self._user_id, name, space, chunking)
+        index = self._workspace.store.indexes.ensure(name, space, chunking)
         return index, present is not None and present.chunking != chunking
 
     def _present(self, request: IndexRequest) -> Index | None:
         if request.index.index_file_id:
-            return find_index(self._resources, self._user_id, request.index.index_file_id)
+            return self._workspace.find_index(request.index.index_file_id)
         try:
-            return self._resources.store.indexes.get(self._user_id, request.index.index_name)
+            return self._workspace.store.indexes.get(request.index.index_name)
         except errors.NotFoundError:
             return None
 
@@ -108,10 +86,10 @@ class Folders:
         asked = request.embedding
         if asked.provider or asked.model:
             name = ":".join(part for part in (asked.provider, asked.model) if part)
-            space = self._resources.named_space(name, request.auth)
-        elif present and (present.name != DEFAULT_INDEX or not self._resources.config.rag_embed_model):
+            space = self._workspace.models.named_space(name, request.auth)
+        elif present and (present.name != DEFAULT_INDEX or not self._workspace.config.rag_embed_model):
             space = present.space  # the setting is for the default index and for new ones
         else:
-            space = self._resources.preferred_space()
+            space = self._workspace.models.preferred_space()
         size = asked.provider_options.dimensions
         return space.model_copy(update={"dimensions": size}) if size else space

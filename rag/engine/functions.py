@@ -61,20 +61,20 @@ class _Process:
         with self._lock:
             former, self._engine = self._engine, engine
         if former:
-            former.close()
+            former.installation.close()
 
     def clear(self) -> None:
         """Close the engine."""
         with self._lock:
             former, self._engine = self._engine, None
         if former:
-            former.close()
+            former.installation.close()
 
     def forget_provider(self, name: str) -> None:
         """Open the provider's models anew."""
         with self._lock:
             if self._engine:
-                self._engine.forget_provider(name)
+                self._engine.installation.forget_provider(name)
 
 
 _process = _Process()

@@ -6,13 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from rag import errors
-from rag.types import AnswerRequest, FileReport, RetrievalOptions
+from rag.types import FileReport, RetrievalOptions
 
 BY_SIMILARITY = RetrievalOptions(top_k=5, min_score=0.5, mode="vector")
 """What `query` asks for; the scores are then cosine similarities."""
-
-QUESTION_TOP_K = 5
-"""Places that a bare question is answered from."""
 
 MIN_QUERY_CHARS = 3
 
@@ -63,20 +60,3 @@ def deleted(
         "deleted_ids": done,
         "not_found_ids": [reference for reference in references if reference not in done],
     }
-
-
-def within(request: AnswerRequest, document_id: uuid.UUID | str) -> AnswerRequest:
-    """`request` about one document.
-
-    Raises:
-        errors.ValidationError: `document_id` is no id.
-    """
-    try:
-        wanted = uuid.UUID(str(document_id))
-    except ValueError:
-        raise errors.ValidationError(
-            f"document_id is not the id of a document: {document_id!r}.", details={"field": "document_id"}
-        ) from None
-    filters = request.retrieval.filters.model_copy(update={"document_ids": (wanted,)})
-    retrieval = request.retrieval.model_copy(update={"filters": filters})
-    return request.model_copy(update={"retrieval": retrieval})

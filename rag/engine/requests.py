@@ -1,5 +1,6 @@
 """Requests as callers write them: models, or plain mappings in either spelling."""
 
+import uuid
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -8,7 +9,7 @@ from typing import Any, TypeVar
 import pydantic
 
 from rag import errors
-from rag.types import Auth
+from rag.types import AnswerRequest, Auth
 
 Request = TypeVar("Request", bound=pydantic.BaseModel)
 Event = TypeVar("Event")
@@ -52,3 +53,20 @@ def with_own_key(events: Generator[Event, None, None], auth: Auth) -> Generator[
     """`events`, made with the key that came with a request."""
     with own_key(auth):
         yield from events
+
+
+def within(request: AnswerRequest, document_id: uuid.UUID | str) -> AnswerRequest:
+    """`request` about one document.
+
+    Raises:
+        errors.ValidationError: `document_id` is no id.
+    """
+    try:
+        wanted = uuid.UUID(str(document_id))
+    except ValueError:
+        raise errors.ValidationError(
+            f"document_id is not the id of a document: {document_id!r}.", details={"field": "document_id"}
+        ) from None
+    filters = request.retrieval.filters.model_copy(update={"document_ids": (wanted,)})
+    retrieval = request.retrieval.model_copy(update={"filters": filters})
+    return request.model_copy(update={"retrieval": retrieval})

@@ -8,9 +8,10 @@ from pathlib import Path, PurePath
 from typing import Protocol
 
 from rag import errors, parsing
-from rag.engine.library import Library, sha256_of
-from rag.engine.resources import OWN_AUTH, OWN_OPTIONS
-from rag.store import Store
+from rag.engine.models import OWN_AUTH, OWN_OPTIONS
+from rag.engine.originals import Originals, sha256_of
+from rag.engine.reading import Reader
+from rag.engine.workspace import Workspace
 from rag.types import (
     GOOGLE_APPS,
     Auth,
@@ -57,8 +58,7 @@ class Intake:
 
     def __init__(
         self,
-        store: Store,
-        library: Library,
+        workspace: Workspace,
         index: Index,
         *,
         max_chunks: int | None = None,
@@ -67,10 +67,10 @@ class Intake:
         auth: Auth = OWN_AUTH,
         options: ProviderOptions = OWN_OPTIONS,
     ) -> None:
-        self._documents = store.documents
-        self._library = library
+        self._documents = workspace.store.documents
+        self._originals = Originals(workspace)
+        self._reader = Reader(workspace)
         self._index = index
-        self._user_id = index.user_id
         self._room = max_chunks
         self._skip_failures = skip_failures
         self._again = again
@@ -87,7 +87,7 @@ class Intake:
             errors.IndexError: another process is taking files into this index.
         """
         with self._alone():
-            present = self._documents.of_sources(self._user_id, self._index.id, prefix=folder.prefix)
+            present = self._documents.of_sources(self._index.id, prefix=folder.prefix)
             known: dict[str | None, list[Document]] = {}
             for document in present:
                 known.setdefault(document.source, []).append(document)
@@ -101,7 +101,7 @@ class Intake:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        with self._documents.claim(self._user_id, uuid.uuid5(self._index.id, "intake")) as claimed:
+        with self._documents.claim(uuid.uuid5(self._index.id, "intake")) as claimed:
             if not claimed:
                 raise errors.IndexError(
                     f"Another process is taking files into the index {self._index.name!r}. Wait until it is done."
@@ -126,7 +126,7 @@ class Intake:
             for document in present
             if document.deleted_at is None and document.source not in wanted and folder.owns(document.source or "")
         }
-        for document_id in self._documents.trash(self._user_id, list(gone)):
+        for document_id in self._documents.trash(list(gone)):
             yield FileReport(source=gone[document_id], state="removed", document_id=document_id)
 
     # --- files ---
@@ -134,7 +134,7 @@ class Intake:
     def file(self, path: Path) -> FileReport:
         """Take in a local file."""
         file = SourceFile(id=source_of(path), path=path.name, name=path.name)
-        present = self._documents.of_sources(self._user_id, self._index.id, sources=[file.id])
+        present = self._documents.of_sources(self._index.id, sources=[file.id])
         return self._attempt(file, nullcontext(path), present)
 
     def _take(self, path: Path, file: SourceFile, present: Sequence[Document]) -> FileReport:
@@ -147,7 +147,7 @@ class Intake:
             return self._shown(file, known, known, older)
         if self._room == 0:
             return _left_out(file.id, "The limit of chunks is reached. Raise maxChunks, or split the folder.")
-        document = known or self._library.add(
+        document = known or self._originals.keep(
             path,
             file.name,
             self._index,
@@ -172,15 +172,15 @@ class Intake:
         ready = [document for document in same if document.status is DocumentStatus.READY and not self._again]
         if ready:
             return ready[0]
-        self._library.purge([document.id for document in same])
+        self._originals.purge([document.id for document in same])
         return None
 
     def _read(self, document: Document) -> Document:
         if document.status is DocumentStatus.NEEDS_PASSWORD:
             return document
         if document.status in {DocumentStatus.FAILED, DocumentStatus.READY}:
-            self._library.retry(document.id)
-        return self._library.process(document.id, max_chunks=self._room, auth=self._auth, options=self._options)
+            self._documents.requeue(document.id)
+        return self._reader.read(document.id, max_chunks=self._room, auth=self._auth, options=self._options)
 
     def _shown(
         self, file: SourceFile, known: Document | None, document: Document, older: Sequence[uuid.UUID]
@@ -188,7 +188,7 @@ class Intake:
         """`document`, which was `known` or has been read now, takes the place of its `older` versions."""
         in_sight = known is not None and known.status is DocumentStatus.READY and known.deleted_at is None
         if older or not in_sight:
-            self._documents.supersede(self._user_id, document.id, older)
+            self._documents.supersede(document.id, older)
         state: FileState = "added"
         if older or in_sight:
             state = "unchanged" if document is known and not older else "changed"
@@ -202,8 +202,8 @@ class Intake:
         code, reason = _why(document)
         is_limit = code == errors.LimitError.code
         if document.deleted_at is not None or (is_limit and document.indexed_at is None):
-            self._documents.trash(self._user_id, [document.id])
-            self._library.purge([document.id])
+            self._documents.trash([document.id])
+            self._originals.purge([document.id])
         if is_limit:
             return _left_out(file.id, reason)
         stays = document.id if document.deleted_at is None else None

@@ -1,23 +1,23 @@
 """From a stored original to searchable chunks: render and parse, cut, embed, and replace what was there before.
 
-Everything that can fail happens before the one transaction that replaces the document's chunks, so a
-failure leaves the old version searchable.
+Cutting and embedding are an `IngestionPipeline` of LlamaIndex. Writing is not: with a document store the pipeline
+deletes before it embeds. Here everything that can fail happens before the one transaction that replaces the document's
+chunks, so a failure leaves the old version searchable.
 """
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from llama_index.core import ingestion, schema
 from llama_index.core.base.embeddings import base as embeddings
+from llama_index.core.node_parser import NodeParser
 
-from rag import errors, parsing
+from rag import errors, parsing, providers
 from rag.config import Config
-from rag.ingestion import chunking
-from rag.ingestion.embedding import embed_cached
-from rag.store import FileStore, Store
-from rag.types import Chunk, Document, DocumentStatus, Index, PageInfo, ParsedDocument, TextBlock
-
-OnProgress = Callable[[DocumentStatus, int, int], None]
+from rag.ingestion.nodes import BlockNodeParser, FileDocument, chunks_of
+from rag.store import UserFiles, UserStore
+from rag.types import Document, DocumentStatus, Index, OnProgress, PageInfo, ParsedDocument, TextBlock
 
 
 class Ingestion:
@@ -27,16 +27,19 @@ class Ingestion:
         self,
         *,
         config: Config,
-        store: Store,
-        files: FileStore,
+        store: UserStore,
+        files: UserFiles,
         index: Index,
         embedder: embeddings.BaseEmbedding,
+        node_parser: NodeParser | None = None,
     ) -> None:
+        """`node_parser` cuts in the place of our own."""
         self._config = config
         self._store = store
         self._files = files
         self._index = index
         self._embedder = embedder
+        self._node_parser = node_parser or BlockNodeParser(options=index.chunking)
 
     def run(self, document: Document, on_progress: OnProgress, *, max_chunks: int | None = None) -> None:
         """Parse, cut, embed and store `document`; the old chunks stay searchable until the last step.
@@ -54,27 +57,28 @@ class Ingestion:
         self, document: Document, parsed: ParsedDocument, on_progress: OnProgress, *, max_chunks: int | None = None
     ) -> None:
         """Cut, embed and store what was parsed."""
-        chunks = chunking.split_blocks(
-            parsed.blocks,
-            document_id=document.id,
-            name=document.name,
-            title=parsed.title,
-            options=self._index.chunking,
+        file = FileDocument.of(document.id, document.name, parsed)
+        nodes = self._pipeline(on_progress, _Limit(document=document.name, most=max_chunks)).run(documents=[file])
+        self._store.chunks.replace(
+            document.id,
+            self._index.space,
+            parsed=parsed,
+            chunks=chunks_of(file, nodes),
+            vectors=[node.embedding or [] for node in nodes],
+            search_texts=[node.get_content(metadata_mode=schema.MetadataMode.EMBED) for node in nodes],
         )
-        if max_chunks is not None and len(chunks) > max_chunks:
-            raise errors.LimitError(
-                f"{document.name} has {len(chunks):,} chunks, and {max_chunks:,} more are allowed. "
-                "Raise maxChunks, or leave the file out.",
-                details={"chunks": len(chunks), "allowed": max_chunks},
-            )
-        texts = [chunking.search_text(chunk) for chunk in chunks]
-        vectors = list(self._embed(document.user_id, texts, on_progress))
-        self._replace(document, parsed, chunks, texts, vectors)
+
+    def _pipeline(self, on_progress: OnProgress, limit: "_Limit") -> ingestion.IngestionPipeline:
+        def report(done: int) -> None:
+            on_progress(DocumentStatus.EMBEDDING, done, limit.seen)
+
+        embedder = providers.CachedEmbedding(self._embedder, self._index.space, self._store.embedding_cache, report)
+        return ingestion.IngestionPipeline(transformations=[self._node_parser, limit, embedder], disable_cache=True)
 
     def _parse(self, document: Document, on_progress: OnProgress) -> ParsedDocument:
-        source = self._files.local_path(document.user_id, document.id, "original")
+        source = self._files.local_path(document.id, "original")
         if parsing.needs_password(source):  # then its decrypted form was kept when the password was given
-            source = self._files.local_path(document.user_id, document.id, "rendition")
+            source = self._files.local_path(document.id, "rendition")
         with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
             rendition = Path(folder) / "rendition.pdf"
             parsed = parsing.read_file(
@@ -84,36 +88,27 @@ class Ingestion:
                 config=self._config.rag_parsing,
                 on_progress=lambda done, total: on_progress(DocumentStatus.PARSING, done, total),
             )
-            self._files.put(document.user_id, document.id, "rendition", rendition)
+            self._files.put(document.id, "rendition", rendition)
         return parsed
 
-    def _embed(self, user_id: str, texts: Sequence[str], on_progress: OnProgress) -> Iterator[Sequence[float]]:
-        return embed_cached(
-            texts,
-            store=self._store,
-            user_id=user_id,
-            space=self._index.space,
-            embedder=self._embedder,
-            on_progress=lambda done, total: on_progress(DocumentStatus.EMBEDDING, done, total),
-        )
 
-    def _replace(
-        self,
-        document: Document,
-        parsed: ParsedDocument,
-        chunks: Sequence[Chunk],
-        texts: Sequence[str],
-        vectors: Sequence[Sequence[float]],
-    ) -> None:
-        self._store.chunks.replace(
-            document.user_id,
-            document.id,
-            self._index.space,
-            parsed=parsed,
-            chunks=chunks,
-            vectors=vectors,
-            search_texts=texts,
-        )
+class _Limit(schema.TransformComponent):
+    """Lets no more than `most` nodes of a document through, and remembers how many there were."""
+
+    document: str
+    most: int | None = None
+    seen: int = 0
+
+    def __call__(self, nodes: Sequence[schema.BaseNode], **_: object) -> Sequence[schema.BaseNode]:
+        """Raises LimitError if there are more."""
+        self.seen = len(nodes)
+        if self.most is not None and len(nodes) > self.most:
+            raise errors.LimitError(
+                f"{self.document} has {len(nodes):,} chunks, and {self.most:,} more are allowed. "
+                "Raise maxChunks, or leave the file out.",
+                details={"chunks": len(nodes), "allowed": self.most},
+            )
+        return nodes
 
 
 def from_blocks(document: Document, blocks: Sequence[TextBlock]) -> ParsedDocument:

@@ -65,11 +65,11 @@ class Doorkeeper:
     def _user(self, secret: str | None, address: str) -> str:
         """Whom a secret stands for. Raises AuthError, or RateLimitError."""
         if secret is None:
-            if self._needs_key or self._engine().keys_exist():
+            if self._needs_key or self._engine().installation.keys_exist():
                 raise errors.AuthError(NO_KEY)
             return LOCAL_USER
         engine = self._engine()
-        key = engine.authenticate(secret)
+        key = engine.installation.authenticate(secret)
         per_minute = engine.config.rag_rate_limit_per_minute
         if key is None or not key.allows("read"):
             if per_minute:

@@ -47,4 +47,4 @@ class LazyEngine:
 
     def __exit__(self, *_: object) -> None:
         if self._engine is not None:
-            self._engine.close()
+            self._engine.installation.close()

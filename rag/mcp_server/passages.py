@@ -19,7 +19,7 @@ def require_index(engine: "RAGEngine", name: str) -> str:
     Raises:
         errors.NotFoundError: the message lists what exists.
     """
-    indexes = engine.indexes()
+    indexes = engine.indexes.list()
     if name != DEFAULT_INDEX and not any(name in {index.name, str(index.id)} for index in indexes):
         names = sorted({DEFAULT_INDEX, *(index.name for index in indexes)})
         raise errors.NotFoundError(f"There is no index “{name}”. There are: {', '.join(names)}.")
@@ -34,7 +34,7 @@ def document_ids(engine: "RAGEngine", index_name: str, names: Sequence[str] | No
     """
     if not names:
         return ()
-    documents = engine.documents(index_name)
+    documents = engine.documents.list(index_name)
     return tuple(dict.fromkeys(document.id for name in names for document in _called(documents, name)))
 
 
@@ -79,7 +79,7 @@ def open_passage(
         raise errors.ValidationError("Give passage_id, or a page.")
     if pages[-1] > document.page_count:
         raise errors.NotFoundError(f"There is no page {pages[-1]}: {document.name} has {document.page_count} pages.")
-    text = engine.pages_text(document_id, pages)
+    text = engine.pages.text(document_id, pages)
     span = next(find_quote(text, quote), None) if quote else None
     lines = text.lines_of(*span) if span else chunk.lines if chunk else ()
     return OpenPassage(
@@ -94,20 +94,20 @@ def open_passage(
 
 def _boxes(engine: "RAGEngine", text: Passage, span: Span | None, lines: tuple[Line, ...]) -> tuple[Region, ...]:
     """Those of exactly the quoted words, where they can be located; else those of the lines."""
-    located = engine.locate(text.document_id, text, *span) if span else ()
+    located = engine.pages.locate(text.document_id, text, *span) if span else ()
     return located or Passage(document_id=text.document_id, lines=lines).regions
 
 
 def _present(engine: "RAGEngine", document_id: uuid.UUID) -> Document:
     """A document that is not in the trash."""
-    document = engine.document(document_id)
+    document = engine.documents.get(document_id)
     if document.deleted_at is not None:
         raise errors.NotFoundError(f"There is no document {document_id}. Call list_documents and check the id.")
     return document
 
 
 def _chunk(engine: "RAGEngine", document: Document, passage_id: uuid.UUID) -> Chunk:
-    chunk = engine.chunk(passage_id)
+    chunk = engine.chunks.get(passage_id)
     if chunk.document_id != document.id:
         raise errors.NotFoundError(f"{document.name} has no passage {passage_id}. Check both ids.")
     return chunk
@@ -140,7 +140,7 @@ def place_of(engine: "RAGEngine", citation: Citation) -> QuotePlace:
         return QuotePlace(chunk.id, chunk.page_number, chunk.line_start, chunk.line_end)
     first = lines[0]
     if not _has(chunk, first):
-        on_page = engine.chunks(chunk.document_id, first.page_number)
+        on_page = engine.chunks.list(chunk.document_id, first.page_number)
         chunk = next((other for other in on_page if _has(other, first)), chunk)
     return QuotePlace(chunk.id, first.page_number, first.number, lines[-1].number)
 

@@ -58,7 +58,7 @@ def create_server(
 
     def engine_of(call: Call) -> "RAGEngine":
         opened = engine() if callable(engine) else engine
-        return opened.for_user(user_of(call)) if user_of else opened
+        return opened.installation.for_user(user_of(call)) if user_of else opened
 
     server = Server(
         "pagelight",

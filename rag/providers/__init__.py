@@ -4,6 +4,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
 
 from rag.config import Config
+from rag.providers.cached import CachedEmbedding
 from rag.providers.calls import complete, complete_stream, embed_query, embed_texts, model_id
 from rag.providers.catalogue import LOCAL, EmbeddingModel, Provider
 from rag.providers.drive import DriveFolder, is_drive
@@ -14,6 +15,7 @@ from rag.types import EmbeddingSpace, GenerationOptions
 __all__ = [
     "EXTRACTIVE",
     "LOCAL",
+    "CachedEmbedding",
     "CrossEncoder",
     "DriveFolder",
     "Embed",

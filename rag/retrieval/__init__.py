@@ -1,8 +1,30 @@
-"""Finding the places in a library that fit a question."""
+"""Finding the places in a library that fit a question: a LlamaIndex retriever and the stages behind it."""
 
 from rag.retrieval.completions import Memory, request_digest
-from rag.retrieval.llama import HybridRetriever
-from rag.retrieval.reranking import Reranker
-from rag.retrieval.searcher import POOL, Searcher, Standing
+from rag.retrieval.nodes import HitNode, to_hits
+from rag.retrieval.postprocessors import Diversity, First, NoteScores, Pages, Rerank, depth, stages
+from rag.retrieval.query import Query
+from rag.retrieval.reranking import ModelReranker, Reranker
+from rag.retrieval.retriever import POOL, HybridRetriever, Standing
+from rag.retrieval.tracing import trace
 
-__all__ = ["POOL", "HybridRetriever", "Memory", "Reranker", "Searcher", "Standing", "request_digest"]
+__all__ = [
+    "POOL",
+    "Diversity",
+    "First",
+    "HitNode",
+    "HybridRetriever",
+    "Memory",
+    "ModelReranker",
+    "NoteScores",
+    "Pages",
+    "Query",
+    "Rerank",
+    "Reranker",
+    "Standing",
+    "depth",
+    "request_digest",
+    "stages",
+    "to_hits",
+    "trace",
+]

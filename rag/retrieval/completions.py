@@ -8,10 +8,10 @@ from typing import Protocol
 from llama_index.core.llms import LLM, ChatMessage, MessageRole
 
 from rag import prompts, providers
-from rag.store import Caches, CompletionKind
+from rag.store import CompletionKind
 
 
-class Remembers(Protocol):
+class Memory(Protocol):
     """Where completions are kept for one user."""
 
     def recall(self, kind: CompletionKind, key: bytes) -> str | None:
@@ -24,27 +24,11 @@ class Remembers(Protocol):
 
 
 @dataclass(frozen=True)
-class Memory:
-    """The completions that one user got before."""
-
-    caches: Caches
-    user_id: str
-
-    def recall(self, kind: CompletionKind, key: bytes) -> str | None:
-        """The completion of a request with this `key`, if there was one."""
-        return self.caches.completion(self.user_id, kind, key)
-
-    def keep(self, kind: CompletionKind, key: bytes, completion: str) -> None:
-        """Remember a completion."""
-        self.caches.keep_completion(self.user_id, kind, key, completion)
-
-
-@dataclass(frozen=True)
 class Completions:
     """A language model whose short completions on the way of a search are remembered."""
 
     llm: LLM
-    memory: Remembers
+    memory: Memory
 
     def complete(self, kind: CompletionKind, prompt: str) -> str:
         """The model's answer to `prompt`, or the one it gave before.

@@ -17,17 +17,15 @@ Scores = dict[uuid.UUID, float]
 
 @dataclass(frozen=True)
 class Ranking:
-    """Scores by chunk: cosine similarity, BM25 as a share of the best, both fused, the reranker's, the final one.
+    """Scores by chunk: cosine similarity, BM25 as a share of the best, and both fused.
 
     `places` are document and page of every candidate.
     """
 
-    vector: Scores
-    lexical: Scores
-    fused: Scores
+    vector: Scores = field(default_factory=dict)
+    lexical: Scores = field(default_factory=dict)
+    fused: Scores = field(default_factory=dict)
     places: Mapping[uuid.UUID, tuple[uuid.UUID, int]] = field(default_factory=dict)
-    reranked: Scores = field(default_factory=dict)
-    final: Scores = field(default_factory=dict)
 
 
 def rank(near: Sequence[Candidate], matches: LexicalMatches, options: RetrievalOptions) -> Ranking:

@@ -1,11 +1,13 @@
 """What is kept: rows in PostgreSQL with pgvector, files in any file system."""
 
 from rag.store.caches import CACHE_KINDS, CacheKind, Caches, CacheStats, CompletionKind
-from rag.store.files import FileStore
+from rag.store.embedding_cache import EmbeddingCache
+from rag.store.files import FileStore, UserFiles
 from rag.store.folders import Folder
 from rag.store.health import Health
 from rag.store.lexical import LexicalMatches
-from rag.store.store import Store
+from rag.store.queue import Queue
+from rag.store.store import Store, UserStore
 
 __all__ = [
     "CACHE_KINDS",
@@ -13,9 +15,13 @@ __all__ = [
     "CacheStats",
     "Caches",
     "CompletionKind",
+    "EmbeddingCache",
     "FileStore",
     "Folder",
     "Health",
     "LexicalMatches",
+    "Queue",
     "Store",
+    "UserFiles",
+    "UserStore",
 ]

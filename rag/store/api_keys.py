@@ -8,7 +8,7 @@ from typing import Any
 
 from rag import errors
 from rag.store import queries
-from rag.store.database import Database
+from rag.store.database import Database, UserDatabase
 from rag.types import ApiKey, Permission
 
 LAST_USE_SECONDS = 60.0
@@ -16,15 +16,14 @@ LAST_USE_SECONDS = 60.0
 
 
 class ApiKeys:
-    """The table `api_keys`."""
+    """A user's rows of the table `api_keys`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: UserDatabase) -> None:
         self._database = database
         self._queries = queries.load("api_keys")
 
     def create(
         self,
-        user_id: str,
         *,
         name: str,
         digest: bytes,
@@ -34,7 +33,6 @@ class ApiKeys:
     ) -> ApiKey:
         """A new key for a secret with this SHA-256 `digest`."""
         parameters = {
-            "user_id": user_id,
             "id": uuid.uuid4(),
             "name": name,
             "digest": digest,
@@ -44,35 +42,38 @@ class ApiKeys:
         }
         return _to_key(self._database.write(self._queries["create"], parameters)[0])
 
-    def list(self, user_id: str) -> builtins.list[ApiKey]:
+    def list(self) -> builtins.list[ApiKey]:
         """All keys of a user, expired and revoked ones too, the latest first."""
-        return [_to_key(row) for row in self._database.all(self._queries["list"], {"user_id": user_id})]
+        return [_to_key(row) for row in self._database.all(self._queries["list"], {})]
 
-    def revoke(self, user_id: str, key_id: uuid.UUID) -> ApiKey:
+    def revoke(self, key_id: uuid.UUID) -> ApiKey:
         """Let a key open nothing from now on. Raises NotFoundError."""
-        revoked = self._database.write(self._queries["revoke"], {"user_id": user_id, "key_id": key_id})
+        revoked = self._database.write(self._queries["revoke"], {"key_id": key_id})
         if not revoked:
             raise errors.NotFoundError(f"There is no key {key_id}. List the keys and check the id.")
         return _to_key(revoked[0])
 
-    def find(self, digest: bytes) -> ApiKey | None:
-        """The valid key whose secret has this SHA-256 digest; None if there is none, or it is expired or revoked.
 
-        No user is asked for: whose key it is, is what the caller wants to know. That the database compares digests
-        byte by byte tells a listener nothing: nobody can choose a secret by how its digest begins.
-        """
-        row = self._database.one(self._queries["find"], {"digest": digest, "precision_seconds": LAST_USE_SECONDS})
-        if row is None:
-            return None
-        if row.pop("is_stale"):
-            parameters = {"user_id": row["user_id"], "key_id": row["id"], "precision_seconds": LAST_USE_SECONDS}
-            self._database.write(self._queries["touch"], parameters)
-        return _to_key(row)
+def find(database: Database, digest: bytes) -> ApiKey | None:
+    """The valid key whose secret has this SHA-256 digest; None if there is none, or it is expired or revoked.
 
-    def exist(self) -> bool:
-        """Whether anyone has a key that was not revoked. An expired one counts: it must not open a door to all."""
-        row = self._database.one(self._queries["exist"], {})
-        return bool(row and row["present"])
+    No user is asked for: whose key it is, is what the caller wants to know. That the database compares digests
+    byte by byte tells a listener nothing: nobody can choose a secret by how its digest begins.
+    """
+    statements = queries.load("api_keys")
+    row = database.one(statements["find"], {"digest": digest, "precision_seconds": LAST_USE_SECONDS})
+    if row is None:
+        return None
+    if row.pop("is_stale"):
+        parameters = {"user_id": row["user_id"], "key_id": row["id"], "precision_seconds": LAST_USE_SECONDS}
+        database.write(statements["touch"], parameters)
+    return _to_key(row)
+
+
+def exist(database: Database) -> bool:
+    """Whether anyone has a key that was not revoked. An expired one counts: it must not open a door to all."""
+    row = database.one(queries.load("api_keys")["exist"], {})
+    return bool(row and row["present"])
 
 
 def _to_key(row: Mapping[str, Any]) -> ApiKey:

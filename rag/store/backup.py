@@ -24,7 +24,7 @@ from rag import errors
 from rag.store import migrations, queries
 from rag.store.archive import PIECE_BYTES, Archive, ArchiveWriter
 from rag.store.database import Connection, connect, store_errors
-from rag.store.files import KINDS, FileStore, Kind, folder_name
+from rag.store.files import KINDS, FileStore, Kind, UserFiles, folder_name
 from rag.types import BackupFile, BackupManifest, BackupTable, MissingFile
 
 LEFT_OUT = ("cache_counts", "embedding_cache")
@@ -188,7 +188,7 @@ def _write_files(
     kept: list[BackupFile] = []
     missing: list[MissingFile] = []
     for user_id, document_id in counted(documents, "files", on_progress):
-        for kind in _expected(files, user_id, document_id):
+        for kind in _expected(files.of(user_id), document_id):
             try:
                 kept.append(_write_file(files, user_id, document_id, kind, archive))
             except errors.NotFoundError:
@@ -196,9 +196,9 @@ def _write_files(
     return tuple(kept), tuple(missing)
 
 
-def _expected(files: FileStore, user_id: str, document_id: uuid.UUID) -> list[Kind]:
+def _expected(files: UserFiles, document_id: uuid.UUID) -> list[Kind]:
     """The files that a document has, and its original, which it must have."""
-    return [kind for kind in KINDS if kind == "original" or files.exists(user_id, document_id, kind)]
+    return [kind for kind in KINDS if kind == "original" or files.exists(document_id, kind)]
 
 
 def _write_file(
@@ -206,7 +206,7 @@ def _write_file(
 ) -> BackupFile:
     digest = folder_name(user_id).rpartition("-")[2]  # without the readable part, which would be too long for a tar
     member = f"files/{digest}/{document_id}/{kind}"
-    with files.open(user_id, document_id, kind) as source, archive.member(member) as sink:
+    with files.of(user_id).open(document_id, kind) as source, archive.member(member) as sink:
         for piece in _pieces(source):
             sink.write(piece)
     content = sink.content

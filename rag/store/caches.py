@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Literal, NamedTuple, get_args
 
 from rag.store import queries
-from rag.store.database import Connection, Database
+from rag.store.database import Connection, UserDatabase
 
 CompletionKind = Literal["rewrites", "hyde", "rerank", "answers"]
 CacheKind = Literal["rewrites", "hyde", "rerank", "answers", "embeddings"]
@@ -29,35 +29,35 @@ class CacheStats(NamedTuple):
 
 
 class Caches:
-    """The tables `completion_cache` and `cache_counts`, and the size of `embedding_cache`."""
+    """A user's rows of the tables `completion_cache` and `cache_counts`, and the size of `embedding_cache`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: UserDatabase) -> None:
         self._database = database
         self._queries = queries.load("caches")
 
-    def completion(self, user_id: str, kind: CompletionKind, key: bytes) -> str | None:
+    def recall(self, kind: CompletionKind, key: bytes) -> str | None:
         """What a model answered to a request with this `key`: a digest of all that the answer depends on."""
-        parameters = {"user_id": user_id, "kind": kind, "key": key}
+        parameters = self._database.bind({"kind": kind, "key": key})
         with self._database.transaction() as connection:
             row = connection.execute(self._queries["get_completion"], parameters).fetchone()
-            count(connection, user_id, kind, hits=int(row is not None), misses=int(row is None))
+            count(connection, self._database, kind, hits=int(row is not None), misses=int(row is None))
         return row["completion"] if row else None
 
-    def keep_completion(self, user_id: str, kind: CompletionKind, key: bytes, completion: str) -> None:
+    def keep(self, kind: CompletionKind, key: bytes, completion: str) -> None:
         """Remember an answer; an earlier one to the same request is replaced."""
         self._database.write(
             self._queries["put_completion"],
-            {"user_id": user_id, "kind": kind, "key": key, "completion": completion.replace("\x00", "")},
+            {"kind": kind, "key": key, "completion": completion.replace("\x00", "")},
         )
 
-    def stats(self, user_id: str) -> list[CacheStats]:
+    def stats(self) -> list[CacheStats]:
         """Every cache of a user."""
-        rows = self._database.all(self._queries["list"], {"user_id": user_id, "kinds": [*CACHE_KINDS]})
+        rows = self._database.all(self._queries["list"], {"kinds": [*CACHE_KINDS]})
         return [CacheStats(**row) for row in rows]
 
-    def clear(self, user_id: str, kinds: Collection[CacheKind] = CACHE_KINDS) -> int:
+    def clear(self, kinds: Collection[CacheKind] = CACHE_KINDS) -> int:
         """Forget what a user's caches hold, and their counts; returns the number of entries."""
-        parameters = {"user_id": user_id, "kinds": [*kinds]}
+        parameters = self._database.bind({"kinds": [*kinds]})
         with self._database.transaction() as connection:
             removed = connection.execute(self._queries["clear_completions"], parameters).rowcount
             if "embeddings" in kinds:
@@ -66,8 +66,8 @@ class Caches:
         return removed
 
 
-def count(connection: Connection, user_id: str, kind: CacheKind, *, hits: int, misses: int) -> None:
+def count(connection: Connection, database: UserDatabase, kind: CacheKind, *, hits: int, misses: int) -> None:
     """Add to the counts of one cache, in the present transaction, whose commit then does not wait for the disk."""
     statements = queries.load("caches")
     connection.execute(statements["without_waiting"])
-    connection.execute(statements["count"], {"user_id": user_id, "kind": kind, "hits": hits, "misses": misses})
+    connection.execute(statements["count"], database.bind({"kind": kind, "hits": hits, "misses": misses}))

@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 from rag import errors
 from rag.store import lines as packing
 from rag.store import queries, scopes, terms
-from rag.store.database import Connection, Database
+from rag.store.database import Connection, UserDatabase
 from rag.store.dense import HALF_PRECISION_ABOVE, DenseSearch
 from rag.store.documents import to_document
 from rag.store.lexical import LexicalMatches, LexicalSearch
@@ -29,19 +29,18 @@ COPY_TYPES = (
 
 
 class Chunks:
-    """The tables of chunks, one per vector size, and `postings`."""
+    """A user's rows of the tables of chunks, one per vector size, and of `postings`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: UserDatabase, dense: DenseSearch) -> None:
         self._database = database
         self._queries = queries.load("chunks")
-        self._dense = DenseSearch(database)
+        self._dense = dense
         self._lexical = LexicalSearch(database)
 
     # --- writing ---
 
     def replace(
         self,
-        user_id: str,
         document_id: uuid.UUID,
         space: EmbeddingSpace,
         *,
@@ -65,7 +64,7 @@ class Chunks:
             raise errors.StoreError("The chunks are not numbered from 0 in their order. This is a bug; report it.")
         self._dense.ensure_table(space.dimensions)
         with self._database.transaction() as connection:
-            document = self._lock(connection, user_id, document_id)
+            document = self._lock(connection, document_id)
             _require_space(document, space)
             for row in connection.execute(self._queries["sizes"], document).fetchall():
                 table = queries.chunk_table(row["dimensions"])
@@ -76,8 +75,8 @@ class Chunks:
             totals = {**_totals(parsed, chunks), **(added.fetchone() or {})}
             connection.execute(self._queries["finish_document"], {**document, **totals})
 
-    def _lock(self, connection: Connection, user_id: str, document_id: uuid.UUID) -> Mapping[str, Any]:
-        keys = {"user_id": user_id, "document_id": document_id}
+    def _lock(self, connection: Connection, document_id: uuid.UUID) -> Mapping[str, Any]:
+        keys = self._database.bind({"document_id": document_id})
         connection.execute(self._queries["lock_replacement"], keys)
         row = connection.execute(self._queries["lock_document"], keys).fetchone()
         if row is None:
@@ -102,14 +101,13 @@ class Chunks:
 
     # --- vectors of another model ---
 
-    def to_embed(self, user_id: str, document_id: uuid.UUID) -> list[Chunk]:
+    def to_embed(self, document_id: uuid.UUID) -> list[Chunk]:
         """A document's chunks in reading order, also of one in the trash: it may come back."""
-        rows = self._database.all(self._queries["to_embed"], {"user_id": user_id, "document_id": document_id})
+        rows = self._database.all(self._queries["to_embed"], {"document_id": document_id})
         return [to_chunk(row) for row in rows]
 
     def add_vectors(
         self,
-        user_id: str,
         document_id: uuid.UUID,
         space: EmbeddingSpace,
         *,
@@ -126,7 +124,7 @@ class Chunks:
         """
         self._dense.ensure_table(space.dimensions)
         with self._database.transaction() as connection:
-            document = self._lock(connection, user_id, document_id)
+            document = self._lock(connection, document_id)
             found = connection.execute(self._queries["generation"], {**document, **space.model_dump()}).fetchone()
             if found is None:
                 raise errors.NotFoundError(f"The vectors of {space.name} have been dropped, so none are added.")
@@ -143,7 +141,7 @@ class Chunks:
 
     def dense(self, scope: Scope, space: EmbeddingSpace, vector: Sequence[float], limit: int) -> list[Candidate]:
         """The chunks in scope nearest to `vector`, best first; the score is 1 - cosine distance, clipped to 0..1."""
-        return self._dense.search(scope, space, vector, limit)
+        return self._dense.search(self._database.user_id, scope, space, vector, limit)
 
     def lexical(self, scope: Scope, query: str, limit: int) -> LexicalMatches:
         """The `limit` chunks, and the `limit` documents each taken as one text, with the highest BM25 in scope."""
@@ -151,21 +149,21 @@ class Chunks:
 
     # --- reading ---
 
-    def get(self, user_id: str, ids: Sequence[uuid.UUID]) -> list[tuple[Chunk, Document]]:
+    def get(self, ids: Sequence[uuid.UUID]) -> list[tuple[Chunk, Document]]:
         """Chunks with their documents (these without `pages`), in the order of `ids`; what is not there is left out."""
-        rows = self._database.all(self._queries["get"], {"user_id": user_id, "ids": [*ids]})
+        rows = self._database.all(self._queries["get"], {"ids": [*ids]})
         found = {
             row["chunk_id"]: (to_chunk({**row, "id": row["chunk_id"], "document_id": row["id"]}), to_document(row))
             for row in rows
         }
         return [found[chunk_id] for chunk_id in ids if chunk_id in found]
 
-    def with_words(self, user_id: str, index_id: uuid.UUID, words: str, limit: int) -> list[Finding]:
+    def with_words(self, index_id: uuid.UUID, words: str, limit: int) -> list[Finding]:
         """The chunks of an index that have these words in this order, whatever space is between them.
 
         Upper and lower case are the same; chunks of documents in the trash come last.
         """
-        parameters = {"user_id": user_id, "index_id": index_id, "pattern": scopes.pattern(words), "limit": limit}
+        parameters = {"index_id": index_id, "pattern": scopes.pattern(words), "limit": limit}
         return [Finding(**row) for row in self._database.all(self._queries["with_words"], parameters)]
 
     def in_scope(self, scope: Scope, ids: Sequence[uuid.UUID]) -> set[uuid.UUID]:
@@ -173,15 +171,14 @@ class Chunks:
         parameters = {**scopes.parameters(scope), "ids": [*ids]}
         return {row["id"] for row in self._database.all(self._queries["in_scope"], parameters)}
 
-    def vectors(self, user_id: str, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Any]:
+    def vectors(self, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Any]:
         """The vectors of chunks as arrays of length 1, by chunk id; what is not there is left out."""
-        rows = self._database.all(self._queries["vectors"], {"user_id": user_id, "ids": [*ids]})
+        rows = self._database.all(self._queries["vectors"], {"ids": [*ids]})
         found = {row["id"]: pgvector.Vector.from_text(row["embedding"]).to_numpy() for row in rows}
         return {key: vector / np.linalg.norm(vector) for key, vector in found.items()}
 
     def of_document(
         self,
-        user_id: str,
         document_id: uuid.UUID,
         *,
         page_number: int | None = None,
@@ -190,7 +187,6 @@ class Chunks:
     ) -> list[Chunk]:
         """A document's chunks in reading order, or those with a line on one page; none of one in the trash."""
         parameters = {
-            "user_id": user_id,
             "document_id": document_id,
             "page_number": page_number,
             "limit": limit,
@@ -198,15 +194,12 @@ class Chunks:
         }
         return [to_chunk(row) for row in self._database.all(self._queries["of_document"], parameters)]
 
-    def page_lines(
-        self, user_id: str, pages: Sequence[tuple[uuid.UUID, int]]
-    ) -> dict[tuple[uuid.UUID, int], tuple[Line, ...]]:
+    def page_lines(self, pages: Sequence[tuple[uuid.UUID, int]]) -> dict[tuple[uuid.UUID, int], tuple[Line, ...]]:
         """The lines of pages, put together from the chunks on them in reading order, each line once.
 
         Keys are document id and page number; pages without text are left out.
         """
         parameters = {
-            "user_id": user_id,
             "document_ids": [document_id for document_id, _ in pages],
             "page_numbers": [number for _, number in pages],
         }

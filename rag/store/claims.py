@@ -6,11 +6,11 @@ from contextlib import contextmanager, suppress
 
 from rag import errors
 from rag.store import queries
-from rag.store.database import Database, connect, store_errors
+from rag.store.database import UserDatabase, connect, store_errors
 
 
 @contextmanager
-def claim(database: Database, user_id: str, claimed_id: uuid.UUID) -> Iterator[bool]:
+def claim(database: UserDatabase, claimed_id: uuid.UUID) -> Iterator[bool]:
     """Whether this process is now the only one at work on a document or an index; the claim ends with the block.
 
     It is held by a connection of its own, so it ends with this process too, however that ends.
@@ -18,7 +18,7 @@ def claim(database: Database, user_id: str, claimed_id: uuid.UUID) -> Iterator[b
     connection = connect(database.url, autocommit=True)
     try:
         with store_errors():
-            parameters = {"user_id": user_id, "id": claimed_id}
+            parameters = database.bind({"id": claimed_id})
             row = connection.execute(queries.load("session")["try_claim"], parameters).fetchone()
         yield bool(row and row["claimed"])
     finally:

@@ -9,23 +9,20 @@ from psycopg.types.json import Jsonb
 
 from rag import errors
 from rag.store import queries
-from rag.store.database import Database
+from rag.store.database import UserDatabase
 from rag.types import AnswerResponse, ChatMessage, Conversation
 
 
 class Conversations:
-    """The tables `conversations` and `messages`."""
+    """A user's rows of the tables `conversations` and `messages`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: UserDatabase) -> None:
         self._database = database
         self._queries = queries.load("conversations")
 
-    def create(
-        self, user_id: str, index_id: uuid.UUID, *, title: str, document_ids: Sequence[uuid.UUID] = ()
-    ) -> Conversation:
+    def create(self, index_id: uuid.UUID, *, title: str, document_ids: Sequence[uuid.UUID] = ()) -> Conversation:
         """A new chat over an index, or over some of its documents. Raises NotFoundError for an unknown index."""
         parameters = {
-            "user_id": user_id,
             "index_id": index_id,
             "id": uuid.uuid4(),
             "title": title,
@@ -36,40 +33,39 @@ class Conversations:
             raise errors.NotFoundError(f"There is no index {index_id}. List the indexes and check the id.")
         return _to_conversation(created[0])
 
-    def list(self, user_id: str, index_id: uuid.UUID) -> builtins.list[Conversation]:
+    def list(self, index_id: uuid.UUID) -> builtins.list[Conversation]:
         """The chats over an index, the latest first."""
-        rows = self._database.all(self._queries["list"], {"user_id": user_id, "index_id": index_id})
+        rows = self._database.all(self._queries["list"], {"index_id": index_id})
         return [_to_conversation(row) for row in rows]
 
-    def get(self, user_id: str, conversation_id: uuid.UUID) -> Conversation:
+    def get(self, conversation_id: uuid.UUID) -> Conversation:
         """One chat. Raises NotFoundError."""
-        parameters = {"user_id": user_id, "conversation_id": conversation_id}
+        parameters = {"conversation_id": conversation_id}
         row = self._database.one(self._queries["get"], parameters)
         if row is None:
             raise _unknown(conversation_id)
         return _to_conversation(row)
 
-    def rename(self, user_id: str, conversation_id: uuid.UUID, title: str) -> None:
+    def rename(self, conversation_id: uuid.UUID, title: str) -> None:
         """Give a chat another title. Raises NotFoundError."""
-        self._touch("rename", user_id, conversation_id, {"title": title})
+        self._touch("rename", conversation_id, {"title": title})
 
-    def set_documents(self, user_id: str, conversation_id: uuid.UUID, document_ids: Sequence[uuid.UUID]) -> None:
+    def set_documents(self, conversation_id: uuid.UUID, document_ids: Sequence[uuid.UUID]) -> None:
         """Let a chat be over these documents, or with none over the whole index. Raises NotFoundError."""
-        self._touch("set_documents", user_id, conversation_id, {"document_ids": [*document_ids]})
+        self._touch("set_documents", conversation_id, {"document_ids": [*document_ids]})
 
-    def delete(self, user_id: str, conversation_id: uuid.UUID) -> None:
+    def delete(self, conversation_id: uuid.UUID) -> None:
         """Remove a chat and its turns. Raises NotFoundError."""
-        self._touch("delete", user_id, conversation_id, {})
+        self._touch("delete", conversation_id, {})
 
-    def messages(self, user_id: str, conversation_id: uuid.UUID) -> builtins.list[ChatMessage]:
+    def messages(self, conversation_id: uuid.UUID) -> builtins.list[ChatMessage]:
         """The turns of a chat in order. Raises NotFoundError."""
-        self.get(user_id, conversation_id)
-        parameters = {"user_id": user_id, "conversation_id": conversation_id}
+        self.get(conversation_id)
+        parameters = {"conversation_id": conversation_id}
         return [_to_message(row) for row in self._database.all(self._queries["messages"], parameters)]
 
     def append(
         self,
-        user_id: str,
         conversation_id: uuid.UUID,
         *,
         role: Literal["user", "assistant"],
@@ -79,7 +75,6 @@ class Conversations:
         """Keep a turn, an assistant's with its whole response. Raises NotFoundError."""
         row = self._touch(
             "append",
-            user_id,
             conversation_id,
             {
                 "id": uuid.uuid4(),
@@ -90,12 +85,8 @@ class Conversations:
         )
         return _to_message(row)
 
-    def _touch(
-        self, query: str, user_id: str, conversation_id: uuid.UUID, parameters: Mapping[str, object]
-    ) -> Mapping[str, Any]:
-        touched = self._database.write(
-            self._queries[query], {"user_id": user_id, "conversation_id": conversation_id, **parameters}
-        )
+    def _touch(self, query: str, conversation_id: uuid.UUID, parameters: Mapping[str, object]) -> Mapping[str, Any]:
+        touched = self._database.write(self._queries[query], {"conversation_id": conversation_id, **parameters})
         if not touched:
             raise _unknown(conversation_id)
         return touched[0]

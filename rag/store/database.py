@@ -181,6 +181,33 @@ class Database:
             return cursor.fetchall() if cursor.description else []
 
 
+class UserDatabase:
+    """A database as one user's statements see it: the parameter `user_id` of each of them is this user's."""
+
+    def __init__(self, database: Database, user_id: str) -> None:
+        self.user_id = user_id
+        self._database = database
+        self.url = database.url
+        self.transaction = database.transaction
+        self.read = database.read
+
+    def bind(self, parameters: Mapping[str, object]) -> dict[str, object]:
+        """The parameters of a statement, with the user's id among them."""
+        return {**parameters, "user_id": self.user_id}
+
+    def all(self, query: Statement, parameters: Mapping[str, object]) -> list[Row]:
+        """See `Database.all`."""
+        return self._database.all(query, self.bind(parameters))
+
+    def one(self, query: Statement, parameters: Mapping[str, object]) -> Row | None:
+        """See `Database.one`."""
+        return self._database.one(query, self.bind(parameters))
+
+    def write(self, query: Statement, parameters: Mapping[str, object]) -> list[Row]:
+        """See `Database.write`."""
+        return self._database.write(query, self.bind(parameters))
+
+
 def configure(connection: psycopg.Connection[Any]) -> None:
     """Session settings of every connection, see ``sql/session.sql``."""
     connection.execute(queries.load("session")["settings"])

@@ -43,14 +43,16 @@ class DenseSearch:
             ensure_table(self._database, dimensions)
             self._store(dimensions)
 
-    def search(self, scope: Scope, space: EmbeddingSpace, vector: Sequence[float], limit: int) -> list[Candidate]:
+    def search(
+        self, user_id: str, scope: Scope, space: EmbeddingSpace, vector: Sequence[float], limit: int
+    ) -> list[Candidate]:
         """See `Chunks.dense`."""
         from llama_index.core.vector_stores.types import VectorStoreQuery
 
         self.ensure_table(space.dimensions)
         query = VectorStoreQuery(query_embedding=[float(value) for value in vector], similarity_top_k=limit)
         store = self._store(space.dimensions)
-        result = twice(lambda: store.query(query, scope=scope, space=space))
+        result = twice(lambda: store.query(query, user_id=user_id, scope=scope, space=space))
         found = [
             _candidate(node.metadata["custom_fields"], similarity)
             for node, similarity in zip(result.nodes or (), result.similarities or (), strict=True)
@@ -96,13 +98,15 @@ def ensure_table(database: Database, dimensions: int) -> None:
             connection.execute(session["create_chunk_table"], {"dimensions": dimensions})
 
 
-def _scoped(statement: sa.Select[Any], _table: object, *, scope: Scope, space: EmbeddingSpace) -> sa.Select[Any]:
-    """`statement` inside `scope` and `space`, whose values are bound, never written into it."""
+def _scoped(
+    statement: sa.Select[Any], _table: object, *, user_id: str, scope: Scope, space: EmbeddingSpace
+) -> sa.Select[Any]:
+    """`statement` inside what the user has in `scope` and `space`, whose values are bound, never written into it."""
     columns: list[sa.ColumnClause[Any]] = [
         sa.literal_column(name) for name in ("chunk_id", "document_id", "page_number")
     ]
     condition = sa.text(queries.load_text("dense")["scope"]).bindparams(
-        **scopes.parameters(scope), **space.model_dump()
+        user_id=user_id, **scopes.parameters(scope), **space.model_dump()
     )
     return statement.add_columns(*columns).where(condition)
 

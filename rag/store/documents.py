@@ -10,20 +10,19 @@ from psycopg import sql
 
 from rag import errors
 from rag.store import claims, queries
-from rag.store.database import Database
+from rag.store.database import Database, UserDatabase
 from rag.types import Document, DocumentStatus, PageInfo, Progress
 
 
 class Documents:
-    """The table `documents`."""
+    """A user's rows of the table `documents`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: UserDatabase) -> None:
         self._database = database
         self._queries = queries.load("documents")
 
     def add(
         self,
-        user_id: str,
         index_id: uuid.UUID,
         *,
         document_id: uuid.UUID,
@@ -46,7 +45,6 @@ class Documents:
             errors.NotFoundError: there is no such index.
         """
         parameters: dict[str, object] = {
-            "user_id": user_id,
             "index_id": index_id,
             "id": document_id,
             "name": name,
@@ -66,16 +64,15 @@ class Documents:
             raise errors.NotFoundError(f"There is no index {index_id}. List the indexes and check the id.")
         raise _duplicate(name, present)
 
-    def get(self, user_id: str, document_id: uuid.UUID) -> Document:
+    def get(self, document_id: uuid.UUID) -> Document:
         """A document, in the trash or not (`deleted_at` tells). Raises NotFoundError."""
-        row = self._database.one(self._queries["get"], {"user_id": user_id, "document_id": document_id})
+        row = self._database.one(self._queries["get"], {"document_id": document_id})
         if row is None:
             raise _unknown(document_id)
         return to_document(row)
 
     def list(
         self,
-        user_id: str,
         index_id: uuid.UUID,
         *,
         search: str | None = None,
@@ -88,7 +85,6 @@ class Documents:
         `search` is looked for in names and titles, in any case.
         """
         parameters = {
-            "user_id": user_id,
             "index_id": index_id,
             "search": search or None,
             "in_trash": in_trash,
@@ -98,89 +94,82 @@ class Documents:
         return [to_document(row) for row in self._database.all(self._queries["list"], parameters)]
 
     def of_sources(
-        self, user_id: str, index_id: uuid.UUID, *, sources: Sequence[str] = (), prefix: str | None = None
+        self, index_id: uuid.UUID, *, sources: Sequence[str] = (), prefix: str | None = None
     ) -> builtins.list[Document]:
         """Documents whose source is one of `sources` or begins with `prefix`, those in the trash too, oldest first."""
-        parameters = {"user_id": user_id, "index_id": index_id, "sources": [*sources], "prefix": prefix}
+        parameters = {"index_id": index_id, "sources": [*sources], "prefix": prefix}
         return [to_document(row) for row in self._database.all(self._queries["of_sources"], parameters)]
 
-    def named(
-        self, user_id: str, index_id: uuid.UUID, references: Sequence[str]
-    ) -> dict[str, builtins.list[uuid.UUID]]:
+    def named(self, index_id: uuid.UUID, references: Sequence[str]) -> dict[str, builtins.list[uuid.UUID]]:
         """Which documents each of `references` means: their ids, their sources, or the SHA-256 of these (hex).
 
         What means none, or only documents in the trash, is left out.
         """
-        parameters = {"user_id": user_id, "index_id": index_id, "references": [*references]}
+        parameters = {"index_id": index_id, "references": [*references]}
         found: dict[str, builtins.list[uuid.UUID]] = {}
         for row in self._database.all(self._queries["named"], parameters):
             found.setdefault(row["reference"], []).append(row["id"])
         return found
 
-    def supersede(self, user_id: str, document_id: uuid.UUID, older: Sequence[uuid.UUID]) -> None:
+    def supersede(self, document_id: uuid.UUID, older: Sequence[uuid.UUID]) -> None:
         """Take a document out of the trash and put its `older` versions there, in one moment; chats go along.
 
         Raises:
             errors.NotFoundError: there is no such document.
         """
-        self._touch("supersede", user_id, document_id, {"older": [*older]})
+        self._touch("supersede", document_id, {"older": [*older]})
 
-    def of_upload_key(self, user_id: str, key: str) -> Document | None:
+    def of_upload_key(self, key: str) -> Document | None:
         """The document that came with an upload under this key, if it is still there."""
-        row = self._database.one(self._queries["of_upload_key"], {"user_id": user_id, "key": key})
+        row = self._database.one(self._queries["of_upload_key"], {"key": key})
         return to_document(row) if row else None
 
-    def keep_upload_key(self, user_id: str, document_id: uuid.UUID, key: str) -> None:
+    def keep_upload_key(self, document_id: uuid.UUID, key: str) -> None:
         """Remember under which key a document came. Raises NotFoundError."""
-        self._touch("keep_upload_key", user_id, document_id, {"key": key})
+        self._touch("keep_upload_key", document_id, {"key": key})
 
-    def update_progress(
-        self, user_id: str, document_id: uuid.UUID, status: DocumentStatus, done: int, total: int
-    ) -> None:
+    def update_progress(self, document_id: uuid.UUID, status: DocumentStatus, done: int, total: int) -> None:
         """How far a document is. Raises NotFoundError."""
-        self._touch("update_progress", user_id, document_id, {"status": status.value, "done": done, "total": total})
+        self._touch("update_progress", document_id, {"status": status.value, "done": done, "total": total})
 
-    def fail(self, user_id: str, document_id: uuid.UUID, code: str, message: str) -> None:
+    def fail(self, document_id: uuid.UUID, code: str, message: str) -> None:
         """Mark a document as failed; chunks of an earlier success stay searchable. Raises NotFoundError."""
-        self._touch("fail", user_id, document_id, {"code": code, "message": message})
+        self._touch("fail", document_id, {"code": code, "message": message})
 
-    def requeue(self, user_id: str, document_id: uuid.UUID) -> Document:
+    def requeue(self, document_id: uuid.UUID) -> Document:
         """Mark a document that is not in the trash as queued again. Raises NotFoundError."""
-        return to_document(self._touch("requeue", user_id, document_id, {}))
+        return to_document(self._touch("requeue", document_id, {}))
 
-    def _touch(
-        self, query: str, user_id: str, document_id: uuid.UUID, parameters: Mapping[str, object]
-    ) -> Mapping[str, Any]:
-        touched = self._database.write(
-            self._queries[query], {"user_id": user_id, "document_id": document_id, **parameters}
-        )
+    def _touch(self, query: str, document_id: uuid.UUID, parameters: Mapping[str, object]) -> Mapping[str, Any]:
+        touched = self._database.write(self._queries[query], {"document_id": document_id, **parameters})
         if not touched:
             raise _unknown(document_id)
         return touched[0]
 
-    def trash(self, user_id: str, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
+    def trash(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
         """Take documents out of every search; returns those that were touched."""
-        return self._ids(self._queries["trash"], user_id, ids)
+        return self._ids(self._queries["trash"], ids)
 
-    def restore(self, user_id: str, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
+    def restore(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
         """Take documents out of the trash; returns those that were touched."""
-        return self._ids(self._queries["restore"], user_id, ids)
+        return self._ids(self._queries["restore"], ids)
 
-    def purge(self, user_id: str, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
+    def purge(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
         """Remove documents in the trash, with chunks and postings, for good; returns those that were touched."""
-        return self._ids(self._queries["purge"], user_id, ids)
+        return self._ids(self._queries["purge"], ids)
 
-    def _ids(self, query: sql.SQL, user_id: str, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        touched = self._database.write(query, {"user_id": user_id, "ids": [*ids]})
+    def _ids(self, query: sql.SQL, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
+        touched = self._database.write(query, {"ids": [*ids]})
         return [row["id"] for row in touched]
 
-    def unfinished(self) -> Sequence[tuple[str, uuid.UUID]]:
-        """User and id of every document that waits to be read, oldest first: for the restart of a worker."""
-        return [(row["user_id"], row["id"]) for row in self._database.all(self._queries["unfinished"], {})]
-
-    def claim(self, user_id: str, document_id: uuid.UUID) -> AbstractContextManager[bool]:
+    def claim(self, document_id: uuid.UUID) -> AbstractContextManager[bool]:
         """Whether this process is now the only one at work on a document; the claim ends with the block."""
-        return claims.claim(self._database, user_id, document_id)
+        return claims.claim(self._database, document_id)
+
+
+def unfinished(database: Database) -> Sequence[tuple[str, uuid.UUID]]:
+    """User and id of every document that waits to be read, oldest first: for the restart of a worker."""
+    return [(row["user_id"], row["id"]) for row in database.all(queries.load("documents")["unfinished"], {})]
 
 
 def to_document(row: Mapping[str, Any]) -> Document:

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Literal, cast
+from typing import Any, BinaryIO, Literal, cast
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
@@ -21,20 +21,34 @@ KINDS: tuple[Kind, ...] = ("original", "rendition")
 
 
 class FileStore:
-    """Files by user, document and kind. `storage_url` is an fsspec URL; `cache_dir` takes copies of remote files."""
+    """The files of all users. `storage_url` is an fsspec URL; `cache_dir` takes copies of remote files."""
 
     def __init__(self, storage_url: str, cache_dir: Path) -> None:
         with _file_errors():
             self._files, self._root = fsspec.core.url_to_fs(storage_url)
         self._cache_dir = cache_dir
 
-    def put(self, user_id: str, document_id: uuid.UUID, kind: Kind, path: Path) -> None:
+    def of(self, user_id: str) -> "UserFiles":
+        """One user's files."""
+        own = folder_name(user_id)
+        return UserFiles(self._files, f"{self._root.rstrip('/')}/{own}", self._cache_dir / own)
+
+
+class UserFiles:
+    """One user's files by document and kind, below the folder `root` of a file system."""
+
+    def __init__(self, files: Any, root: str, cache_dir: Path) -> None:
+        self._files = files
+        self._root = root
+        self._cache_dir = cache_dir
+
+    def put(self, document_id: uuid.UUID, kind: Kind, path: Path) -> None:
         """Keep a copy of the file at `path`; it is there as a whole or not at all.
 
         Raises:
             errors.StoreError: it cannot be written.
         """
-        target = self._path(user_id, document_id, kind)
+        target = self._path(document_id, kind)
         with _file_errors():
             if self._is_local:
                 _copy_atomically(path, Path(target))
@@ -42,64 +56,64 @@ class FileStore:
                 self._files.makedirs(target.rpartition("/")[0], exist_ok=True)
                 self._files.put_file(str(path), target)  # object stores show an object when it is complete
         if not self._is_local:
-            self._cached(user_id, document_id, kind).unlink(missing_ok=True)
+            self._cached(document_id, kind).unlink(missing_ok=True)
 
-    def local_path(self, user_id: str, document_id: uuid.UUID, kind: Kind) -> Path:
+    def local_path(self, document_id: uuid.UUID, kind: Kind) -> Path:
         """The file as a path on this machine, fetched into the cache if it is not. Only to be read.
 
         Raises:
             errors.NotFoundError: there is no such file.
         """
-        source = self._path(user_id, document_id, kind)
+        source = self._path(document_id, kind)
         if self._is_local:
             if not Path(source).is_file():
                 raise _missing(document_id, kind)
             return Path(source)
-        cached = self._cached(user_id, document_id, kind)
+        cached = self._cached(document_id, kind)
         with _file_errors(document_id, kind):
             if not cached.is_file() or cached.stat().st_size != self._files.size(source):
                 with _replacing(cached) as partial:
                     self._files.get_file(source, str(partial))
         return cached
 
-    def open(self, user_id: str, document_id: uuid.UUID, kind: Kind) -> BinaryIO:
+    def open(self, document_id: uuid.UUID, kind: Kind) -> BinaryIO:
         """The file for reading, wherever it is. Raises NotFoundError."""
         with _file_errors(document_id, kind):
-            return cast(BinaryIO, self._files.open(self._path(user_id, document_id, kind), "rb"))
+            return cast(BinaryIO, self._files.open(self._path(document_id, kind), "rb"))
 
-    def exists(self, user_id: str, document_id: uuid.UUID, kind: Kind) -> bool:
+    def exists(self, document_id: uuid.UUID, kind: Kind) -> bool:
         """Whether there is such a file."""
         with _file_errors():
-            return bool(self._files.exists(self._path(user_id, document_id, kind)))
+            return bool(self._files.exists(self._path(document_id, kind)))
 
-    def delete(self, user_id: str, document_id: uuid.UUID) -> None:
+    def delete(self, document_id: uuid.UUID) -> None:
         """Remove all files of a document; none is no error."""
-        folder = self._folder(user_id, document_id)
+        folder = self._folder(document_id)
         with _file_errors():
             if self._files.exists(folder):
                 self._files.rm(folder, recursive=True)
-        shutil.rmtree(self._cached(user_id, document_id, "original").parent, ignore_errors=True)
+        shutil.rmtree(self._cached(document_id, "original").parent, ignore_errors=True)
 
-    def sizes(self, user_id: str, document_id: uuid.UUID) -> dict[Kind, int]:
+    def sizes(self, document_id: uuid.UUID) -> dict[Kind, int]:
         """Bytes of each file of a document that is there."""
         with _file_errors():
-            paths = {kind: self._path(user_id, document_id, kind) for kind in KINDS}
+            paths = {kind: self._path(document_id, kind) for kind in KINDS}
             return {kind: int(self._files.size(path)) for kind, path in paths.items() if self._files.exists(path)}
 
     @property
     def _is_local(self) -> bool:
         return isinstance(self._files, LocalFileSystem)
 
-    def _folder(self, user_id: str, document_id: uuid.UUID) -> str:
-        return f"{self._root.rstrip('/')}/{folder_name(user_id)}/{uuid.UUID(str(document_id))}"
+    def _folder(self, document_id: uuid.UUID) -> str:
+        return f"{self._root}/{uuid.UUID(str(document_id))}"
 
-    def _path(self, user_id: str, document_id: uuid.UUID, kind: Kind) -> str:
+    def _path(self, document_id: uuid.UUID, kind: Kind) -> str:
         if kind not in KINDS:
             raise errors.StoreError(f"There is no kind of file {kind!r}. Use one of {', '.join(KINDS)}.")
-        return f"{self._folder(user_id, document_id)}/{kind}"
+        return f"{self._folder(document_id)}/{kind}"
 
-    def _cached(self, user_id: str, document_id: uuid.UUID, kind: Kind) -> Path:
-        return self._cache_dir / folder_name(user_id) / str(document_id) / kind
+    def _cached(self, document_id: uuid.UUID, kind: Kind) -> Path:
+        return self._cache_dir / str(document_id) / kind
 
 
 def folder_name(user_id: str) -> str:

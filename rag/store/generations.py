@@ -13,8 +13,8 @@ from typing import Any
 
 from rag import errors
 from rag.store import claims, queries
-from rag.store.database import Connection, Database
-from rag.store.dense import ensure_table
+from rag.store.database import Connection, UserDatabase
+from rag.store.dense import DenseSearch
 from rag.store.indexes import to_index
 from rag.types import EmbeddingGeneration, EmbeddingSpace, GenerationState, Index, Progress
 
@@ -22,38 +22,39 @@ from rag.types import EmbeddingGeneration, EmbeddingSpace, GenerationState, Inde
 class Generations:
     """The table `embedding_generations`, and `generation` in `indexes` and in the tables of chunks."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: UserDatabase, dense: DenseSearch) -> None:
         self._database = database
+        self._dense = dense
         self._queries = queries.load("generations")
 
-    def list(self, user_id: str, index_id: uuid.UUID) -> list[EmbeddingGeneration]:
+    def list(self, index_id: uuid.UUID) -> list[EmbeddingGeneration]:
         """All generations of an index, oldest first."""
-        rows = self._database.all(self._queries["list"], {"user_id": user_id, "index_id": index_id})
+        rows = self._database.all(self._queries["list"], {"index_id": index_id})
         return [to_generation(row) for row in rows]
 
-    def add(self, user_id: str, index_id: uuid.UUID, space: EmbeddingSpace) -> EmbeddingGeneration:
+    def add(self, index_id: uuid.UUID, space: EmbeddingSpace) -> EmbeddingGeneration:
         """The generation of that space, new and without vectors if there is none.
 
         Raises:
             errors.NotFoundError: there is no such index.
             errors.EmbeddingCapabilityError: such vectors cannot be indexed.
         """
-        ensure_table(self._database, space.dimensions)
+        self._dense.ensure_table(space.dimensions)
         with self._database.transaction() as connection:
-            parameters = {"user_id": user_id, "index_id": index_id, **space.model_dump()}
+            parameters = self._database.bind({"index_id": index_id, **space.model_dump()})
             self._lock(connection, parameters)
             connection.execute(self._queries["add"], parameters)
             rows = connection.execute(self._queries["list"], parameters).fetchall()
         return next(found for found in map(to_generation, rows) if found.space == space)
 
-    def missing(self, user_id: str, generation: EmbeddingGeneration) -> builtins.list[uuid.UUID]:
+    def missing(self, generation: EmbeddingGeneration) -> builtins.list[uuid.UUID]:
         """The documents, also those in the trash, whose chunks have no vectors in a generation; oldest first."""
-        return [row["id"] for row in self._database.all(self._missing(generation), _parameters(user_id, generation))]
+        return [row["id"] for row in self._database.all(self._missing(generation), self._parameters(generation))]
 
     def _missing(self, generation: EmbeddingGeneration) -> Any:
         return self._queries["missing"].format(chunks=queries.chunk_table(generation.space.dimensions))
 
-    def switch(self, user_id: str, generation: EmbeddingGeneration) -> Index | None:
+    def switch(self, generation: EmbeddingGeneration) -> Index | None:
         """Make a generation the active one, which every search sees from the next moment on.
 
         None: documents lack vectors in it, and nothing has been changed.
@@ -61,7 +62,7 @@ class Generations:
         Raises:
             errors.NotFoundError: there is no such generation any more.
         """
-        parameters = _parameters(user_id, generation)
+        parameters = self._parameters(generation)
         with self._database.transaction() as connection:
             index = self._lock_with(connection, generation, parameters)
             if index["generation"] == generation.generation:
@@ -71,14 +72,14 @@ class Generations:
             switched = connection.execute(self._queries["switch"], parameters).fetchone()
             return to_index(switched or index)
 
-    def drop(self, user_id: str, generation: EmbeddingGeneration) -> None:
+    def drop(self, generation: EmbeddingGeneration) -> None:
         """Remove the vectors of a generation that is not the active one.
 
         Raises:
             errors.IndexError: it is the active one.
             errors.NotFoundError: there is no such generation any more.
         """
-        parameters = _parameters(user_id, generation)
+        parameters = self._parameters(generation)
         with self._database.transaction() as connection:
             index = self._lock_with(connection, generation, parameters)
             if index["generation"] == generation.generation:
@@ -91,9 +92,9 @@ class Generations:
             connection.execute(self._queries["drop_chunks"].format(chunks=table), parameters)
             connection.execute(self._queries["forget_previous"], parameters)
 
-    def claim(self, user_id: str, index_id: uuid.UUID) -> AbstractContextManager[bool]:
+    def claim(self, index_id: uuid.UUID) -> AbstractContextManager[bool]:
         """Whether this process is now the only one that builds a generation of an index; it ends with the block."""
-        return claims.claim(self._database, user_id, index_id)
+        return claims.claim(self._database, index_id)
 
     def _lock(self, connection: Connection, parameters: Mapping[str, Any]) -> dict[str, Any]:
         row = connection.execute(self._queries["lock_index"], parameters).fetchone()
@@ -111,6 +112,11 @@ class Generations:
         if connection.execute(self._queries["get"], parameters).fetchone() is None:
             raise errors.NotFoundError(f"The vectors of {generation.space.name} have been dropped. Build them again.")
         return index
+
+    def _parameters(self, generation: EmbeddingGeneration) -> dict[str, object]:
+        return self._database.bind(
+            {"index_id": generation.index_id, "generation": generation.generation, **generation.space.model_dump()}
+        )
 
 
 def to_generation(row: Mapping[str, Any]) -> EmbeddingGeneration:
@@ -133,12 +139,3 @@ def _state(row: Mapping[str, Any], progress: Progress) -> GenerationState:
     if row["generation"] == row["previous"]:
         return GenerationState.RETIRED
     return GenerationState.READY if progress.done == progress.total else GenerationState.BUILDING
-
-
-def _parameters(user_id: str, generation: EmbeddingGeneration) -> dict[str, object]:
-    return {
-        "user_id": user_id,
-        "index_id": generation.index_id,
-        "generation": generation.generation,
-        **generation.space.model_dump(),
-    }

@@ -7,30 +7,26 @@ from typing import Any
 
 from rag import errors
 from rag.store import queries
-from rag.store.database import Database, Row
+from rag.store.database import Row, UserDatabase
 from rag.types import ChunkingOptions, EmbeddingSpace, Index, IndexStats
 
 
 class Indexes:
-    """The table `indexes`."""
+    """A user's rows of the table `indexes`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: UserDatabase) -> None:
         self._database = database
         self._queries = queries.load("indexes")
 
-    def ensure(self, user_id: str, name: str, space: EmbeddingSpace, chunking: ChunkingOptions) -> Index:
+    def ensure(self, name: str, space: EmbeddingSpace, chunking: ChunkingOptions) -> Index:
         """The index called `name`, made if there is none; an empty one takes on `space` and `chunking`.
 
         Raises:
             errors.IndexError: it has documents, and their vectors are of another space.
         """
-        parameters: dict[str, Any] = {
-            "user_id": user_id,
-            "id": uuid.uuid4(),
-            "name": name,
-            **space.model_dump(),
-            **chunking.model_dump(),
-        }
+        parameters = self._database.bind(
+            {"id": uuid.uuid4(), "name": name, **space.model_dump(), **chunking.model_dump()}
+        )
         with self._database.transaction() as connection:
             for created in connection.execute(self._queries["create"], parameters).fetchall():
                 connection.execute(self._queries["add_generation"], {**parameters, "index_id": created["id"]})
@@ -49,33 +45,33 @@ class Indexes:
                 row = connection.execute(self._queries["change_chunking"], parameters).fetchone() or row
         return to_index(row)
 
-    def get(self, user_id: str, name: str) -> Index:
+    def get(self, name: str) -> Index:
         """The index called `name`. Raises NotFoundError."""
-        row = self._database.one(self._queries["get"], {"user_id": user_id, "name": name})
+        row = self._database.one(self._queries["get"], {"name": name})
         return _found(row, f"There is no index {name!r}. List the indexes and check the name.")
 
-    def get_by_id(self, user_id: str, index_id: uuid.UUID) -> Index:
+    def get_by_id(self, index_id: uuid.UUID) -> Index:
         """The index with this id. Raises NotFoundError."""
-        row = self._database.one(self._queries["get_by_id"], {"user_id": user_id, "index_id": index_id})
+        row = self._database.one(self._queries["get_by_id"], {"index_id": index_id})
         return _found(row, f"There is no index {index_id}. List the indexes and check the id.")
 
-    def list(self, user_id: str) -> list[Index]:
+    def list(self) -> list[Index]:
         """All indexes of a user by name."""
-        return [to_index(row) for row in self._database.all(self._queries["list"], {"user_id": user_id})]
+        return [to_index(row) for row in self._database.all(self._queries["list"], {})]
 
-    def delete(self, user_id: str, index_id: uuid.UUID) -> None:
+    def delete(self, index_id: uuid.UUID) -> None:
         """Remove an index with its documents, chunks and conversations for good; files are the caller's.
 
         Raises:
             errors.NotFoundError: there is no such index.
         """
-        if not self._database.write(self._queries["delete"], {"user_id": user_id, "index_id": index_id}):
+        if not self._database.write(self._queries["delete"], {"index_id": index_id}):
             raise errors.NotFoundError(f"There is no index {index_id}. List the indexes and check the id.")
 
-    def stats(self, user_id: str, index_id: uuid.UUID) -> IndexStats:
+    def stats(self, index_id: uuid.UUID) -> IndexStats:
         """What an index holds. Raises NotFoundError."""
-        index = self.get_by_id(user_id, index_id)
-        counts = self._database.one(self._queries["stats"], {"user_id": user_id, "index_id": index_id}) or {}
+        index = self.get_by_id(index_id)
+        counts = self._database.one(self._queries["stats"], {"index_id": index_id}) or {}
         stored_chunks = counts.pop("stored_chunks")
         row_bytes = self._row_bytes(f"data_document_chunks_{index.space.dimensions}")
         share = stored_chunks * row_bytes + counts.pop("stored_lexemes") * LEXEME_BYTES

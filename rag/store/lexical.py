@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rag.store import bm25, queries, scopes, terms
-from rag.store.database import Connection, Database
+from rag.store.database import Connection, UserDatabase
 from rag.types import Candidate, Scope
 
 Parameters = Mapping[str, object]
@@ -36,13 +36,13 @@ class _Postings(NamedTuple):
 class LexicalSearch:
     """The table `postings`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: UserDatabase) -> None:
         self._database = database
         self._queries = queries.load("lexical")
 
     def search(self, scope: Scope, query: str, limit: int) -> LexicalMatches:
         """See `Chunks.lexical`."""
-        parameters = {**scopes.parameters(scope), "query": terms.normalize(query)}
+        parameters = self._database.bind({**scopes.parameters(scope), "query": terms.normalize(query)})
         return self._database.read(lambda connection: self._search(connection, parameters, limit))
 
     def _search(self, connection: Connection, parameters: Parameters, limit: int) -> LexicalMatches:

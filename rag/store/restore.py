@@ -96,7 +96,7 @@ def _read_files(archive: Archive, files: FileStore, on_progress: OnProgress) -> 
         path = Path(folder) / "file"
         for file in counted(archive.manifest.files, "files", on_progress):
             _spool(archive.read(file.member), path)
-            files.put(file.user_id, file.document_id, file.kind, path)
+            files.of(file.user_id).put(file.document_id, file.kind, path)
 
 
 def _spool(pieces: Iterable[bytes], path: Path) -> None:

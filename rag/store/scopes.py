@@ -10,7 +10,6 @@ def parameters(scope: Scope) -> dict[str, object]:
     filters = scope.filters
     patterns = [pattern(keyword) for keyword in scope.must_include] or None
     return {
-        "user_id": scope.user_id,
         "index_id": scope.index_id,
         "document_ids": [*filters.document_ids] or None,
         "mime_types": [*filters.mime_types] or None,

@@ -18,6 +18,7 @@ from rag.types.answers import (
     Conversation,
     GenerationOptions,
     Message,
+    RetrievalSummary,
     Sentence,
     Verdict,
 )
@@ -194,6 +195,7 @@ __all__ = [
     "RetrievalOptions",
     "RetrievalRequest",
     "RetrievalResult",
+    "RetrievalSummary",
     "RetrieveMetrics",
     "RetrieveRequest",
     "RetrieveResponse",

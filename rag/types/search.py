@@ -29,13 +29,12 @@ class Filters(Input):
 
 
 class Scope(Model):
-    """The rows a statement may touch: always one user's, in one index, not deleted, and of these the filtered ones.
+    """The rows of one user that a statement may touch: in one index, not deleted, and of these the filtered ones.
 
     `must_include` are words or phrases that a chunk's text must have, all or any of them: upper or lower case, also as
     a part of a longer word, and over the end of a line.
     """
 
-    user_id: str
     index_id: uuid.UUID
     filters: Filters = Filters()
     must_include: tuple[Keyword, ...] = ()

@@ -3,6 +3,7 @@
 import logging
 import threading
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -65,11 +66,11 @@ class PendingAnswer:
 
     def _write(self, engine: RAGEngine, conversation_id: uuid.UUID, request: AnswerRequest) -> None:
         try:
-            for event in engine.stream_answer(request):
+            for event in engine.questions.stream(request):
                 if isinstance(event, AnswerToken):
                     self.text += event.text
                 else:
-                    engine.append_message(conversation_id, "assistant", event.answer, event)
+                    engine.chats.append(conversation_id, "assistant", event.answer, event)
         except errors.Error as error:
             self.error = error.message
         except Exception:
@@ -129,7 +130,7 @@ def conversations() -> None:
     engine, current = session.engine(), conversation_id()
     st.button("New chat", icon=":material/edit_square:", width="stretch", on_click=open_conversation, args=(None,))
     with st.container(key="conversations", gap=None):
-        for conversation in engine.conversations():
+        for conversation in engine.chats.list():
             _conversation(conversation, current=conversation.id == current)
 
 
@@ -154,7 +155,7 @@ def _rename(chosen: uuid.UUID, title: str) -> None:
     name = st.text_input("Title", title, max_chars=200)
     if st.button("Save", type="primary", disabled=not name.strip()):
         with door():
-            session.engine().rename_conversation(chosen, name.strip())
+            session.engine().chats.rename(chosen, name.strip())
             st.rerun()
 
 
@@ -163,7 +164,7 @@ def _delete(chosen: uuid.UUID, title: str) -> None:
     st.text(f"“{title}” and its answers will be gone. The documents stay.")
     if st.button("Delete", type="primary"):
         with door():
-            session.engine().delete_conversation(chosen)
+            session.engine().chats.delete(chosen)
             if chosen == conversation_id():
                 open_conversation(None)
             st.rerun()
@@ -174,7 +175,7 @@ def _delete(chosen: uuid.UUID, title: str) -> None:
 
 def ready_documents() -> list[Document]:
     """What can be asked about."""
-    return [document for document in session.engine().documents() if document.status == DocumentStatus.READY]
+    return [document for document in session.engine().documents.list() if document.status == DocumentStatus.READY]
 
 
 def scope(documents: list[Document]) -> tuple[uuid.UUID, ...]:
@@ -201,7 +202,7 @@ def scope(documents: list[Document]) -> tuple[uuid.UUID, ...]:
 def _kept_scope() -> list[str]:
     """The documents that the open conversation began with, when it is opened by its address."""
     current = conversation_id()
-    kept = [conversation for conversation in session.engine().conversations() if conversation.id == current]
+    kept = [conversation for conversation in session.engine().chats.list() if conversation.id == current]
     return [str(document_id) for conversation in kept for document_id in conversation.document_ids]
 
 
@@ -210,7 +211,7 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID) -> None:
     """The conversation and the field for the next question; `first` is the document to begin with."""
     with door():
         current = conversation_id()
-        messages = session.engine().messages(current) if current else []
+        messages = session.engine().chats.messages(current) if current else []
         with st.container(key="transcript", height=400, border=False, autoscroll=True):
             suggestion = None if messages else _invitation(first)
             for message in messages:
@@ -243,13 +244,13 @@ def _cite(message: ChatMessage, number: int) -> None:
     st.rerun("viewer")
 
 
-def _ask(question: str, document_ids: tuple[uuid.UUID, ...], earlier: list[ChatMessage]) -> None:
+def _ask(question: str, document_ids: tuple[uuid.UUID, ...], earlier: Sequence[ChatMessage]) -> None:
     engine, current = session.engine(), conversation_id()
     if current is None:
-        current = engine.start_conversation(question[:TITLE_CHARS], document_ids=document_ids).id
+        current = engine.chats.start(question[:TITLE_CHARS], document_ids=document_ids).id
         st.query_params["chat"] = str(current)
-    request = engine.request_in(current, question, document_ids)
-    engine.append_message(current, "user", question)
+    request = engine.chats.request(current, question, document_ids)
+    engine.chats.append(current, "user", question)
     _pending()[current] = PendingAnswer(engine, current, request)
     st.rerun()
 
@@ -273,7 +274,7 @@ def _show_pending() -> None:
 def _show_finished(conversation: uuid.UUID) -> None:
     """The answer is kept now: show that one, and light its first citation."""
     del _pending()[conversation]
-    last = session.engine().messages(conversation)[-1]
+    last = session.engine().chats.messages(conversation)[-1]
     if last.response and marks(last.response):
         _look_at(last, 0)
 
@@ -298,7 +299,7 @@ def _invitation(document_id: uuid.UUID) -> str | None:
 
 def topics(document_id: uuid.UUID) -> list[str]:
     """A few headings from the beginning of a document that read like topics, in order."""
-    chunks = session.engine().chunks(document_id, limit=TOPIC_CHUNKS)
+    chunks = session.engine().chunks.list(document_id, limit=TOPIC_CHUNKS)
     sections = dict.fromkeys((chunk.section or "").split(SECTION_SEPARATOR)[-1].strip() for chunk in chunks)
     found = [section for section in sections if _reads_like_a_topic(section)]
     return found[:: max(len(found) // TOPICS, 1)][:TOPICS]
@@ -314,7 +315,7 @@ def viewer(first: uuid.UUID) -> None:
     """The document of the citation clicked last; before any, the document `first`."""
     with door():
         viewing: Viewing = st.session_state.get("viewing") or Viewing(first)
-        document = session.engine().document(viewing.document_id)
+        document = session.engine().documents.get(viewing.document_id)
         show_pdf(document, viewing.marks, viewing.active, jump=viewing.jump, on_pick=partial(_pick, viewing))
 
 

@@ -18,7 +18,7 @@ STATES = {
 
 def embedding_models() -> None:
     """The models, if there is more than one; followed while one is being built by `pagelight reembed`."""
-    generations = session.engine().embedding_generations()
+    generations = session.engine().indexes.generations().list()
     if len(generations) == 1:
         return
     building = any(one.state is GenerationState.BUILDING for one in generations)
@@ -26,7 +26,7 @@ def embedding_models() -> None:
 
 
 def _models(was_building: bool) -> None:
-    generations = session.engine().embedding_generations()
+    generations = session.engine().indexes.generations().list()
     if was_building and not any(one.state is GenerationState.BUILDING for one in generations):
         st.rerun()  # nothing is left to follow
     with door(), st.container(border=True):
@@ -45,11 +45,11 @@ def _model(generation: EmbeddingGeneration) -> None:
             st.markdown(STATES[generation.state], width="content")
         if generation.state is GenerationState.READY and st.button("Switch", key=f"switch-{number}", type="primary"):
             with st.spinner("Switching …"):
-                session.engine().switch_generation(generation=number)
+                session.engine().indexes.generations().switch(generation=number)
             st.rerun()
         if generation.state is GenerationState.RETIRED and st.button("Roll back", key=f"rollback-{number}"):
             with st.spinner("Rolling back …"):
-                session.engine().rollback_generation()
+                session.engine().indexes.generations().rollback()
             st.rerun()
         if generation.state is not GenerationState.ACTIVE:
             _drop(generation)
@@ -73,5 +73,5 @@ def _drop(generation: EmbeddingGeneration) -> None:
     with st.popover("Drop", key=f"drop-{generation.generation}"):
         st.text(f"The vectors of {generation.space.name} will be gone; a build that is running ends.")
         if st.button("Drop them", key=f"drop-now-{generation.generation}", type="primary"):
-            session.engine().drop_generation(generation=generation.generation)
+            session.engine().indexes.generations().drop(generation=generation.generation)
             st.rerun()

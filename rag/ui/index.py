@@ -63,7 +63,7 @@ def overview() -> None:
         )
     with right.container(border=True):
         st.subheader("Models", anchor=False)
-        _facts({role.capitalize(): model for role, model in session.engine().models().items()})
+        _facts({role.capitalize(): model for role, model in session.engine().indexes.models().items()})
     embedding_models()
     _caches()
 
@@ -74,7 +74,7 @@ def _caches() -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.subheader("Caches", anchor=False, width="stretch")
             if st.button("Clear caches", icon=":material/delete_sweep:"):
-                removed = session.engine().clear_caches()
+                removed = session.engine().caches.clear()
                 st.toast(f"{removed:,} entries removed.")
         shown = [
             {
@@ -84,7 +84,7 @@ def _caches() -> None:
                 "lookups": cache.hits + cache.misses,
                 "hit rate": cache.hit_rate,
             }
-            for cache in session.engine().caches()
+            for cache in session.engine().caches.stats()
         ]
         st.dataframe(
             shown,
@@ -107,7 +107,7 @@ def _facts(facts: dict[str, str]) -> None:
 
 def chunk_browser() -> None:
     """The chunks of a page, outlined where they stand; the chosen one lit."""
-    documents = [document for document in session.engine().documents() if document.status == DocumentStatus.READY]
+    documents = [document for document in session.engine().documents.list() if document.status == DocumentStatus.READY]
     if not documents:
         _nothing_indexed()
         return
@@ -120,10 +120,10 @@ def chunk_browser() -> None:
             number = int(
                 st.number_input("Page", 1, max(document.page_count, 1), width=130, key=f"chunks-page-{document.id}")
             )
-        chunks = session.engine().chunks(document.id, page_number=number)
+        chunks = session.engine().chunks.list(document.id, page_number=number)
         chosen = _chunk_list(chunks, number)
     with right:
-        _chunk_view(session.engine().document(document.id), chunks, chosen, number)
+        _chunk_view(session.engine().documents.get(document.id), chunks, chosen, number)
 
 
 def _chunk_list(chunks: list[Chunk], number: int) -> int | None:
@@ -265,4 +265,4 @@ def _hit_view(hits: tuple[Hit, ...], chosen: int) -> None:
     here = [(i, Mark.of_hit(hit, str(i + 1))) for i, hit in enumerate(hits) if hit.chunk.document_id == document_id]
     active = [i for i, _ in here].index(chosen)
     with door():
-        show_pdf(session.engine().document(document_id), [mark for _, mark in here], active, key="hit-viewer")
+        show_pdf(session.engine().documents.get(document_id), [mark for _, mark in here], active, key="hit-viewer")

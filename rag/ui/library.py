@@ -87,7 +87,7 @@ def documents() -> None:
         )
         actions = st.container(horizontal=True, key="library-actions")
     _undo_bar()
-    found = session.engine().documents(search=wanted.strip() or None)
+    found = session.engine().documents.list(search=wanted.strip() or None)
     if not found:
         _no_documents(wanted)
         return
@@ -121,7 +121,7 @@ def _download(chosen: list[Document]) -> None:
     only = chosen[0] if len(chosen) == 1 else None
     st.download_button(
         "Original",
-        data=session.engine().original(only.id).read_bytes if only else b"",
+        data=session.engine().documents.original(only.id).read_bytes if only else b"",
         file_name=only.name if only else None,
         mime="application/octet-stream",
         icon=":material/download:",
@@ -133,12 +133,12 @@ def _download(chosen: list[Document]) -> None:
 @st.dialog("Document", width="large")
 def _open(document: Document) -> None:
     with door(), st.container(key="preview"):
-        show_pdf(session.engine().document(document.id), (), None, key=f"preview-{document.id}")
+        show_pdf(session.engine().documents.get(document.id), (), None, key=f"preview-{document.id}")
 
 
 def _delete(chosen: list[Document]) -> None:
     with door():
-        session.engine().trash([document.id for document in chosen])
+        session.engine().documents.trash([document.id for document in chosen])
         st.session_state["deleted"] = {document.id: document.name for document in chosen}
         _forget_selection("library")
 
@@ -158,7 +158,7 @@ def _undo_bar() -> None:
 def _undo(document_ids: list[uuid.UUID]) -> None:
     with door():
         if document_ids:
-            session.engine().restore(document_ids)
+            session.engine().documents.restore(document_ids)
         del st.session_state["deleted"]
 
 
@@ -167,7 +167,7 @@ def _undo(document_ids: list[uuid.UUID]) -> None:
 
 def trash() -> None:
     """Deleted documents: restore them, or delete them for good."""
-    deleted = session.engine().documents(in_trash=True)
+    deleted = session.engine().documents.list(in_trash=True)
     if not deleted:
         with empty("delete", "The trash is empty", "Deleted documents wait here until you restore or purge them."):
             return
@@ -189,7 +189,7 @@ def trash() -> None:
 
 def _restore(chosen: list[Document]) -> None:
     with door():
-        session.engine().restore([document.id for document in chosen])
+        session.engine().documents.restore([document.id for document in chosen])
         st.session_state.pop("deleted", None)
         _forget_selection("trash")
         st.toast(f"Restored {plural(len(chosen), 'document')}.", icon=":material/restore_from_trash:")
@@ -201,7 +201,7 @@ def _purge(chosen: list[Document]) -> None:
         st.text("\n".join(document.name for document in chosen[:8]) + ("\n…" if len(chosen) > 8 else ""))
         st.text("The files and everything indexed from them will be gone. This cannot be undone.")
         if st.button(f"Delete {plural(len(chosen), 'document')}", type="primary", icon=":material/delete_forever:"):
-            session.engine().purge([document.id for document in chosen])
+            session.engine().documents.purge([document.id for document in chosen])
             st.session_state.pop("deleted", None)
             _forget_selection("trash")
             st.rerun()

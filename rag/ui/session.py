@@ -3,21 +3,21 @@
 import streamlit as st
 
 from rag import worker
-from rag.engine import RAGEngine
+from rag.engine import Installation, RAGEngine
 from rag.types import LOCAL_USER
 
-_given: list[RAGEngine] = []
+_given: list[Installation] = []
 
 
-def use(engine: RAGEngine) -> None:
-    """Let the pages work with an engine that this process has already."""
-    _given.append(engine)
+def use(installation: Installation) -> None:
+    """Let the pages work with an installation that this process has opened already."""
+    _given.append(installation)
 
 
 @st.cache_resource(show_spinner="Starting the database and the models …")
-def shared_engine() -> RAGEngine:
-    """The process's engine; only `engine` hands it out, bound to a user."""
-    return _given[-1] if _given else RAGEngine()
+def shared() -> Installation:
+    """What the sessions of this process share; only `engine` hands it out, bound to a user."""
+    return _given[-1] if _given else Installation()
 
 
 def has_login() -> bool:
@@ -42,7 +42,7 @@ def engine() -> RAGEngine:
     user = user_id()
     if user is None:
         st.stop()
-    shared = shared_engine()
-    if shared.config.rag_worker:
+    installation = shared()
+    if installation.config.rag_worker:
         worker.keep()
-    return shared.for_user(user)
+    return installation.for_user(user)

@@ -72,7 +72,7 @@ def _refused() -> list[Refusal]:
 
 def _take_in(file: UploadedFile) -> None:
     try:
-        _uploaded().append(session.engine().add_file(file, file.name).id)
+        _uploaded().append(session.engine().documents.add(file, file.name).id)
     except errors.DuplicateError as error:
         _refused().append(_duplicate(file.name, error))
     except errors.Error as error:
@@ -114,7 +114,7 @@ def _rows(followed: bool) -> None:
 
 
 def _documents() -> list[Document]:
-    library = session.engine().documents()
+    library = session.engine().documents.list()
     order = {document_id: number for number, document_id in enumerate(_uploaded())}
     shown = [document for document in library if document.id in order or document.status != DocumentStatus.READY]
     return sorted(shown, key=lambda document: order.get(document.id, -1), reverse=True)
@@ -155,10 +155,10 @@ def _numbers(numbers: tuple[int, ...], most: int = 10) -> str:
 def _actions(document: Document) -> None:
     if document.status == DocumentStatus.FAILED:
         if st.button("Retry", key=f"retry-{document.id}", icon=":material/refresh:"):
-            session.engine().retry(document.id)
+            session.engine().documents.retry(document.id)
             st.rerun(scope="fragment")
         if st.button("Remove", key=f"remove-{document.id}", icon=":material/delete:"):
-            session.engine().trash([document.id])
+            session.engine().documents.trash([document.id])
             st.rerun(scope="fragment")
 
 
@@ -171,7 +171,7 @@ def _password(document: Document) -> None:
         given = st.form_submit_button("Unlock", icon=":material/lock_open:")
     if given and password:
         try:
-            session.engine().unlock(document.id, password)
+            session.engine().documents.unlock(document.id, password)
             st.rerun(scope="fragment")
         except errors.PasswordError as error:
             st.error(plain(error.message))
@@ -183,7 +183,7 @@ def _refusal_row(number: int, refusal: Refusal) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f":material/{icon}: **{plain(refusal.name)}**", width="stretch")
             if refusal.in_trash and refusal.duplicate_of and _offer_restore(number):
-                session.engine().restore([refusal.duplicate_of])
+                session.engine().documents.restore([refusal.duplicate_of])
                 _dismiss(number)
             if st.button(":material/close:", key=f"dismiss-{number}", type="tertiary", help="Dismiss"):
                 _dismiss(number)

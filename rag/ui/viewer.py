@@ -194,13 +194,13 @@ def _page(document: Document, number: int, scale: float) -> dict[str, Any]:
 @st.cache_data(max_entries=CACHED_PAGES, show_spinner=False)
 def _picture(user_id: str, document_id: uuid.UUID, number: int, scale: float) -> str:
     """A page as a data URL. `user_id` keeps the users apart in the cache."""
-    png = session.engine().page_image(document_id, number, zoom=scale)
+    png = session.engine().pages.image(document_id, number, zoom=scale)
     return "data:image/png;base64," + base64.b64encode(png).decode("ascii")
 
 
 @st.cache_data(max_entries=CACHED_PAGES, show_spinner=False)
 def _lines(user_id: str, document_id: uuid.UUID, number: int, chunk_count: int) -> list[tuple[float | str, ...]]:
     """The page's lines, each once: box and text. `chunk_count` tells a document from its later self."""
-    passages: Sequence[Passage] = session.engine().chunks(document_id, page_number=number)
+    passages: Sequence[Passage] = session.engine().chunks.list(document_id, page_number=number)
     lines = {line.number: line for passage in passages for line in passage.lines if line.page_number == number}
     return [(*lines[key].bbox, lines[key].text) for key in sorted(lines)]

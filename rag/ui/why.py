@@ -22,7 +22,7 @@ def why_not(request: SearchRequest) -> None:
         asked = st.form_submit_button("Why?", icon=":material/route:")
     if asked and passage.strip():
         try:
-            st.session_state["why"] = session.engine().why(request, passage)
+            st.session_state["why"] = session.engine().questions.explain(request, passage)
         except errors.Error as error:
             st.error(error.message, icon=":material/error:")
             return

@@ -28,7 +28,9 @@ FACTS = {
 @contextlib.contextmanager
 def serving(engine: RAGEngine) -> Iterator[str]:
     """The base URL of the API while the block runs."""
-    server = uvicorn.Server(uvicorn.Config(create_app(engine), port=0, log_config=None, timeout_graceful_shutdown=1))
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(engine.installation), port=0, log_config=None, timeout_graceful_shutdown=1)
+    )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
@@ -49,8 +51,8 @@ def take_in(engine: RAGEngine, names: tuple[str, ...] = tuple(FACTS)) -> dict[st
     """Ready documents of the engine's user: ids by name."""
     ids = {}
     for name in names:
-        added = engine.add_file(pdfs.plain(FACTS[name].split("\n"), title=name[:-4].title()), name, enqueue=False)
-        assert engine.process(added.id).status == "ready"
+        added = engine.documents.add(pdfs.plain(FACTS[name].split("\n"), title=name[:-4].title()), name, enqueue=False)
+        assert engine.documents.process(added.id).status == "ready"
         ids[name] = str(added.id)
     return ids
 
@@ -63,7 +65,7 @@ def client(base_url: str, key: str | None = SHARED_KEY, **headers: str) -> httpx
 
 def key_of(engine: RAGEngine, user_id: str, *permissions: Permission) -> str:
     """A new key of a user."""
-    return engine.for_user(user_id).create_key("test", permissions or ("read",))[1]
+    return engine.installation.for_user(user_id).keys.create("test", permissions or ("read",))[1]
 
 
 def error_of(response: Any) -> tuple[int, str]:

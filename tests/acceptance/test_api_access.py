@@ -34,9 +34,9 @@ def base_url(engine: RAGEngine) -> Iterator[str]:
 def local(engine: RAGEngine, host: str = "127.0.0.1", **settings: object) -> TestClient:
     """A client on this machine, or at another address, of a server with other settings."""
     config = engine.config.model_copy(update=settings)
-    resources = engine._resources
+    resources = engine.installation._resources
     other = RAGEngine(config, store=resources.store, files=resources.files)
-    return TestClient(create_app(other), client=(host, 1), base_url="http://localhost:3001")
+    return TestClient(create_app(other.installation), client=(host, 1), base_url="http://localhost:3001")
 
 
 # --- keys ---
@@ -62,12 +62,12 @@ def test_the_shared_key_is_the_local_user(base_url: str) -> None:
 
 
 def test_revoked_and_foreign_keys(engine: RAGEngine, base_url: str) -> None:
-    ann = engine.for_user("ann")
-    key, secret = ann.create_key("laptop", ("write",))
+    ann = engine.installation.for_user("ann")
+    key, secret = ann.keys.create("laptop", ("write",))
     with api.client(base_url, secret) as web:
         web.post("/indexes", json={"name": "mine"})
         assert [index["userId"] for index in web.get("/indexes").json()["items"]] == ["ann"]
-        ann.revoke_key(key.id)
+        ann.keys.revoke(key.id)
         assert api.error_of(web.get("/indexes")) == (401, "auth")
 
 
@@ -108,7 +108,7 @@ def test_without_any_key_this_machine_alone_is_answered(keyless: RAGEngine) -> N
     for hostile in ({"host": "attacker.example"}, {"origin": "http://attacker.example"}, {"origin": "null"}):
         assert api.error_of(local(keyless).get("/documents", headers=hostile)) == (403, "forbidden")
     assert local(keyless).get("/documents", headers={"origin": "http://localhost:3001"}).status_code == 200
-    keyless.create_key("first")
+    keyless.keys.create("first")
     assert api.error_of(local(keyless).get("/documents")) == (401, "auth")
 
 
@@ -177,20 +177,20 @@ def test_a_request_is_a_line_without_words_and_keys(engine: RAGEngine, caplog: p
 @pytest.fixture(scope="module")
 def victim(engine: RAGEngine) -> dict[str, str]:
     """Ids of what the user "victim" owns."""
-    owner = engine.for_user("victim")
-    document = owner.add_file(pdfs.plain([SECRET_TEXT]), "merger.pdf", enqueue=False)
-    assert owner.process(document.id).status == "ready"
-    trashed = owner.add_file(pdfs.plain(["Old plans."]), "old.pdf", enqueue=False)
-    owner.trash([trashed.id])
-    chat = owner.start_conversation("The merger")
-    owner.append_message(chat.id, "user", SECRET_TEXT)
-    job = owner.start_reindex()
-    worker.run(engine, wait=False)
+    owner = engine.installation.for_user("victim")
+    document = owner.documents.add(pdfs.plain([SECRET_TEXT]), "merger.pdf", enqueue=False)
+    assert owner.documents.process(document.id).status == "ready"
+    trashed = owner.documents.add(pdfs.plain(["Old plans."]), "old.pdf", enqueue=False)
+    owner.documents.trash([trashed.id])
+    chat = owner.chats.start("The merger")
+    owner.chats.append(chat.id, "user", SECRET_TEXT)
+    job = owner.jobs.start_reindex()
+    worker.run(engine.installation, wait=False)
     return {
         "document": str(document.id),
         "trashed": str(trashed.id),
-        "chunk": str(owner.chunks(document.id)[0].id),
-        "index": str(owner.index().id),
+        "chunk": str(owner.chunks.list(document.id)[0].id),
+        "index": str(owner.indexes.ensure().id),
         "chat": str(chat.id),
         "job": str(job.id),
     }
@@ -280,7 +280,7 @@ def test_lists_and_searches_have_nothing_of_others(engine: RAGEngine, base_url: 
 
 def test_every_route_with_an_id_is_attempted(engine: RAGEngine) -> None:
     """A new route must get a case above."""
-    schema = create_app(engine).openapi()["paths"]
+    schema = create_app(engine.installation).openapi()["paths"]
     with_ids = {
         (method.upper(), path.replace("{page_number}", "1"))
         for path, verbs in schema.items()

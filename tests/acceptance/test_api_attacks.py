@@ -97,7 +97,7 @@ def test_a_large_upload_is_refused_while_it_comes(engine: RAGEngine) -> None:
             sent += len(piece)
             yield piece
 
-    resources = engine._resources
+    resources = engine.installation._resources
     patient = RAGEngine(
         engine.config.model_copy(update={"rag_upload_timeout_seconds": 600.0}),
         store=resources.store,
@@ -221,7 +221,7 @@ def test_a_page_renamed_to_pdf_is_read_as_what_it_is(web: httpx.Client, engine: 
     page = b"<html><script>alert(1)</script><body><p>Ships: 12 <img src=http://example.invalid/x.png></p></body></html>"
     added = web.post("/documents", files={"file": ("report.pdf", page, "application/pdf")}).json()
     assert added["mimeType"] == "text/html"
-    worker.run(engine, wait=False)
+    worker.run(engine.installation, wait=False)
     served = web.get(f"/documents/{added['id']}/content")
     assert served.headers["content-disposition"].startswith("attachment")
     assert served.headers["x-content-type-options"] == "nosniff"
@@ -237,7 +237,7 @@ def test_a_zip_bomb_costs_one_error(web: httpx.Client, engine: RAGEngine) -> Non
         archive.writestr("word/document.xml", b"<w>" + b" " * 300_000_000)
     added = web.post("/documents", files={"file": ("bomb.docx", bomb.getvalue())})
     if added.status_code == 202:
-        worker.run(engine, wait=False)
+        worker.run(engine.installation, wait=False)
         assert web.get(f"/documents/{added.json()['id']}").json()["status"] == "failed"
     else:
         assert api.error_of(added)[0] == 422
@@ -279,7 +279,7 @@ def test_only_an_admin_has_the_server_read_folders(
 def test_an_admins_folder_that_cannot_be_read_fails_as_a_job(web: httpx.Client, engine: RAGEngine) -> None:
     started = web.post("/reindex", json={"indexName": "x", "source": {"folderId": "/no/such/folder"}})
     assert started.status_code == 202
-    worker.run(engine, wait=False)
+    worker.run(engine.installation, wait=False)
     assert web.get(f"/jobs/{started.json()['id']}").json()["errorCode"] == "source"
 
 

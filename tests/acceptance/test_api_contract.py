@@ -38,8 +38,8 @@ QUESTION = "What is the refund policy?"
 def take_in_policies(engine: RAGEngine) -> None:
     """Two documents that were taken in from a folder called data."""
     for source, text in {"data/policies.md": POLICIES, "data/faq.txt": FAQ}.items():
-        added = engine.add_file(text.encode(), source.removeprefix("data/"), source=source, enqueue=False)
-        assert engine.process(added.id).status == "ready"
+        added = engine.documents.add(text.encode(), source.removeprefix("data/"), source=source, enqueue=False)
+        assert engine.documents.process(added.id).status == "ready"
 
 
 @pytest.fixture(scope="module")
@@ -118,10 +118,10 @@ def test_a_response_has_every_promised_field(web: httpx.Client, model: str) -> N
 
 def test_five_chunks_are_found_unless_more_or_fewer_are_asked_for(engine: RAGEngine, web: httpx.Client) -> None:
     for number in range(7):
-        added = engine.add_file(
+        added = engine.documents.add(
             pdfs.plain([f"Ship {number} came to the harbour."]), f"{number}.pdf", index_name="ships", enqueue=False
         )
-        assert engine.process(added.id).status == "ready"
+        assert engine.documents.process(added.id).status == "ready"
     found = web.post("/retrieve", json={"query": "ship", "collection": "ships"}).json()
     assert found["metrics"]["retrieval_count"] == len(found["retrieved_chunks"]) == 5
     assert all(0 <= chunk["similarity_score"] <= 1 for chunk in found["retrieved_chunks"])
@@ -130,28 +130,30 @@ def test_five_chunks_are_found_unless_more_or_fewer_are_asked_for(engine: RAGEng
 
 
 def test_a_collection_goes_by_its_id_too(engine: RAGEngine, web: httpx.Client) -> None:
-    found = web.post("/retrieve", json={"query": "refund", "collection": str(engine.index().id)}).json()
+    found = web.post("/retrieve", json={"query": "refund", "collection": str(engine.indexes.ensure().id)}).json()
     assert found["metrics"]["retrieval_count"] == 2
 
 
 def test_queries_run_three_times_unless_told_otherwise(engine: RAGEngine) -> None:
     def lookups() -> int:
-        return sum(cache.hits + cache.misses for cache in engine.caches() if cache.kind == "embeddings")
+        return sum(cache.hits + cache.misses for cache in engine.caches.stats() if cache.kind == "embeddings")
 
     before = lookups()
-    engine.validate({"test_queries": ["refund"]})
+    engine.collections.validate({"test_queries": ["refund"]})
     assert lookups() - before == 3
-    engine.validate({"test_queries": ["refund"], "consistency_runs": 1})
+    engine.collections.validate({"test_queries": ["refund"], "consistency_runs": 1})
     assert lookups() - before == 4
 
 
 def test_the_engine_gives_plain_objects_that_become_the_same_json(engine: RAGEngine, web: httpx.Client) -> None:
     asked = {"query": "refund", "collection": "default", "top_k": 1}
-    plain = engine.retrieve(asked).model_dump(mode="json")
+    plain = engine.collections.retrieve(asked).model_dump(mode="json")
     sent = web.post("/retrieve", json=asked).json()
     assert {**plain, "metrics": None} == {**sent, "metrics": None}
     validated = {"test_queries": ["refund"]}
-    assert engine.validate(validated).model_dump(mode="json") == web.post("/validate", json=validated).json()
+    assert (
+        engine.collections.validate(validated).model_dump(mode="json") == web.post("/validate", json=validated).json()
+    )
 
 
 # --- `/ask` ---
@@ -197,8 +199,10 @@ def test_a_language_model_rewrites_and_supposes_and_rankings_are_fused() -> None
 @pytest.mark.parametrize(("hybrid", "mode"), [(True, "hybrid"), (False, "vector")])
 def test_rag_hybrid_decides_how_is_searched(engine: RAGEngine, hybrid: bool, mode: str) -> None:
     config = engine.config.model_copy(update={"rag_debug": True, "rag_hybrid": hybrid})
-    debugging = RAGEngine(config, store=engine._resources.store, files=engine._resources.files)
-    with TestClient(create_app(debugging), headers={"x-api-key": api.SHARED_KEY}) as client:
+    debugging = RAGEngine(
+        config, store=engine.installation._resources.store, files=engine.installation._resources.files
+    )
+    with TestClient(create_app(debugging.installation), headers={"x-api-key": api.SHARED_KEY}) as client:
         debug = client.post("/ask", json={"question": QUESTION}).json()["debug"]
     assert debug["retrieval"]["mode"] == mode
     assert {"vectorScore", "lexicalScore", "finalScore", "source"} == debug["contexts"][0].keys()
@@ -238,7 +242,7 @@ def test_the_settings_have_their_documented_names_and_defaults(monkeypatch: pyte
 )
 def test_a_database_that_is_down_is_named(tmp_path: Path, path: str, body: dict[str, object], kind: str) -> None:
     with api.open_engine("postgresql://127.0.0.1:1/nothing", tmp_path) as down:
-        client = TestClient(create_app(down), headers={"x-api-key": api.SHARED_KEY})
+        client = TestClient(create_app(down.installation), headers={"x-api-key": api.SHARED_KEY})
         response = client.post(path, json=body)
         assert api.error_of(response) == (503, kind)
         assert "postgresql://" not in response.text
@@ -256,7 +260,7 @@ def test_a_database_that_is_down_is_named(tmp_path: Path, path: str, body: dict[
 def test_who_gets_no_turn_is_told_when_to_come_back(
     engine: RAGEngine, turns: str, path: str, body: dict[str, object]
 ) -> None:
-    app = create_app(engine)
+    app = create_app(engine.installation)
     only = limits.Turns(1, patience_seconds=0.0)
     setattr(app.state, turns, only)
     client = TestClient(app, headers={"x-api-key": api.SHARED_KEY})

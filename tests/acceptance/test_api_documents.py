@@ -44,7 +44,7 @@ def ready(web: httpx.Client, engine: RAGEngine, content: bytes) -> str:
     response = upload(web, content, "harbour.pdf")
     assert response.status_code == 202, response.text
     assert response.json()["status"] == "queued"
-    worker.run(engine, wait=False)
+    worker.run(engine.installation, wait=False)
     path = f"/{response.headers['location']}"
     assert web.get(path).json()["status"] == "ready"
     return path
@@ -69,7 +69,7 @@ def test_a_file_is_given_back_whole_and_in_ranges(web: httpx.Client, ready: str,
 
 def test_other_kinds_of_files_have_a_rendition(web: httpx.Client, engine: RAGEngine) -> None:
     added = upload(web, pdfs.word_document(), "minutes.docx").json()
-    worker.run(engine, wait=False)
+    worker.run(engine.installation, wait=False)
     path = f"/documents/{added['id']}/content"
     assert web.get(path).content == pdfs.word_document() or web.get(path).content.startswith(b"PK")
     rendition = web.get(path, params={"form": "rendition"})
@@ -138,7 +138,7 @@ def test_an_encrypted_file_waits_for_its_password(web: httpx.Client, engine: RAG
     assert api.error_of(wrong) == (422, "password")
     assert "wrong" not in str(wrong.json()["error"]["details"])
     assert web.post(f"{path}/password", json={"password": "open sesame"}).status_code == 202
-    worker.run(engine, wait=False)
+    worker.run(engine.installation, wait=False)
     assert web.get(path).json()["status"] == "ready"
 
 
@@ -184,7 +184,7 @@ def test_reindexing_is_a_job_that_can_be_followed(web: httpx.Client, engine: RAG
     assert started.status_code == 202
     path = f"/{started.headers['location']}"
     assert web.get(path).json()["status"] == "queued"
-    worker.run(engine, wait=False)
+    worker.run(engine.installation, wait=False)
     done = web.get(path).json()
     assert done["status"] == "done"
     assert done["progress"]["done"] == done["progress"]["total"] == done["result"]["documents"] > 0
@@ -197,7 +197,7 @@ def test_an_evaluation_has_measures(web: httpx.Client, engine: RAGEngine, ready:
     questions = [{"id": "1", "question": "How many ships?", "pdf": "harbour.pdf", "goldPages": [1]}]
     started = web.post("/evaluations", json={"questions": questions})
     assert started.status_code == 202
-    worker.run(engine, wait=False)
+    worker.run(engine.installation, wait=False)
     done = web.get(f"/jobs/{started.json()['id']}").json()
     assert done["result"]["measures"]["recall@5"] == 1
     assert [job["id"] for job in web.get("/evaluations").json()["items"]] == [started.json()["id"]]

@@ -46,7 +46,7 @@ def test_every_response_is_as_documented(engine: RAGEngine, tmp_path: Path) -> N
 
 
 def test_every_route_describes_its_errors_and_needs_a_key(engine: RAGEngine) -> None:
-    document = create_app(engine).openapi()
+    document = create_app(engine.installation).openapi()
     for path, verbs in document["paths"].items():
         for method, operation in verbs.items():
             assert {"401", "403", "404", "413", "422", "429", "503"} <= operation["responses"].keys(), path

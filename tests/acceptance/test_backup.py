@@ -61,18 +61,18 @@ def library(settings: Path, tmp_path: Path) -> Path:
     assert parsed("ingest", folder)["ingested"] == 3
     pagelight("documents", "delete", "draft.pdf")
     with RAGEngine(load_config()) as ann:
-        bob = ann.for_user(BOB)
+        bob = ann.installation.for_user(BOB)
         for name, content in (("orchard.pdf", pdfs.plain(ORCHARD)), ("turned.pdf", pdfs.turned(90))):
-            bob.process(bob.add_file(content, name, enqueue=False).id)
-        bob.process(bob.add_file(pdfs.pages(40), "topics.pdf", index_name="second", enqueue=False).id)
-        bob.add_file(pdfs.blank(), "unread.pdf")
-        bob.add_file(pdfs.encrypted("open sesame"), "locked.pdf")
+            bob.documents.process(bob.documents.add(content, name, enqueue=False).id)
+        bob.documents.process(bob.documents.add(pdfs.pages(40), "topics.pdf", index_name="second", enqueue=False).id)
+        bob.documents.add(pdfs.blank(), "unread.pdf")
+        bob.documents.add(pdfs.encrypted("open sesame"), "locked.pdf")
         for engine in (ann, bob):
-            chat = engine.start_conversation("What was asked")
+            chat = engine.chats.start("What was asked")
             for question in QUESTIONS:
-                engine.append_message(chat.id, "user", question)
+                engine.chats.append(chat.id, "user", question)
                 response = engine.answer({"question": question})
-                engine.append_message(chat.id, "assistant", response.answer, response)
+                engine.chats.append(chat.id, "assistant", response.answer, response)
     return settings
 
 
@@ -103,18 +103,22 @@ class Seen(NamedTuple):
 
 
 def seen(engine: RAGEngine) -> Seen:
-    names = [index.name for index in engine.indexes()]
-    documents = [engine.document(one.id) for name in names for one in engine.documents(name)]
-    trash = [one for name in names for one in engine.documents(name, in_trash=True)]
+    names = [index.name for index in engine.indexes.list()]
+    documents = [engine.documents.get(one.id) for name in names for one in engine.documents.list(name)]
+    trash = [one for name in names for one in engine.documents.list(name, in_trash=True)]
     ready = [one for one in documents if one.status is DocumentStatus.READY]
-    chunks = [chunk for one in ready for chunk in engine.chunks(one.id)]
-    vectors = engine._resources.store.chunks.vectors(engine.user_id, [chunk.id for chunk in chunks])
+    chunks = [chunk for one in ready for chunk in engine.chunks.list(one.id)]
+    vectors = engine.installation._resources.store.of(engine.user_id).chunks.vectors([chunk.id for chunk in chunks])
     asked = [(name, question) for name in names for question in QUESTIONS]
     answers = [engine.answer({"question": question, "indexName": name}) for name, question in asked]
     return Seen(
         documents=[*documents],
         trash=[*trash],
-        files=[path.read_bytes() for one in ready for path in (engine.original(one.id), engine.rendition(one.id))],
+        files=[
+            path.read_bytes()
+            for one in ready
+            for path in (engine.documents.original(one.id), engine.documents.rendition(one.id))
+        ],
         chunks=[*chunks],
         vectors=[vectors[chunk.id].tolist() for chunk in chunks],
         results=[
@@ -123,12 +127,12 @@ def seen(engine: RAGEngine) -> Seen:
         ],
         answers=[timeless(answer) for answer in answers],
         pictures=[
-            engine.page_image(citation.file_id, region.page_number, regions=[region])
+            engine.pages.image(citation.file_id, region.page_number, regions=[region])
             for answer in answers
             for citation in answer.citations
             for region in citation.regions
         ],
-        conversations=[(chat, engine.messages(chat.id)) for name in names for chat in engine.conversations(name)],
+        conversations=[(chat, engine.chats.messages(chat.id)) for name in names for chat in engine.chats.list(name)],
     )
 
 
@@ -143,8 +147,8 @@ def test_a_fresh_machine_has_the_same_documents_answers_citations_and_chats(
     archive = tmp_path / "backup.tar"
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     with RAGEngine(load_config(rag_gen_model="extractive")) as engine:
-        before = {user: seen(engine.for_user(user)) for user in (ANN, BOB)}
-        _, key = engine.for_user(BOB).create_key("laptop")
+        before = {user: seen(engine.installation.for_user(user)) for user in (ANN, BOB)}
+        _, key = engine.installation.for_user(BOB).keys.create("laptop")
     asked = parsed("ask", QUESTIONS[0], "--model", "extractive")
 
     written = parsed("backup", archive)
@@ -157,10 +161,10 @@ def test_a_fresh_machine_has_the_same_documents_answers_citations_and_chats(
     assert parsed("restore", archive) == written
     with RAGEngine(load_config(rag_gen_model="extractive")) as engine:
         for user, earlier in before.items():
-            later = seen(engine.for_user(user))
+            later = seen(engine.installation.for_user(user))
             for what, expected in earlier._asdict().items():
                 assert getattr(later, what) == expected, (user, what)
-        owner = engine.authenticate(key)
+        owner = engine.installation.authenticate(key)
         assert owner is not None
         assert owner.user_id == BOB
     assert before[ANN].pictures
@@ -182,12 +186,12 @@ def test_work_goes_on_after_a_restore(fresh: dict[str, str], tmp_path: Path, mon
     assert parsed("search", "kites over the pier")["results"][0]["documentName"] == "new.pdf"
     pagelight("worker", "--once")
     with RAGEngine(load_config()) as engine:
-        bob = engine.for_user(BOB)
-        states = {document.name: document.status for document in bob.documents()}
+        bob = engine.installation.for_user(BOB)
+        states = {document.name: document.status for document in bob.documents.list()}
         assert states["unread.pdf"] is DocumentStatus.FAILED  # it is blank, as somebody has found out by now
-        (locked,) = [document for document in bob.documents() if document.name == "locked.pdf"]
-        bob.unlock(locked.id, "open sesame")
-        assert bob.process(locked.id).status is DocumentStatus.READY
+        (locked,) = [document for document in bob.documents.list() if document.name == "locked.pdf"]
+        bob.documents.unlock(locked.id, "open sesame")
+        assert bob.documents.process(locked.id).status is DocumentStatus.READY
 
 
 @pytest.mark.usefixtures("library")
@@ -247,7 +251,7 @@ def test_a_damaged_archive_is_named_and_nothing_is_started(tmp_path: Path, monke
 @pytest.mark.usefixtures("settings")
 def test_checking_tells_that_a_newer_program_is_needed(tmp_path: Path) -> None:
     with RAGEngine(load_config()) as engine:
-        engine.health()
+        engine.installation.health()
     with psycopg.connect(os.environ["RAG_DATABASE_URL"]) as connection:
         connection.execute("INSERT INTO migrations (name) VALUES ('9999_from_the_future')")
     store_backup.write(os.environ["RAG_DATABASE_URL"], FileStore(str(tmp_path), tmp_path), tmp_path / "backup.tar")
@@ -279,13 +283,13 @@ def test_backups_while_files_are_taken_in_are_whole(
             move_to({"RAG_DATABASE_URL": url, "RAG_DATA_DIR": str(tmp_path / archive.stem)}, monkeypatch)
             pagelight("restore", archive)
             with RAGEngine(load_config()) as engine:
-                documents = engine.documents()
+                documents = engine.documents.list()
                 ready = [document for document in documents if document.status is DocumentStatus.READY]
                 for document in ready:
-                    assert len(engine.chunks(document.id)) == document.chunk_count > 0
-                    assert engine.page_image(document.id, document.page_count)
+                    assert len(engine.chunks.list(document.id)) == document.chunk_count > 0
+                    assert engine.pages.image(document.id, document.page_count)
                 pagelight("worker", "--once")
-                assert {document.status for document in engine.documents()} <= {DocumentStatus.READY}
+                assert {document.status for document in engine.documents.list()} <= {DocumentStatus.READY}
                 numbers.append(len(ready))
     assert numbers == sorted(numbers)
 

@@ -160,7 +160,7 @@ def test_an_encrypted_file_waits_for_its_password(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("settings")
 def test_a_worker_reads_what_is_queued(folder: Path) -> None:
     with RAGEngine() as engine:
-        engine.add_file(folder / "harbour.pdf", "harbour.pdf")
+        engine.documents.add(folder / "harbour.pdf", "harbour.pdf")
     assert [document["status"] for document in parsed("documents")] == ["queued"]
     pagelight("worker", "--once")
     assert [document["status"] for document in parsed("documents")] == ["ready"]
@@ -169,7 +169,7 @@ def test_a_worker_reads_what_is_queued(folder: Path) -> None:
 @pytest.mark.usefixtures("settings")
 def test_what_an_interrupted_run_left_unread_is_read_by_the_next(folder: Path) -> None:
     with RAGEngine() as engine:
-        engine.add_file(folder / "harbour.pdf", "harbour.pdf", enqueue=False)
+        engine.documents.add(folder / "harbour.pdf", "harbour.pdf", enqueue=False)
     assert parsed("ingest", folder / "harbour.pdf")["ingested"] == 1
 
 
@@ -224,7 +224,7 @@ def test_an_unknown_document_is_an_error_that_suggests_another() -> None:
 def test_a_mistyped_index_is_an_error_and_is_not_made(command: list[str]) -> None:
     assert "default" in pagelight(*command, "--index", "mistyped", code=5).stderr
     with RAGEngine() as engine:
-        assert [index.name for index in engine.indexes()] == ["default"]
+        assert [index.name for index in engine.indexes.list()] == ["default"]
 
 
 @pytest.mark.usefixtures("library")

@@ -161,8 +161,8 @@ def test_a_mistyped_index_is_not_read_anew() -> None:
 def test_jobs_are_listed_and_shown() -> None:
     assert "No jobs" in pagelight("jobs", "list").stdout
     with RAGEngine() as engine:
-        reindexing = engine.start_reindex()
-        failing = engine.start_reindex({"source": {"folderId": "/there/is/no/such/folder"}})
+        reindexing = engine.jobs.start_reindex()
+        failing = engine.jobs.start_reindex({"source": {"folderId": "/there/is/no/such/folder"}})
     pagelight("worker", "--once")
     assert [job["id"] for job in parsed("jobs", "list")] == [str(failing.id), str(reindexing.id)]
     assert [job["id"] for job in parsed("jobs", "list", "--kind", "reindex")] == [str(reindexing.id)]

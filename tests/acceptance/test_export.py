@@ -45,15 +45,15 @@ def library(settings: Path) -> dict[str, uuid.UUID]:
             ("topics.pdf", "second", pdfs.pages(3)),
             ("draft.pdf", "default", pdfs.plain(["A draft about nothing."])),
         ):
-            ids[name] = ann.process(ann.add_file(content, name, index_name=index, enqueue=False).id).id
-        ann.trash([ids["draft.pdf"]])
-        bob = ann.for_user("bob")
-        bob.process(bob.add_file(pdfs.plain([BOBS]), "bobs.pdf", enqueue=False).id)
+            ids[name] = ann.documents.process(ann.documents.add(content, name, index_name=index, enqueue=False).id).id
+        ann.documents.trash([ids["draft.pdf"]])
+        bob = ann.installation.for_user("bob")
+        bob.documents.process(bob.documents.add(pdfs.plain([BOBS]), "bobs.pdf", enqueue=False).id)
         for engine, question in ((ann, QUESTION), (bob, "What of the merger?")):
-            chat = engine.start_conversation("A chat", document_ids=[one.id for one in engine.documents()])
-            engine.append_message(chat.id, "user", question)
+            chat = engine.chats.start("A chat", document_ids=[one.id for one in engine.documents.list()])
+            engine.chats.append(chat.id, "user", question)
             response = engine.answer({"question": question})
-            engine.append_message(chat.id, "assistant", response.answer, response)
+            engine.chats.append(chat.id, "assistant", response.answer, response)
     return ids
 
 
@@ -64,9 +64,9 @@ def test_everything_of_a_user_in_open_formats(library: dict[str, uuid.UUID], tmp
         "documents", "documents.jsonl", "chunks.jsonl", "conversations.jsonl"
     }  # fmt: skip
     with RAGEngine(load_config()) as engine:
-        documents = {one.name: one for index in engine.indexes() for one in engine.documents(index.name)}
-        chunks = {one.name: engine.chunks(one.id) for one in documents.values()}
-        originals = {one.name: engine.original(one.id).read_bytes() for one in documents.values()}
+        documents = {one.name: one for index in engine.indexes.list() for one in engine.documents.list(index.name)}
+        chunks = {one.name: engine.chunks.list(one.id) for one in documents.values()}
+        originals = {one.name: engine.documents.original(one.id).read_bytes() for one in documents.values()}
     assert [*originals] == [path.name for path in sorted((folder / "documents").iterdir())]
 
     for line in lines(folder / "documents.jsonl"):
@@ -105,8 +105,8 @@ def test_everything_of_a_user_in_open_formats(library: dict[str, uuid.UUID], tmp
 def test_nothing_of_another_user_is_in_it(library: dict[str, uuid.UUID], tmp_path: Path) -> None:
     parsed("export", tmp_path / "anns", "--vectors")
     with RAGEngine(load_config(), user_id="bob") as bob:
-        assert bob.export(tmp_path / "bobs")[:3] == (1, 1, 1)
-        assert bob.for_user("nobody").export(tmp_path / "nobodys")[:3] == (0, 0, 0)
+        assert bob.exports.write(tmp_path / "bobs")[:3] == (1, 1, 1)
+        assert bob.installation.for_user("nobody").exports.write(tmp_path / "nobodys")[:3] == (0, 0, 0)
     everything = {
         user: b"".join(path.read_bytes() for path in (tmp_path / user).rglob("*") if path.is_file())
         for user in ("anns", "bobs", "nobodys")
@@ -178,14 +178,14 @@ def test_an_export_that_fails_leaves_nothing(library: dict[str, uuid.UUID], tmp_
     with RAGEngine(load_config()) as engine:
         for name in ("there", "new"):
             with pytest.raises(StoppedError):
-                engine.export(tmp_path / name, on_document=stop)
+                engine.exports.write(tmp_path / name, on_document=stop)
     assert [*(tmp_path / "there").iterdir()] == []
     assert not (tmp_path / "new").exists()
 
 
 def test_a_lost_file_is_named(library: dict[str, uuid.UUID], settings: Path, tmp_path: Path) -> None:
     with RAGEngine(load_config()) as engine:
-        engine.original(library["harbour.pdf"]).unlink()
+        engine.documents.original(library["harbour.pdf"]).unlink()
     assert parsed("export", tmp_path / "mine")["missing"] == ["harbour.pdf"]
     files = {line["name"]: line["file"] for line in lines(tmp_path / "mine" / "documents.jsonl")}
     assert files == {"harbour.pdf": None, "topics.pdf": "documents/topics.pdf"}

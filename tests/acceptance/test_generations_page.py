@@ -27,7 +27,7 @@ def app(settings: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
     with vendor_servers.openai_server() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         yield AppTest.from_file(APP, default_timeout=60)
-    session.shared_engine().close()
+    session.shared().close()
     st.cache_resource.clear()
     st.cache_data.clear()
 
@@ -40,7 +40,9 @@ def engine(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> Iterator[RAGEngine]
     monkeypatch.delenv("RAG_EMBED_MODEL")
     with RAGEngine(config) as engine:
         for name in ("harbour", "orchard"):
-            engine.process(engine.add_file(pdfs.plain([f"All of the {name}."]), f"{name}.pdf", enqueue=False).id)
+            engine.documents.process(
+                engine.documents.add(pdfs.plain([f"All of the {name}."]), f"{name}.pdf", enqueue=False).id
+            )
         yield engine
 
 
@@ -66,22 +68,22 @@ def test_one_model_needs_no_choice(app: AppTest, engine: RAGEngine) -> None:
 
 
 def test_switch_rollback_and_drop(app: AppTest, engine: RAGEngine) -> None:
-    engine.reembed("default", VENDORS)
+    engine.indexes.generations("default").build(VENDORS)
     overview(app)
     assert "In use" in words(app)
     assert buttons(app) == ["Switch", "Drop them"]
 
     app.button(key="switch-2").click().run()
     assert not app.exception
-    assert [one.state for one in engine.embedding_generations()] == ["retired", "active"]
+    assert [one.state for one in engine.indexes.generations().list()] == ["retired", "active"]
     assert buttons(app) == ["Roll back", "Drop them"]
 
     app.button(key="rollback-1").click().run()
-    assert [one.state for one in engine.embedding_generations()] == ["active", "ready"]
+    assert [one.state for one in engine.indexes.generations().list()] == ["active", "ready"]
     assert buttons(app) == ["Switch", "Drop them"]
 
     app.button(key="drop-now-2").click().run()
-    assert [one.space.name for one in engine.embedding_generations()] == [LOCAL]
+    assert [one.space.name for one in engine.indexes.generations().list()] == [LOCAL]
     assert "Embedding models" not in words(app)
 
 
@@ -94,23 +96,23 @@ def test_a_build_shows_how_far_it_is_and_can_be_cancelled(app: AppTest, engine: 
             raise Killed
 
     with pytest.raises(Killed):
-        engine.reembed("default", VENDORS, kill)
+        engine.indexes.generations("default").build(VENDORS, kill)
     overview(app)
     assert "Incomplete" in words(app)
     (progress,) = app.get("progress")
     assert progress.proto.text == "1 of 2 chunks"
     assert buttons(app) == ["Drop them"]
     app.button(key="drop-now-2").click().run()
-    assert [one.space.name for one in engine.embedding_generations()] == [LOCAL]
+    assert [one.space.name for one in engine.indexes.generations().list()] == [LOCAL]
 
 
 def test_a_model_that_cannot_be_used_is_not_switched_to(
     app: AppTest, engine: RAGEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine.reembed("default", VENDORS)
+    engine.indexes.generations("default").build(VENDORS)
     monkeypatch.delenv("OPENAI_BASE_URL")
     overview(app)
     app.button(key="switch-2").click().run()
     assert not app.exception
     assert "compatible server needs" in app.error[0].value
-    assert [one.state for one in engine.embedding_generations()] == ["active", "ready"]
+    assert [one.state for one in engine.indexes.generations().list()] == ["active", "ready"]

@@ -154,7 +154,7 @@ class Desk:
         self.ids: dict[tuple[str, str], uuid.UUID] = {}
         for case in CASES:
             name, content = document(*case)
-            ready = engine.process(engine.add_file(content, name, enqueue=False).id)
+            ready = engine.documents.process(engine.documents.add(content, name, enqueue=False).id)
             assert ready.status is DocumentStatus.READY
             self.ids[case] = ready.id
 
@@ -166,7 +166,7 @@ class Desk:
             "retrieval": {"filters": {"documentIds": [self.ids[kind, suffix]]}, "minScore": 0.0},
             "generation": {"provider": "openai" if reply else "extractive"},
         }
-        *tokens, response = self.engine.stream_answer(request)
+        *tokens, response = self.engine.questions.stream(request)
         assert isinstance(response, AnswerResponse)
         return "".join(token.text for token in tokens if isinstance(token, AnswerToken)), response
 
@@ -258,7 +258,7 @@ def app(settings: Path, vendor: Vendor, monkeypatch: pytest.MonkeyPatch) -> Iter
     }.items():
         monkeypatch.setenv(name, value)
     yield AppTest.from_file(APP, default_timeout=PATIENCE_SECONDS)
-    session.shared_engine().close()
+    session.shared().close()
     st.cache_resource.clear()
     st.cache_data.clear()
 
@@ -289,8 +289,8 @@ def test_the_page_shows_a_hostile_document_as_data(
         answer = answered(app, QUESTION)
         assert "7 francs a day" in str(answer["html"])
         assert_clean_page(app, answer)
-        (conversation,) = engine.conversations()
-        response = engine.messages(conversation.id)[-1].response
+        (conversation,) = engine.chats.list()
+        response = engine.chats.messages(conversation.id)[-1].response
     assert response is not None
     assert_clean_answer("", response)
     assert [row["quote"] for row in sources(response)] == [citation.quote for citation in response.citations]

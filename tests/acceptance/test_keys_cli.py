@@ -41,7 +41,7 @@ def test_the_secret_is_all_that_stdout_gets_and_opens_the_door(
     with caplog.at_level(logging.DEBUG):
         result = keys("create", "--name", "laptop")
     secret = result.stdout.removesuffix("\n")
-    key = engine.authenticate(secret)
+    key = engine.installation.authenticate(secret)
     assert key is not None
     assert (key.name, key.user_id, key.permissions, key.expires_at) == ("laptop", "local", ("read",), None)
     assert "not shown again" in result.stderr
@@ -53,7 +53,7 @@ def test_a_key_of_another_user_with_scopes_and_an_expiry(engine: RAGEngine) -> N
     made = parsed(
         "create", "--user", "ada", "--name", "importer", "--scope", "write", "--scope", "read", "--expires=30d"
     )
-    key = engine.authenticate(made["secret"])
+    key = engine.installation.authenticate(made["secret"])
     assert key is not None
     assert (made["id"], made["userId"], made["permissions"]) == (str(key.id), "ada", ["read", "write"])
     assert key.expires_at is not None
@@ -67,7 +67,7 @@ def test_a_key_expires_at_the_end_of_the_named_day() -> None:
 
 def test_listing_tells_keys_apart_without_their_secrets(engine: RAGEngine) -> None:
     used, unused = (parsed("create", "--name", name, "--user", "ada") for name in ("used", "unused"))
-    engine.authenticate(used["secret"])
+    engine.installation.authenticate(used["secret"])
     listed = parsed("list", "--user", "ada")
     assert [key["name"] for key in listed] == ["unused", "used"]
     assert [key["lastUsedAt"] is None for key in listed] == [True, False]
@@ -83,7 +83,7 @@ def test_listing_tells_keys_apart_without_their_secrets(engine: RAGEngine) -> No
 def test_a_revoked_key_opens_nothing(engine: RAGEngine) -> None:
     made = parsed("create", "--name", "laptop")
     assert "laptop" in keys("revoke", made["id"].replace("-", "")[:8]).stdout
-    assert engine.authenticate(made["secret"]) is None
+    assert engine.installation.authenticate(made["secret"]) is None
     assert "revoked" in keys("list").stdout
 
 
@@ -92,7 +92,7 @@ def test_only_the_owner_s_keys_are_revoked(engine: RAGEngine) -> None:
     error = parsed("revoke", made["id"], "--user", "bob", code=5)["error"]
     assert error["code"] == "not_found"
     assert "keys list --user bob" in error["message"]
-    assert engine.authenticate(made["secret"])
+    assert engine.installation.authenticate(made["secret"])
     assert parsed("revoke", made["id"], "--user", "ada")["revokedAt"]
 
 

@@ -45,29 +45,29 @@ def log() -> bytes:
 @pytest.mark.parametrize("stage", [DocumentStatus.PARSING, DocumentStatus.EMBEDDING])
 def test_a_killed_app_leaves_no_half_document_and_the_next_one_finishes_it(stage: DocumentStatus) -> None:
     with RAGEngine(load_config()) as engine:
-        kept = engine.process(engine.add_file(pdfs.plain(), "kept.pdf", enqueue=False).id)
+        kept = engine.documents.process(engine.documents.add(pdfs.plain(), "kept.pdf", enqueue=False).id)
         app = start_app()
-        document = engine.add_file(log(), "log.pdf")
-        until(lambda: engine.document(document.id).status is stage, stage)
+        document = engine.documents.add(log(), "log.pdf")
+        until(lambda: engine.documents.get(document.id).status is stage, stage)
         started = psutil.Process(app.pid).children(recursive=True)
         os.kill(app.pid, signal.SIGKILL)
         app.wait()
         until(lambda: not any(process.is_running() for process in started), "the worker and its children to end")
 
-        assert engine.document(document.id).status is not DocumentStatus.READY
-        assert engine.chunks(document.id) == []
+        assert engine.documents.get(document.id).status is not DocumentStatus.READY
+        assert engine.chunks.list(document.id) == []
         found = engine.search({"query": "barrels counted on the ship Meridian", "retrieval": {"minScore": 0}}).results
         assert {hit.document_name for hit in found} == {"kept.pdf"}
-        assert engine.document(kept.id) == kept
+        assert engine.documents.get(kept.id) == kept
 
         second = start_app()
         try:
-            until(lambda: engine.document(document.id).status is DocumentStatus.READY, "the document to be ready")
+            until(lambda: engine.documents.get(document.id).status is DocumentStatus.READY, "the document to be ready")
         finally:
             for process in [*psutil.Process(second.pid).children(recursive=True), psutil.Process(second.pid)]:
                 process.kill()
             second.wait()
-        finished = engine.document(document.id)
+        finished = engine.documents.get(document.id)
         assert finished.page_count == PAGES
         assert engine.search({"query": "ship Meridian day 7 barrels"}).results[0].document_name == "log.pdf"
 
@@ -80,14 +80,14 @@ def test_a_killed_ingestion_from_the_command_line_is_finished_by_a_worker(settin
     with RAGEngine(load_config()) as engine:
 
         def only() -> uuid.UUID | None:
-            ids = [document.id for document in engine.documents() if document.status is DocumentStatus.EMBEDDING]
+            ids = [document.id for document in engine.documents.list() if document.status is DocumentStatus.EMBEDDING]
             return ids[0] if ids else None
 
         until(only, "the file to be embedded")
         ingest.kill()
         ingest.wait()
-        (document,) = engine.documents()
+        (document,) = engine.documents.list()
         assert document.status is DocumentStatus.EMBEDDING
         subprocess.run([sys.executable, "-m", "rag", "worker", "--once"], check=True, capture_output=True)
-        assert engine.document(document.id).status is DocumentStatus.READY
+        assert engine.documents.get(document.id).status is DocumentStatus.READY
     assert not list(settings.glob("**/*.tmp"))

@@ -59,23 +59,23 @@ def engine(shared_settings: Path) -> Iterator[RAGEngine]:
     with RAGEngine(load_config()) as opened:
         for name, lines in (("harbour.pdf", HARBOUR), ("orchard.pdf", ORCHARD), ("hostile.pdf", HOSTILE)):
             add(opened, name, pdfs.plain(lines))
-        opened.trash([add(opened, "trashed.pdf", pdfs.plain(["The harbour of Trashville handled 7 ships."]))])
-        add(opened.for_user("ada"), "secret.pdf", pdfs.plain(SECRET))
+        opened.documents.trash([add(opened, "trashed.pdf", pdfs.plain(["The harbour of Trashville handled 7 ships."]))])
+        add(opened.installation.for_user("ada"), "secret.pdf", pdfs.plain(SECRET))
         yield opened
 
 
 @pytest.fixture(scope="module")
 def keys(engine: RAGEngine) -> dict[str, str]:
     """Secrets of two users."""
-    return {user: engine.for_user(user).create_key("test")[1] for user in ("ada", "bob")}
+    return {user: engine.installation.for_user(user).keys.create("test")[1] for user in ("ada", "bob")}
 
 
 def add(engine: RAGEngine, name: str, content: bytes) -> uuid.UUID:
-    return engine.process(engine.add_file(content, name, enqueue=False).id).id
+    return engine.documents.process(engine.documents.add(content, name, enqueue=False).id).id
 
 
 def id_of(engine: RAGEngine, name: str) -> str:
-    return next(str(document.id) for document in engine.documents() if document.name == name)
+    return next(str(document.id) for document in engine.documents.list() if document.name == name)
 
 
 def converse(client: Client, talk: Talk[Answer]) -> Answer:
@@ -234,7 +234,7 @@ def test_a_page_is_read_without_a_passage(engine: RAGEngine) -> None:
 
 
 def test_a_passage_is_opened_only_as_a_part_of_its_document(engine: RAGEngine) -> None:
-    passage_id = str(engine.chunks(uuid.UUID(id_of(engine, "orchard.pdf")))[0].id)
+    passage_id = str(engine.chunks.list(uuid.UUID(id_of(engine, "orchard.pdf")))[0].id)
     harbour = id_of(engine, "harbour.pdf")
     assert "has no passage" in refused(call(engine, "get_passage", document_id=harbour, passage_id=passage_id))
 
@@ -266,7 +266,7 @@ def test_a_quote_is_cited_by_the_passage_it_stands_in(database_url: str, tmp_pat
         response = engine.answer("By how much did copper prices rise in the second quarter?")
         (citation, *_) = response.citations
         place = passages.place_of(engine, citation)
-        for chunk in engine.chunks(document_id, place.page):
+        for chunk in engine.chunks.list(document_id, place.page):
             hit = citation.hit.model_copy(update={"chunk": chunk})
             assert passages.place_of(engine, citation.model_copy(update={"hit": hit})) == place
         opened = data(
@@ -331,7 +331,7 @@ def test_hostile_arguments_get_a_message(
     engine: RAGEngine, tool: str, arguments: dict[str, object], message: str
 ) -> None:
     assert message in refused(call(engine, tool, **arguments))
-    assert [index.name for index in engine.indexes()] == ["default"]  # asking made none
+    assert [index.name for index in engine.indexes.list()] == ["default"]  # asking made none
 
 
 @pytest.mark.parametrize(
@@ -357,7 +357,7 @@ def test_any_words_may_be_searched_for(engine: RAGEngine, query: str) -> None:
 
 
 def test_a_document_in_the_trash_is_not_there(engine: RAGEngine) -> None:
-    (trashed,) = engine.documents(in_trash=True)
+    (trashed,) = engine.documents.list(in_trash=True)
     assert "There is no document" in refused(call(engine, "get_passage", document_id=str(trashed.id), page=1))
     assert "There is no document" in refused(call(engine, "search", query="ships", documents=[str(trashed.id)]))
     found = data(call(engine, "search", query="How many ships did Trashville handle?"))["results"]
@@ -365,9 +365,9 @@ def test_a_document_in_the_trash_is_not_there(engine: RAGEngine) -> None:
 
 
 def test_another_user_s_documents_do_not_exist(engine: RAGEngine) -> None:
-    ada = engine.for_user("ada")
+    ada = engine.installation.for_user("ada")
     document_id = id_of(ada, "secret.pdf")
-    passage_id = str(ada.chunks(uuid.UUID(document_id))[0].id)
+    passage_id = str(ada.chunks.list(uuid.UUID(document_id))[0].id)
     for arguments in ({"page": 1}, {"passage_id": passage_id}):
         message = refused(call(engine, "get_passage", document_id=document_id, **arguments))
         nowhere = refused(call(engine, "get_passage", document_id=str(uuid.UUID(int=1)), **arguments))
@@ -468,7 +468,7 @@ def test_without_the_sdk_the_command_says_how_to_install_it() -> None:
 def served(engine: RAGEngine, *, api_key: pydantic.SecretStr | None = None, **options: Any) -> Iterator[str]:
     """The address of a server in this process; `api_key` is the setting RAG_API_KEY."""
     if api_key:
-        resources, config = engine._resources, engine.config.model_copy(update={"rag_api_key": api_key})
+        resources, config = engine.installation._resources, engine.config.model_copy(update={"rag_api_key": api_key})
         engine = RAGEngine(config, store=resources.store, files=resources.files)
     bound = listen("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(http_app(lambda: engine, **options), log_config=None))
@@ -514,7 +514,7 @@ def test_an_assistant_lists_searches_asks_and_opens_a_cited_passage_over_http(en
 
 @pytest.mark.parametrize("mode", MODES)
 def test_each_key_opens_its_own_user_s_documents(engine: RAGEngine, keys: dict[str, str], mode: Mode) -> None:
-    document_id = id_of(engine.for_user("ada"), "secret.pdf")
+    document_id = id_of(engine.installation.for_user("ada"), "secret.pdf")
 
     async def talk(client: Client) -> list[CallToolResult]:
         return [
@@ -623,11 +623,11 @@ def test_a_client_with_a_wrong_key_is_told_so(engine: RAGEngine) -> None:
 
 
 def test_a_revoked_key_opens_nothing_from_the_next_request_on(engine: RAGEngine) -> None:
-    ada = engine.for_user("ada")
-    key, secret = ada.create_key("to be revoked")
+    ada = engine.installation.for_user("ada")
+    key, secret = ada.keys.create("to be revoked")
     with served(engine, needs_key=True) as url:
         assert knock(url, x_api_key=secret).status_code == 200
-        ada.revoke_key(key.id)
+        ada.keys.revoke(key.id)
         assert knock(url, x_api_key=secret).status_code == 401
 
 
@@ -636,7 +636,7 @@ def test_the_first_key_closes_an_open_door(database_url: str, tmp_path: Path) ->
     with RAGEngine(config) as engine, served(engine) as url:
         assert knock(url).status_code == 200
         assert knock(url, x_api_key="wrong").status_code == 401
-        _, secret = engine.for_user("ada").create_key("first")
+        _, secret = engine.installation.for_user("ada").keys.create("first")
         assert knock(url).status_code == 401
         assert knock(url, x_api_key=secret).status_code == 200
 

@@ -28,7 +28,7 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
     """The app on its first page, without a worker: tests read documents themselves."""
     monkeypatch.setenv("RAG_WORKER", "false")
     yield AppTest.from_file(APP, default_timeout=PATIENCE_SECONDS)
-    session.shared_engine().close()
+    session.shared().close()
     st.cache_resource.clear()
     st.cache_data.clear()
 
@@ -42,8 +42,8 @@ def engine(app: AppTest) -> Iterator[RAGEngine]:
 
 def add(engine: RAGEngine, name: str = "minutes.pdf", content: bytes = MINUTES) -> Document:
     """A document that is ready to be asked."""
-    document = engine.add_file(content, name, enqueue=False)
-    return engine.process(document.id)
+    document = engine.documents.add(content, name, enqueue=False)
+    return engine.documents.process(document.id)
 
 
 def open_page(app: AppTest, name: str) -> AppTest:
@@ -107,7 +107,7 @@ def test_conversation_is_kept_and_opened_again(app: AppTest, engine: RAGEngine) 
     add(engine)
     app.run()
     answered(app, "What was approved?")
-    (conversation,) = engine.conversations()
+    (conversation,) = engine.chats.list()
     assert conversation.title == "What was approved?"
     again = AppTest.from_file(APP, default_timeout=PATIENCE_SECONDS)
     again.query_params["chat"] = str(conversation.id)
@@ -118,9 +118,9 @@ def test_conversation_is_kept_and_opened_again(app: AppTest, engine: RAGEngine) 
 
 def test_address_of_another_users_conversation_shows_nothing_of_it(app: AppTest, engine: RAGEngine) -> None:
     add(engine)
-    other = engine.for_user("somebody else")
-    conversation = other.start_conversation("Private matters")
-    other.append_message(conversation.id, "user", "The secret question")
+    other = engine.installation.for_user("somebody else")
+    conversation = other.chats.start("Private matters")
+    other.chats.append(conversation.id, "user", "The secret question")
     app.query_params["chat"] = str(conversation.id)
     app.run()
     assert not app.exception
@@ -172,7 +172,7 @@ def upload(app: AppTest, name: str, content: bytes) -> None:
 def test_upload_takes_a_file_in(app: AppTest, engine: RAGEngine) -> None:
     open_page(app, "upload")
     upload(app, "minutes.pdf", MINUTES)
-    assert [document.name for document in engine.documents()] == ["minutes.pdf"]
+    assert [document.name for document in engine.documents.list()] == ["minutes.pdf"]
     assert "Waiting" in texts(app)
 
 
@@ -181,25 +181,25 @@ def test_duplicate_and_unknown_kinds_say_so(app: AppTest, engine: RAGEngine) -> 
     open_page(app, "upload")
     upload(app, "again.pdf", MINUTES)
     assert "in the library already" in texts(app)
-    engine.trash([document.id])
+    engine.documents.trash([document.id])
     upload(app, "again.pdf", MINUTES)
     assert "in the trash already" in texts(app)
     upload(app, "tool.exe", b"MZ\x90\x00" + bytes(range(256)))
     assert "cannot be taken in" in texts(app)
     app.button("restore-1").click().run()
-    assert [document.name for document in engine.documents()] == ["minutes.pdf"]
+    assert [document.name for document in engine.documents.list()] == ["minutes.pdf"]
 
 
 def test_encrypted_file_is_unlocked_by_its_password(app: AppTest, engine: RAGEngine) -> None:
     open_page(app, "upload")
     upload(app, "sealed.pdf", pdfs.encrypted("open sesame"))
-    (document,) = engine.documents()
+    (document,) = engine.documents.list()
     app.text_input[0].set_value("wrong")
     app.button[-1].click().run()
     assert app.error
     app.text_input[0].set_value("open sesame")
     app.button[-1].click().run()
-    assert engine.process(document.id).status == "ready"
+    assert engine.documents.process(document.id).status == "ready"
 
 
 def test_damaged_file_can_be_tried_again_or_removed(app: AppTest, engine: RAGEngine) -> None:
@@ -209,11 +209,11 @@ def test_damaged_file_can_be_tried_again_or_removed(app: AppTest, engine: RAGEng
     assert document.error is not None
     assert "Failed" in texts(app)
     app.button(f"retry-{document.id}").click().run()
-    assert engine.document(document.id).status == "queued"
-    engine.process(document.id)
+    assert engine.documents.get(document.id).status == "queued"
+    engine.documents.process(document.id)
     app.run()
     app.button(f"remove-{document.id}").click().run()
-    assert engine.documents() == []
+    assert engine.documents.list() == []
 
 
 # --- Library and index ------------------------------------------------------------------------------
@@ -230,7 +230,7 @@ def test_library_lists_documents_and_searches_their_names(app: AppTest, engine: 
 
 def test_trash_lists_what_was_deleted(app: AppTest, engine: RAGEngine) -> None:
     document = add(engine)
-    engine.trash([document.id])
+    engine.documents.trash([document.id])
     open_page(app, "library")
     assert "Your library is empty" in texts(app)
     app.button_group[0].set_value("Trash").run()
@@ -239,7 +239,7 @@ def test_trash_lists_what_was_deleted(app: AppTest, engine: RAGEngine) -> None:
 
 def test_hostile_name_is_shown_as_it_is(app: AppTest, engine: RAGEngine) -> None:
     name = "![x](https:evil.example) :red[b] www.evil.example.pdf"
-    engine.add_file(MINUTES, name)
+    engine.documents.add(MINUTES, name)
     open_page(app, "upload")
     (row,) = [element.value for element in app.markdown if "evil" in element.value]
     assert all(active not in row for active in ("![", ":red[", "www.", "]("))
@@ -259,7 +259,9 @@ def test_chunks_are_outlined_on_their_page(app: AppTest, engine: RAGEngine) -> N
     app.button_group[0].set_value("Chunks").run()
     app.number_input[0].set_value(2).run()
     shown = component(app, "chunk-viewer")
-    expected = {region.page_number for chunk in engine.chunks(document.id, page_number=2) for region in chunk.regions}
+    expected = {
+        region.page_number for chunk in engine.chunks.list(document.id, page_number=2) for region in chunk.regions
+    }
     assert {mark["page"] for mark in shown["marks"]} == expected
     assert shown["target"]["page"] in expected
 
@@ -292,10 +294,10 @@ def test_caches_are_shown_and_cleared(app: AppTest, engine: RAGEngine) -> None:
     engine.search({"query": "copper prices"})
     open_page(app, "index")
     shown = app.dataframe[0].value.set_index("cache")
-    assert shown.loc["embeddings", "entries"] == sum(cache.entries for cache in engine.caches()) > 0
+    assert shown.loc["embeddings", "entries"] == sum(cache.entries for cache in engine.caches.stats()) > 0
     (clear,) = [button for button in app.button if button.label == "Clear caches"]
     clear.click().run()
-    assert not any(cache.entries for cache in engine.caches())
+    assert not any(cache.entries for cache in engine.caches.stats())
 
 
 # --- Login ------------------------------------------------------------------------------------------
@@ -310,9 +312,9 @@ def test_configured_login_is_asked_for_before_anything_else(app: AppTest) -> Non
 
 def test_users_see_their_own_documents_only(app: AppTest, engine: RAGEngine) -> None:
     app.user = {"is_logged_in": True, "iss": "https://login.example", "sub": "anna", "name": "Anna"}
-    add(engine.for_user("https://login.example|anna"), "annas.pdf")
-    add(engine.for_user("https://login.example|bert"), "berts.pdf")
-    add(engine.for_user("https://elsewhere.example|anna"), "another annas.pdf")
+    add(engine.installation.for_user("https://login.example|anna"), "annas.pdf")
+    add(engine.installation.for_user("https://login.example|bert"), "berts.pdf")
+    add(engine.installation.for_user("https://elsewhere.example|anna"), "another annas.pdf")
     add(engine, "nobodys.pdf")
     open_page(app, "library")
     assert list(app.dataframe[0].value["name"]) == ["annas.pdf"]

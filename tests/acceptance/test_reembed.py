@@ -50,8 +50,8 @@ def engine(settings: Path, registry: providers.Registry) -> Iterator[RAGEngine]:
 
 @pytest.fixture
 def library(engine: RAGEngine) -> dict[str, uuid.UUID]:
-    added = {name: engine.add_file(pdfs.plain([text]), name, enqueue=False).id for name, text in FACTS.items()}
-    return {name: engine.process(document_id).id for name, document_id in added.items()}
+    added = {name: engine.documents.add(pdfs.plain([text]), name, enqueue=False).id for name, text in FACTS.items()}
+    return {name: engine.documents.process(document_id).id for name, document_id in added.items()}
 
 
 def pagelight(*arguments: object, code: int = 0) -> testing.Result:
@@ -93,7 +93,7 @@ def test_built_switched_rolled_back_and_dropped(engine: RAGEngine) -> None:
 
     unknown = parsed("reembed", "--rollback", code=9)["error"]  # this process has no such model to search with
     assert "blind" in unknown["message"]
-    engine.rollback_generation()
+    engine.indexes.generations().rollback()
     assert states(parsed("reembed")) == {BLIND: "active", LOCAL: "ready"}
 
     pagelight("reembed", "--model", "local")
@@ -172,10 +172,12 @@ def test_wrong_usage(arguments: list[str], code: int) -> None:
 
 def test_a_killed_build_leaves_searches_as_they_are_and_goes_on(engine: RAGEngine) -> None:
     for log in range(4):
-        document = engine.process(engine.add_file(pdfs.plain([f"Log {log}."]), f"log {log}.pdf", enqueue=False).id)
+        document = engine.documents.process(
+            engine.documents.add(pdfs.plain([f"Log {log}."]), f"log {log}.pdf", enqueue=False).id
+        )
         engine.index_document(document.id, [entry(log, number) for number in range(1, ENTRIES + 1)])
     total = engine.inspect_index().chunks
-    sizes = [document.chunk_count for document in reversed(engine.documents())]  # oldest first
+    sizes = [document.chunk_count for document in reversed(engine.documents.list())]  # oldest first
     assert min(sizes) > 64
     whole = {sum(sizes[:count]) for count in range(5)}
 
@@ -188,7 +190,7 @@ def test_a_killed_build_leaves_searches_as_they_are_and_goes_on(engine: RAGEngin
     before = found()
 
     def local() -> EmbeddingGeneration | None:
-        return next((one for one in engine.embedding_generations() if one.space.name == LOCAL), None)
+        return next((one for one in engine.indexes.generations().list() if one.space.name == LOCAL), None)
 
     def half_built() -> bool:
         generation = local()

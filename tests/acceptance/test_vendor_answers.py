@@ -54,7 +54,7 @@ class Desk:
     def ask(self, question: str, reply: str) -> Asked:
         """Ask; the vendor's model will say `reply`."""
         self.vendor.server.pieces = [reply[at : at + PIECE_CHARS] for at in range(0, len(reply), PIECE_CHARS)]
-        *tokens, response = self.engine.stream_answer({"question": question})
+        *tokens, response = self.engine.questions.stream({"question": question})
         assert isinstance(response, AnswerResponse)
         return Asked("".join(token.text for token in tokens if isinstance(token, AnswerToken)), response)
 
@@ -81,7 +81,7 @@ def desk(
         RAGEngine(vendor.config(**library), user_id=vendor.name) as engine,
     ):
         for name, lines in {"harbour.pdf": HARBOUR, "orchard.pdf": ORCHARD}.items():
-            engine.process(engine.add_file(pdfs.plain(lines), name, enqueue=False).id)
+            engine.documents.process(engine.documents.add(pdfs.plain(lines), name, enqueue=False).id)
         yield Desk(engine, vendor)
 
 

@@ -55,21 +55,20 @@ class Owner:
     @classmethod
     def of(cls, db: store.Store, user_id: str, *, name: str = "default", space: EmbeddingSpace = SPACE) -> "Owner":
         """A user with an empty index."""
-        return cls(db, user_id, db.indexes.ensure(user_id, name, space, ChunkingOptions()))
+        return cls(db, user_id, db.of(user_id).indexes.ensure(name, space, ChunkingOptions()))
 
     @property
     def scope(self) -> Scope:
         """The whole index."""
-        return Scope(user_id=self.user_id, index_id=self.index.id)
+        return Scope(index_id=self.index.id)
 
     def scope_of(self, **filters: object) -> Scope:
         """A part of the index."""
-        return Scope(user_id=self.user_id, index_id=self.index.id, filters=Filters.model_validate(filters))
+        return Scope(index_id=self.index.id, filters=Filters.model_validate(filters))
 
     def add(self, name: str, *, sha256: str | None = None, source: str | None = None) -> Document:
         """A queued document."""
-        return self.db.documents.add(
-            self.user_id,
+        return self.db.of(self.user_id).documents.add(
             self.index.id,
             document_id=uuid.uuid4(),
             name=name,
@@ -83,13 +82,12 @@ class Owner:
         """A searchable document with a chunk per text; vectors depend on the texts."""
         document = self.add(name, source=source)
         self.fill(document, texts)
-        return self.db.documents.get(self.user_id, document.id)
+        return self.db.of(self.user_id).documents.get(document.id)
 
     def fill(self, document: Document, texts: Sequence[str]) -> list[Chunk]:
         """Put a chunk per text into a document, one page each."""
         chunks = make_chunks(document.id, texts)
-        self.db.chunks.replace(
-            self.user_id,
+        self.db.of(self.user_id).chunks.replace(
             document.id,
             self.index.space,
             parsed=make_parsed(texts),

@@ -49,22 +49,22 @@ def fill(db: store.Store, files: FileStore, folder: Path) -> list[Owner]:
             for kind in KINDS:
                 upload = folder / "upload"
                 upload.write_bytes(f"{owner.user_id} {name} {kind}".encode() * 1000)
-                files.put(owner.user_id, document.id, kind, upload)
+                files.of(owner.user_id).put(document.id, kind, upload)
     trashed = ann.ready("thrown away.pdf", ["old"])
-    db.documents.trash(ANN, [trashed.id])
+    db.of(ANN).documents.trash([trashed.id])
     bob.add("unread.pdf", source=ODD)
-    conversation = db.conversations.create(BOB, bob.index.id, title=ODD)
-    db.conversations.append(BOB, conversation.id, role="user", content=ODD)
+    conversation = db.of(BOB).conversations.create(bob.index.id, title=ODD)
+    db.of(BOB).conversations.append(conversation.id, role="user", content=ODD)
     response = AnswerResponse(status="ok", answer=ODD, model="model")
-    db.conversations.append(BOB, conversation.id, role="assistant", content=ODD, response=response)
-    db.caches.keep_completion(ANN, "answers", HASH, ODD)
-    db.api_keys.create(ANN, name=ODD, digest=HASH, hint="pl_", permissions=["read"])
-    db.embedding_cache.put(ANN, SPACE, {HASH: [1.0]})
-    db.generations.add(ANN, ann.index.id, SMALL)
-    for document in db.documents.list(ANN, ann.index.id):
-        chunks = db.chunks.to_embed(ANN, document.id)
+    db.of(BOB).conversations.append(conversation.id, role="assistant", content=ODD, response=response)
+    db.of(ANN).caches.keep("answers", HASH, ODD)
+    db.of(ANN).api_keys.create(name=ODD, digest=HASH, hint="pl_", permissions=["read"])
+    db.of(ANN).embedding_cache.put(SPACE, {HASH: [1.0]})
+    db.of(ANN).generations.add(ann.index.id, SMALL)
+    for document in db.of(ANN).documents.list(ann.index.id):
+        chunks = db.of(ANN).chunks.to_embed(document.id)
         vectors = [random_vector(chunk.id, SMALL.dimensions) for chunk in chunks]
-        db.chunks.add_vectors(ANN, document.id, SMALL, chunks=chunks, vectors=vectors)
+        db.of(ANN).chunks.add_vectors(document.id, SMALL, chunks=chunks, vectors=vectors)
     return [ann, bob, small, half]
 
 
@@ -156,15 +156,17 @@ def test_searches_find_the_same_with_the_same_scores(
 
 def seen(db: store.Store, owner: Owner) -> tuple[object, ...]:
     user, index = owner.user_id, owner.index
-    chats = db.conversations.list(user, index.id)
+    chats = db.of(user).conversations.list(index.id)
     return (
-        db.chunks.dense(owner.scope, index.space, random_vector("a question", index.space.dimensions), 50),
-        db.chunks.lexical(owner.scope, "ships and pears", 50),
-        db.indexes.get(user, index.name),
-        db.generations.list(user, index.id),
-        db.documents.list(user, index.id),
-        db.documents.list(user, index.id, in_trash=True),
-        [db.conversations.messages(user, chat.id) for chat in chats],
+        db.of(owner.user_id).chunks.dense(
+            owner.scope, index.space, random_vector("a question", index.space.dimensions), 50
+        ),
+        db.of(owner.user_id).chunks.lexical(owner.scope, "ships and pears", 50),
+        db.of(user).indexes.get(index.name),
+        db.of(user).generations.list(index.id),
+        db.of(user).documents.list(index.id),
+        db.of(user).documents.list(index.id, in_trash=True),
+        [db.of(user).conversations.messages(chat.id) for chat in chats],
     )
 
 
@@ -174,12 +176,16 @@ def test_what_comes_after_a_restore_gets_numbers_of_its_own(archive: Path, owner
         for owner in owners:
             again = Owner(fresh, owner.user_id, owner.index)
             document = again.ready("new.pdf", ["A new text about kites."])
-            found = fresh.chunks.lexical(again.scope, "kites", 5).chunks
+            found = fresh.of(owner.user_id).chunks.lexical(again.scope, "kites", 5).chunks
             assert [candidate.document_id for candidate in found] == [document.id]
         Owner.of(fresh, "cleo").ready("hers.pdf", ["kites"])
-        (conversation,) = fresh.conversations.list(BOB, owners[1].index.id)
-        fresh.conversations.append(BOB, conversation.id, role="user", content="last")
-        assert [message.content for message in fresh.conversations.messages(BOB, conversation.id)] == [ODD, ODD, "last"]
+        (conversation,) = fresh.of(BOB).conversations.list(owners[1].index.id)
+        fresh.of(BOB).conversations.append(conversation.id, role="user", content="last")
+        assert [message.content for message in fresh.of(BOB).conversations.messages(conversation.id)] == [
+            ODD,
+            ODD,
+            "last",
+        ]
 
 
 def test_files_may_be_kept_elsewhere_before_and_after(
@@ -255,12 +261,12 @@ def test_it_is_one_moment_of_a_database_that_goes_on(
     """Between two tables a document comes and one goes; before the files, one more goes."""
     before = content(here.url)
     ann = owners[0]
-    first, second, third = (document.id for document in db.documents.list(ANN, ann.index.id)[::-1])
+    first, second, third = (document.id for document in db.of(ANN).documents.list(ann.index.id)[::-1])
 
     def purge(document_id: uuid.UUID) -> None:
-        db.documents.trash(ANN, [document_id])
-        db.documents.purge(ANN, [document_id])
-        here.files.delete(ANN, document_id)
+        db.of(ANN).documents.trash([document_id])
+        db.of(ANN).documents.purge([document_id])
+        here.files.of(ANN).delete(document_id)
 
     def work(stage: str, done: int, total: int) -> None:
         if (stage, done) == ("tables", 2):
@@ -271,7 +277,9 @@ def test_it_is_one_moment_of_a_database_that_goes_on(
 
     manifest = backup.write(here.url, here.files, tmp_path / "backup.tar", work)
     assert content(here.url) != before
-    unstored = {document.id for document in db.documents.list(BOB, owners[1].index.id) if document.name == "unread.pdf"}
+    unstored = {
+        document.id for document in db.of(BOB).documents.list(owners[1].index.id) if document.name == "unread.pdf"
+    }
     lost = {one.document_id for one in manifest.missing if one.user_id == ANN}
     assert {first, third} < lost
     assert second not in lost
@@ -344,15 +352,15 @@ def _document(db: store.Store) -> None:
 
 
 def _index(db: store.Store) -> None:
-    db.indexes.ensure("cleo", "filings", SPACE, ChunkingOptions())
+    db.of("cleo").indexes.ensure("filings", SPACE, ChunkingOptions())
 
 
 def _conversation(db: store.Store) -> None:
-    db.conversations.create("cleo", Owner.of(db, "cleo").index.id, title="hers")
+    db.of("cleo").conversations.create(Owner.of(db, "cleo").index.id, title="hers")
 
 
 def _completion(db: store.Store) -> None:
-    db.caches.keep_completion("cleo", "answers", HASH, "hers")
+    db.of("cleo").caches.keep("answers", HASH, "hers")
 
 
 @pytest.mark.parametrize("occupy", [_document, _index, _conversation, _completion])
@@ -459,9 +467,9 @@ def test_a_backup_of_an_earlier_version_is_brought_forward(earlier_archive: Path
     restore.restore(there.url, there.files, earlier_archive)
     with store.Store.open(there.url, pool_size=1) as db:
         ann = Owner.of(db, ANN)
-        assert [document.name for document in db.documents.list(ANN, ann.index.id)] == ["old.pdf"]
+        assert [document.name for document in db.of(ANN).documents.list(ann.index.id)] == ["old.pdf"]
         assert db.health().migration == migrations.names()[-1]
-        assert [user for user, _ in db.documents.unfinished()] == [ANN]
+        assert [user for user, _ in db.unfinished_documents()] == [ANN]
 
 
 def test_a_backup_of_an_earlier_version_needs_a_new_database(earlier_archive: Path, here: Machine) -> None:

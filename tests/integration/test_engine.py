@@ -30,8 +30,8 @@ def engine(database_url: str, tmp_path: Path) -> Iterator[RAGEngine]:
 @pytest.fixture
 def library(engine: RAGEngine) -> dict[str, uuid.UUID]:
     """Names and ids of two ready documents of ada's."""
-    added = [engine.add_file(pdfs.plain(text.split("\n")), name, enqueue=False) for name, text in FACTS.items()]
-    ready = [engine.process(document.id) for document in added]
+    added = [engine.documents.add(pdfs.plain(text.split("\n")), name, enqueue=False) for name, text in FACTS.items()]
+    ready = [engine.documents.process(document.id) for document in added]
     assert [document.status for document in ready] == [DocumentStatus.READY] * 2
     return {document.name: document.id for document in ready}
 
@@ -57,7 +57,7 @@ def test_an_answer_quotes_and_lights_the_very_words(engine: RAGEngine) -> None:
     citation = response.citations[0]
     assert citation.quote == "Harvest begins in the last week of August."
     (region,) = citation.regions
-    with pymupdf.open(engine.rendition(citation.hit.chunk.document_id)) as document:
+    with pymupdf.open(engine.documents.rendition(citation.hit.chunk.document_id)) as document:
         (expected,) = document[region.page_number - 1].search_for(citation.quote)
     (rect,) = region.rects
     assert tuple(rect) == pytest.approx(tuple(expected), abs=2.0)
@@ -65,39 +65,39 @@ def test_an_answer_quotes_and_lights_the_very_words(engine: RAGEngine) -> None:
 
 def test_trash_hides_and_restore_brings_back(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
     harbour = library["harbour.pdf"]
-    assert engine.trash([harbour]) == [harbour]
+    assert engine.documents.trash([harbour]) == [harbour]
     assert "harbour.pdf" not in names(engine, "ships in the harbour")
-    assert [document.name for document in engine.documents(in_trash=True)] == ["harbour.pdf"]
-    assert engine.restore([harbour]) == [harbour]
+    assert [document.name for document in engine.documents.list(in_trash=True)] == ["harbour.pdf"]
+    assert engine.documents.restore([harbour]) == [harbour]
     assert names(engine, "ships in the harbour")[0] == "harbour.pdf"
 
 
 def test_purge_takes_the_files_and_only_from_the_trash(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
     harbour = library["harbour.pdf"]
-    original = engine.original(harbour)
-    assert engine.purge([harbour]) == []
-    engine.trash([harbour])
-    assert engine.purge([harbour]) == [harbour]
+    original = engine.documents.original(harbour)
+    assert engine.documents.purge([harbour]) == []
+    engine.documents.trash([harbour])
+    assert engine.documents.purge([harbour]) == [harbour]
     assert not original.exists()
     with pytest.raises(errors.NotFoundError):
-        engine.document(harbour)
+        engine.documents.get(harbour)
 
 
 def test_the_same_content_again_is_a_duplicate_by_name(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
-    content = engine.original(library["orchard.pdf"]).read_bytes()
+    content = engine.documents.original(library["orchard.pdf"]).read_bytes()
     with pytest.raises(errors.DuplicateError, match=r"orchard\.pdf") as caught:
-        engine.add_file(content, "copy.pdf")
+        engine.documents.add(content, "copy.pdf")
     assert caught.value.details["document_id"] == library["orchard.pdf"]
-    assert len(engine.documents()) == 2
+    assert len(engine.documents.list()) == 2
 
 
 def test_an_encrypted_file_waits_for_its_password_which_is_not_kept(engine: RAGEngine) -> None:
-    document = engine.add_file(pdfs.encrypted("opensesame"), "vault.pdf", enqueue=False)
+    document = engine.documents.add(pdfs.encrypted("opensesame"), "vault.pdf", enqueue=False)
     assert document.status is DocumentStatus.NEEDS_PASSWORD
     with pytest.raises(errors.PasswordError):
-        engine.unlock(document.id, "wrong")
-    engine.unlock(document.id, "opensesame")
-    assert engine.process(document.id).status is DocumentStatus.READY
+        engine.documents.unlock(document.id, "wrong")
+    engine.documents.unlock(document.id, "opensesame")
+    assert engine.documents.process(document.id).status is DocumentStatus.READY
     assert names(engine, pdfs.SENTENCES[0])[0] == "vault.pdf"
     files = [path for path in engine.config.rag_data_dir.rglob("*") if path.is_file()]
     assert files
@@ -105,12 +105,12 @@ def test_an_encrypted_file_waits_for_its_password_which_is_not_kept(engine: RAGE
 
 
 def test_a_damaged_file_fails_with_words_and_can_be_retried(engine: RAGEngine) -> None:
-    document = engine.add_file(b"%PDF-1.7\nnothing of a PDF follows", "broken.pdf", enqueue=False)
-    failed = engine.process(document.id)
+    document = engine.documents.add(b"%PDF-1.7\nnothing of a PDF follows", "broken.pdf", enqueue=False)
+    failed = engine.documents.process(document.id)
     assert failed.status is DocumentStatus.FAILED
     assert failed.error
     assert failed.error_code == "unreadable_file"
-    assert engine.retry(document.id).status is DocumentStatus.QUEUED
+    assert engine.documents.retry(document.id).status is DocumentStatus.QUEUED
 
 
 def test_a_failing_embedder_leaves_the_old_version_searchable(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
@@ -119,7 +119,7 @@ def test_a_failing_embedder_leaves_the_old_version_searchable(engine: RAGEngine,
             raise errors.ProviderError("The vendor is down.")
 
     space = EmbeddingSpace(provider="local", model="bge-small-en-v1.5", dimensions=384)
-    assert engine.index().space == space
+    assert engine.indexes.ensure().space == space
     broken = RAGEngine(engine.config, user_id="ada", embedders={space: Refusing(embed_dim=384)})
     line = TextBlock(
         page_number=1, bbox=Rect(0, 0, 9, 9), line_start=1, line_end=1, text="New words.", kind=BlockKind.TEXT
@@ -151,42 +151,48 @@ def test_another_embedding_model_is_refused_with_the_word(engine: RAGEngine, lib
 @pytest.mark.parametrize("user_id", ["bob", "x' or '1'='1", "ada ", "ADA", "../ada"])
 def test_another_user_sees_and_changes_nothing(engine: RAGEngine, library: dict[str, uuid.UUID], user_id: str) -> None:
     ids: Sequence[uuid.UUID] = list(library.values())
-    other = engine.for_user(user_id)
-    assert other.documents() == []
+    other = engine.installation.for_user(user_id)
+    assert other.documents.list() == []
     assert other.search({"query": "ships in the harbour"}).results == ()
     assert other.search({"query": "ships", "retrieval": {"filters": {"documentIds": ids}}}).results == ()
     assert other.answer({"question": "How many ships?"}).status == "insufficient_context"
     assert other.inspect_index().documents == 0
-    assert other.chunks(ids[0]) == []
-    assert (other.trash(ids), other.restore(ids), other.purge(ids)) == ([], [], [])
-    for call in (other.document, other.original, other.rendition, other.retry, other.process):
+    assert other.chunks.list(ids[0]) == []
+    assert (other.documents.trash(ids), other.documents.restore(ids), other.documents.purge(ids)) == ([], [], [])
+    for call in (
+        other.documents.get,
+        other.documents.original,
+        other.documents.rendition,
+        other.documents.retry,
+        other.documents.process,
+    ):
         with pytest.raises(errors.NotFoundError):
             call(ids[0])
     with pytest.raises(errors.NotFoundError):
-        other.unlock(ids[0], "password")
+        other.documents.unlock(ids[0], "password")
     with pytest.raises(errors.NotFoundError):
-        other.page_image(ids[0], 1)
-    assert len(engine.documents()) == 2
+        other.pages.image(ids[0], 1)
+    assert len(engine.documents.list()) == 2
 
 
 def test_a_conversation_keeps_its_turns_and_belongs_to_its_user(
     engine: RAGEngine, library: dict[str, uuid.UUID]
 ) -> None:
-    conversation = engine.start_conversation("Pears", document_ids=[library["orchard.pdf"]])
+    conversation = engine.chats.start("Pears", document_ids=[library["orchard.pdf"]])
     response = engine.answer({"question": "How many kinds of pears grow?"})
-    engine.append_message(conversation.id, "user", "How many kinds of pears grow?")
-    engine.append_message(conversation.id, "assistant", response.answer, response)
-    question, answer = engine.messages(conversation.id)
+    engine.chats.append(conversation.id, "user", "How many kinds of pears grow?")
+    engine.chats.append(conversation.id, "assistant", response.answer, response)
+    question, answer = engine.chats.messages(conversation.id)
     assert (question.role, answer.role) == ("user", "assistant")
     assert answer.response == response
-    other = engine.for_user("bob")
-    assert other.conversations() == []
+    other = engine.installation.for_user("bob")
+    assert other.chats.list() == []
     with pytest.raises(errors.NotFoundError):
-        other.append_message(conversation.id, "user", "mine now")
+        other.chats.append(conversation.id, "user", "mine now")
 
 
 def test_blocks_of_a_document_that_was_never_rendered_are_cited_by_their_lines(engine: RAGEngine) -> None:
-    document = engine.add_file(pdfs.plain(["Nothing of this is read."]), "own.pdf", enqueue=False)
+    document = engine.documents.add(pdfs.plain(["Nothing of this is read."]), "own.pdf", enqueue=False)
     box = Rect(72, 60, 300, 75)
     text = "The mill of Lindmark grinds 40 tonnes of rye a day."
     block = TextBlock(page_number=1, bbox=box, line_start=1, line_end=1, text=text)

@@ -51,9 +51,9 @@ def hash_file_path(file_path: str) -> str:
 def chunk_ids_for(engine: RAGEngine, file_path: str) -> list[uuid.UUID]:
     return [
         chunk.id
-        for document in engine.documents()
+        for document in engine.documents.list()
         if document.source == file_path
-        for chunk in engine.chunks(document.id)
+        for chunk in engine.chunks.list(document.id)
     ]
 
 
@@ -62,7 +62,7 @@ def add_documents(engine: RAGEngine, count: int) -> None:
     for number in range(count):
         times = number % DISTINCT
         text = f"The {WORDS[number % len(WORDS)]} was inspected {times} times, and passed the test."
-        document = engine.add_file(f"{number}. {text}".encode(), f"notes of inspection {times}.txt", enqueue=False)
+        document = engine.documents.add(f"{number}. {text}".encode(), f"notes of inspection {times}.txt", enqueue=False)
         block = TextBlock(page_number=1, bbox=Rect(0, 0, 9, 9), line_start=1, line_end=1, text=text)
         engine.index_document(document.id, [block])
 
@@ -137,7 +137,7 @@ def test_engine_query_with_a_thousand_documents(engine: RAGEngine, create_test_f
 
     results = engine.query("Where was the treaty of Lindmark signed?")
 
-    assert len(engine.documents()) == MANY
+    assert len(engine.documents.list()) == MANY
     assert 0 < len(results) <= 5
     assert all(r.similarity_score >= 0.5 for r in results)
     assert "lighthouse" in results[0].chunk.content
@@ -221,7 +221,7 @@ def test_results_tell_where_they_stand_and_come_best_first(engine: RAGEngine, cr
     path = create_test_file("python.md", "# Python\nPython is great.")
     engine.ingest([path, create_test_file("pears.md", "# Pears\nPears are a fruit that ripens in August.")])
     results = engine.query("Is Python great?")
-    (document,) = (document for document in engine.documents() if document.name == "python.md")
+    (document,) = (document for document in engine.documents.list() if document.name == "python.md")
     metadata = results[0].chunk.metadata
     assert (metadata["source_file"], metadata["file_name"]) == (path, "python.md")
     assert (metadata["document_id"], metadata["page_number"]) == (str(document.id), 1)
@@ -233,15 +233,15 @@ def test_results_tell_where_they_stand_and_come_best_first(engine: RAGEngine, cr
 def test_taking_in_the_same_again_changes_nothing(engine: RAGEngine, create_test_file: Create) -> None:
     path = create_test_file("doc.md", "# Title\nContent")
     engine.ingest([path])
-    before = engine.documents()
+    before = engine.documents.list()
     assert engine.ingest([path]) == {"ingested_count": 1, "failed_count": 0, "chunk_count": 0, "failed_files": []}
-    assert engine.documents() == before
+    assert engine.documents.list() == before
 
 
 def test_copies_at_two_paths_are_two_documents(engine: RAGEngine, create_test_file: Create) -> None:
     paths = [create_test_file(name, "# Title\nContent") for name in ("one.md", "two.md")]
     assert engine.ingest(paths)["failed_count"] == 0
-    assert {document.source for document in engine.documents()} == set(paths)
+    assert {document.source for document in engine.documents.list()} == set(paths)
 
 
 def test_a_document_is_deleted_by_id_or_path_and_comes_back_when_taken_in_again(
@@ -249,17 +249,17 @@ def test_a_document_is_deleted_by_id_or_path_and_comes_back_when_taken_in_again(
 ) -> None:
     by_path, by_id = (create_test_file(name, f"# {name}\nContent") for name in ("path.md", "id.md"))
     engine.ingest([by_path, by_id])
-    document_id = next(str(document.id) for document in engine.documents() if document.source == by_id)
+    document_id = next(str(document.id) for document in engine.documents.list() if document.source == by_id)
     result = engine.delete([by_path, document_id, "/elsewhere.md"])
     assert result == {
         "deleted_count": 2,
         "deleted_ids": [by_path, document_id],
         "not_found_ids": ["/elsewhere.md"],
     }
-    assert engine.documents() == []
+    assert engine.documents.list() == []
     assert engine.delete([by_path])["not_found_ids"] == [by_path]  # it is in the trash
     assert engine.ingest([by_id])["ingested_count"] == 1
-    assert [str(document.id) for document in engine.documents()] == [document_id]
+    assert [str(document.id) for document in engine.documents.list()] == [document_id]
 
 
 def test_a_change_that_cannot_be_read_leaves_the_old_version(engine: RAGEngine, tmp_path: Path) -> None:
@@ -269,13 +269,13 @@ def test_a_change_that_cannot_be_read_leaves_the_old_version(engine: RAGEngine, 
     path.write_bytes(b"%PDF-1.7\nnothing of a PDF follows")
     assert engine.ingest([path])["failed_files"] == [str(path)]
     assert "4,812" in engine.query("How many ships did the harbour handle?")[0].chunk.content
-    assert engine.documents(in_trash=True) == []
+    assert engine.documents.list(in_trash=True) == []
 
 
 def test_users_take_in_query_and_delete_their_own(engine: RAGEngine, create_test_file: Create) -> None:
     path = create_test_file("doc.md", "# Python\nPython is great.")
     engine.ingest([path])
-    other = engine.for_user("other")
+    other = engine.installation.for_user("other")
     assert other.query("What is Python?") == []
     assert other.delete([path, hash_file_path(path)])["deleted_count"] == 0
     assert len(engine.query("What is Python?")) == 1
@@ -287,7 +287,7 @@ def test_a_bare_question_is_answered_with_its_contexts(engine: RAGEngine, create
         create_test_file("orchard.md", "# Orchard\nThe orchard sold 731 crates of pears in 2019."),
     ]
     engine.ingest(paths)
-    harbour = next(document.id for document in engine.documents() if document.name == "harbour.md")
+    harbour = next(document.id for document in engine.documents.list() if document.name == "harbour.md")
     response = engine.answer("How many ships were handled in 2019?", document_id=harbour)
     assert "4,812" in response.answer
     assert response.retrieval.top_k == 5

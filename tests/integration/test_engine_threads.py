@@ -26,8 +26,8 @@ def ann(database_url: str, tmp_path: Path) -> Iterator[RAGEngine]:
 def add(engine: RAGEngine, number: int) -> uuid.UUID:
     """A document that answers the question with a number of its own."""
     text = [f"The harbour of town {number} handled {number:,} ships.", "Its crane lifts 95 tonnes."]
-    document = engine.add_file(pdfs.plain(text), f"{number}.pdf", enqueue=False)
-    return engine.process(document.id).id
+    document = engine.documents.add(pdfs.plain(text), f"{number}.pdf", enqueue=False)
+    return engine.documents.process(document.id).id
 
 
 def found(engine: RAGEngine) -> set[uuid.UUID]:
@@ -44,14 +44,14 @@ def cited(engine: RAGEngine) -> set[uuid.UUID]:
 def disturb(engine: RAGEngine, own: uuid.UUID, mine: set[uuid.UUID]) -> None:
     """Delete, restore and read again one document that no other thread touches, looking after each step."""
     for _ in range(ROUNDS):
-        engine.trash([own])
+        engine.documents.trash([own])
         for seen in (found(engine), cited(engine)):
             assert own not in seen
             assert seen <= mine
-        engine.restore([own])
+        engine.documents.restore([own])
         assert own in found(engine)
-        engine.retry(own)
-        engine.process(own)
+        engine.documents.retry(own)
+        engine.documents.process(own)
         seen = found(engine)
         assert own in seen
         assert seen <= mine
@@ -59,7 +59,7 @@ def disturb(engine: RAGEngine, own: uuid.UUID, mine: set[uuid.UUID]) -> None:
 
 @pytest.mark.timeout(600)
 def test_deleted_and_foreign_documents_never_come_back(ann: RAGEngine) -> None:
-    bob = ann.for_user("bob")
+    bob = ann.installation.for_user("bob")
     owners = [(engine, {add(engine, 1000 + number) for number in range(THREADS // 2)}) for engine in (ann, bob)]
     with futures.ThreadPoolExecutor(THREADS) as threads:
         running = [threads.submit(disturb, engine, own, mine) for engine, mine in owners for own in mine]

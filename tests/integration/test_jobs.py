@@ -23,8 +23,8 @@ def engine(database_url: str, tmp_path: Path) -> Iterator[RAGEngine]:
 
 @pytest.fixture
 def document_id(engine: RAGEngine) -> uuid.UUID:
-    added = engine.add_file(pdfs.pages(2, line=PAGES.__getitem__), "facts.pdf", enqueue=False)
-    assert engine.process(added.id).status == "ready"
+    added = engine.documents.add(pdfs.pages(2, line=PAGES.__getitem__), "facts.pdf", enqueue=False)
+    assert engine.documents.process(added.id).status == "ready"
     return added.id
 
 
@@ -38,10 +38,12 @@ def test_an_evaluation_is_scored_by_a_worker(engine: RAGEngine, document_id: uui
         question("How many kinds of pears?", 2),
         question("Who is the mayor?", 1, pdf="elsewhere.pdf"),
     ]
-    started = engine.start_evaluation({"questions": questions, "scope": "document", "retrieval": {"passage": "chunk"}})
+    started = engine.jobs.start_evaluation(
+        {"questions": questions, "scope": "document", "retrieval": {"passage": "chunk"}}
+    )
     assert (started.status, started.kind, started.result) == ("queued", "evaluation", None)
-    worker.run(engine, wait=False)
-    done = engine.job(started.id)
+    worker.run(engine.installation, wait=False)
+    done = engine.jobs.get(started.id)
     assert done.status == "done"
     assert done.result is not None
     assert done.result["questions"][0] == {"id": "How many ships?", "rank": 1}
@@ -53,11 +55,11 @@ def test_an_evaluation_is_scored_by_a_worker(engine: RAGEngine, document_id: uui
 
 
 def test_reindexing_reads_every_document_anew(engine: RAGEngine, document_id: uuid.UUID) -> None:
-    before = engine.document(document_id).indexed_at
-    job = engine.start_reindex()
-    worker.run(engine, wait=False)
-    assert engine.job(job.id).result == {"documents": 1, "ready": 1, "failed": 0}
-    after = engine.document(document_id)
+    before = engine.documents.get(document_id).indexed_at
+    job = engine.jobs.start_reindex()
+    worker.run(engine.installation, wait=False)
+    assert engine.jobs.get(job.id).result == {"documents": 1, "ready": 1, "failed": 0}
+    after = engine.documents.get(document_id)
     assert after.status == "ready"
     assert after.indexed_at is not None
     assert before is not None
@@ -68,61 +70,64 @@ def test_a_folder_is_followed(engine: RAGEngine, tmp_path: Path) -> None:
     folder = tmp_path / "reports"
     folder.mkdir()
     (folder / "one.pdf").write_bytes(pdfs.plain())
-    job = engine.start_reindex({"indexName": "reports", "source": {"folderId": str(folder)}})
-    worker.run(engine, wait=False)
-    done = engine.job(job.id)
+    job = engine.jobs.start_reindex({"indexName": "reports", "source": {"folderId": str(folder)}})
+    worker.run(engine.installation, wait=False)
+    done = engine.jobs.get(job.id)
     assert (done.kind, done.status) == ("sync", "done")
     assert done.result is not None
     assert done.result["added"] == 1
-    assert [document.name for document in engine.documents("reports")] == ["one.pdf"]
+    assert [document.name for document in engine.documents.list("reports")] == ["one.pdf"]
 
 
 def test_a_job_that_fails_says_why(engine: RAGEngine) -> None:
-    job = engine.start_reindex({"indexName": "x", "source": {"folderId": "/there/is/no/such/folder"}})
-    worker.run(engine, wait=False)
-    failed = engine.job(job.id)
+    job = engine.jobs.start_reindex({"indexName": "x", "source": {"folderId": "/there/is/no/such/folder"}})
+    worker.run(engine.installation, wait=False)
+    failed = engine.jobs.get(job.id)
     assert (failed.status, failed.error_code) == ("failed", "source")
     assert failed.error
-    assert engine.run_job(job.id) == failed  # what has ended is not done again
+    assert engine.jobs.run(job.id) == failed  # what has ended is not done again
 
 
 def test_a_job_left_behind_is_taken_up_from_its_beginning(engine: RAGEngine, document_id: uuid.UUID) -> None:
-    job = engine.start_evaluation({"questions": [question("How many ships?", 1)]})
-    store = engine._resources.store
-    store.jobs.start("ada", job.id)
-    store.jobs.update_progress("ada", job.id, 1, 1)  # as a worker left it that was killed
-    assert engine.recover_queue() == 0
-    worker.run(engine, wait=False)
-    assert engine.job(job.id).status == "done"
+    job = engine.jobs.start_evaluation({"questions": [question("How many ships?", 1)]})
+    store = engine.installation._resources.store
+    store.of("ada").jobs.start(job.id)
+    store.of("ada").jobs.update_progress(job.id, 1, 1)  # as a worker left it that was killed
+    assert engine.installation.recover_queue() == 0
+    worker.run(engine.installation, wait=False)
+    assert engine.jobs.get(job.id).status == "done"
 
 
 def test_jobs_are_listed_the_latest_first(engine: RAGEngine, document_id: uuid.UUID) -> None:
-    first, second = engine.start_reindex(), engine.start_evaluation({"questions": [question("How many ships?", 1)]})
-    assert [job.id for job in engine.jobs()] == [second.id, first.id]
-    assert [job.id for job in engine.jobs(kind="reindex")] == [first.id]
-    assert [job.id for job in engine.jobs(limit=1, offset=1)] == [first.id]
+    first, second = (
+        engine.jobs.start_reindex(),
+        engine.jobs.start_evaluation({"questions": [question("How many ships?", 1)]}),
+    )
+    assert [job.id for job in engine.jobs.list()] == [second.id, first.id]
+    assert [job.id for job in engine.jobs.list(kind="reindex")] == [first.id]
+    assert [job.id for job in engine.jobs.list(limit=1, offset=1)] == [first.id]
 
 
 def test_what_cannot_be_asked_is_refused_at_once(engine: RAGEngine, document_id: uuid.UUID) -> None:
     with pytest.raises(errors.ValidationError, match="goldPages"):
-        engine.start_evaluation({"questions": [question("How many ships?")]})
+        engine.jobs.start_evaluation({"questions": [question("How many ships?")]})
     with pytest.raises(errors.ValidationError):
-        engine.start_evaluation({"questions": []})
+        engine.jobs.start_evaluation({"questions": []})
     with pytest.raises(errors.NotFoundError):
-        engine.start_reindex({"indexName": "no such index"})
-    assert engine.jobs() == []
+        engine.jobs.start_reindex({"indexName": "no such index"})
+    assert engine.jobs.list() == []
 
 
 def test_the_same_upload_twice_is_one_document(engine: RAGEngine) -> None:
     content, other = pdfs.plain(), pdfs.pages(1)
-    first, is_new = engine.upload(content, "a.pdf", key="k1")
+    first, is_new = engine.documents.upload(content, "a.pdf", key="k1")
     assert is_new
-    assert engine.upload(content, "a.pdf", key="k1") == (first, False)
+    assert engine.documents.upload(content, "a.pdf", key="k1") == (first, False)
     with pytest.raises(errors.ValidationError, match="another file"):
-        engine.upload(other, "a.pdf", key="k1")
+        engine.documents.upload(other, "a.pdf", key="k1")
     with pytest.raises(errors.DuplicateError):
-        engine.upload(content, "a.pdf", key="k2")
-    assert engine.for_user("bob").upload(other, "b.pdf", key="k1")[1]  # a key is its user's own
-    engine.trash([first.id])
-    engine.purge([first.id])
-    assert engine.upload(content, "a.pdf", key="k1")[1]
+        engine.documents.upload(content, "a.pdf", key="k2")
+    assert engine.installation.for_user("bob").documents.upload(other, "b.pdf", key="k1")[1]  # a key is its user's own
+    engine.documents.trash([first.id])
+    engine.documents.purge([first.id])
+    assert engine.documents.upload(content, "a.pdf", key="k1")[1]

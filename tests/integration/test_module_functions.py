@@ -1,14 +1,14 @@
 """`rag.search(...)` and the others: one engine that the process shares, its settings, and registered providers."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import rag
-from rag import errors
+from rag import answering, errors
 from rag.types import AdapterOptions, AnswerEvent, AnswerRequest, AnswerToken, IndexRequest, SearchRequest, Source
 from tests import pdfs
 from tests.embeddings import bag_of_words
@@ -377,11 +377,9 @@ def test_usage_counts_tokens_and_time(folder: Path) -> None:
     assert rag.answer({"question": "How many ships?"}).usage.latency_ms > 0
 
 
-def test_an_answer_that_breaks_off_is_a_grounding_error(settings: dict[str, Any]) -> None:
-    class BreaksOff(rag.RAGEngine):
-        def stream_answer(self, request: object) -> Iterator[AnswerEvent]:
-            yield AnswerToken(text="The harbour")
+def test_an_answer_that_breaks_off_is_a_grounding_error() -> None:
+    def broken() -> Generator[AnswerEvent, None, None]:
+        yield AnswerToken(text="The harbour")
 
-    config = rag.load_config(**{name.lower(): value for name, value in settings.items()})
-    with BreaksOff(config) as engine, pytest.raises(errors.GroundingError, match="broke off"):
-        engine.answer("How many ships?")
+    with pytest.raises(errors.GroundingError, match="broke off"):
+        answering.whole(broken())

@@ -56,7 +56,7 @@ def library(engine: RAGEngine) -> dict[str, uuid.UUID]:
 
 
 def add(engine: RAGEngine, name: str, text: str) -> uuid.UUID:
-    document = engine.process(engine.add_file(pdfs.plain([text]), name, enqueue=False).id)
+    document = engine.documents.process(engine.documents.add(pdfs.plain([text]), name, enqueue=False).id)
     assert document.status is DocumentStatus.READY
     return document.id
 
@@ -73,7 +73,7 @@ def found(engine: RAGEngine, query: str) -> list[tuple[str, float]]:
 
 
 def states(engine: RAGEngine) -> dict[str, str]:
-    return {one.space.name: one.state.value for one in engine.embedding_generations()}
+    return {one.space.name: one.state.value for one in engine.indexes.generations().list()}
 
 
 @pytest.mark.usefixtures("library")
@@ -81,7 +81,7 @@ def states(engine: RAGEngine) -> dict[str, str]:
 def test_built_beside_switched_and_rolled_back(engine: RAGEngine, model: str) -> None:
     before = {query: found(engine, query) for query in QUESTIONS.values()}
     told: list[tuple[int, int]] = []
-    generation = engine.reembed("default", model, lambda done, total: told.append((done, total)))
+    generation = engine.indexes.generations("default").build(model, lambda done, total: told.append((done, total)))
 
     assert (generation.state, generation.progress.done, generation.progress.total) == ("ready", 3, 3)
     assert told[0] == (0, 3)
@@ -90,43 +90,43 @@ def test_built_beside_switched_and_rolled_back(engine: RAGEngine, model: str) ->
     assert {query: found(engine, query) for query in QUESTIONS.values()} == before
     assert states(engine) == {LOCAL: "active", model: "ready"}
 
-    assert engine.switch_generation().space.name == model
+    assert engine.indexes.generations().switch().space.name == model
     after = {query: found(engine, query) for query in QUESTIONS.values()}
     assert [hits[0][0] for hits in after.values()] == list(QUESTIONS)
     assert all(after[query] != before[query] for query in before)
-    assert engine.models()["embedding"] == model
+    assert engine.indexes.models()["embedding"] == model
     assert engine.answer({"question": QUESTIONS["orchard.pdf"]}).citations[0].hit.document_name == "orchard.pdf"
 
-    assert engine.rollback_generation().space.name == LOCAL
+    assert engine.indexes.generations().rollback().space.name == LOCAL
     assert {query: found(engine, query) for query in QUESTIONS.values()} == before
     with pytest.raises(errors.IndexError, match="go back"):
-        engine.rollback_generation()
+        engine.indexes.generations().rollback()
 
-    engine.switch_generation()
+    engine.indexes.generations().switch()
     assert {query: found(engine, query) for query in QUESTIONS.values()} == after
-    (dropped,) = engine.drop_generation()
+    (dropped,) = engine.indexes.generations().drop()
     assert dropped.space.name == LOCAL
     assert states(engine) == {model: "active"}
     assert {query: found(engine, query) for query in QUESTIONS.values()} == after
     with pytest.raises(errors.IndexError, match="go back"):
-        engine.rollback_generation()
+        engine.indexes.generations().rollback()
 
 
 @pytest.mark.usefixtures("library")
 def test_there_must_be_something_to_switch_to_and_the_active_vectors_stay(engine: RAGEngine) -> None:
     with pytest.raises(errors.IndexError, match="pagelight reembed"):
-        engine.switch_generation()
-    assert engine.reembed("default", LOCAL).state == "active"
-    assert engine.drop_generation() == []
+        engine.indexes.generations().switch()
+    assert engine.indexes.generations("default").build(LOCAL).state == "active"
+    assert engine.indexes.generations().drop() == []
     with pytest.raises(errors.IndexError, match="uses the vectors"):
-        engine.drop_generation("default", 1)
-    for call in (engine.switch_generation, engine.drop_generation):
+        engine.indexes.generations("default").drop(1)
+    for call in (engine.indexes.generations().switch, engine.indexes.generations().drop):
         with pytest.raises(errors.NotFoundError, match="no generation 7"):
-            call("default", 7)
+            call(7)
     with pytest.raises(errors.ValidationError, match="no-such"):
-        engine.reembed("default", "no-such-model")
+        engine.indexes.generations("default").build("no-such-model")
     with pytest.raises(errors.NotFoundError):
-        engine.reembed("no such index", WORDS)
+        engine.indexes.generations("no such index").build(WORDS)
 
 
 def test_what_changes_during_a_build_is_in_both(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
@@ -137,57 +137,57 @@ def test_what_changes_during_a_build_is_in_both(engine: RAGEngine, library: dict
             changed.set()
             add(engine, "meadow.pdf", "The meadow is mown twice a year.")
             engine.index_document(library["harbour.pdf"], [block("Zeppelins moor at the mast.")])
-            engine.trash([library["orchard.pdf"], library["quarry.pdf"]])
-            engine.purge([library["orchard.pdf"]])
+            engine.documents.trash([library["orchard.pdf"], library["quarry.pdf"]])
+            engine.documents.purge([library["orchard.pdf"]])
 
-    generation = engine.reembed("default", WORDS, change)
+    generation = engine.indexes.generations("default").build(WORDS, change)
     assert changed.is_set()
     assert (generation.state, generation.progress.total) == ("ready", 3)
     for _ in range(2):
         for query, name in (("zeppelins at the mast", "harbour.pdf"), ("how often the meadow is mown", "meadow.pdf")):
             assert found(engine, query)[0][0] == name
         assert {name for name, _ in found(engine, "pears and granite")} == {"harbour.pdf", "meadow.pdf"}
-        engine.restore([library["quarry.pdf"]])
+        engine.documents.restore([library["quarry.pdf"]])
         assert found(engine, "red granite of the quarry")[0][0] == "quarry.pdf"
-        engine.trash([library["quarry.pdf"]])
-        engine.switch_generation("default", generation.generation)
-    assert engine.index().space.name == WORDS
+        engine.documents.trash([library["quarry.pdf"]])
+        engine.indexes.generations("default").switch(generation.generation)
+    assert engine.indexes.ensure().space.name == WORDS
 
 
 @pytest.mark.usefixtures("library")
 def test_a_model_that_is_unknown_here_is_not_switched_to(engine: RAGEngine) -> None:
-    engine.reembed("default", WORDS)
+    engine.indexes.generations("default").build(WORDS)
     with (
         RAGEngine(engine.config, user_id="ada") as elsewhere,
         pytest.raises(errors.EmbeddingCapabilityError, match="words"),
     ):
-        elsewhere.switch_generation()
+        elsewhere.indexes.generations().switch()
     assert states(engine) == {LOCAL: "active", WORDS: "ready"}
 
 
 @pytest.mark.usefixtures("library")
 def test_what_comes_after_a_build_is_embedded_before_the_switch_and_before_the_way_back(engine: RAGEngine) -> None:
-    engine.reembed("default", WORDS)
+    engine.indexes.generations("default").build(WORDS)
     add(engine, "meadow.pdf", "The meadow is mown twice a year.")
     assert states(engine)[WORDS] == "building"
-    engine.switch_generation()
+    engine.indexes.generations().switch()
     assert found(engine, "how often is the meadow mown")[0][0] == "meadow.pdf"
     add(engine, "mill.pdf", "The mill grinds rye.")
-    engine.rollback_generation()
+    engine.indexes.generations().rollback()
     assert found(engine, "what does the mill grind")[0][0] == "mill.pdf"
-    assert engine.index().space.name == LOCAL
+    assert engine.indexes.ensure().space.name == LOCAL
 
 
 @pytest.mark.usefixtures("library")
 def test_a_document_that_is_read_while_the_switch_happens_gets_the_new_vectors(engine: RAGEngine) -> None:
-    engine.reembed("default", SHORT)
-    document = engine.add_file(pdfs.plain(["The mill grinds rye."]), "mill.pdf", enqueue=False)
+    engine.indexes.generations("default").build(SHORT)
+    document = engine.documents.add(pdfs.plain(["The mill grinds rye."]), "mill.pdf", enqueue=False)
 
-    def switch(status: DocumentStatus, _done: int, _total: int) -> None:
-        if status is DocumentStatus.EMBEDDING:
-            engine.switch_generation("default", 2)
+    def switch(stage: str, _done: int, _total: int) -> None:
+        if stage == DocumentStatus.EMBEDDING:
+            engine.indexes.generations("default").switch(2)
 
-    assert engine.process(document.id, switch).status is DocumentStatus.READY
+    assert engine.documents.process(document.id, switch).status is DocumentStatus.READY
     assert found(engine, "what does the mill grind")[0][0] == "mill.pdf"
 
 
@@ -218,24 +218,24 @@ def test_a_broken_off_build_goes_on_where_it_was(
                 raise _Stop
 
         with pytest.raises(_Stop):
-            engine.reembed("default", "counting:model", stop)
-        half = engine.embedding_generations()[1]
+            engine.indexes.generations("default").build("counting:model", stop)
+        half = engine.indexes.generations().list()[1]
         assert half.state == "building"
         assert 0 < half.progress.done < total
         assert total / 2 < len(embedded) < total
-        engine.reembed("default", "counting:model")
+        engine.indexes.generations("default").build("counting:model")
         assert len(embedded) == len(set(embedded)) == total
-        engine.switch_generation()
+        engine.indexes.generations().switch()
 
 
 @pytest.mark.usefixtures("library")
 def test_a_drop_ends_the_build(engine: RAGEngine) -> None:
     def drop(done: int, _total: int) -> None:
         if done == 1:
-            engine.drop_generation()
+            engine.indexes.generations().drop()
 
     with pytest.raises(errors.IndexError, match="were dropped while"):
-        engine.reembed("default", WORDS, drop)
+        engine.indexes.generations("default").build(WORDS, drop)
     assert states(engine) == {LOCAL: "active"}
     assert found(engine, QUESTIONS["quarry.pdf"])[0][0] == "quarry.pdf"
 
@@ -246,10 +246,10 @@ def test_one_process_builds(engine: RAGEngine) -> None:
 
     def build_too(_done: int, _total: int) -> None:
         with pytest.raises(errors.IndexError, match="Another process") as caught:
-            engine.reembed("default", WORDS)
+            engine.indexes.generations("default").build(WORDS)
         refused.append(caught.value.code)
 
-    assert engine.reembed("default", WORDS, build_too).state == "ready"
+    assert engine.indexes.generations("default").build(WORDS, build_too).state == "ready"
     assert refused
 
 
@@ -257,8 +257,8 @@ def test_one_process_builds(engine: RAGEngine) -> None:
 def test_searches_never_mix_spaces_nor_come_back_empty_while_switching(engine: RAGEngine) -> None:
     query = QUESTIONS["harbour.pdf"]
     old = found(engine, query)
-    engine.reembed("default", WORDS)
-    engine.switch_generation()
+    engine.indexes.generations("default").build(WORDS)
+    engine.indexes.generations().switch()
     new = found(engine, query)
     assert old != new
     assert len(old) == len(new) == 3
@@ -274,7 +274,7 @@ def test_searches_never_mix_spaces_nor_come_back_empty_while_switching(engine: R
         searches = [threads.submit(search) for _ in range(4)]
         try:
             for generation in (1, 2) * 10:
-                engine.switch_generation("default", generation)
+                engine.indexes.generations("default").switch(generation)
         finally:
             stop.set()
         seen = [result for done in searches for result in done.result()]
@@ -291,12 +291,12 @@ def test_the_setting_is_refused_with_the_command_until_the_switch(
     with RAGEngine(config, user_id="ada", registry=registry) as changed:
         with pytest.raises(errors.IndexError, match=f"re-index.*pagelight reembed --index default --model {SHORT}"):
             changed.search({"query": "ships"})
-        changed.reembed("default", SHORT)
+        changed.indexes.generations("default").build(SHORT)
         with pytest.raises(errors.IndexError, match="re-index"):
-            changed.documents()
-        changed.switch_generation()
+            changed.documents.list()
+        changed.indexes.generations().switch()
         assert found(changed, QUESTIONS["harbour.pdf"])[0][0] == "harbour.pdf"
-        assert changed.index("another").space.name == SHORT
+        assert changed.indexes.ensure("another").space.name == SHORT
     assert found(engine, QUESTIONS["harbour.pdf"])[0][0] == "harbour.pdf"
 
 
@@ -310,9 +310,9 @@ def test_both_are_compared_on_the_users_questions(
     ]
     file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     with pytest.raises(errors.IndexError, match="no vectors of another model"):
-        engine.compare_generations("default", file)
-    engine.reembed("default", WORDS)
-    compared = engine.compare_generations("default", file)
+        engine.indexes.generations("default").compare(file)
+    engine.indexes.generations("default").build(WORDS)
+    compared = engine.indexes.generations("default").compare(file)
     assert (compared.questions, compared.missing) == (3, ("absent.pdf",))
     assert (compared.active.generation.space.name, compared.candidate.generation.space.name) == (LOCAL, WORDS)
     assert compared.candidate.recall_at_5 == compared.candidate.mrr == 1.0
@@ -320,32 +320,32 @@ def test_both_are_compared_on_the_users_questions(
 
     by_meaning = engine.config.model_copy(update={"rag_hybrid": False})
     with RAGEngine(by_meaning, user_id="ada", registry=registry) as other:
-        other.reembed("default", BLIND)
-        compared = other.compare_generations("default", file)
+        other.indexes.generations("default").build(BLIND)
+        compared = other.indexes.generations("default").compare(file)
         assert compared.active.mrr == 1.0
         assert compared.candidate.mrr < 1.0
         assert not compared.is_no_worse
 
     add(engine, "meadow.pdf", "The meadow is mown twice a year.")
     with pytest.raises(errors.IndexError, match="Finish the build"):
-        engine.compare_generations("default", file)
+        engine.indexes.generations("default").compare(file)
     file.write_text(json.dumps(rows[-1]), encoding="utf-8")
-    engine.reembed("default", WORDS)
+    engine.indexes.generations("default").build(WORDS)
     with pytest.raises(errors.ValidationError, match="No question"):
-        engine.compare_generations("default", file, 2)
+        engine.indexes.generations("default").compare(file, 2)
 
 
 @pytest.mark.usefixtures("library")
 def test_another_user_has_generations_of_their_own(engine: RAGEngine) -> None:
-    engine.reembed("default", WORDS)
-    other = engine.for_user("bob")
+    engine.indexes.generations("default").build(WORDS)
+    other = engine.installation.for_user("bob")
     calls: list[Callable[[], object]] = [
-        other.embedding_generations,
-        lambda: other.reembed("default", WORDS),
-        other.switch_generation,
-        other.rollback_generation,
-        other.drop_generation,
-        lambda: other.switch_generation(str(engine.index().id)),
+        lambda: other.indexes.generations().list(),
+        lambda: other.indexes.generations("default").build(WORDS),
+        lambda: other.indexes.generations().switch(),
+        lambda: other.indexes.generations().rollback(),
+        lambda: other.indexes.generations().drop(),
+        lambda: other.indexes.generations(str(engine.indexes.ensure().id)).switch(),
     ]
     for call in calls:
         with pytest.raises(errors.NotFoundError):

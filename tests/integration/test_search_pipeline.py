@@ -45,7 +45,7 @@ class Desk:
         return self.engine.answer({"question": QUESTION, "options": options})
 
     def hits(self, kind: str) -> int:
-        (found,) = [cache.hits for cache in self.engine.caches() if cache.kind == kind]
+        (found,) = [cache.hits for cache in self.engine.caches.stats() if cache.kind == kind]
         return found
 
 
@@ -58,14 +58,14 @@ def opened(server_url: str, migrated_url: str, tmp_path_factory: pytest.TempPath
         config = vendor.config(rag_data_dir=folder / "data", rag_database_url=url, rag_embed_model="local")
         with RAGEngine(config, user_id="ann") as engine:
             for name, lines in {"harbour.pdf": HARBOUR, "port.pdf": PORT, "orchard.pdf": ORCHARD}.items():
-                engine.process(engine.add_file(pdfs.plain(lines), name, enqueue=False).id)
+                engine.documents.process(engine.documents.add(pdfs.plain(lines), name, enqueue=False).id)
             yield Desk(engine, vendor.server)
 
 
 @pytest.fixture
 def desk(opened: Desk) -> Desk:
     """Nothing was asked before."""
-    opened.engine.clear_caches()
+    opened.engine.caches.clear()
     opened.server.requests.clear()
     return opened
 
@@ -138,7 +138,9 @@ def test_the_model_may_order_the_candidates(desk: Desk) -> None:
 def test_a_passage_is_the_page_or_the_chunk_alone(desk: Desk) -> None:
     sentences = "The harbour is old and its ships are many. " * 12
     text = "\n\n".join(f"Paragraph {number}. {sentences}" for number in range(6))
-    desk.engine.process(desk.engine.add_file(text.encode(), "old.txt", index_name="old", enqueue=False).id)
+    desk.engine.documents.process(
+        desk.engine.documents.add(text.encode(), "old.txt", index_name="old", enqueue=False).id
+    )
     request = {"index_name": "old", "query": "an old harbour"}
     (page,) = desk.engine.search({**request, "retrieval": {"top_k": 1}}).results
     (chunk,) = desk.engine.search({**request, "retrieval": {"top_k": 1, "passage": "chunk"}}).results
@@ -174,28 +176,30 @@ def test_an_answer_is_written_once_for_each_user_question_and_choice(desk: Desk)
     assert again.usage.output_tokens == 0
     desk.answer(use_cache=False)
     assert len(desk.server.requests) == 2
-    desk.engine.clear_caches()
+    desk.engine.caches.clear()
     desk.answer()
     assert len(desk.server.requests) == 3
-    other = desk.engine.for_user("bob")
-    other.process(other.add_file(pdfs.plain(HARBOUR), "harbour.pdf", enqueue=False).id)
+    other = desk.engine.installation.for_user("bob")
+    other.documents.process(other.documents.add(pdfs.plain(HARBOUR), "harbour.pdf", enqueue=False).id)
     other.answer({"question": QUESTION})
     assert len(desk.server.requests) == 4
 
 
 def test_a_broken_off_answer_is_not_kept(desk: Desk) -> None:
     desk.says("It handled 4,812 ships [S1].")
-    events = desk.engine.stream_answer({"question": QUESTION})
+    events = desk.engine.questions.stream({"question": QUESTION})
     next(iter(events))
-    events.close()  # type: ignore[attr-defined]  # a generator
-    assert not any(cache.entries for cache in desk.engine.caches() if cache.kind == "answers")
+    events.close()
+    assert not any(cache.entries for cache in desk.engine.caches.stats() if cache.kind == "answers")
 
 
 def test_little_room_leaves_out_the_last_sources(desk: Desk) -> None:
     lines = [f"Ship {number} called at the harbour on a fine day of the year and left again." for number in range(400)]
     content = pdfs.plain(lines[:40]), pdfs.plain(lines[40:80]), pdfs.plain(lines[80:120])
     for number, pdf in enumerate(content):
-        desk.engine.process(desk.engine.add_file(pdf, f"{number}.pdf", index_name="ships", enqueue=False).id)
+        desk.engine.documents.process(
+            desk.engine.documents.add(pdf, f"{number}.pdf", index_name="ships", enqueue=False).id
+        )
     desk.says("Many [S1].")
     for tokens in (600, 6000):
         desk.engine.answer({"question": QUESTION, "indexName": "ships", "options": {"maxContextTokens": tokens}})

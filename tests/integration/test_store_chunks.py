@@ -24,8 +24,7 @@ def test_chunks_round_trip(owner: Owner) -> None:
         Line(number=9, page_number=3, bbox=Rect(5, 6, 7, 8), text="", starts_block=False),
     )
     chunk = Chunk(id=uuid.uuid4(), document_id=document.id, ordinal=0, lines=lines, section="1 › 2", context="T\n1")
-    owner.db.chunks.replace(
-        "ann",
+    owner.db.of("ann").chunks.replace(
         document.id,
         SPACE,
         parsed=make_parsed(["x"] * 3),
@@ -33,25 +32,25 @@ def test_chunks_round_trip(owner: Owner) -> None:
         vectors=[random_vector("x")],
         search_texts=["x"],
     )
-    [(found, of_document)] = owner.db.chunks.get("ann", [chunk.id])
+    [(found, of_document)] = owner.db.of("ann").chunks.get([chunk.id])
     assert found == chunk
-    assert of_document == owner.db.documents.get("ann", document.id).model_copy(update={"pages": ()})
-    assert owner.db.chunks.of_document("ann", document.id) == [chunk]
+    assert of_document == owner.db.of("ann").documents.get(document.id).model_copy(update={"pages": ()})
+    assert owner.db.of("ann").chunks.of_document(document.id) == [chunk]
 
 
 def test_get_keeps_the_order_asked_for(owner: Owner) -> None:
     document = owner.ready("a.pdf", ["one", "two", "three"])
-    chunks = owner.db.chunks.of_document("ann", document.id)
+    chunks = owner.db.of("ann").chunks.of_document(document.id)
     asked = [chunks[2].id, uuid.uuid4(), chunks[0].id]
-    assert [chunk.id for chunk, _ in owner.db.chunks.get("ann", asked)] == [chunks[2].id, chunks[0].id]
+    assert [chunk.id for chunk, _ in owner.db.of("ann").chunks.get(asked)] == [chunks[2].id, chunks[0].id]
 
 
 def test_chunks_of_a_page_and_in_slices(owner: Owner) -> None:
     document = owner.ready("a.pdf", ["one", "two", "three"])
-    of_document = owner.db.chunks.of_document
-    assert [chunk.text for chunk in of_document("ann", document.id, page_number=2)] == ["two"]
-    assert [chunk.text for chunk in of_document("ann", document.id, limit=1, offset=1)] == ["two"]
-    assert of_document("ann", document.id, page_number=9) == []
+    of_document = owner.db.of("ann").chunks.of_document
+    assert [chunk.text for chunk in of_document(document.id, page_number=2)] == ["two"]
+    assert [chunk.text for chunk in of_document(document.id, limit=1, offset=1)] == ["two"]
+    assert of_document(document.id, page_number=9) == []
 
 
 def test_a_page_is_put_together_from_overlapping_chunks(owner: Owner) -> None:
@@ -64,8 +63,7 @@ def test_a_page_is_put_together_from_overlapping_chunks(owner: Owner) -> None:
         Chunk(id=uuid.uuid4(), document_id=document.id, ordinal=ordinal, lines=tuple(lines[start:end]))
         for ordinal, (start, end) in enumerate([(0, 3), (1, 5), (4, 6)])
     ]
-    owner.db.chunks.replace(
-        "ann",
+    owner.db.of("ann").chunks.replace(
         document.id,
         SPACE,
         parsed=make_parsed(["x", "y"]),
@@ -73,7 +71,7 @@ def test_a_page_is_put_together_from_overlapping_chunks(owner: Owner) -> None:
         vectors=[random_vector(chunk.ordinal) for chunk in chunks],
         search_texts=["x"] * 3,
     )
-    found = owner.db.chunks.page_lines("ann", [(document.id, 1), (document.id, 2), (document.id, 3)])
+    found = owner.db.of("ann").chunks.page_lines([(document.id, 1), (document.id, 2), (document.id, 3)])
     assert found == {(document.id, 1): tuple(lines[:3]), (document.id, 2): tuple(lines[3:])}
 
 
@@ -81,10 +79,10 @@ def test_replacing_leaves_nothing_of_the_old(owner: Owner) -> None:
     document = owner.add("a.pdf")
     owner.fill(document, ["zebra", "lion", "zebra again"])
     owner.fill(document, ["only giraffes"])
-    assert owner.db.chunks.lexical(owner.scope, "zebra", 10).chunks == []
-    assert len(owner.db.chunks.lexical(owner.scope, "giraffe", 10).chunks) == 1
-    assert len(owner.db.chunks.dense(owner.scope, SPACE, random_vector("zebra"), 10)) == 1
-    assert owner.db.documents.get("ann", document.id).chunk_count == 1
+    assert owner.db.of(owner.user_id).chunks.lexical(owner.scope, "zebra", 10).chunks == []
+    assert len(owner.db.of(owner.user_id).chunks.lexical(owner.scope, "giraffe", 10).chunks) == 1
+    assert len(owner.db.of(owner.user_id).chunks.dense(owner.scope, SPACE, random_vector("zebra"), 10)) == 1
+    assert owner.db.of("ann").documents.get(document.id).chunk_count == 1
 
 
 class Vectors(list[list[float]]):
@@ -100,8 +98,7 @@ class Vectors(list[list[float]]):
 
 
 def replace_all(owner: Owner, document: Document, text: str, meanwhile: Callable[[], object]) -> None:
-    owner.db.chunks.replace(
-        "ann",
+    owner.db.of("ann").chunks.replace(
         document.id,
         SPACE,
         parsed=make_parsed([text]),
@@ -113,9 +110,9 @@ def replace_all(owner: Owner, document: Document, text: str, meanwhile: Callable
 
 def test_a_document_can_be_put_in_the_trash_while_it_is_replaced(owner: Owner) -> None:
     document = owner.ready("a.pdf", ["old zebra"])
-    replace_all(owner, document, "new lion", lambda: owner.db.documents.trash("ann", [document.id]))
-    assert owner.db.documents.get("ann", document.id).deleted_at is not None
-    assert owner.db.chunks.lexical(owner.scope, "lion", 10).chunks == []
+    replace_all(owner, document, "new lion", lambda: owner.db.of("ann").documents.trash([document.id]))
+    assert owner.db.of("ann").documents.get(document.id).deleted_at is not None
+    assert owner.db.of(owner.user_id).chunks.lexical(owner.scope, "lion", 10).chunks == []
 
 
 def test_the_old_chunks_are_found_until_the_new_ones_are_there(owner: Owner) -> None:
@@ -123,7 +120,7 @@ def test_the_old_chunks_are_found_until_the_new_ones_are_there(owner: Owner) -> 
     seen: list[tuple[int, int]] = []
 
     def look() -> None:
-        found = [owner.db.chunks.lexical(owner.scope, word, 10).chunks for word in ("zebra", "lion")]
+        found = [owner.db.of(owner.user_id).chunks.lexical(owner.scope, word, 10).chunks for word in ("zebra", "lion")]
         seen.append((len(found[0]), len(found[1])))
 
     replace_all(owner, document, "new lion", look)
@@ -141,11 +138,10 @@ def test_the_old_chunks_are_found_until_the_new_ones_are_there(owner: Owner) -> 
 )
 def test_a_failing_replacement_leaves_the_old_chunks(owner: Owner, vectors: list[list[float]], text: str) -> None:
     document = owner.ready("a.pdf", ["old zebra"])
-    before = owner.db.chunks.of_document("ann", document.id)
+    before = owner.db.of("ann").chunks.of_document(document.id)
     texts = ["new lion", text]
     with pytest.raises((errors.StoreError, errors.ValidationError)):
-        owner.db.chunks.replace(
-            "ann",
+        owner.db.of("ann").chunks.replace(
             document.id,
             SPACE,
             parsed=make_parsed(texts),
@@ -153,17 +149,18 @@ def test_a_failing_replacement_leaves_the_old_chunks(owner: Owner, vectors: list
             vectors=vectors,
             search_texts=texts,
         )
-    assert owner.db.chunks.of_document("ann", document.id) == before
-    assert [hit.chunk_id for hit in owner.db.chunks.lexical(owner.scope, "zebra", 10).chunks] == [before[0].id]
-    assert owner.db.chunks.lexical(owner.scope, "lion", 10).chunks == []
-    assert owner.db.documents.get("ann", document.id) == document
+    assert owner.db.of("ann").chunks.of_document(document.id) == before
+    assert [hit.chunk_id for hit in owner.db.of(owner.user_id).chunks.lexical(owner.scope, "zebra", 10).chunks] == [
+        before[0].id
+    ]
+    assert owner.db.of(owner.user_id).chunks.lexical(owner.scope, "lion", 10).chunks == []
+    assert owner.db.of("ann").documents.get(document.id) == document
 
 
 def test_another_space_than_the_index_has(owner: Owner) -> None:
     document = owner.add("a.pdf")
     with pytest.raises(errors.IndexError, match="re-index"):
-        owner.db.chunks.replace(
-            "ann",
+        owner.db.of("ann").chunks.replace(
             document.id,
             EmbeddingSpace(provider="test", model="other", dimensions=384),
             parsed=make_parsed(["x"]),
@@ -177,18 +174,18 @@ def test_another_space_than_the_index_has(owner: Owner) -> None:
 def test_any_vector_size(db: store.Store, dimensions: int) -> None:
     owner = Owner.of(db, "ann", space=EmbeddingSpace(provider="test", model="sized", dimensions=dimensions))
     document = owner.ready("a.pdf", ["one", "two", "word " * 1000])
-    best, *_ = db.chunks.dense(owner.scope, owner.index.space, random_vector("two", dimensions), 3)
+    best, *_ = db.of(owner.user_id).chunks.dense(owner.scope, owner.index.space, random_vector("two", dimensions), 3)
     assert best.page_number == 2
     assert best.score == pytest.approx(1.0, abs=1e-3)
-    assert len(db.chunks.of_document("ann", document.id)) == 3
-    assert db.chunks.lexical(owner.scope, "two", 3).chunks[0].chunk_id == best.chunk_id
+    assert len(db.of("ann").chunks.of_document(document.id)) == 3
+    assert db.of(owner.user_id).chunks.lexical(owner.scope, "two", 3).chunks[0].chunk_id == best.chunk_id
 
 
 @pytest.mark.parametrize("dimensions", [0, 4001])
 def test_a_vector_size_that_cannot_be_indexed(owner: Owner, dimensions: int) -> None:
     space = EmbeddingSpace(provider="test", model="sized", dimensions=dimensions)
     with pytest.raises(errors.EmbeddingCapabilityError):
-        owner.db.chunks.dense(owner.scope, space, [], 3)
+        owner.db.of(owner.user_id).chunks.dense(owner.scope, space, [], 3)
 
 
 def test_the_view_shows_chunks_of_all_sizes(db: store.Store, database_url: str) -> None:
@@ -208,8 +205,8 @@ def test_the_view_shows_chunks_of_all_sizes(db: store.Store, database_url: str) 
 
 def test_a_purged_document_leaves_no_row_behind(owner: Owner, database_url: str) -> None:
     document = owner.ready("a.pdf", ["some words", "more words"])
-    owner.db.documents.trash("ann", [document.id])
-    owner.db.documents.purge("ann", [document.id])
+    owner.db.of("ann").documents.trash([document.id])
+    owner.db.of("ann").documents.purge([document.id])
     with psycopg.connect(database_url) as connection:
         counts = connection.execute(
             "SELECT (SELECT count(*) FROM data_document_chunks_384), (SELECT count(*) FROM postings)"

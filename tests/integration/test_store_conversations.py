@@ -15,44 +15,44 @@ def owner(db: store.Store) -> Owner:
 
 
 def test_turns_are_kept_in_order_with_their_answers(owner: Owner) -> None:
-    conversations = owner.db.conversations
-    chat = conversations.create("ann", owner.index.id, title="About debt")
+    conversations = owner.db.of("ann").conversations
+    chat = conversations.create(owner.index.id, title="About debt")
     response = AnswerResponse(status="ok", answer="It grew [S1].", model="extractive", retrieval={"top_k": 8})
-    question = conversations.append("ann", chat.id, role="user", content="Did debt grow?")
-    answer = conversations.append("ann", chat.id, role="assistant", content=response.answer, response=response)
-    assert conversations.messages("ann", chat.id) == [question, answer]
+    question = conversations.append(chat.id, role="user", content="Did debt grow?")
+    answer = conversations.append(chat.id, role="assistant", content=response.answer, response=response)
+    assert conversations.messages(chat.id) == [question, answer]
     assert answer.response == response
 
 
 def test_the_latest_chat_comes_first(owner: Owner) -> None:
-    conversations = owner.db.conversations
-    first, second = (conversations.create("ann", owner.index.id, title=title) for title in ("first", "second"))
-    conversations.append("ann", first.id, role="user", content="hello")
-    assert [chat.title for chat in conversations.list("ann", owner.index.id)] == ["first", "second"]
-    assert conversations.get("ann", first.id).updated_at > second.updated_at
+    conversations = owner.db.of("ann").conversations
+    first, second = (conversations.create(owner.index.id, title=title) for title in ("first", "second"))
+    conversations.append(first.id, role="user", content="hello")
+    assert [chat.title for chat in conversations.list(owner.index.id)] == ["first", "second"]
+    assert conversations.get(first.id).updated_at > second.updated_at
 
 
 def test_changing_and_deleting(owner: Owner) -> None:
-    conversations, document_id = owner.db.conversations, uuid.uuid4()
-    chat = conversations.create("ann", owner.index.id, title="old", document_ids=[uuid.uuid4()])
-    conversations.rename("ann", chat.id, "new")
-    conversations.set_documents("ann", chat.id, [document_id])
-    conversations.append("ann", chat.id, role="user", content="hello")
-    changed = conversations.get("ann", chat.id)
+    conversations, document_id = owner.db.of("ann").conversations, uuid.uuid4()
+    chat = conversations.create(owner.index.id, title="old", document_ids=[uuid.uuid4()])
+    conversations.rename(chat.id, "new")
+    conversations.set_documents(chat.id, [document_id])
+    conversations.append(chat.id, role="user", content="hello")
+    changed = conversations.get(chat.id)
     assert (changed.title, changed.document_ids) == ("new", (document_id,))
-    conversations.delete("ann", chat.id)
+    conversations.delete(chat.id)
     with pytest.raises(errors.NotFoundError):
-        conversations.messages("ann", chat.id)
-    assert conversations.list("ann", owner.index.id) == []
+        conversations.messages(chat.id)
+    assert conversations.list(owner.index.id) == []
 
 
 def test_cached_vectors_by_space_and_hash(owner: Owner) -> None:
-    cache, vector = owner.db.embedding_cache, random_vector("text")
+    cache, vector = owner.db.of("ann").embedding_cache, random_vector("text")
     other = EmbeddingSpace(provider="test", model="other", dimensions=384)
-    cache.put("ann", SPACE, {b"one": vector, b"two": [0.0] * 384})
-    cache.put("ann", SPACE, {b"one": [0.0]})
-    cache.put("ann", SPACE, {})
-    found = cache.get("ann", SPACE, [b"one", b"two", b"three"])
+    cache.put(SPACE, {b"one": vector, b"two": [0.0] * 384})
+    cache.put(SPACE, {b"one": [0.0]})
+    cache.put(SPACE, {})
+    found = cache.get(SPACE, [b"one", b"two", b"three"])
     assert found.keys() == {b"one", b"two"}
     assert found[b"one"] == pytest.approx(vector, rel=1e-6)
-    assert cache.get("ann", other, [b"one"]) == {}
+    assert cache.get(other, [b"one"]) == {}

@@ -37,35 +37,38 @@ def vector(space: EmbeddingSpace, text: str) -> list[float]:
 
 
 def embed(owner: Owner, space: EmbeddingSpace, document_id: uuid.UUID) -> bool:
-    chunks = owner.db.chunks.to_embed(owner.user_id, document_id)
+    chunks = owner.db.of(owner.user_id).chunks.to_embed(document_id)
     vectors = [vector(space, chunk.text) for chunk in chunks]
-    return owner.db.chunks.add_vectors(owner.user_id, document_id, space, chunks=chunks, vectors=vectors)
+    return owner.db.of(owner.user_id).chunks.add_vectors(document_id, space, chunks=chunks, vectors=vectors)
 
 
 def build(owner: Owner, space: EmbeddingSpace) -> EmbeddingGeneration:
-    generation = owner.db.generations.add(owner.user_id, owner.index.id, space)
-    for document_id in owner.db.generations.missing(owner.user_id, generation):
+    generation = owner.db.of(owner.user_id).generations.add(owner.index.id, space)
+    for document_id in owner.db.of(owner.user_id).generations.missing(generation):
         assert embed(owner, space, document_id)
     return present(owner, generation.generation)
 
 
 def present(owner: Owner, number: int) -> EmbeddingGeneration:
-    (found,) = [one for one in owner.db.generations.list(owner.user_id, owner.index.id) if one.generation == number]
+    (found,) = [one for one in owner.db.of(owner.user_id).generations.list(owner.index.id) if one.generation == number]
     return found
 
 
 def nearest(owner: Owner, space: EmbeddingSpace, query: list[float]) -> list[tuple[uuid.UUID, float]]:
-    return [(hit.chunk_id, round(hit.score, 4)) for hit in owner.db.chunks.dense(owner.scope, space, query, 10)]
+    return [
+        (hit.chunk_id, round(hit.score, 4))
+        for hit in owner.db.of(owner.user_id).chunks.dense(owner.scope, space, query, 10)
+    ]
 
 
 def states(owner: Owner) -> list[str]:
-    return [found.state.value for found in owner.db.generations.list(owner.user_id, owner.index.id)]
+    return [found.state.value for found in owner.db.of(owner.user_id).generations.list(owner.index.id)]
 
 
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: space.model)
 def test_both_spaces_are_searched_apart_and_the_same_chunks_found(owner: Owner, space: EmbeddingSpace) -> None:
     document = owner.ready("a.pdf", TEXTS)
-    first, second = owner.db.chunks.of_document("ann", document.id)
+    first, second = owner.db.of("ann").chunks.of_document(document.id)
     assert build(owner, space).state is GenerationState.READY
 
     old = nearest(owner, SPACE, random_vector(TEXTS[1]))
@@ -74,13 +77,15 @@ def test_both_spaces_are_searched_apart_and_the_same_chunks_found(owner: Owner, 
     assert [chunk_id for chunk_id, _ in old] == [chunk_id for chunk_id, _ in new] == [second.id, first.id]
     assert old[0][1] == new[0][1] == 1.0
     assert nearest(owner, space, random_vector(TEXTS[1], space.dimensions))[0][1] < 0.5
-    index = owner.db.generations.switch("ann", present(owner, 2))
+    index = owner.db.of("ann").generations.switch(present(owner, 2))
     assert index is not None
     assert (index.space, index.generation) == (space, 2)
-    assert owner.db.chunks.of_document("ann", document.id) == [first, second]
-    assert [chunk for chunk, _ in owner.db.chunks.get("ann", [second.id, first.id])] == [second, first]
-    assert [hit.chunk_id for hit in owner.db.chunks.lexical(owner.scope, "second", 10).chunks] == [second.id]
-    assert len(owner.db.chunks.page_lines("ann", [(document.id, 1), (document.id, 2)])) == 2
+    assert owner.db.of("ann").chunks.of_document(document.id) == [first, second]
+    assert [chunk for chunk, _ in owner.db.of("ann").chunks.get([second.id, first.id])] == [second, first]
+    assert [hit.chunk_id for hit in owner.db.of(owner.user_id).chunks.lexical(owner.scope, "second", 10).chunks] == [
+        second.id
+    ]
+    assert len(owner.db.of("ann").chunks.page_lines([(document.id, 1), (document.id, 2)])) == 2
     assert nearest(owner, space, vector(space, TEXTS[1])) == new
     assert nearest(owner, SPACE, random_vector(TEXTS[1])) == old
 
@@ -88,97 +93,97 @@ def test_both_spaces_are_searched_apart_and_the_same_chunks_found(owner: Owner, 
 def test_an_incomplete_generation_cannot_be_switched_to(owner: Owner) -> None:
     owner.ready("a.pdf", TEXTS)
     trashed = owner.ready("b.pdf", ["in the trash, from which it may come back"])
-    owner.db.documents.trash("ann", [trashed.id])
-    generation = owner.db.generations.add("ann", owner.index.id, SAME_SIZE)
-    missing = owner.db.generations.missing("ann", generation)
+    owner.db.of("ann").documents.trash([trashed.id])
+    generation = owner.db.of("ann").generations.add(owner.index.id, SAME_SIZE)
+    missing = owner.db.of("ann").generations.missing(generation)
     assert embed(owner, SAME_SIZE, missing[0])
     half = present(owner, 2)
     assert (half.state, half.progress.done, half.progress.total) == (GenerationState.BUILDING, 2, 3)
-    assert owner.db.generations.switch("ann", generation) is None
-    assert owner.db.indexes.get("ann", "default") == owner.index
+    assert owner.db.of("ann").generations.switch(generation) is None
+    assert owner.db.of("ann").indexes.get("default") == owner.index
     assert embed(owner, SAME_SIZE, trashed.id)
-    assert owner.db.generations.switch("ann", generation) is not None
+    assert owner.db.of("ann").generations.switch(generation) is not None
 
 
 def test_states_follow_switch_rollback_and_drop(owner: Owner) -> None:
     owner.ready("a.pdf", TEXTS)
     second = build(owner, SAME_SIZE)
     assert states(owner) == ["active", "ready"]
-    owner.db.generations.switch("ann", second)
+    owner.db.of("ann").generations.switch(second)
     assert states(owner) == ["retired", "active"]
-    index = owner.db.generations.switch("ann", present(owner, 1))
+    index = owner.db.of("ann").generations.switch(present(owner, 1))
     assert index == owner.index
     assert states(owner) == ["active", "ready"]
-    owner.db.generations.switch("ann", second)
+    owner.db.of("ann").generations.switch(second)
     build(owner, OTHER_SIZE)
     assert states(owner) == ["retired", "active", "ready"]
-    owner.db.generations.drop("ann", present(owner, 1))
+    owner.db.of("ann").generations.drop(present(owner, 1))
     assert states(owner) == ["active", "ready"]
     with pytest.raises(errors.NotFoundError, match="dropped"):
-        owner.db.generations.drop("ann", present(owner, 3).model_copy(update={"generation": 1}))
+        owner.db.of("ann").generations.drop(present(owner, 3).model_copy(update={"generation": 1}))
     with pytest.raises(errors.IndexError, match="uses the vectors"):
-        owner.db.generations.drop("ann", present(owner, 2))
+        owner.db.of("ann").generations.drop(present(owner, 2))
 
 
 def test_a_drop_takes_the_rows_of_that_generation_only(owner: Owner, database_url: str) -> None:
     document = owner.ready("a.pdf", TEXTS)
     second = build(owner, SAME_SIZE)
-    owner.db.generations.drop("ann", second)
+    owner.db.of("ann").generations.drop(second)
     with psycopg.connect(database_url) as connection:
         assert connection.execute("SELECT generation, count(*) FROM stored_chunks GROUP BY 1").fetchall() == [(1, 2)]
     assert nearest(owner, SAME_SIZE, vector(SAME_SIZE, TEXTS[0])) == []
     build(owner, OTHER_SIZE)  # it has the number now
-    for change in (owner.db.generations.switch, owner.db.generations.drop):
+    for change in (owner.db.of("ann").generations.switch, owner.db.of("ann").generations.drop):
         with pytest.raises(errors.NotFoundError, match="dropped"):
-            change("ann", second)
+            change(second)
     with pytest.raises(errors.NotFoundError, match="dropped"):
         embed(owner, SAME_SIZE, document.id)
 
 
 def test_the_same_space_is_the_same_generation(owner: Owner) -> None:
-    added = owner.db.generations.add("ann", owner.index.id, SAME_SIZE)
-    assert owner.db.generations.add("ann", owner.index.id, SAME_SIZE) == added
-    assert owner.db.generations.add("ann", owner.index.id, SPACE).state is GenerationState.ACTIVE
+    added = owner.db.of("ann").generations.add(owner.index.id, SAME_SIZE)
+    assert owner.db.of("ann").generations.add(owner.index.id, SAME_SIZE) == added
+    assert owner.db.of("ann").generations.add(owner.index.id, SPACE).state is GenerationState.ACTIVE
     with pytest.raises(errors.EmbeddingCapabilityError):
-        owner.db.generations.add("ann", owner.index.id, EmbeddingSpace(provider="x", model="y", dimensions=5000))
+        owner.db.of("ann").generations.add(owner.index.id, EmbeddingSpace(provider="x", model="y", dimensions=5000))
     with pytest.raises(errors.NotFoundError):
-        owner.db.generations.add("ann", uuid.uuid4(), SAME_SIZE)
+        owner.db.of("ann").generations.add(uuid.uuid4(), SAME_SIZE)
 
 
 def test_a_replaced_document_has_no_vectors_of_its_old_text(owner: Owner) -> None:
     document, kept = owner.ready("a.pdf", TEXTS), owner.ready("b.pdf", ["kept"])
-    stale = owner.db.chunks.to_embed("ann", document.id)
+    stale = owner.db.of("ann").chunks.to_embed(document.id)
     for space in SPACES:
         build(owner, space)
     owner.fill(document, ["new text"])
     for number, space in enumerate(SPACES, start=2):
-        assert owner.db.generations.missing("ann", present(owner, number)) == [document.id]
+        assert owner.db.of("ann").generations.missing(present(owner, number)) == [document.id]
         vectors = [vector(space, chunk.text) for chunk in stale]
-        assert not owner.db.chunks.add_vectors("ann", document.id, space, chunks=stale, vectors=vectors)
+        assert not owner.db.of("ann").chunks.add_vectors(document.id, space, chunks=stale, vectors=vectors)
         assert len(nearest(owner, space, vector(space, "kept"))) == 1
-    assert [chunk.document_id for chunk in owner.db.chunks.to_embed("ann", kept.id)] == [kept.id]
+    assert [chunk.document_id for chunk in owner.db.of("ann").chunks.to_embed(kept.id)] == [kept.id]
 
 
 def test_a_purged_document_is_gone_everywhere_and_stays_so(owner: Owner, database_url: str) -> None:
     document = owner.ready("a.pdf", TEXTS)
-    chunks = owner.db.chunks.to_embed("ann", document.id)
+    chunks = owner.db.of("ann").chunks.to_embed(document.id)
     build(owner, OTHER_SIZE)
     build(owner, SAME_SIZE)
-    owner.db.documents.trash("ann", [document.id])
-    owner.db.documents.purge("ann", [document.id])
+    owner.db.of("ann").documents.trash([document.id])
+    owner.db.of("ann").documents.purge([document.id])
     with psycopg.connect(database_url) as connection:
         assert connection.execute("SELECT count(*) FROM stored_chunks").fetchone() == (0,)
     with pytest.raises(errors.NotFoundError):
-        owner.db.chunks.add_vectors(
-            "ann", document.id, SAME_SIZE, chunks=chunks, vectors=[vector(SAME_SIZE, chunk.text) for chunk in chunks]
+        owner.db.of("ann").chunks.add_vectors(
+            document.id, SAME_SIZE, chunks=chunks, vectors=[vector(SAME_SIZE, chunk.text) for chunk in chunks]
         )
 
 
 def test_an_empty_index_takes_another_model_and_forgets_its_generations(owner: Owner) -> None:
-    owner.db.generations.add("ann", owner.index.id, SAME_SIZE)
-    index = owner.db.indexes.ensure("ann", "default", SAME_SIZE, owner.index.chunking)
+    owner.db.of("ann").generations.add(owner.index.id, SAME_SIZE)
+    index = owner.db.of("ann").indexes.ensure("default", SAME_SIZE, owner.index.chunking)
     assert (index.id, index.space) == (owner.index.id, SAME_SIZE)
-    (only,) = owner.db.generations.list("ann", index.id)
+    (only,) = owner.db.of("ann").generations.list(index.id)
     assert (only.generation, only.space, only.state) == (index.generation, SAME_SIZE, GenerationState.ACTIVE)
 
 
@@ -199,8 +204,8 @@ def test_documents_replaced_while_switches_happen_are_always_whole(owner: Owner)
     def read() -> set[int]:
         seen = set()
         while not stop.is_set():
-            seen.add(len(owner.db.chunks.of_document("ann", document.id)))
-            seen.add(len(owner.db.chunks.lexical(owner.scope, "second text", 10).chunks))
+            seen.add(len(owner.db.of("ann").chunks.of_document(document.id)))
+            seen.add(len(owner.db.of(owner.user_id).chunks.lexical(owner.scope, "second text", 10).chunks))
         return seen
 
     with concurrent.futures.ThreadPoolExecutor() as threads:
@@ -208,7 +213,7 @@ def test_documents_replaced_while_switches_happen_are_always_whole(owner: Owner)
         try:
             for number in (2, *(1, 2) * 5):
                 space = present(owner, number).space
-                while owner.db.generations.switch("ann", present(owner, number)) is None:
+                while owner.db.of("ann").generations.switch(present(owner, number)) is None:
                     embed(owner, space, document.id)
             assert refused.wait(PATIENCE_SECONDS)  # the writer does not know of the generation that is now in use
         finally:
@@ -265,10 +270,10 @@ def test_a_filled_database_of_before_generations_goes_on(empty_url: str) -> None
     migrations.migrate(empty_url)
     with store.Store.open(empty_url) as db:
         for space, index_id in sizes.items():
-            index = db.indexes.get_by_id("ann", index_id)
+            index = db.of("ann").indexes.get_by_id(index_id)
             owner = Owner(db, "ann", index)
             assert (index.space, index.generation, states(owner)) == (space, 1, ["active"])
             assert nearest(owner, space, random_vector("words", space.dimensions))[0][1] == 1.0
-            assert [chunk.text for chunk in db.chunks.of_document("ann", documents[space])] == ["words"]
+            assert [chunk.text for chunk in db.of("ann").chunks.of_document(documents[space])] == ["words"]
             assert build(owner, SAME_SIZE).state is GenerationState.READY
-            assert owner.db.generations.switch("ann", present(owner, 2)) is not None
+            assert owner.db.of("ann").generations.switch(present(owner, 2)) is not None

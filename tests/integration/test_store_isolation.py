@@ -51,9 +51,10 @@ class World:
     def db(self) -> store.Store:
         return self.owner.db
 
-    def scope(self, user_id: str) -> Scope:
-        """The victim's index, asked for by another."""
-        return Scope(user_id=user_id, index_id=self.owner.index.id)
+    @property
+    def scope(self) -> Scope:
+        """The victim's index."""
+        return Scope(index_id=self.owner.index.id)
 
 
 @pytest.fixture(scope="module")
@@ -62,16 +63,16 @@ def world(module_db: store.Store) -> World:
     owner = Owner.of(db, VICTIM)
     document = owner.ready("secret.pdf", [TEXT, "more text"], source=SOURCE)
     trashed = owner.ready("old.pdf", ["old text"])
-    db.documents.trash(VICTIM, [trashed.id])
-    db.embedding_cache.put(VICTIM, SPACE, {HASH: [1.0, 2.0]})
-    db.caches.keep_completion(VICTIM, "answers", HASH, "a secret answer")
-    conversation = db.conversations.create(VICTIM, owner.index.id, title="mine")
-    db.conversations.append(VICTIM, conversation.id, role="user", content="hello")
-    generation = db.generations.add(VICTIM, owner.index.id, BESIDE)
-    chunk = db.chunks.of_document(VICTIM, document.id)[0]
-    key = db.api_keys.create(VICTIM, name="mine", digest=DIGEST, hint="pl_abcd", permissions=["read"])
-    db.documents.keep_upload_key(VICTIM, document.id, "upload-1")
-    job = db.jobs.create(VICTIM, "evaluation", "default", {"question": "a secret one"})
+    db.of(VICTIM).documents.trash([trashed.id])
+    db.of(VICTIM).embedding_cache.put(SPACE, {HASH: [1.0, 2.0]})
+    db.of(VICTIM).caches.keep("answers", HASH, "a secret answer")
+    conversation = db.of(VICTIM).conversations.create(owner.index.id, title="mine")
+    db.of(VICTIM).conversations.append(conversation.id, role="user", content="hello")
+    generation = db.of(VICTIM).generations.add(owner.index.id, BESIDE)
+    chunk = db.of(VICTIM).chunks.of_document(document.id)[0]
+    key = db.of(VICTIM).api_keys.create(name="mine", digest=DIGEST, hint="pl_abcd", permissions=["read"])
+    db.of(VICTIM).documents.keep_upload_key(document.id, "upload-1")
+    job = db.of(VICTIM).jobs.create("evaluation", "default", {"question": "a secret one"})
     return World(owner, document, trashed, chunk, conversation, generation, key, job)
 
 
@@ -80,10 +81,14 @@ CASES: dict[str, Case] = {}
 """Calls as another user: each must raise NotFoundError, or return nothing."""
 
 EXEMPT = {
-    "api_keys.exist": "asked before anyone is known; tells nothing of whom",
-    "api_keys.find": "finds the user, for one who has the secret",
-    "documents.unfinished": "for the restart of a worker; tells user and id only",
-    "jobs.unfinished": "for the restart of a worker; tells user and id only",
+    "store.open": "before there are users",
+    "store.of": "gives one user's part, whose methods are the cases",
+    "store.health": "tells versions and a number of workers",
+    "store.close": "closes connections",
+    "store.keys_exist": "asked before anyone is known; tells nothing of whom",
+    "store.find_key": "finds the user, for one who has the secret",
+    "store.unfinished_documents": "for the restart of a worker; tells user and id only",
+    "store.unfinished_jobs": "for the restart of a worker; tells user and id only",
     "queue.discard_stalled": "works for all users and returns a number of jobs",
     "queue.run": "works for all users",
 }
@@ -98,36 +103,35 @@ def case(name: str) -> Callable[[Case], Case]:
 
 
 CASES |= {
-    "indexes.get": lambda w, user: w.db.indexes.get(user, "default"),
-    "indexes.get_by_id": lambda w, user: w.db.indexes.get_by_id(user, w.owner.index.id),
-    "indexes.list": lambda w, user: w.db.indexes.list(user),
-    "indexes.stats": lambda w, user: w.db.indexes.stats(user, w.owner.index.id),
-    "indexes.delete": lambda w, user: w.db.indexes.delete(user, w.owner.index.id),
-    "documents.get": lambda w, user: w.db.documents.get(user, w.document.id),
+    "indexes.get": lambda w, user: w.db.of(user).indexes.get("default"),
+    "indexes.get_by_id": lambda w, user: w.db.of(user).indexes.get_by_id(w.owner.index.id),
+    "indexes.list": lambda w, user: w.db.of(user).indexes.list(),
+    "indexes.stats": lambda w, user: w.db.of(user).indexes.stats(w.owner.index.id),
+    "indexes.delete": lambda w, user: w.db.of(user).indexes.delete(w.owner.index.id),
+    "documents.get": lambda w, user: w.db.of(user).documents.get(w.document.id),
     "documents.list": lambda w, user: [
-        *w.db.documents.list(user, w.owner.index.id),
-        *w.db.documents.list(user, w.owner.index.id, in_trash=True),
+        *w.db.of(user).documents.list(w.owner.index.id),
+        *w.db.of(user).documents.list(w.owner.index.id, in_trash=True),
     ],
-    "documents.add": lambda w, user: w.db.documents.add(
-        user, w.owner.index.id, document_id=uuid.uuid4(), name="x", mime_type="x", sha256=w.document.sha256, size=1
+    "documents.add": lambda w, user: w.db.of(user).documents.add(
+        w.owner.index.id, document_id=uuid.uuid4(), name="x", mime_type="x", sha256=w.document.sha256, size=1
     ),
-    "documents.of_sources": lambda w, user: w.db.documents.of_sources(
-        user, w.owner.index.id, sources=[SOURCE], prefix=SOURCE[:3]
+    "documents.of_sources": lambda w, user: w.db.of(user).documents.of_sources(
+        w.owner.index.id, sources=[SOURCE], prefix=SOURCE[:3]
     ),
-    "documents.named": lambda w, user: w.db.documents.named(
-        user, w.owner.index.id, [str(w.document.id), SOURCE, hashlib.sha256(SOURCE.encode()).hexdigest()]
+    "documents.named": lambda w, user: w.db.of(user).documents.named(
+        w.owner.index.id, [str(w.document.id), SOURCE, hashlib.sha256(SOURCE.encode()).hexdigest()]
     ),
-    "documents.supersede": lambda w, user: w.db.documents.supersede(user, w.trashed.id, [w.document.id]),
-    "documents.update_progress": lambda w, user: w.db.documents.update_progress(
-        user, w.document.id, DocumentStatus.PARSING, 1, 2
+    "documents.supersede": lambda w, user: w.db.of(user).documents.supersede(w.trashed.id, [w.document.id]),
+    "documents.update_progress": lambda w, user: w.db.of(user).documents.update_progress(
+        w.document.id, DocumentStatus.PARSING, 1, 2
     ),
-    "documents.fail": lambda w, user: w.db.documents.fail(user, w.document.id, "code", "message"),
-    "documents.requeue": lambda w, user: w.db.documents.requeue(user, w.document.id),
-    "documents.trash": lambda w, user: w.db.documents.trash(user, [w.document.id]),
-    "documents.restore": lambda w, user: w.db.documents.restore(user, [w.trashed.id]),
-    "documents.purge": lambda w, user: w.db.documents.purge(user, [w.document.id, w.trashed.id]),
-    "chunks.replace": lambda w, user: w.db.chunks.replace(
-        user,
+    "documents.fail": lambda w, user: w.db.of(user).documents.fail(w.document.id, "code", "message"),
+    "documents.requeue": lambda w, user: w.db.of(user).documents.requeue(w.document.id),
+    "documents.trash": lambda w, user: w.db.of(user).documents.trash([w.document.id]),
+    "documents.restore": lambda w, user: w.db.of(user).documents.restore([w.trashed.id]),
+    "documents.purge": lambda w, user: w.db.of(user).documents.purge([w.document.id, w.trashed.id]),
+    "chunks.replace": lambda w, user: w.db.of(user).chunks.replace(
         w.document.id,
         SPACE,
         parsed=make_parsed(["x"]),
@@ -135,42 +139,43 @@ CASES |= {
         vectors=[random_vector("x")],
         search_texts=["x"],
     ),
-    "chunks.dense": lambda w, user: w.db.chunks.dense(w.scope(user), SPACE, random_vector(TEXT), 10),
-    "chunks.lexical": lambda w, user: any(w.db.chunks.lexical(w.scope(user), TEXT, 10)),
-    "chunks.get": lambda w, user: w.db.chunks.get(user, [w.chunk.id]),
-    "chunks.with_words": lambda w, user: w.db.chunks.with_words(user, w.owner.index.id, TEXT, 10),
-    "chunks.in_scope": lambda w, user: w.db.chunks.in_scope(w.scope(user), [w.chunk.id]),
-    "chunks.vectors": lambda w, user: w.db.chunks.vectors(user, [w.chunk.id]),
-    "chunks.of_document": lambda w, user: w.db.chunks.of_document(user, w.document.id),
-    "chunks.page_lines": lambda w, user: w.db.chunks.page_lines(user, [(w.document.id, 1)]),
-    "chunks.to_embed": lambda w, user: w.db.chunks.to_embed(user, w.document.id),
-    "chunks.add_vectors": lambda w, user: w.db.chunks.add_vectors(
-        user,
+    "chunks.dense": lambda w, user: w.db.of(user).chunks.dense(w.scope, SPACE, random_vector(TEXT), 10),
+    "chunks.lexical": lambda w, user: any(w.db.of(user).chunks.lexical(w.scope, TEXT, 10)),
+    "chunks.get": lambda w, user: w.db.of(user).chunks.get([w.chunk.id]),
+    "chunks.with_words": lambda w, user: w.db.of(user).chunks.with_words(w.owner.index.id, TEXT, 10),
+    "chunks.in_scope": lambda w, user: w.db.of(user).chunks.in_scope(w.scope, [w.chunk.id]),
+    "chunks.vectors": lambda w, user: w.db.of(user).chunks.vectors([w.chunk.id]),
+    "chunks.of_document": lambda w, user: w.db.of(user).chunks.of_document(w.document.id),
+    "chunks.page_lines": lambda w, user: w.db.of(user).chunks.page_lines([(w.document.id, 1)]),
+    "chunks.to_embed": lambda w, user: w.db.of(user).chunks.to_embed(w.document.id),
+    "chunks.add_vectors": lambda w, user: w.db.of(user).chunks.add_vectors(
         w.document.id,
         BESIDE,
-        chunks=w.db.chunks.to_embed(VICTIM, w.document.id),
+        chunks=w.db.of(VICTIM).chunks.to_embed(w.document.id),
         vectors=[random_vector("x"), random_vector("y")],
     ),
-    "generations.list": lambda w, user: w.db.generations.list(user, w.owner.index.id),
-    "generations.add": lambda w, user: w.db.generations.add(user, w.owner.index.id, BESIDE),
-    "generations.missing": lambda w, user: w.db.generations.missing(user, w.generation),
-    "generations.switch": lambda w, user: w.db.generations.switch(user, w.generation),
-    "generations.drop": lambda w, user: w.db.generations.drop(user, w.generation),
-    "embedding_cache.get": lambda w, user: w.db.embedding_cache.get(user, SPACE, [HASH]),
-    "caches.completion": lambda w, user: w.db.caches.completion(user, "answers", HASH),
-    "caches.stats": lambda w, user: any(cache.entries for cache in w.db.caches.stats(user) if cache.kind == "answers"),
-    "caches.clear": lambda w, user: w.db.caches.clear(user, ["answers"]),
-    "api_keys.list": lambda w, user: w.key in w.db.api_keys.list(user),
-    "api_keys.revoke": lambda w, user: w.db.api_keys.revoke(user, w.key.id),
-    "conversations.create": lambda w, user: w.db.conversations.create(user, w.owner.index.id, title="theirs"),
-    "conversations.list": lambda w, user: w.db.conversations.list(user, w.owner.index.id),
-    "conversations.get": lambda w, user: w.db.conversations.get(user, w.conversation.id),
-    "conversations.rename": lambda w, user: w.db.conversations.rename(user, w.conversation.id, "theirs"),
-    "conversations.set_documents": lambda w, user: w.db.conversations.set_documents(user, w.conversation.id, []),
-    "conversations.delete": lambda w, user: w.db.conversations.delete(user, w.conversation.id),
-    "conversations.messages": lambda w, user: w.db.conversations.messages(user, w.conversation.id),
-    "conversations.append": lambda w, user: w.db.conversations.append(
-        user, w.conversation.id, role="user", content="theirs"
+    "generations.list": lambda w, user: w.db.of(user).generations.list(w.owner.index.id),
+    "generations.add": lambda w, user: w.db.of(user).generations.add(w.owner.index.id, BESIDE),
+    "generations.missing": lambda w, user: w.db.of(user).generations.missing(w.generation),
+    "generations.switch": lambda w, user: w.db.of(user).generations.switch(w.generation),
+    "generations.drop": lambda w, user: w.db.of(user).generations.drop(w.generation),
+    "embedding_cache.get": lambda w, user: w.db.of(user).embedding_cache.get(SPACE, [HASH]),
+    "caches.recall": lambda w, user: w.db.of(user).caches.recall("answers", HASH),
+    "caches.stats": lambda w, user: any(
+        cache.entries for cache in w.db.of(user).caches.stats() if cache.kind == "answers"
+    ),
+    "caches.clear": lambda w, user: w.db.of(user).caches.clear(["answers"]),
+    "api_keys.list": lambda w, user: w.key in w.db.of(user).api_keys.list(),
+    "api_keys.revoke": lambda w, user: w.db.of(user).api_keys.revoke(w.key.id),
+    "conversations.create": lambda w, user: w.db.of(user).conversations.create(w.owner.index.id, title="theirs"),
+    "conversations.list": lambda w, user: w.db.of(user).conversations.list(w.owner.index.id),
+    "conversations.get": lambda w, user: w.db.of(user).conversations.get(w.conversation.id),
+    "conversations.rename": lambda w, user: w.db.of(user).conversations.rename(w.conversation.id, "theirs"),
+    "conversations.set_documents": lambda w, user: w.db.of(user).conversations.set_documents(w.conversation.id, []),
+    "conversations.delete": lambda w, user: w.db.of(user).conversations.delete(w.conversation.id),
+    "conversations.messages": lambda w, user: w.db.of(user).conversations.messages(w.conversation.id),
+    "conversations.append": lambda w, user: w.db.of(user).conversations.append(
+        w.conversation.id, role="user", content="theirs"
     ),
 }
 
@@ -179,7 +184,7 @@ CASES |= {
 def _index_of_the_same_name(world: World, user: str) -> object:
     if not user:
         raise errors.NotFoundError  # no user at all has no index either; the table refuses it
-    index = world.db.indexes.ensure(user, "default", SPACE, ChunkingOptions(chunk_size_chars=500))
+    index = world.db.of(user).indexes.ensure("default", SPACE, ChunkingOptions(chunk_size_chars=500))
     return None if index.id != world.owner.index.id and index.user_id == user else index
 
 
@@ -188,30 +193,30 @@ def _key_of_the_same_name(world: World, user: str) -> object:
     if not user:
         raise errors.NotFoundError  # no user at all has no key either; the table refuses it
     digest = hashlib.sha256(user.encode()).digest()
-    world.db.api_keys.create(user, name="mine", digest=digest, hint="pl_abcd", permissions=["admin"])
-    found = world.db.api_keys.find(digest)
+    world.db.of(user).api_keys.create(name="mine", digest=digest, hint="pl_abcd", permissions=["admin"])
+    found = world.db.find_key(digest)
     return None if found and found.user_id == user else "another's key"
 
 
 @case("embedding_cache.put")
 def _vector_of_the_same_text(world: World, user: str) -> object:
-    world.db.embedding_cache.put(user, SPACE, {HASH: [9.0]})
-    mine = world.db.embedding_cache.get(VICTIM, SPACE, [HASH])
+    world.db.of(user).embedding_cache.put(SPACE, {HASH: [9.0]})
+    mine = world.db.of(VICTIM).embedding_cache.get(SPACE, [HASH])
     return None if mine == {HASH: [1.0, 2.0]} else mine
 
 
-@case("caches.keep_completion")
+@case("caches.keep")
 def _completion_of_the_same_request(world: World, user: str) -> object:
-    world.db.caches.keep_completion(user, "rewrites", HASH, "theirs")
-    return world.db.caches.completion(VICTIM, "rewrites", HASH)
+    world.db.of(user).caches.keep("rewrites", HASH, "theirs")
+    return world.db.of(VICTIM).caches.recall("rewrites", HASH)
 
 
 @case("documents.claim")
 def _claim_on_the_same_document(world: World, user: str) -> object:
     """A claim of another user on the same id does not keep the owner from work."""
     with (
-        world.db.documents.claim(user, world.document.id),
-        world.db.documents.claim(VICTIM, world.document.id) as claimed,
+        world.db.of(user).documents.claim(world.document.id),
+        world.db.of(VICTIM).documents.claim(world.document.id) as claimed,
     ):
         return None if claimed else "blocked"
 
@@ -220,33 +225,33 @@ def _claim_on_the_same_document(world: World, user: str) -> object:
 def _claim_of_the_same_index(world: World, user: str) -> object:
     """A build that another user claims on the same id does not keep the owner from building."""
     index_id = world.owner.index.id
-    with world.db.generations.claim(user, index_id), world.db.generations.claim(VICTIM, index_id) as claimed:
+    with world.db.of(user).generations.claim(index_id), world.db.of(VICTIM).generations.claim(index_id) as claimed:
         return None if claimed else "blocked"
 
 
 CASES |= {
-    "jobs.get": lambda w, user: w.db.jobs.get(user, w.job.id),
-    "jobs.list": lambda w, user: w.db.jobs.list(user),
-    "jobs.start": lambda w, user: w.db.jobs.start(user, w.job.id),
-    "jobs.update_progress": lambda w, user: w.db.jobs.update_progress(user, w.job.id, 1, 2),
-    "jobs.finish": lambda w, user: w.db.jobs.finish(user, w.job.id, {"answer": 42}),
-    "jobs.fail": lambda w, user: w.db.jobs.fail(user, w.job.id, "code", "message"),
-    "documents.of_upload_key": lambda w, user: w.db.documents.of_upload_key(user, "upload-1"),
-    "documents.keep_upload_key": lambda w, user: w.db.documents.keep_upload_key(user, w.document.id, "upload-2"),
+    "jobs.get": lambda w, user: w.db.of(user).jobs.get(w.job.id),
+    "jobs.list": lambda w, user: w.db.of(user).jobs.list(),
+    "jobs.start": lambda w, user: w.db.of(user).jobs.start(w.job.id),
+    "jobs.update_progress": lambda w, user: w.db.of(user).jobs.update_progress(w.job.id, 1, 2),
+    "jobs.finish": lambda w, user: w.db.of(user).jobs.finish(w.job.id, {"answer": 42}),
+    "jobs.fail": lambda w, user: w.db.of(user).jobs.fail(w.job.id, "code", "message"),
+    "documents.of_upload_key": lambda w, user: w.db.of(user).documents.of_upload_key("upload-1"),
+    "documents.keep_upload_key": lambda w, user: w.db.of(user).documents.keep_upload_key(w.document.id, "upload-2"),
 }
 
 
 @case("jobs.create")
 def _job_of_another(world: World, user: str) -> object:
     """Another's new job is not among the owner's."""
-    created = world.db.jobs.create(user, "reindex", "default", {}) if user else None
-    return created if created in world.db.jobs.list(VICTIM) else None
+    created = world.db.of(user).jobs.create("reindex", "default", {}) if user else None
+    return created if created in world.db.of(VICTIM).jobs.list() else None
 
 
 @case("jobs.claim")
 def _claim_of_a_job(world: World, user: str) -> object:
     """Another's claim does not keep the owner from the job."""
-    with world.db.jobs.claim(user, world.job.id), world.db.jobs.claim(VICTIM, world.job.id) as claimed:
+    with world.db.of(user).jobs.claim(world.job.id), world.db.of(VICTIM).jobs.claim(world.job.id) as claimed:
         return None if claimed else "blocked"
 
 
@@ -270,27 +275,29 @@ def snapshot(world: World) -> object:
     """Everything of the victim's that a call could have changed."""
     db, index_id = world.db, world.owner.index.id
     return (
-        db.indexes.list(VICTIM),
-        db.indexes.stats(VICTIM, index_id).model_copy(update={"database_bytes": 0}),
-        db.documents.list(VICTIM, index_id),
-        db.documents.list(VICTIM, index_id, in_trash=True),
-        db.chunks.of_document(VICTIM, world.document.id),
-        db.chunks.lexical(world.owner.scope, TEXT, 10),
-        db.chunks.dense(world.owner.scope, SPACE, random_vector(TEXT), 10),
-        db.generations.list(VICTIM, index_id),
-        db.embedding_cache.get(VICTIM, SPACE, [HASH]),
-        db.caches.completion(VICTIM, "answers", HASH),
-        db.api_keys.list(VICTIM),
-        db.jobs.list(VICTIM),
-        db.jobs.get(VICTIM, world.job.id),
-        db.documents.of_upload_key(VICTIM, "upload-1"),
-        db.conversations.list(VICTIM, index_id),
-        db.conversations.messages(VICTIM, world.conversation.id),
+        db.of(VICTIM).indexes.list(),
+        db.of(VICTIM).indexes.stats(index_id).model_copy(update={"database_bytes": 0}),
+        db.of(VICTIM).documents.list(index_id),
+        db.of(VICTIM).documents.list(index_id, in_trash=True),
+        db.of(VICTIM).chunks.of_document(world.document.id),
+        db.of(world.owner.user_id).chunks.lexical(world.owner.scope, TEXT, 10),
+        db.of(world.owner.user_id).chunks.dense(world.owner.scope, SPACE, random_vector(TEXT), 10),
+        db.of(VICTIM).generations.list(index_id),
+        db.of(VICTIM).embedding_cache.get(SPACE, [HASH]),
+        db.of(VICTIM).caches.recall("answers", HASH),
+        db.of(VICTIM).api_keys.list(),
+        db.of(VICTIM).jobs.list(),
+        db.of(VICTIM).jobs.get(world.job.id),
+        db.of(VICTIM).documents.of_upload_key("upload-1"),
+        db.of(VICTIM).conversations.list(index_id),
+        db.of(VICTIM).conversations.messages(world.conversation.id),
     )
 
 
 def public_methods(db: store.Store) -> set[str]:
-    nouns = {noun: part for noun, part in vars(db).items() if not noun.startswith("_")}
+    nouns = {noun: part for noun, part in (vars(db) | vars(db.of(VICTIM))).items() if not noun.startswith("_")}
+    del nouns["user_id"]
+    nouns["store"] = db
     return {
         f"{noun}.{name}"
         for noun, part in nouns.items()
@@ -334,7 +341,7 @@ def test_the_owner_gets_everything(world: World) -> None:
         assert CASES[method](world, VICTIM), method
     for method in (
         "embedding_cache.get",
-        "caches.completion",
+        "caches.recall",
         "caches.stats",
         "conversations.messages",
         "documents.list",
@@ -344,4 +351,4 @@ def test_the_owner_gets_everything(world: World) -> None:
 
 def test_unfinished_tells_user_and_id_only(world: World) -> None:
     queued = world.owner.add("waiting.pdf")
-    assert world.db.documents.unfinished() == [(VICTIM, queued.id)]
+    assert world.db.unfinished_documents() == [(VICTIM, queued.id)]

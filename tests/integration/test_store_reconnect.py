@@ -37,10 +37,10 @@ def end_connections(url: str) -> int:
 def test_reads_and_writes_go_on_after_idle_connections_were_lost(owner: Owner, database_url: str) -> None:
     db = owner.db
     calls: list[Callable[[], object]] = [
-        lambda: db.documents.list("ann", owner.index.id),
-        lambda: db.chunks.lexical(owner.scope, "words", 1).chunks,
-        lambda: db.chunks.dense(owner.scope, SPACE, random_vector("x"), 1),
-        lambda: db.documents.trash("ann", [uuid.uuid4()]) == [],
+        lambda: db.of("ann").documents.list(owner.index.id),
+        lambda: db.of(owner.user_id).chunks.lexical(owner.scope, "words", 1).chunks,
+        lambda: db.of(owner.user_id).chunks.dense(owner.scope, SPACE, random_vector("x"), 1),
+        lambda: db.of("ann").documents.trash([uuid.uuid4()]) == [],
         lambda: db.queue.enqueue("ann", uuid.uuid4()),
     ]
     for call in calls:
@@ -77,17 +77,17 @@ def locked(owner: Owner, database_url: str) -> Iterator[None]:
 
 @pytest.mark.usefixtures("locked")
 def test_a_read_that_is_cut_off_is_tried_again(owner: Owner) -> None:
-    assert owner.db.documents.list("ann", owner.index.id)
+    assert owner.db.of("ann").documents.list(owner.index.id)
 
 
 @pytest.mark.usefixtures("locked")
 def test_a_lexical_search_that_is_cut_off_is_tried_again(owner: Owner) -> None:
-    assert owner.db.chunks.lexical(owner.scope, "words", 1).chunks
+    assert owner.db.of(owner.user_id).chunks.lexical(owner.scope, "words", 1).chunks
 
 
 @pytest.mark.usefixtures("locked")
 def test_a_dense_search_that_is_cut_off_is_tried_again(owner: Owner) -> None:
-    assert owner.db.chunks.dense(owner.scope, SPACE, random_vector("x"), 1)
+    assert owner.db.of(owner.user_id).chunks.dense(owner.scope, SPACE, random_vector("x"), 1)
 
 
 @pytest.mark.usefixtures("locked")
@@ -113,9 +113,9 @@ def crashing() -> Iterator[tuple[Owner, Path]]:
 def test_a_killed_server_is_back_with_all_that_was_confirmed(crashing: tuple[Owner, Path]) -> None:
     owner, pid_file = crashing
     for _ in range(2):
-        confirmed = {document.id for document in owner.db.documents.list("ann", owner.index.id)}
+        confirmed = {document.id for document in owner.db.of("ann").documents.list(owner.index.id)}
         os.kill(int(pid_file.read_text().split()[0]), signal.SIGKILL)
-        assert owner.db.chunks.lexical(owner.scope, "words", 10).chunks
-        assert owner.db.chunks.dense(owner.scope, SPACE, random_vector("x"), 10)
-        assert {document.id for document in owner.db.documents.list("ann", owner.index.id)} == confirmed
+        assert owner.db.of(owner.user_id).chunks.lexical(owner.scope, "words", 10).chunks
+        assert owner.db.of(owner.user_id).chunks.dense(owner.scope, SPACE, random_vector("x"), 10)
+        assert {document.id for document in owner.db.of("ann").documents.list(owner.index.id)} == confirmed
         owner.ready(f"{uuid.uuid4()}.pdf", ["more words"])

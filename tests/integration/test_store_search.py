@@ -77,29 +77,32 @@ QUERY = "What was the revenue growth and the merger of the boards?"
 
 @pytest.mark.parametrize("names", [("0.pdf", "1.pdf", "2.pdf", "3.pdf"), ("1.pdf", "3.pdf"), ("0.pdf",)])
 def test_lexical_is_bm25_in_the_scope(owner: Owner, database_url: str, names: tuple[str, ...]) -> None:
-    documents = [document for document in owner.db.documents.list("ann", owner.index.id) if document.name in names]
-    chunks = [chunk for document in documents for chunk in owner.db.chunks.of_document("ann", document.id)]
+    documents = [document for document in owner.db.of("ann").documents.list(owner.index.id) if document.name in names]
+    chunks = [chunk for document in documents for chunk in owner.db.of("ann").chunks.of_document(document.id)]
     expected = plain_bm25(lexemes(database_url, [chunk.text for chunk in chunks]), lexemes(database_url, [QUERY])[0])
     by_id = {chunk.id: score for chunk, score in zip(chunks, expected, strict=True) if score > 0}
 
     scope = owner.scope_of(document_ids=[document.id for document in documents])
-    found = owner.db.chunks.lexical(scope, QUERY, 1000).chunks
+    found = owner.db.of("ann").chunks.lexical(scope, QUERY, 1000).chunks
 
     assert {hit.chunk_id: hit.score for hit in found} == pytest.approx(by_id)
     assert [hit.score for hit in found] == pytest.approx(sorted(by_id.values(), reverse=True))
-    assert owner.db.chunks.lexical(scope, QUERY, 5).chunks == found[:5]
+    assert owner.db.of("ann").chunks.lexical(scope, QUERY, 5).chunks == found[:5]
     pages = {chunk.id: (chunk.document_id, chunk.page_number) for chunk in chunks}
     assert all(pages[hit.chunk_id] == (hit.document_id, hit.page_number) for hit in found)
 
 
 def test_lexical_documents_is_bm25_of_whole_documents(owner: Owner, database_url: str) -> None:
-    documents = owner.db.documents.list("ann", owner.index.id)
+    documents = owner.db.of("ann").documents.list(owner.index.id)
     bags = [
-        sum(lexemes(database_url, [chunk.text for chunk in owner.db.chunks.of_document("ann", document.id)]), Counter())
+        sum(
+            lexemes(database_url, [chunk.text for chunk in owner.db.of("ann").chunks.of_document(document.id)]),
+            Counter(),
+        )
         for document in documents
     ]
     expected = plain_bm25(bags, lexemes(database_url, [QUERY])[0])
-    found = owner.db.chunks.lexical(owner.scope, QUERY, 10).documents
+    found = owner.db.of(owner.user_id).chunks.lexical(owner.scope, QUERY, 10).documents
     assert found == pytest.approx(
         {document.id: score for document, score in zip(documents, expected, strict=True) if score > 0}
     )
@@ -110,8 +113,8 @@ def test_lexical_documents_is_bm25_of_whole_documents(owner: Owner, database_url
     "query", ["", "the of and", "?!", "unheardof", "' OR 1=1 --", "\x00", "a" * 4000, "& | ! <-> :*"]
 )
 def test_questions_without_a_known_term_find_nothing(owner: Owner, query: str) -> None:
-    assert owner.db.chunks.lexical(owner.scope, query, 10).chunks == []
-    assert owner.db.chunks.lexical(owner.scope, query, 10).documents == {}
+    assert owner.db.of(owner.user_id).chunks.lexical(owner.scope, query, 10).chunks == []
+    assert owner.db.of(owner.user_id).chunks.lexical(owner.scope, query, 10).documents == {}
 
 
 @pytest.mark.parametrize(
@@ -133,25 +136,25 @@ def test_questions_without_a_known_term_find_nothing(owner: Owner, query: str) -
 def test_numbers_names_and_scripts_are_found(db: store.Store, text: str, query: str) -> None:
     owner = Owner.of(db, "ann")
     document = owner.ready("a.pdf", ["something else", text])
-    assert [hit.page_number for hit in db.chunks.lexical(owner.scope, query, 10).chunks] == [2]
-    assert [*db.chunks.lexical(owner.scope, query, 10).documents] == [document.id]
+    assert [hit.page_number for hit in db.of(owner.user_id).chunks.lexical(owner.scope, query, 10).chunks] == [2]
+    assert [*db.of(owner.user_id).chunks.lexical(owner.scope, query, 10).documents] == [document.id]
 
 
 def test_a_term_too_long_for_a_key_harms_nothing(db: store.Store) -> None:
     owner = Owner.of(db, "ann")
     owner.ready("a.pdf", [f"zebra {'x' * 1000} lion"])
-    assert len(db.chunks.lexical(owner.scope, "lion", 10).chunks) == 1
+    assert len(db.of(owner.user_id).chunks.lexical(owner.scope, "lion", 10).chunks) == 1
 
 
 def test_dense_is_the_cosine_order(owner: Owner) -> None:
     query = np.array(random_vector("a question"))
-    documents = owner.db.documents.list("ann", owner.index.id)
-    chunks = [chunk for document in documents for chunk in owner.db.chunks.of_document("ann", document.id)]
+    documents = owner.db.of("ann").documents.list(owner.index.id)
+    chunks = [chunk for document in documents for chunk in owner.db.of("ann").chunks.of_document(document.id)]
     vectors = np.array([random_vector(chunk.text) for chunk in chunks])
     cosines = vectors @ query / np.linalg.norm(vectors, axis=1) / np.linalg.norm(query)
     expected = sorted(((max(score, 0.0), chunk.id) for chunk, score in zip(chunks, cosines, strict=True)), reverse=True)
 
-    found = owner.db.chunks.dense(owner.scope, SPACE, query.tolist(), 10)
+    found = owner.db.of(owner.user_id).chunks.dense(owner.scope, SPACE, query.tolist(), 10)
 
     assert [hit.chunk_id for hit in found] == [chunk_id for _, chunk_id in expected[:10]]
     assert [hit.score for hit in found] == pytest.approx([score for score, _ in expected[:10]], abs=1e-5)
@@ -161,8 +164,10 @@ def test_dense_scores_are_clipped(db: store.Store) -> None:
     owner = Owner.of(db, "ann")
     owner.ready("a.pdf", ["text"])
     opposite = [-value for value in random_vector("text")]
-    assert db.chunks.dense(owner.scope, SPACE, opposite, 1)[0].score == 0.0
-    assert db.chunks.dense(owner.scope, SPACE, random_vector("text"), 1)[0].score == pytest.approx(1.0)
+    assert db.of(owner.user_id).chunks.dense(owner.scope, SPACE, opposite, 1)[0].score == 0.0
+    assert db.of(owner.user_id).chunks.dense(owner.scope, SPACE, random_vector("text"), 1)[0].score == pytest.approx(
+        1.0
+    )
 
 
 @pytest.mark.parametrize(
@@ -186,17 +191,23 @@ def test_filters_hold_in_every_search(db: store.Store, filters: dict[str, object
         owner.ready("c.pdf", ["words"], source="s3://y/c").id: "c.pdf",
     }
     scope = owner.scope_of(**filters)
-    assert {documents[hit.document_id] for hit in db.chunks.lexical(scope, "words", 10).chunks} == names
-    assert {documents[hit.document_id] for hit in db.chunks.dense(scope, SPACE, random_vector("x"), 10)} == names
-    assert {documents[found] for found in db.chunks.lexical(scope, "words", 10).documents} == names
+    assert {documents[hit.document_id] for hit in db.of("ann").chunks.lexical(scope, "words", 10).chunks} == names
+    assert {
+        documents[hit.document_id] for hit in db.of("ann").chunks.dense(scope, SPACE, random_vector("x"), 10)
+    } == names
+    assert {documents[found] for found in db.of("ann").chunks.lexical(scope, "words", 10).documents} == names
 
 
 def test_indexes_of_one_user_are_apart(db: store.Store) -> None:
     first, second = Owner.of(db, "ann"), Owner.of(db, "ann", name="second")
     document = first.ready("a.pdf", ["words"])
     second.ready("b.pdf", ["words"])
-    assert [hit.document_id for hit in db.chunks.lexical(first.scope, "words", 10).chunks] == [document.id]
-    assert [hit.document_id for hit in db.chunks.dense(first.scope, SPACE, random_vector("x"), 10)] == [document.id]
+    assert [hit.document_id for hit in db.of(first.user_id).chunks.lexical(first.scope, "words", 10).chunks] == [
+        document.id
+    ]
+    assert [
+        hit.document_id for hit in db.of(first.user_id).chunks.dense(first.scope, SPACE, random_vector("x"), 10)
+    ] == [document.id]
 
 
 def test_a_small_share_is_found_whole_through_the_index(db: store.Store, database_url: str) -> None:
@@ -206,7 +217,7 @@ def test_a_small_share_is_found_whole_through_the_index(db: store.Store, databas
     owner.ready("small.pdf", [f"own {number}" for number in range(20)])
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("ANALYZE")
-    assert len(db.chunks.dense(owner.scope, SPACE, random_vector("text 7"), 20)) == 20
+    assert len(db.of(owner.user_id).chunks.dense(owner.scope, SPACE, random_vector("text 7"), 20)) == 20
 
 
 TERMS_OF_SALE = {
@@ -239,9 +250,12 @@ def test_required_words_hold_in_both_searches(
     for name, texts in TERMS_OF_SALE.items():
         owner.ready(name, texts)
     scope = owner.scope.model_copy(update={"must_include": keywords, "must_include_mode": mode})
-    found = [db.chunks.lexical(scope, "paid", 10).chunks, db.chunks.dense(scope, SPACE, random_vector("paid"), 10)]
+    found = [
+        db.of("ann").chunks.lexical(scope, "paid", 10).chunks,
+        db.of("ann").chunks.dense(scope, SPACE, random_vector("paid"), 10),
+    ]
     for candidates in found:
-        chunks = db.chunks.get("ann", [candidate.chunk_id for candidate in candidates])
+        chunks = db.of("ann").chunks.get([candidate.chunk_id for candidate in candidates])
         assert {" ".join(chunk.text.split()[:3]).removesuffix(" paid") for chunk, _ in chunks} == expected
 
 
@@ -252,8 +266,8 @@ def test_documents_are_filtered_by_the_day_they_were_added(db: store.Store) -> N
 
     def count(**filters: object) -> tuple[int, int]:
         scope = owner.scope_of(**filters)
-        dense = db.chunks.dense(scope, SPACE, random_vector("words"), 10)
-        return len(dense), len(db.chunks.lexical(scope, "words", 10).chunks)
+        dense = db.of("ann").chunks.dense(scope, SPACE, random_vector("words"), 10)
+        return len(dense), len(db.of("ann").chunks.lexical(scope, "words", 10).chunks)
 
     assert count(added_after=added, added_before=later) == (1, 1)
     assert count(added_after=later) == (0, 0)

@@ -16,8 +16,7 @@ def owner(db: store.Store) -> Owner:
 
 
 def follow(owner: Owner, source: str, *, sha256: str = "same", in_trash: bool = False) -> Document:
-    return owner.db.documents.add(
-        owner.user_id,
+    return owner.db.of(owner.user_id).documents.add(
         owner.index.id,
         document_id=uuid.uuid4(),
         name=source.rpartition("/")[2],
@@ -55,21 +54,21 @@ def test_paths_longer_than_a_key_can_be(owner: Owner) -> None:
 def test_documents_of_sources(owner: Owner) -> None:
     first, other = follow(owner, "/a/x.txt"), follow(owner, "/ab/x.txt")
     trashed = follow(owner, "/a/%/y.txt", in_trash=True)
-    found = owner.db.documents.of_sources
-    assert [document.id for document in found("ann", owner.index.id, prefix="/a/")] == [first.id, trashed.id]
-    assert found("ann", owner.index.id, prefix="/a/%")[0].deleted_at is not None
-    assert [document.id for document in found("ann", owner.index.id, sources=["/ab/x.txt", "/c"])] == [other.id]
-    assert found("ann", owner.index.id) == []
+    found = owner.db.of("ann").documents.of_sources
+    assert [document.id for document in found(owner.index.id, prefix="/a/")] == [first.id, trashed.id]
+    assert found(owner.index.id, prefix="/a/%")[0].deleted_at is not None
+    assert [document.id for document in found(owner.index.id, sources=["/ab/x.txt", "/c"])] == [other.id]
+    assert found(owner.index.id) == []
 
 
 def test_a_document_is_named_by_id_source_or_hash(owner: Owner) -> None:
     document = follow(owner, "/a/ü.txt")
     digest = hashlib.sha256("/a/ü.txt".encode()).hexdigest()
     references = [str(document.id), "/a/ü.txt", digest, digest.upper(), "ü.txt", "%"]
-    found = owner.db.documents.named("ann", owner.index.id, references)
+    found = owner.db.of("ann").documents.named(owner.index.id, references)
     assert found == {reference: [document.id] for reference in references[:4]}
-    owner.db.documents.trash("ann", [document.id])
-    assert owner.db.documents.named("ann", owner.index.id, references) == {}
+    owner.db.of("ann").documents.trash([document.id])
+    assert owner.db.of("ann").documents.named(owner.index.id, references) == {}
 
 
 def test_a_new_version_takes_the_place_of_the_old_one_in_one_moment(owner: Owner) -> None:
@@ -77,16 +76,19 @@ def test_a_new_version_takes_the_place_of_the_old_one_in_one_moment(owner: Owner
     new = follow(owner, "/a/x.txt", sha256="new", in_trash=True)
     owner.fill(new, ["the new words"])
     other = uuid.uuid4()
-    chat = owner.db.conversations.create("ann", owner.index.id, title="x", document_ids=[old.id, other])
+    chat = owner.db.of("ann").conversations.create(owner.index.id, title="x", document_ids=[old.id, other])
 
     def found() -> set[uuid.UUID]:
-        return {hit.document_id for hit in owner.db.chunks.dense(owner.scope, SPACE, random_vector("x"), 10)}
+        return {
+            hit.document_id
+            for hit in owner.db.of(owner.user_id).chunks.dense(owner.scope, SPACE, random_vector("x"), 10)
+        }
 
     assert found() == {old.id}
-    owner.db.documents.supersede("ann", new.id, [old.id])
+    owner.db.of("ann").documents.supersede(new.id, [old.id])
     assert found() == {new.id}
-    assert owner.db.documents.get("ann", old.id).deleted_at is not None
-    assert set(owner.db.conversations.get("ann", chat.id).document_ids) == {new.id, other}
+    assert owner.db.of("ann").documents.get(old.id).deleted_at is not None
+    assert set(owner.db.of("ann").conversations.get(chat.id).document_ids) == {new.id, other}
     with pytest.raises(errors.NotFoundError):
-        owner.db.documents.supersede("ann", uuid.uuid4(), [new.id])
+        owner.db.of("ann").documents.supersede(uuid.uuid4(), [new.id])
     assert found() == {new.id}

@@ -65,16 +65,16 @@ def test_building_takes_everything_in_and_again_nothing(engine: RAGEngine, folde
     report = engine.build_index(request(folder))
     assert states(report) == {"harbour.txt": "added", "orchard.md": "added"}
     assert (report.added, report.chunk_count, report.failed) == (2, 2, 0)
-    assert {document.source for document in engine.documents()} == {
+    assert {document.source for document in engine.documents.list()} == {
         str(folder / "harbour.txt"),
         str(folder / "below" / "orchard.md"),
     }
     assert texts(engine) == {HARBOUR, ORCHARD}
-    before = engine.documents()
+    before = engine.documents.list()
     again = engine.build_index(request(folder))
     assert set(states(again).values()) == {"unchanged"}
     assert (again.unchanged, again.chunk_count) == (2, 0)
-    assert engine.documents() == before
+    assert engine.documents.list() == before
 
 
 def test_syncing_follows_additions_changes_and_removals(engine: RAGEngine, folder: Path) -> None:
@@ -86,7 +86,7 @@ def test_syncing_follows_additions_changes_and_removals(engine: RAGEngine, folde
     assert states(report) == {"harbour.txt": "changed", "mill.txt": "added", "orchard.md": "removed"}
     assert (report.added, report.changed, report.removed, report.unchanged) == (1, 1, 1, 0)
     assert texts(engine) == {"The harbour handled 9 ships.", "The mill stands idle; the ships are gone."}
-    assert {document.name for document in engine.documents(in_trash=True)} == {"harbour.txt", "orchard.md"}
+    assert {document.name for document in engine.documents.list(in_trash=True)} == {"harbour.txt", "orchard.md"}
 
 
 def test_building_leaves_what_is_gone(engine: RAGEngine, folder: Path) -> None:
@@ -98,13 +98,13 @@ def test_building_leaves_what_is_gone(engine: RAGEngine, folder: Path) -> None:
 
 def test_what_comes_back_is_taken_out_of_the_trash_without_being_read_again(engine: RAGEngine, folder: Path) -> None:
     engine.sync_index(request(folder))
-    ids = {document.id for document in engine.documents()}
+    ids = {document.id for document in engine.documents.list()}
     (folder / "harbour.txt").rename(folder.parent / "aside.txt")
     engine.sync_index(request(folder))
     (folder.parent / "aside.txt").rename(folder / "harbour.txt")
     report = engine.sync_index(request(folder))
     assert (report.added, report.unchanged, report.chunk_count) == (1, 1, 0)
-    assert {document.id for document in engine.documents()} == ids
+    assert {document.id for document in engine.documents.list()} == ids
 
 
 def test_a_former_version_comes_back_at_once(engine: RAGEngine, folder: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_former_version_comes_back_at_once(engine: RAGEngine, folder: Path) ->
 def test_equal_files_are_told_apart(engine: RAGEngine, folder: Path) -> None:
     (folder / "copy.txt").write_text(HARBOUR)
     assert engine.sync_index(request(folder)).added == 3
-    assert len(engine.documents()) == 3
+    assert len(engine.documents.list()) == 3
     (folder / "copy.txt").unlink()
     report = engine.sync_index(request(folder))
     assert states(report) == {"harbour.txt": "unchanged", "orchard.md": "unchanged", "copy.txt": "removed"}
@@ -130,8 +130,8 @@ def test_equal_files_are_told_apart(engine: RAGEngine, folder: Path) -> None:
 def test_an_upload_of_the_same_content_stays_a_duplicate(engine: RAGEngine, folder: Path) -> None:
     engine.sync_index(request(folder))
     with pytest.raises(errors.DuplicateError):
-        engine.add_file(HARBOUR.encode(), "upload.txt")
-    engine.add_file(b"An upload of its own.", "own.txt", enqueue=False)
+        engine.documents.add(HARBOUR.encode(), "upload.txt")
+    engine.documents.add(b"An upload of its own.", "own.txt", enqueue=False)
     assert engine.sync_index(request(folder)).removed == 0
 
 
@@ -153,20 +153,20 @@ def test_a_file_that_cannot_be_read_is_reported_and_tried_again(engine: RAGEngin
     (folder / "broken.pdf").write_bytes(pdfs.plain(["The bridge is mended."]))
     assert engine.sync_index(request(folder)).changed == 1
     assert "The bridge is mended." in texts(engine)
-    assert len(engine.documents()) == 3
+    assert len(engine.documents.list()) == 3
 
 
 def test_a_changed_file_that_fails_leaves_the_old_version_searchable(engine: RAGEngine, folder: Path) -> None:
     report_pdf = folder / "report.pdf"
     report_pdf.write_bytes(pdfs.plain(["The bridge is mended."]))
     engine.sync_index(request(folder))
-    old = next(document for document in engine.documents() if document.name == "report.pdf")
+    old = next(document for document in engine.documents.list() if document.name == "report.pdf")
     report_pdf.write_bytes(b"%PDF-1.7\nnothing of a PDF follows")
     assert states(engine.sync_index(request(folder)))["report.pdf"] == "failed"
     assert "The bridge is mended." in texts(engine)
-    assert old in engine.documents()
-    assert engine.rendition(old.id).read_bytes().startswith(b"%PDF")
-    assert engine.documents(in_trash=True) == []
+    assert old in engine.documents.list()
+    assert engine.documents.rendition(old.id).read_bytes().startswith(b"%PDF")
+    assert engine.documents.list(in_trash=True) == []
 
 
 def test_an_embedder_that_fails_leaves_the_old_version_and_the_next_run_catches_up(
@@ -178,14 +178,14 @@ def test_an_embedder_that_fails_leaves_the_old_version_and_the_next_run_catches_
         raise errors.ProviderError("The vendor is down.")
 
     register(registry, "words", 384, refuse)
-    engine.forget_provider("words")
+    engine.installation.forget_provider("words")
     (folder / "harbour.txt").write_text("The harbour handled 9 ships.")
     report = engine.sync_index(request(folder))
     assert (report.failed, report.unchanged) == (1, 1)
     assert report.failures[0].code == "provider"
     assert texts(engine) == {HARBOUR, ORCHARD}
     register(registry, "words", 384, bag_of_words(384))
-    engine.forget_provider("words")
+    engine.installation.forget_provider("words")
     assert engine.sync_index(request(folder)).changed == 1
     assert texts(engine) == {"The harbour handled 9 ships.", ORCHARD}
 
@@ -229,10 +229,10 @@ def test_a_source_chooses_its_files(engine: RAGEngine, folder: Path, source: dic
 
 def test_a_file_is_excluded_by_path_or_by_its_documents_id(engine: RAGEngine, folder: Path) -> None:
     engine.sync_index(request(folder))
-    ids = {document.name: str(document.id) for document in engine.documents()}
+    ids = {document.name: str(document.id) for document in engine.documents.list()}
     excluded = [str(folder / "harbour.txt"), ids["orchard.md"]]
     assert engine.sync_index(request(folder, excludeFileIds=excluded)).removed == 2
-    assert engine.documents() == []
+    assert engine.documents.list() == []
 
 
 def test_syncing_without_subfolders_leaves_what_is_in_them(engine: RAGEngine, folder: Path) -> None:
@@ -257,8 +257,8 @@ def test_limits_of_files_and_chunks(engine: RAGEngine, folder: Path) -> None:
     report = engine.sync_index(request(folder, options={"maxChunks": 3}))
     assert states(report) == {"orchard.md": "unchanged", "harbour.txt": "added", "long.txt": "left_out"}
     assert "maxChunks" in str(report.files[-1].reason)
-    assert {document.name for document in engine.documents()} == {"orchard.md", "harbour.txt"}
-    assert engine.documents(in_trash=True) == []
+    assert {document.name for document in engine.documents.list()} == {"orchard.md", "harbour.txt"}
+    assert engine.documents.list(in_trash=True) == []
     assert engine.sync_index(request(folder)).added == 1
 
 
@@ -267,7 +267,7 @@ def test_a_folder_that_is_not_there_removes_nothing(engine: RAGEngine, folder: P
     folder.rename(folder.parent / "elsewhere")
     with pytest.raises(errors.SourceError, match="reports"):
         engine.sync_index(request(folder))
-    assert len(engine.documents()) == 2
+    assert len(engine.documents.list()) == 2
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -279,7 +279,7 @@ def test_a_folder_below_that_may_not_be_read_removes_nothing(engine: RAGEngine, 
             engine.sync_index(request(folder))
     finally:
         (folder / "below").chmod(0o755)
-    assert len(engine.documents()) == 2
+    assert len(engine.documents.list()) == 2
 
 
 def test_a_folder_in_another_file_system(engine: RAGEngine) -> None:
@@ -289,7 +289,10 @@ def test_a_folder_in_another_file_system(engine: RAGEngine) -> None:
     files.pipe(f"/{root}/below/orchard.txt", ORCHARD.encode())
     url = f"memory://{root}"
     assert engine.sync_index(request(url)).added == 2
-    assert {document.source for document in engine.documents()} == {f"{url}/harbour.txt", f"{url}/below/orchard.txt"}
+    assert {document.source for document in engine.documents.list()} == {
+        f"{url}/harbour.txt",
+        f"{url}/below/orchard.txt",
+    }
     files.pipe(f"/{root}/harbour.txt", b"The harbour handled 9 ships.")
     files.rm(f"/{root}/below/orchard.txt")
     report = engine.sync_index(request(url))
@@ -313,13 +316,13 @@ def test_an_index_is_made_by_name_and_named_by_id(engine: RAGEngine, folder: Pat
     for name in ("project", report.index_file_id):
         assert engine.search({"indexFileId": name, "query": "harbour", "minScore": 0}).results
         assert engine.inspect_index(name).documents == 2
-    assert engine.documents() == []  # of the default index
+    assert engine.documents.list() == []  # of the default index
     for name in ("unknown", str(uuid.uuid4())):
         with pytest.raises(errors.NotFoundError):
             engine.search({"indexFileId": name, "query": "harbour"})
         with pytest.raises(errors.NotFoundError):
             engine.build_index({**request(folder), "index": {"indexFileId": name}})
-    assert {index.name for index in engine.indexes()} == {"default", "project"}
+    assert {index.name for index in engine.indexes.list()} == {"default", "project"}
 
 
 def test_another_chunking_reads_everything_again(engine: RAGEngine, folder: Path) -> None:
@@ -361,15 +364,14 @@ def test_a_model_that_cannot_be_used_is_refused_before_anything_is_read(
 ) -> None:
     with pytest.raises(error):
         engine.build_index({**request(folder), "embedding": embedding})
-    assert engine.documents() == []
+    assert engine.documents.list() == []
 
 
 def test_what_a_killed_run_left_behind_makes_room(engine: RAGEngine, folder: Path, database_url: str) -> None:
     index = engine.sync_index(request(folder)).index
     (folder / "harbour.txt").write_text("The harbour handled 9 ships.")
     with store.Store.open(database_url) as opened:
-        half = opened.documents.add(
-            engine.user_id,
+        half = opened.of(engine.user_id).documents.add(
             index.id,
             document_id=uuid.uuid4(),
             name="harbour.txt",
@@ -383,7 +385,7 @@ def test_what_a_killed_run_left_behind_makes_room(engine: RAGEngine, folder: Pat
     assert texts(engine) == {HARBOUR, ORCHARD}
     assert engine.sync_index(request(folder)).changed == 1
     assert texts(engine) == {"The harbour handled 9 ships.", ORCHARD}
-    assert half.id not in {document.id for document in engine.documents() + engine.documents(in_trash=True)}
+    assert half.id not in {document.id for document in engine.documents.list() + engine.documents.list(in_trash=True)}
 
 
 def test_only_one_at_a_time_takes_files_into_an_index(engine: RAGEngine, folder: Path) -> None:
@@ -419,12 +421,12 @@ def test_a_malformed_request_names_its_field(
 
 def test_another_users_index_and_documents_are_out_of_reach(engine: RAGEngine, folder: Path) -> None:
     report = engine.sync_index(request(folder))
-    other = engine.for_user("other")
+    other = engine.installation.for_user("other")
     with pytest.raises(errors.NotFoundError):
         other.sync_index({**request(folder), "index": {"indexFileId": report.index_file_id}})
     (folder / "harbour.txt").unlink()
     assert states(other.sync_index(request(folder))) == {"orchard.md": "added"}
-    assert len(engine.documents()) == 2
+    assert len(engine.documents.list()) == 2
 
 
 # --- Google Drive ---
@@ -453,7 +455,7 @@ def test_a_folder_in_google_drive(
                 "deck": "added",
                 "note": "added",
             }
-            assert {document.name: document.mime_type for document in engine.documents()} == {
+            assert {document.name: document.mime_type for document in engine.documents.list()} == {
                 "Minutes": doc,
                 "Outlook": slides,
                 "note.txt": "text/plain",
@@ -461,7 +463,7 @@ def test_a_folder_in_google_drive(
             hits = engine.search({"query": "lighthouse tide", "mode": "lexical", "minScore": 0}).results
             assert {(hit.file_name, hit.page) for hit in hits} == {("Outlook", None)}
             assert max(hit.slide or 0 for hit in hits) > 1
-            assert engine.rendition(hits[0].file_id).read_bytes().startswith(b"%PDF")
+            assert engine.documents.rendition(hits[0].file_id).read_bytes().startswith(b"%PDF")
             drive.contents["doc"] = pdfs.plain(["The harbour handled 9 ships."])
             del drive.files["note"]
             report = engine.sync_index(request("gdrive:root"))

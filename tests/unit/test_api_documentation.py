@@ -9,7 +9,7 @@ from rag import errors
 from rag.api import create_app
 from rag.api.problems import COLLECTION_TYPES, DOCUMENTED
 from rag.config import Config, load_config
-from rag.engine import RAGEngine
+from rag.engine import Installation
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
@@ -22,7 +22,7 @@ def _types(error: type[errors.Error]) -> set[str]:
 
 
 def test_every_route_is_described_and_no_other() -> None:
-    paths = create_app(RAGEngine(load_config())).openapi()["paths"]
+    paths = create_app(Installation(load_config())).openapi()["paths"]
     served = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
     assert {*served, "GET /openapi.json"} == ROUTES
 

@@ -50,50 +50,50 @@ def upload(tmp_path: Path) -> Path:
 
 
 def test_put_and_read(files: FileStore, upload: Path) -> None:
-    files.put("ann", DOCUMENT, "original", upload)
-    assert files.local_path("ann", DOCUMENT, "original").read_bytes() == b"first"
-    with files.open("ann", DOCUMENT, "original") as file:
+    files.of("ann").put(DOCUMENT, "original", upload)
+    assert files.of("ann").local_path(DOCUMENT, "original").read_bytes() == b"first"
+    with files.of("ann").open(DOCUMENT, "original") as file:
         assert file.read() == b"first"
-    assert files.sizes("ann", DOCUMENT) == {"original": 5}
-    assert files.exists("ann", DOCUMENT, "original")
-    assert not files.exists("ann", DOCUMENT, "rendition")
+    assert files.of("ann").sizes(DOCUMENT) == {"original": 5}
+    assert files.of("ann").exists(DOCUMENT, "original")
+    assert not files.of("ann").exists(DOCUMENT, "rendition")
 
 
 def test_putting_again_replaces_also_what_is_cached(files: FileStore, upload: Path) -> None:
-    files.put("ann", DOCUMENT, "rendition", upload)
-    files.local_path("ann", DOCUMENT, "rendition")
+    files.of("ann").put(DOCUMENT, "rendition", upload)
+    files.of("ann").local_path(DOCUMENT, "rendition")
     upload.write_bytes(b"other")
-    files.put("ann", DOCUMENT, "rendition", upload)
-    assert files.local_path("ann", DOCUMENT, "rendition").read_bytes() == b"other"
+    files.of("ann").put(DOCUMENT, "rendition", upload)
+    assert files.of("ann").local_path(DOCUMENT, "rendition").read_bytes() == b"other"
 
 
 def test_deleting_removes_copies_too(files: FileStore, upload: Path) -> None:
-    files.put("ann", DOCUMENT, "original", upload)
-    files.local_path("ann", DOCUMENT, "original")
-    files.delete("ann", DOCUMENT)
-    files.delete("ann", DOCUMENT)
-    assert files.sizes("ann", DOCUMENT) == {}
-    for read in (files.local_path, files.open):
+    files.of("ann").put(DOCUMENT, "original", upload)
+    files.of("ann").local_path(DOCUMENT, "original")
+    files.of("ann").delete(DOCUMENT)
+    files.of("ann").delete(DOCUMENT)
+    assert files.of("ann").sizes(DOCUMENT) == {}
+    for read in (files.of("ann").local_path, files.of("ann").open):
         with pytest.raises(errors.NotFoundError):
-            read("ann", DOCUMENT, "original")
+            read(DOCUMENT, "original")
 
 
 def test_users_do_not_see_each_other(files: FileStore, upload: Path) -> None:
-    files.put("ann", DOCUMENT, "original", upload)
+    files.of("ann").put(DOCUMENT, "original", upload)
     for other in ("bob", "Ann", "ann ", *HOSTILE_USERS):
-        assert not files.exists(other, DOCUMENT, "original")
-        assert files.sizes(other, DOCUMENT) == {}
-        files.delete(other, DOCUMENT)
+        assert not files.of(other).exists(DOCUMENT, "original")
+        assert files.of(other).sizes(DOCUMENT) == {}
+        files.of(other).delete(DOCUMENT)
         with pytest.raises(errors.NotFoundError):
-            files.local_path(other, DOCUMENT, "original")
-    assert files.exists("ann", DOCUMENT, "original")
+            files.of(other).local_path(DOCUMENT, "original")
+    assert files.of("ann").exists(DOCUMENT, "original")
 
 
 @pytest.mark.parametrize("user", HOSTILE_USERS)
 def test_no_user_id_leads_out_of_the_folder(user: str, upload: Path, tmp_path: Path) -> None:
     files = FileStore((tmp_path / "files").as_uri(), tmp_path / "cache")
-    files.put(user, DOCUMENT, "original", upload)
-    path = files.local_path(user, DOCUMENT, "original")
+    files.of(user).put(DOCUMENT, "original", upload)
+    path = files.of(user).local_path(DOCUMENT, "original")
     assert path.read_bytes() == b"first"
     assert path.relative_to(tmp_path / "files").parts[1:] == (str(DOCUMENT), "original")
     assert folder_name(user).isascii()
@@ -107,10 +107,10 @@ def test_folder_names_differ_where_case_is_ignored() -> None:
 
 def test_a_failed_copy_leaves_the_old_file_and_no_rest(tmp_path: Path, upload: Path) -> None:
     files = FileStore((tmp_path / "files").as_uri(), tmp_path / "cache")
-    files.put("ann", DOCUMENT, "original", upload)
+    files.of("ann").put(DOCUMENT, "original", upload)
     with pytest.raises(errors.StoreError):
-        files.put("ann", DOCUMENT, "original", tmp_path / "missing")
-    path = files.local_path("ann", DOCUMENT, "original")
+        files.of("ann").put(DOCUMENT, "original", tmp_path / "missing")
+    path = files.of("ann").local_path(DOCUMENT, "original")
     assert path.read_bytes() == b"first"
     assert [other.name for other in path.parent.iterdir()] == ["original"]
 
@@ -118,6 +118,6 @@ def test_a_failed_copy_leaves_the_old_file_and_no_rest(tmp_path: Path, upload: P
 def test_an_unknown_kind_or_storage(tmp_path: Path, upload: Path) -> None:
     files = FileStore(str(tmp_path / "files"), tmp_path / "cache")
     with pytest.raises(errors.StoreError):
-        files.put("ann", DOCUMENT, "../../x", upload)  # type: ignore[arg-type]  # what must not come through
+        files.of("ann").put(DOCUMENT, "../../x", upload)  # type: ignore[arg-type]  # what must not come through
     with pytest.raises(errors.StoreError, match="RAG_STORAGE_URL"):
         FileStore("nosuch://x", tmp_path)

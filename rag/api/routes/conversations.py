@@ -52,47 +52,47 @@ def list_conversations(
     sender: Reader, index_name: Annotated[IndexField, Query(alias="indexName")] = "default"
 ) -> ConversationList:
     """Chats over an index."""
-    return ConversationList(items=tuple(sender.engine.conversations(index_name)))
+    return ConversationList(items=tuple(sender.engine.chats.list(index_name)))
 
 
 @router.post("/conversations", status_code=201)
 def start_conversation(sender: Writer, body: NewConversation) -> Conversation:
     """Begin a chat."""
     for document_id in body.document_ids:
-        sender.engine.document(document_id)
-    return sender.engine.start_conversation(body.title, index_name=body.index_name, document_ids=body.document_ids)
+        sender.engine.documents.get(document_id)
+    return sender.engine.chats.start(body.title, index_name=body.index_name, document_ids=body.document_ids)
 
 
 @router.get("/conversations/{conversation_id}")
 def get_conversation(sender: Reader, conversation_id: uuid.UUID) -> Conversation:
     """One chat."""
-    return sender.engine.conversation(conversation_id)
+    return sender.engine.chats.get(conversation_id)
 
 
 @router.patch("/conversations/{conversation_id}")
 def rename_conversation(sender: Writer, conversation_id: uuid.UUID, body: NewTitle) -> Conversation:
     """Give a chat another title."""
-    sender.engine.rename_conversation(conversation_id, body.title)
-    return sender.engine.conversation(conversation_id)
+    sender.engine.chats.rename(conversation_id, body.title)
+    return sender.engine.chats.get(conversation_id)
 
 
 @router.delete("/conversations/{conversation_id}", status_code=204)
 def delete_conversation(sender: Writer, conversation_id: uuid.UUID) -> None:
     """Remove a chat and its turns."""
-    sender.engine.delete_conversation(conversation_id)
+    sender.engine.chats.delete(conversation_id)
 
 
 @router.get("/conversations/{conversation_id}/messages")
 def list_messages(sender: Reader, conversation_id: uuid.UUID) -> MessageList:
     """A chat's turns, the assistant's with their citations."""
-    return MessageList(items=tuple(sender.engine.messages(conversation_id)))
+    return MessageList(items=tuple(sender.engine.chats.messages(conversation_id)))
 
 
 @router.post("/conversations/{conversation_id}/messages", status_code=201)
 def ask_in_conversation(request: Request, sender: Writer, conversation_id: uuid.UUID, body: NewQuestion) -> ChatMessage:
     """Ask the next question; both turns are kept, and the answer's is returned."""
     with request.app.state.questions.take():
-        turn = sender.engine.ask_in(conversation_id, body.question)
+        turn = sender.engine.chats.ask(conversation_id, body.question)
     if turn.response:
         request.state.usage = turn.response.usage
     return turn

@@ -63,7 +63,7 @@ def upload(
     idempotency_key: IdempotencyKey = None,
 ) -> Document:
     """Take a file in. It is read in the background: its `status` becomes `ready` or `failed`."""
-    document, is_new = sender.engine.upload(
+    document, is_new = sender.engine.documents.upload(
         form.file.file,
         form.file.filename or "unnamed",
         index_name=form.index_name or DEFAULT_INDEX,
@@ -88,23 +88,23 @@ def list_documents(
     offset: Offset = 0,
 ) -> Page[Document]:
     """Documents of an index, or with `trash` those thrown away, newest first."""
-    found = sender.engine.documents(index_name, search=search, in_trash=trash, limit=limit + 1, offset=offset)
+    found = sender.engine.documents.list(index_name, search=search, in_trash=trash, limit=limit + 1, offset=offset)
     return page(found, limit, offset)
 
 
 @router.get("/documents/{document_id}")
 def get_document(sender: Reader, document_id: uuid.UUID) -> Document:
     """One document, in the trash or not, with its pages."""
-    return sender.engine.document(document_id)
+    return sender.engine.documents.get(document_id)
 
 
 @router.delete("/documents/{document_id}", status_code=204)
 def delete_document(sender: Writer, document_id: uuid.UUID, permanent: bool = False) -> None:
     """Put a document in the trash; with `permanent`, remove one that is in the trash for good."""
-    document = sender.engine.document(document_id)
+    document = sender.engine.documents.get(document_id)
     if not permanent:
-        sender.engine.trash([document.id])
-    elif not sender.engine.purge([document.id]):
+        sender.engine.documents.trash([document.id])
+    elif not sender.engine.documents.purge([document.id]):
         raise errors.ConflictError(
             "Only documents in the trash are removed for good. Delete it without `permanent` first."
         )
@@ -113,21 +113,21 @@ def delete_document(sender: Writer, document_id: uuid.UUID, permanent: bool = Fa
 @router.post("/documents/{document_id}/restore")
 def restore_document(sender: Writer, document_id: uuid.UUID) -> Document:
     """Take a document out of the trash; one that is not there stays as it is."""
-    document = sender.engine.document(document_id)
-    sender.engine.restore([document.id])
-    return sender.engine.document(document_id)
+    document = sender.engine.documents.get(document_id)
+    sender.engine.documents.restore([document.id])
+    return sender.engine.documents.get(document_id)
 
 
 @router.post("/documents/{document_id}/retry", status_code=202)
 def retry_document(sender: Writer, document_id: uuid.UUID) -> Document:
     """Read a document again."""
-    return sender.engine.retry(document_id)
+    return sender.engine.documents.retry(document_id)
 
 
 @router.post("/documents/{document_id}/password", status_code=202)
 def unlock_document(sender: Writer, document_id: uuid.UUID, body: PasswordRequest) -> Document:
     """Give an encrypted document its password; it is read next."""
-    return sender.engine.unlock(document_id, body.password.get_secret_value())
+    return sender.engine.documents.unlock(document_id, body.password.get_secret_value())
 
 
 @router.get("/documents/{document_id}/chunks")
@@ -139,8 +139,8 @@ def list_chunks(
     offset: Offset = 0,
 ) -> Page[Chunk]:
     """A document's chunks in reading order, or those on one page, with lines and boxes."""
-    document = sender.engine.document(document_id)
-    found = sender.engine.chunks(document.id, page_number, limit=limit + 1, offset=offset)
+    document = sender.engine.documents.get(document_id)
+    found = sender.engine.chunks.list(document.id, page_number, limit=limit + 1, offset=offset)
     return page(found, limit, offset)
 
 
@@ -158,9 +158,11 @@ def get_content(
     request: Request, sender: Reader, document_id: uuid.UUID, form: Literal["original", "rendition"] = "original"
 ) -> Response:
     """The file as it was sent in, or the PDF that is shown and highlighted; whole or in ranges."""
-    document = sender.engine.document(document_id)
+    document = sender.engine.documents.get(document_id)
     is_original = form == "original"
-    path = sender.engine.original(document.id) if is_original else sender.engine.rendition(document.id)
+    path = (
+        sender.engine.documents.original(document.id) if is_original else sender.engine.documents.rendition(document.id)
+    )
     name = document.name if is_original else f"{Path(document.name).stem}.pdf"
     return _file(request, path, name, document.mime_type if is_original else "application/pdf", _tag(document, path))
 
@@ -185,7 +187,7 @@ def _file(request: Request, path: Path, name: str, mime_type: str, tag: str) -> 
 
 
 def _chunk_of(sender: Caller, document: Document, chunk_id: uuid.UUID) -> Chunk:
-    chunk = sender.engine.chunk(chunk_id)
+    chunk = sender.engine.chunks.get(chunk_id)
     if chunk.document_id != document.id:
         raise errors.NotFoundError(f"{document.name} has no chunk {chunk_id}. List its chunks.")
     return chunk
@@ -209,7 +211,7 @@ def get_page_image(
     ],
 ) -> Response:
     """A page as a picture, with a chunk's lines, or the boxes of a citation, marked."""
-    document = sender.engine.document(document_id)
+    document = sender.engine.documents.get(document_id)
     info = next((info for info in document.pages if info.number == page_number), None)
     if info is None:
         raise errors.NotFoundError(f"{document.name} has no page {page_number}; it has {document.page_count}.")
@@ -220,5 +222,5 @@ def get_page_image(
         rects = tuple(Rect(*map(float, text.split(","))) for text in box)
         regions.append(Region(page_number=page_number, rects=rects))
     fitting = min(zoom, (MAX_ZOOM_PIXELS / max(1.0, info.width * info.height)) ** 0.5)
-    image = sender.engine.page_image(document.id, page_number, zoom=fitting, regions=regions)
+    image = sender.engine.pages.image(document.id, page_number, zoom=fitting, regions=regions)
     return Response(image, media_type="image/png", headers={"cache-control": "private, no-cache"})

@@ -28,13 +28,13 @@ class NewIndex(Model):
 @router.get("/indexes")
 def list_indexes(sender: Reader) -> IndexList:
     """All indexes."""
-    return IndexList(items=tuple(sender.engine.indexes()))
+    return IndexList(items=tuple(sender.engine.indexes.list()))
 
 
 @router.post("/indexes", status_code=201)
 def create_index(sender: Writer, body: NewIndex) -> Index:
     """Make an index, embedded as the server's settings say; one of this name that is there stays as it is."""
-    return sender.engine.index(body.name)
+    return sender.engine.indexes.ensure(body.name)
 
 
 @router.get("/indexes/{name}")

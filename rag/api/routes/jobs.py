@@ -20,31 +20,31 @@ def reindex(response: Response, sender: Writer, body: Annotated[ReindexRequest, 
     """Read every document of an index anew; or make it follow a folder of the server, which only an admin may."""
     if body.source is not None:
         sender.require("admin")  # a folder's path or URL makes the server read what its sender could not
-    return _located(response, sender.engine.start_reindex(body))
+    return _located(response, sender.engine.jobs.start_reindex(body))
 
 
 @router.post("/evaluations", status_code=202)
 def start_evaluation(response: Response, sender: Writer, body: EvaluationRequest) -> Job:
     """Search an index for questions whose pages are known; the job's result has recall, MRR and coverage."""
-    return _located(response, sender.engine.start_evaluation(body))
+    return _located(response, sender.engine.jobs.start_evaluation(body))
 
 
 @router.get("/evaluations")
 def list_evaluations(sender: Reader, limit: Limit = 50, offset: Offset = 0) -> Page[Job]:
     """Evaluations without their results, the latest first."""
-    return page(sender.engine.jobs(kind="evaluation", limit=limit + 1, offset=offset), limit, offset)
+    return page(sender.engine.jobs.list(kind="evaluation", limit=limit + 1, offset=offset), limit, offset)
 
 
 @router.get("/jobs")
 def list_jobs(sender: Reader, kind: JobKind | None = None, limit: Limit = 50, offset: Offset = 0) -> Page[Job]:
     """Jobs without their results, the latest first."""
-    return page(sender.engine.jobs(kind=kind, limit=limit + 1, offset=offset), limit, offset)
+    return page(sender.engine.jobs.list(kind=kind, limit=limit + 1, offset=offset), limit, offset)
 
 
 @router.get("/jobs/{job_id}")
 def get_job(sender: Reader, job_id: uuid.UUID) -> Job:
     """How far a job is, and its result."""
-    return sender.engine.job(job_id)
+    return sender.engine.jobs.get(job_id)
 
 
 def _located(response: Response, job: Job) -> Job:

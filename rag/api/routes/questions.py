@@ -35,7 +35,7 @@ def ask(request: Request, sender: Reader, body: AskRequest) -> Any:
     """Answer a question from the documents; sources are `name#chunk`."""
     config = sender.engine.config
     asked = body.to_answer_request(
-        has_language_model=sender.engine.has_language_model,
+        has_language_model=sender.engine.questions.has_language_model,
         is_hybrid=config.rag_hybrid,
         rrf_k=config.rag_rrf_k,
     )
@@ -59,7 +59,7 @@ def _in_turn(request: Request, sender: Caller, asked: AnswerRequest) -> Iterator
     """The answer's events, made while it is this question's turn."""
     with ExitStack() as turn:
         turn.enter_context(request.app.state.questions.take())
-        for event in sender.engine.stream_answer(asked):
+        for event in sender.engine.questions.stream(asked):
             if isinstance(event, AnswerResponse):
                 request.state.usage = event.usage
             yield event

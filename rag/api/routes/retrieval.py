@@ -12,11 +12,11 @@ router = APIRouter(tags=["collections"])
 def retrieve(request: Request, sender: Reader, body: RetrieveRequest) -> RetrieveResponse:
     """The chunks of a collection that fit a query best."""
     with request.app.state.searches.take():
-        return sender.engine.retrieve(body)
+        return sender.engine.collections.retrieve(body)
 
 
 @router.post("/validate")
 def validate(request: Request, sender: Reader, body: ValidationRequest) -> ValidationResponse:
     """Run test queries and judge relevance, sources and consistency of what they find."""
     with request.app.state.questions.take():
-        return sender.engine.validate(body)
+        return sender.engine.collections.validate(body)

@@ -5,7 +5,7 @@ from typing import Literal
 from fastapi import APIRouter, Request, Response
 
 from rag.api.access import Admin
-from rag.engine import RAGEngine
+from rag.engine import Installation
 from rag.types import Model
 
 router = APIRouter(tags=["status"])
@@ -20,8 +20,8 @@ class HealthResponse(Model):
 @router.get("/health")
 def health(request: Request) -> HealthResponse:
     """Whether the server lives and reaches its database; no key is needed."""
-    engine: RAGEngine = request.app.state.engine
-    engine.health()
+    installation: Installation = request.app.state.installation
+    installation.health()
     return HealthResponse()
 
 

@@ -5,10 +5,12 @@ import hashlib
 import re
 import secrets
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rag import errors
-from rag.engine.base import EngineBase
+from rag.config import Config
+from rag.engine.workspace import Workspace
+from rag.store import Store
 from rag.types import LOCAL_USER, PERMISSIONS, ApiKey, Permission
 
 PREFIX = "pl_"
@@ -31,10 +33,13 @@ SHARED = ApiKey(
 """What stands for `RAG_API_KEY`, which is no row of the database."""
 
 
-class KeyMethods(EngineBase):
-    """What can be done with keys."""
+class Keys:
+    """One user's keys."""
 
-    def create_key(
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def create(
         self, name: str, permissions: Sequence[Permission] = ("read",), expires_at: dt.datetime | None = None
     ) -> tuple[ApiKey, str]:
         """A new key of this user, and its secret, which is kept nowhere and cannot be shown again.
@@ -44,8 +49,7 @@ class KeyMethods(EngineBase):
                 none, or the expiry is past or has no time zone.
         """
         secret = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
-        key = self._resources.store.api_keys.create(
-            self.user_id,
+        key = self._workspace.store.api_keys.create(
             name=_named(name),
             digest=_digest(secret),
             hint=secret[:HINT_CHARS],
@@ -54,28 +58,25 @@ class KeyMethods(EngineBase):
         )
         return key, secret
 
-    def keys(self) -> list[ApiKey]:
+    def list(self) -> list[ApiKey]:
         """This user's keys, expired and revoked ones too, the latest first."""
-        return self._resources.store.api_keys.list(self.user_id)
+        return self._workspace.store.api_keys.list()
 
-    def revoke_key(self, key_id: uuid.UUID) -> ApiKey:
+    def revoke(self, key_id: uuid.UUID) -> ApiKey:
         """Let a key open nothing from now on. Raises NotFoundError."""
-        return self._resources.store.api_keys.revoke(self.user_id, key_id)
+        return self._workspace.store.api_keys.revoke(key_id)
 
-    def authenticate(self, secret: str) -> ApiKey | None:
-        """The valid key that has this secret, whoever its user is; None if there is none.
 
-        `for_user` takes it from there. `RAG_API_KEY` is an admin's key of the local user. What cannot be a secret is
-        not looked up. `secret` is as it stands in a header: HTTP's characters are those of Latin-1.
-        """
-        shared = self.config.rag_api_key
-        if shared and secrets.compare_digest(secret.encode("latin-1", "replace"), shared.get_secret_value().encode()):
-            return SHARED
-        return self._resources.store.api_keys.find(_digest(secret)) if SECRET.fullmatch(secret) else None
+def authenticate(config: Config, store: Callable[[], Store], secret: str) -> ApiKey | None:
+    """The valid key that has this secret, whoever its user is; None if there is none.
 
-    def keys_exist(self) -> bool:
-        """Whether there is a key that opens something: `RAG_API_KEY`, or one of any user that was not revoked."""
-        return bool(self.config.rag_api_key) or self._resources.store.api_keys.exist()
+    `RAG_API_KEY` is an admin's key of the local user. What cannot be a secret is not looked up. `secret` is as it
+    stands in a header: HTTP's characters are those of Latin-1.
+    """
+    shared = config.rag_api_key
+    if shared and secrets.compare_digest(secret.encode("latin-1", "replace"), shared.get_secret_value().encode()):
+        return SHARED
+    return store().find_key(_digest(secret)) if SECRET.fullmatch(secret) else None
 
 
 def _digest(secret: str) -> bytes:

@@ -1,15 +1,18 @@
 """Long work in the background: started by a door, done by a worker, followed by whoever asks."""
 
+import builtins
 import logging
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from rag import errors, evaluation
+from rag.engine.documents import Documents
 from rag.engine.evaluating import evaluate
-from rag.engine.index_methods import IndexMethods
-from rag.engine.library import OnProgress
+from rag.engine.folders import Folders
+from rag.engine.questions import Questions
 from rag.engine.requests import parse
+from rag.engine.workspace import Workspace
 from rag.types import DEFAULT_INDEX, Document, DocumentStatus, IndexRequest, IndexTarget, Job, JobKind, ReindexRequest
 
 logger = logging.getLogger(__name__)
@@ -17,8 +20,13 @@ logger = logging.getLogger(__name__)
 Report = Callable[[int, int], None]
 
 
-class JobMethods(IndexMethods):
-    """What can be started and followed."""
+class Jobs:
+    """One user's jobs."""
+
+    def __init__(self, workspace: Workspace, documents: Documents, questions: Questions) -> None:
+        self._workspace = workspace
+        self._documents = documents
+        self._questions = questions
 
     def start_reindex(self, request: ReindexRequest | Mapping[str, Any] | None = None) -> Job:
         """Have every document of an index read anew, or the index follow a folder; searches go on meanwhile.
@@ -29,7 +37,7 @@ class JobMethods(IndexMethods):
         """
         asked = parse(ReindexRequest, request or {})
         if asked.source is None:
-            self._asked(asked.index_name)
+            self._workspace.asked_index(asked.index_name)
         return self._start("sync" if asked.source else "reindex", asked.index_name, asked.model_dump(mode="json"))
 
     def start_evaluation(self, request: evaluation.EvaluationRequest | Mapping[str, Any]) -> Job:
@@ -40,7 +48,7 @@ class JobMethods(IndexMethods):
             errors.NotFoundError: there is no such index.
         """
         asked = parse(evaluation.EvaluationRequest, request)
-        self._asked(asked.index_name)
+        self._workspace.asked_index(asked.index_name)
         if not any(question.is_scored for question in asked.questions):
             raise errors.ValidationError(
                 "None of the questions can be scored: give at least one answerable question with its goldPages.",
@@ -49,55 +57,45 @@ class JobMethods(IndexMethods):
         return self._start("evaluation", asked.index_name, asked.model_dump(mode="json"))
 
     def _start(self, kind: JobKind, index_name: str, request: dict[str, Any]) -> Job:
-        job = self._resources.store.jobs.create(self.user_id, kind, index_name, request)
-        self._resources.store.queue.enqueue_job(self.user_id, job.id)
+        job = self._workspace.store.jobs.create(kind, index_name, request)
+        self._workspace.queue.enqueue_job(self._workspace.user_id, job.id)
         return job
 
-    def documents_to_reindex(self, index_name: str = DEFAULT_INDEX) -> list[Document]:
+    def documents_to_reindex(self, index_name: str = DEFAULT_INDEX) -> builtins.list[Document]:
         """All documents of an index but those that still wait for their password."""
-        return [
-            document for document in self.documents(index_name) if document.status is not DocumentStatus.NEEDS_PASSWORD
-        ]
+        found = self._documents.list(index_name)
+        return [document for document in found if document.status is not DocumentStatus.NEEDS_PASSWORD]
 
-    def reindex_document(self, document_id: uuid.UUID, on_progress: OnProgress | None = None) -> Document:
-        """Read a document anew, here and now; until it is done, and if that fails, it is found as it was.
-
-        Raises:
-            errors.NotFoundError: it is in the trash, or gone.
-        """
-        self._library.retry(document_id)
-        return self._library.process(document_id, on_progress)
-
-    def jobs(self, *, kind: JobKind | None = None, limit: int | None = None, offset: int = 0) -> list[Job]:
+    def list(self, *, kind: JobKind | None = None, limit: int | None = None, offset: int = 0) -> builtins.list[Job]:
         """This user's jobs without their results, the latest first."""
-        return self._resources.store.jobs.list(self.user_id, kind=kind, limit=limit, offset=offset)
+        return self._workspace.store.jobs.list(kind=kind, limit=limit, offset=offset)
 
-    def job(self, job_id: uuid.UUID) -> Job:
+    def get(self, job_id: uuid.UUID) -> Job:
         """One job with its result. Raises NotFoundError."""
-        return self._resources.store.jobs.get(self.user_id, job_id)
+        return self._workspace.store.jobs.get(job_id)
 
-    def run_job(self, job_id: uuid.UUID) -> Job:
+    def run(self, job_id: uuid.UUID) -> Job:
         """Do a job here and now, from its beginning; its failure is recorded on it.
 
         Does nothing when it has ended, or another process is at it.
         """
-        jobs = self._resources.store.jobs
-        with jobs.claim(self.user_id, job_id) as claimed:
-            request = jobs.start(self.user_id, job_id) if claimed else None
+        jobs = self._workspace.store.jobs
+        with jobs.claim(job_id) as claimed:
+            request = jobs.start(job_id) if claimed else None
             if request is None:
-                return jobs.get(self.user_id, job_id)
+                return jobs.get(job_id)
             try:
-                jobs.finish(self.user_id, job_id, self._do(jobs.get(self.user_id, job_id), request))
+                jobs.finish(job_id, self._do(jobs.get(job_id), request))
             except errors.Error as error:
                 logger.warning("job %s failed: %s", job_id, error.code)
-                jobs.fail(self.user_id, job_id, error.code, error.message)
-        return jobs.get(self.user_id, job_id)
+                jobs.fail(job_id, error.code, error.message)
+        return jobs.get(job_id)
 
     def _do(self, job: Job, request: Mapping[str, Any]) -> dict[str, Any]:
         """The job's result."""
 
         def report(done: int, total: int) -> None:
-            self._resources.store.jobs.update_progress(self.user_id, job.id, done, total)
+            self._workspace.store.jobs.update_progress(job.id, done, total)
 
         match job.kind:
             case "reindex":
@@ -106,7 +104,7 @@ class JobMethods(IndexMethods):
                 return self._follow(parse(ReindexRequest, request), report)
             case "evaluation":
                 asked = parse(evaluation.EvaluationRequest, request)
-                return evaluate(asked, self.documents(asked.index_name), self.search, report)
+                return evaluate(asked, self._documents.list(asked.index_name), self._questions.search, report)
 
     def _reindex(self, index_name: str, report: Report) -> dict[str, Any]:
         """Read all documents anew."""
@@ -115,7 +113,7 @@ class JobMethods(IndexMethods):
         for done, document in enumerate(documents):
             report(done, len(documents))
             try:
-                read = self.reindex_document(document.id)
+                read = self._documents.process(document.id, again=True)
             except errors.NotFoundError:
                 continue  # in the trash, or gone, since the job began
             states["ready" if read.status is DocumentStatus.READY else "failed"] += 1
@@ -134,5 +132,6 @@ class JobMethods(IndexMethods):
             report(done, 0)
 
         target = IndexTarget(index_name=request.index_name)
-        synced = self.sync_index(IndexRequest(source=request.source, index=target), on_file=count)
+        wanted = IndexRequest(source=request.source, index=target)
+        synced = Folders(self._workspace).take_in(wanted, remove=True, on_file=count)
         return synced.model_dump(mode="json", by_alias=True)

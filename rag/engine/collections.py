@@ -1,13 +1,14 @@
 """Retrieval in the words of collections, and its validation."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from rag import errors
-from rag.engine.question_methods import QuestionMethods
+from rag.engine.asking import Asking
 from rag.engine.requests import parse
 from rag.engine.validation import validate, vector_chunk
+from rag.engine.workspace import Workspace
 from rag.types import (
     DEFAULT_QUERY_MODEL,
     Chunk,
@@ -15,17 +16,20 @@ from rag.types import (
     Hit,
     QueryVector,
     RetrievalOptions,
+    RetrievalRequest,
     RetrieveMetrics,
     RetrieveRequest,
     RetrieveResponse,
-    SearchRequest,
     ValidationRequest,
     ValidationResponse,
 )
 
 
-class ValidationMethods(QuestionMethods):
-    """What can be asked of a collection."""
+class Collections:
+    """One user's indexes as collections."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
 
     def retrieve(self, request: RetrieveRequest | Mapping[str, Any]) -> RetrieveResponse:
         """The chunks that fit a query best, and the query's vector.
@@ -37,16 +41,15 @@ class ValidationMethods(QuestionMethods):
         """
         started = time.perf_counter()
         asked = parse(RetrieveRequest, request)
-        index = self._asked(asked.collection)
+        index = self._workspace.asked_index(asked.collection)
         if asked.query_embedding_model not in {DEFAULT_QUERY_MODEL, index.space.model, index.space.name}:
             raise _another_model(asked, index.space)
-        search = _request(asked.query, asked.collection, asked.top_k)
-        searcher = self._searcher(index, search)
-        hits = searcher.search(self._scope(index, search.retrieval), search).results
-        vector = searcher.query_vector(self.user_id, search.query)
+        asking = Asking(self._workspace, index, _options(asked.top_k))
+        hits = asking.search(asked.query).results
+        vector = asking.embedder.get_query_embedding(asked.query)
         return RetrieveResponse(
             retrieved_chunks=[vector_chunk(hit) for hit in hits],
-            query_embedding=QueryVector(vector=[*map(float, vector)], model=index.space.name),
+            query_embedding=QueryVector(vector=vector, model=index.space.name),
             metrics=RetrieveMetrics(response_time_ms=(time.perf_counter() - started) * 1000, retrieval_count=len(hits)),
         )
 
@@ -58,25 +61,21 @@ class ValidationMethods(QuestionMethods):
             errors.NotFoundError: there is no such collection.
         """
         asked = parse(ValidationRequest, request)
-        self._asked(asked.collection)
+        asking = Asking(self._workspace, self._workspace.asked_index(asked.collection), _options(asked.top_k))
         return validate(
             asked,
-            search=lambda query: self._chunks_for(query, asked.collection, asked.top_k),
+            search=lambda query: asking.search(query).results,
             stored=self._stored,
-            relevance=self._resources.reranker.scores,
+            relevance=self._workspace.models.reranker.scores,
         )
 
-    def _chunks_for(self, query: str, collection: str, top_k: int) -> Sequence[Hit]:
-        return self.search(_request(query, collection, top_k)).results
-
     def _stored(self, hit: Hit) -> Chunk | None:
-        found = self._resources.store.chunks.get(self.user_id, [hit.chunk.id])
+        found = self._workspace.store.chunks.get([hit.chunk.id])
         return found[0][0] if found else None
 
 
-def _request(query: str, collection: str, top_k: int) -> SearchRequest:
-    options = RetrievalOptions(top_k=top_k, min_score=0.0, passage="chunk")
-    return SearchRequest(index_name=collection, query=query, retrieval=options)
+def _options(top_k: int) -> RetrievalRequest:
+    return RetrievalRequest(retrieval=RetrievalOptions(top_k=top_k, min_score=0.0, passage="chunk"))
 
 
 def _another_model(asked: RetrieveRequest, space: EmbeddingSpace) -> errors.IndexError:

@@ -5,12 +5,14 @@ asked of the database again and again until none does, so a build that was kille
 that are added or replaced meanwhile are embedded before the switch.
 """
 
+import builtins
 import uuid
 from collections.abc import Callable
 from pathlib import Path
 
-from rag import errors, evaluation, ingestion
-from rag.engine.resources import Resources
+from rag import errors, evaluation, ingestion, providers
+from rag.engine.asking import Asking
+from rag.engine.workspace import Workspace
 from rag.types import (
     EmbeddingGeneration,
     GenerationComparison,
@@ -19,7 +21,6 @@ from rag.types import (
     Index,
     RetrievalOptions,
     SearchRequest,
-    SearchResponse,
 )
 
 MOST_ROUNDS = 100
@@ -31,46 +32,52 @@ COMPARED_DEPTH = 20
 
 OnProgress = Callable[[int, int], None]
 """Told how many of how many chunks have vectors. An exception it raises ends the build, which can be taken up again."""
-Search = Callable[[Index, SearchRequest], SearchResponse]
 
 
-class Reembedding:
+class Generations:
     """The generations of one index."""
 
-    def __init__(self, resources: Resources, index: Index) -> None:
-        self._resources = resources
-        self._store = resources.store
+    def __init__(self, workspace: Workspace, index: Index) -> None:
+        self._workspace = workspace
+        self._store = workspace.store
         self._index = index
-        self._user_id = index.user_id
 
-    def generations(self) -> list[EmbeddingGeneration]:
-        """All of them, oldest first."""
-        return self._store.generations.list(self._user_id, self._index.id)
+    def list(self) -> builtins.list[EmbeddingGeneration]:
+        """The embedding models whose vectors the index has, oldest first; one of them is searched."""
+        return self._store.generations.list(self._index.id)
 
     # --- building ---
 
     def build(self, model: str, on_progress: OnProgress | None = None) -> EmbeddingGeneration:
-        """Give every chunk a vector of `model` beside the one it has, or go on with that."""
-        space = self._resources.named_space(model)
-        generation = self._store.generations.add(self._user_id, self._index.id, space)
+        """Give every chunk a vector of `model` (`provider:model`) beside the one it has, which is searched as before.
+
+        Called again it goes on where it was. `on_progress` is told how many of how many chunks are done.
+
+        Raises:
+            errors.ValidationError: there is no such model.
+            errors.IndexError: another process is at it, or the vectors were dropped meanwhile.
+            errors.ProviderError: the vendor refuses; what is embedded is kept.
+        """
+        space = self._workspace.models.named_space(model)
+        generation = self._store.generations.add(self._index.id, space)
         self._complete(generation, on_progress or _ignore)
-        return next(found for found in self.generations() if found.generation == generation.generation)
+        return next(found for found in self.list() if found.generation == generation.generation)
 
     def _complete(self, generation: EmbeddingGeneration, on_progress: OnProgress) -> None:
-        with self._store.generations.claim(self._user_id, self._index.id) as claimed:
+        with self._store.generations.claim(self._index.id) as claimed:
             if not claimed:
                 raise errors.IndexError(
                     f"Another process is re-embedding the index {self._index.name!r}. Let it finish, or stop it."
                 )
             for _ in range(MOST_ROUNDS):
-                missing = self._store.generations.missing(self._user_id, generation)
+                missing = self._store.generations.missing(generation)
                 if not missing:
                     return
                 self._embed_all(missing, generation, on_progress)
         raise _changing(self._index)
 
     def _embed_all(
-        self, document_ids: list[uuid.UUID], generation: EmbeddingGeneration, on_progress: OnProgress
+        self, document_ids: builtins.list[uuid.UUID], generation: EmbeddingGeneration, on_progress: OnProgress
     ) -> None:
         progress = self._present(generation).progress
         done, total = progress.done, progress.total
@@ -85,23 +92,20 @@ class Reembedding:
         self, document_id: uuid.UUID, generation: EmbeddingGeneration, on_progress: Callable[[int], None]
     ) -> int:
         """How many chunks have got their vectors: all of the document's, or none if it was replaced meanwhile."""
-        chunks = self._store.chunks.to_embed(self._user_id, document_id)
-        vectors = ingestion.embed_cached(
-            [ingestion.search_text(chunk) for chunk in chunks],
-            store=self._store,
-            user_id=self._user_id,
-            space=generation.space,
-            embedder=self._resources.embedder(generation.space),
-            on_progress=lambda done, _total: on_progress(done),
+        chunks = self._store.chunks.to_embed(document_id)
+        embedder = providers.CachedEmbedding(
+            self._workspace.models.embedder(generation.space),
+            generation.space,
+            self._store.embedding_cache,
+            on_progress,
         )
-        added = self._store.chunks.add_vectors(
-            self._user_id, document_id, generation.space, chunks=chunks, vectors=list(vectors)
-        )
+        vectors = embedder.get_text_embedding_batch([ingestion.search_text(chunk) for chunk in chunks])
+        added = self._store.chunks.add_vectors(document_id, generation.space, chunks=chunks, vectors=vectors)
         return len(chunks) if added else 0
 
     def _present(self, generation: EmbeddingGeneration) -> EmbeddingGeneration:
         """The generation as it is now. Raises IndexError if it was dropped: that is how a build is cancelled."""
-        for found in self.generations():
+        for found in self.list():
             if (found.generation, found.space) == (generation.generation, generation.space):
                 return found
         raise errors.IndexError(
@@ -110,15 +114,21 @@ class Reembedding:
 
     # --- choosing ---
 
-    def compare(self, questions_file: Path, search: Search, generation: int | None = None) -> GenerationComparison:
-        """Ask the questions of a file of the active generation and of another."""
+    def compare(self, questions_file: Path, generation: int | None = None) -> GenerationComparison:
+        """How the searched vectors and others (the latest built, unless named) serve the questions of a JSONL file.
+
+        Raises:
+            errors.SourceError: the file cannot be read.
+            errors.ValidationError: it has no question on a document of the index.
+            errors.IndexError: there are no other vectors, or not all of them.
+        """
         active, candidate = self._active(), self._beside(generation)
         if candidate.progress.done < candidate.progress.total:
             raise errors.IndexError(
                 f"Not every chunk has a vector of {candidate.space.name} yet. Finish the build first: "
                 f"pagelight reembed --model {candidate.space.name}"
             )
-        documents = self._store.documents.list(self._user_id, self._index.id)
+        documents = self._store.documents.list(self._index.id)
         present = {document.name for document in documents}
         asked = [question for question in evaluation.load_questions(questions_file) if question.is_scored]
         questions = [question for question in asked if question.file_name in present]
@@ -130,15 +140,13 @@ class Reembedding:
         return GenerationComparison(
             questions=len(questions),
             missing=tuple(sorted({question.file_name for question in asked} - present)),
-            active=self._score(active, questions, search),
-            candidate=self._score(candidate, questions, search),
+            active=self._score(active, questions),
+            candidate=self._score(candidate, questions),
         )
 
-    def _score(
-        self, generation: EmbeddingGeneration, questions: list[evaluation.Question], search: Search
-    ) -> GenerationScore:
+    def _score(self, generation: EmbeddingGeneration, questions: builtins.list[evaluation.Question]) -> GenerationScore:
         index = self._index.model_copy(update={"space": generation.space, "generation": generation.generation})
-        config = self._resources.config
+        config = self._workspace.config
         options = RetrievalOptions(
             top_k=COMPARED_DEPTH,
             min_score=0.0,
@@ -149,19 +157,23 @@ class Reembedding:
         rows = []
         for question in questions:
             request = SearchRequest(index_name=index.name, query=question.question, retrieval=options)
-            rows += evaluation.result_rows(question, search(index, request).results)
+            found = Asking(self._workspace, index, request).search(request.query)
+            rows += evaluation.result_rows(question, found.results)
         measures = evaluation.score(questions, rows, (COMPARED_AT,))
         return GenerationScore(
             generation=generation, recall_at_5=measures[f"recall@{COMPARED_AT}"], mrr=measures["mrr"]
         )
 
     def switch(self, generation: int | None = None) -> Index:
-        """Search with another generation from now on; documents that came since it was built are embedded first."""
+        """Search with other vectors (the latest built, unless named) from the next search on.
+
+        Documents that came since they were built are embedded first. Raises as `build`.
+        """
         return self._switch(self._beside(generation))
 
     def rollback(self) -> Index:
-        """Search with the generation that was searched before the last switch."""
-        for found in self.generations():
+        """Undo the last switch. Raises IndexError if there was none, or the earlier vectors were dropped."""
+        for found in self.list():
             if found.state is GenerationState.RETIRED:
                 return self._switch(found)
         raise errors.IndexError(
@@ -170,31 +182,35 @@ class Reembedding:
         )
 
     def _switch(self, generation: EmbeddingGeneration) -> Index:
-        self._resources.embedder(generation.space)  # raises here, and not in every search, if its key is missing
+        self._workspace.models.embedder(generation.space)  # raises here, and not in every search, if its key is missing
         for _ in range(MOST_ROUNDS):
-            switched = self._store.generations.switch(self._user_id, generation)
+            switched = self._store.generations.switch(generation)
             if switched is not None:
                 return switched
             self._complete(generation, _ignore)
         raise _changing(self._index)
 
-    def drop(self, generation: int | None = None) -> list[EmbeddingGeneration]:
-        """Remove the vectors of one generation that is not in use, or of all such; returns what was there."""
-        chosen = [found for found in self.generations() if found.state is not GenerationState.ACTIVE]
+    def drop(self, generation: int | None = None) -> builtins.list[EmbeddingGeneration]:
+        """Remove vectors that are not searched, all of them unless one is named; a build of them ends.
+
+        Raises:
+            errors.IndexError: the named ones are searched.
+        """
+        chosen = [found for found in self.list() if found.state is not GenerationState.ACTIVE]
         if generation is not None:
-            chosen = [found for found in self.generations() if found.generation == generation]
+            chosen = [found for found in self.list() if found.generation == generation]
             if not chosen:
                 raise _unknown(self._index, generation)
         for found in chosen:
-            self._store.generations.drop(self._user_id, found)
+            self._store.generations.drop(found)
         return chosen
 
     def _active(self) -> EmbeddingGeneration:
-        return next(found for found in self.generations() if found.state is GenerationState.ACTIVE)
+        return next(found for found in self.list() if found.state is GenerationState.ACTIVE)
 
     def _beside(self, generation: int | None) -> EmbeddingGeneration:
         """The generation of that number; without one, the latest that has not been searched yet."""
-        found = self.generations()
+        found = self.list()
         if generation is not None:
             found = [one for one in found if one.generation == generation]
             if not found:

@@ -1,0 +1,114 @@
+"""One index of one user, searched and asked as a request says: the way of every question, at every door.
+
+`HybridRetriever` → node postprocessors → `GroundedSynthesizer`, put together by LlamaIndex's `RetrieverQueryEngine`.
+"""
+
+import time
+from collections.abc import Sequence
+
+from llama_index.core import schema
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.llms import LLM
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.response_synthesizers import BaseSynthesizer
+
+from rag import answering, providers, retrieval
+from rag.engine.pages import Pages
+from rag.engine.workspace import Workspace
+from rag.types import (
+    AnswerOptions,
+    GenerationOptions,
+    Index,
+    RetrievalRequest,
+    Scope,
+    SearchResponse,
+    Usage,
+)
+
+
+class Asking:
+    """Builds the parts for one request, and searches with them."""
+
+    def __init__(self, workspace: Workspace, index: Index, request: RetrievalRequest) -> None:
+        self._workspace = workspace
+        self._index = index
+        self._options = request.retrieval
+        self._store = workspace.store
+        self.scope = Scope(
+            index_id=index.id,
+            filters=self._options.filters,
+            must_include=self._options.must_include,
+            must_include_mode=self._options.must_include_mode,
+        )
+        embedder = workspace.models.embedder(index.space, request.auth, request.embedding.provider_options)
+        self.embedder = providers.CachedEmbedding(embedder, index.space, self._store.embedding_cache)
+        self._llm = workspace.models.language_model() if self._options.needs_language_model else None
+
+    def retriever(self, depth: int | None = None) -> retrieval.HybridRetriever:
+        """Finds candidates, so many as the stages need or, for a retriever of its own, `depth`."""
+        return retrieval.HybridRetriever(
+            store=self._store,
+            space=self._index.space,
+            embedder=self.embedder,
+            scope=self.scope,
+            options=self._options,
+            depth=depth or retrieval.depth(self._options),
+            llm=self._llm,
+        )
+
+    def stages(self) -> list[BaseNodePostprocessor]:
+        """What becomes of the candidates."""
+        reranker = self._workspace.models.reranker
+        return retrieval.stages(self._options, store=self._store, reranker=reranker, llm=self._llm)
+
+    def synthesizer(
+        self,
+        llm: LLM | None,
+        *,
+        options: AnswerOptions | None = None,
+        generation: GenerationOptions | None = None,
+        streaming: bool = False,
+    ) -> answering.GroundedSynthesizer:
+        """Answers from what is left of them, by `llm` or in the documents' own words."""
+        return answering.GroundedSynthesizer(
+            llm=llm,
+            locate=Pages(self._workspace).locate,
+            reranker=self._workspace.models.reranker,
+            memory=self._store.caches,
+            options=options or AnswerOptions(),
+            generation=generation or GenerationOptions(),
+            streaming=streaming,
+        )
+
+    def engine(
+        self,
+        synthesizer: BaseSynthesizer,
+        *,
+        retriever: BaseRetriever | None = None,
+        postprocessors: Sequence[BaseNodePostprocessor] | None = None,
+    ) -> RetrieverQueryEngine:
+        """All of it, with other parts in the place of ours where they are given."""
+        stages = self.stages() if postprocessors is None else [*postprocessors]
+        return RetrieverQueryEngine(retriever or self.retriever(), synthesizer, stages)
+
+    def search(self, text: str) -> SearchResponse:
+        """What is found for a query, best first."""
+        started = time.perf_counter()
+        query = retrieval.Query(text)
+        nodes = self.engine(self.synthesizer(None)).retrieve(query)
+        return self.found(query, nodes, time.perf_counter() - started)
+
+    def found(self, query: retrieval.Query, nodes: Sequence[schema.NodeWithScore], seconds: float) -> SearchResponse:
+        """What a query engine found for `query`, and what it cost."""
+        hits, options = retrieval.to_hits(nodes), self._options
+        texts = [] if options.mode == "lexical" else [variant.text for variant in query.findings.variants]
+        return SearchResponse(
+            query=query.query_str,
+            top_k=options.top_k,
+            min_score=options.min_score,
+            mode=options.mode,
+            results=hits,
+            usage=Usage(embedding_tokens=sum(map(providers.count_tokens, texts)), latency_ms=seconds * 1000),
+            trace=retrieval.trace(query.findings, hits, options) if options.trace else None,
+        )

@@ -1,0 +1,92 @@
+"""Chats: conversations of one user over one index."""
+
+import uuid
+from collections.abc import Sequence
+from typing import Literal
+
+from rag.engine.questions import Questions
+from rag.engine.workspace import Workspace
+from rag.types import (
+    DEFAULT_INDEX,
+    AnswerRequest,
+    AnswerResponse,
+    ChatMessage,
+    Conversation,
+    Filters,
+    Message,
+    RetrievalOptions,
+)
+
+HISTORY_MESSAGES = 8
+"""Turns before a question that may say what it means."""
+
+
+class Chats:
+    """One user's chats."""
+
+    def __init__(self, workspace: Workspace, questions: Questions) -> None:
+        self._workspace = workspace
+        self._questions = questions
+
+    def start(
+        self, title: str, *, index_name: str = DEFAULT_INDEX, document_ids: Sequence[uuid.UUID] = ()
+    ) -> Conversation:
+        """A new chat over an index, or over some of its documents. Raises NotFoundError if there is no such index."""
+        index = self._workspace.asked_index(index_name)
+        return self._workspace.store.conversations.create(index.id, title=title, document_ids=document_ids)
+
+    def list(self, index_name: str = DEFAULT_INDEX) -> list[Conversation]:
+        """This user's chats, the latest first. Raises NotFoundError if there is no such index."""
+        return self._workspace.store.conversations.list(self._workspace.asked_index(index_name).id)
+
+    def get(self, conversation_id: uuid.UUID) -> Conversation:
+        """One chat. Raises NotFoundError."""
+        return self._workspace.store.conversations.get(conversation_id)
+
+    def messages(self, conversation_id: uuid.UUID) -> Sequence[ChatMessage]:
+        """A chat's turns in order. Raises NotFoundError."""
+        return self._workspace.store.conversations.messages(conversation_id)
+
+    def append(
+        self,
+        conversation_id: uuid.UUID,
+        role: Literal["user", "assistant"],
+        content: str,
+        response: AnswerResponse | None = None,
+    ) -> ChatMessage:
+        """Keep a turn. Raises NotFoundError."""
+        return self._workspace.store.conversations.append(
+            conversation_id, role=role, content=content, response=response
+        )
+
+    def request(
+        self, conversation_id: uuid.UUID, question: str, document_ids: Sequence[uuid.UUID] | None = None
+    ) -> AnswerRequest:
+        """A chat's next question with the turns before it, over `document_ids` or else the chat's own documents.
+
+        Raises:
+            errors.NotFoundError: there is no such chat.
+        """
+        conversation = self.get(conversation_id)
+        earlier = self.messages(conversation_id)[-HISTORY_MESSAGES:]
+        scope = conversation.document_ids if document_ids is None else tuple(document_ids)
+        return AnswerRequest(
+            index_name=str(conversation.index_id),
+            question=question,
+            history=tuple(Message(role=turn.role, content=turn.content) for turn in earlier),
+            retrieval=RetrievalOptions(filters=Filters(document_ids=scope)),
+        )
+
+    def ask(self, conversation_id: uuid.UUID, question: str) -> ChatMessage:
+        """Answer a chat's next question and keep both turns, or neither if it fails. Raises as `Questions.answer`."""
+        response = self._questions.answer(self.request(conversation_id, question))
+        self.append(conversation_id, "user", question)
+        return self.append(conversation_id, "assistant", response.answer, response)
+
+    def rename(self, conversation_id: uuid.UUID, title: str) -> None:
+        """Give a chat another title. Raises NotFoundError."""
+        self._workspace.store.conversations.rename(conversation_id, title)
+
+    def delete(self, conversation_id: uuid.UUID) -> None:
+        """Remove a chat and its turns. Raises NotFoundError."""
+        self._workspace.store.conversations.delete(conversation_id)

@@ -1,0 +1,156 @@
+"""A user's documents: taking files in, reading them, throwing them away and getting them back."""
+
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+
+from rag import errors
+from rag.engine.originals import FileContent, Originals, as_file, sha256_of
+from rag.engine.reading import Reader
+from rag.engine.workspace import Workspace
+from rag.types import DEFAULT_INDEX, Document, DocumentStatus, Index, OnProgress, ignore_progress
+
+
+class Documents:
+    """One user's documents in all indexes."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._originals = Originals(workspace)
+        self._reader = Reader(workspace)
+
+    def list(
+        self,
+        index_name: str = DEFAULT_INDEX,
+        *,
+        search: str | None = None,
+        in_trash: bool = False,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[Document]:
+        """Documents of an index, newest first; `search` looks in their names and titles. Raises NotFoundError."""
+        index = self._workspace.asked_index(index_name)
+        return self._workspace.store.documents.list(
+            index.id, search=search, in_trash=in_trash, limit=limit, offset=offset
+        )
+
+    def get(self, document_id: uuid.UUID) -> Document:
+        """One document, in the trash or not. Raises NotFoundError."""
+        return self._workspace.store.documents.get(document_id)
+
+    # --- taking in ---
+
+    def add(
+        self,
+        content: FileContent,
+        name: str,
+        *,
+        index_name: str = DEFAULT_INDEX,
+        password: str | None = None,
+        source: str | None = None,
+        enqueue: bool = True,
+    ) -> Document:
+        """Take a file in; a worker reads it unless `enqueue` is False: then call `process`.
+
+        An encrypted one without its password waits for it.
+
+        Raises:
+            errors.UnsupportedFileError: a kind of file that cannot be taken in.
+            errors.DuplicateError: the same content is in the index; `details` name it.
+            errors.PasswordError: the password is wrong.
+        """
+        index = self._workspace.ensure_index(index_name)
+        document = self._originals.keep(content, name, index, password=password, source=source)
+        return self._enqueue(document) if enqueue else document
+
+    def upload(
+        self,
+        content: FileContent,
+        name: str,
+        *,
+        index_name: str = DEFAULT_INDEX,
+        password: str | None = None,
+        key: str | None = None,
+    ) -> tuple[Document, bool]:
+        """Take a file in for a worker to read; the same file once more under the same `key` is the same document.
+
+        Returns the document, and whether it is new. Raises as `add`, and:
+            errors.ValidationError: another file came under this key.
+        """
+        with as_file(content) as path:
+            if key is None:
+                return self.add(path, name, index_name=index_name, password=password), True
+            return self._add_once(path, name, key, self._workspace.ensure_index(index_name), password)
+
+    def _add_once(self, path: Path, name: str, key: str, index: Index, password: str | None) -> tuple[Document, bool]:
+        documents = self._workspace.store.documents
+        known = documents.of_upload_key(key)
+        try:
+            document = known or self._enqueue(self._originals.keep(path, name, index, password=password))
+        except errors.DuplicateError:  # the same upload, sent twice at the same time
+            known = documents.of_upload_key(key)
+            if known is None:
+                raise
+            document = known
+        if known is None:
+            documents.keep_upload_key(document.id, key)
+        elif (known.index_id, known.sha256) != (index.id, sha256_of(path)):
+            raise errors.ValidationError(
+                "The idempotency key was used for another file. Send this one under a new key.",
+                details={"field": "Idempotency-Key", "document_id": str(known.id)},
+            )
+        return document, known is None
+
+    def _enqueue(self, document: Document) -> Document:
+        if document.status is DocumentStatus.QUEUED:
+            self._workspace.queue.enqueue(self._workspace.user_id, document.id)
+        return document
+
+    # --- reading ---
+
+    def unlock(self, document_id: uuid.UUID, password: str) -> Document:
+        """Give an encrypted document its password; it is read next. Raises PasswordError if it is wrong."""
+        self._originals.unlock(document_id, password)
+        return self.retry(document_id)
+
+    def retry(self, document_id: uuid.UUID) -> Document:
+        """Have a document read again. Raises NotFoundError if it is in the trash, or gone."""
+        return self._enqueue(self._workspace.store.documents.requeue(document_id))
+
+    def process(
+        self, document_id: uuid.UUID, on_progress: OnProgress = ignore_progress, *, again: bool = False
+    ) -> Document:
+        """Read a queued document here and now, or with `again` one that was read before; a failure is recorded on it.
+
+        Until it is done, and if it fails, what was read before is found.
+
+        Raises:
+            errors.NotFoundError: with `again`, it is in the trash, or gone.
+        """
+        if again:
+            self._workspace.store.documents.requeue(document_id)
+        return self._reader.read(document_id, on_progress)
+
+    # --- throwing away ---
+
+    def trash(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
+        """Put documents in the trash: out of every search at once, restorable. Returns those that were touched."""
+        return self._workspace.store.documents.trash(document_ids)
+
+    def restore(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
+        """Take documents out of the trash. Returns those that were touched."""
+        return self._workspace.store.documents.restore(document_ids)
+
+    def purge(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
+        """Remove documents in the trash for good, files included. Returns those that were touched."""
+        return self._originals.purge(document_ids)
+
+    # --- files ---
+
+    def original(self, document_id: uuid.UUID) -> Path:
+        """The file as it was uploaded."""
+        return self._workspace.files.local_path(document_id, "original")
+
+    def rendition(self, document_id: uuid.UUID) -> Path:
+        """The PDF that is parsed, shown and highlighted."""
+        return self._workspace.files.local_path(document_id, "rendition")

@@ -1,0 +1,147 @@
+"""The models that all users of a process share, each opened when first needed."""
+
+import threading
+from collections.abc import Mapping
+
+from llama_index.core.base.embeddings import base as embeddings
+from llama_index.core.llms import LLM
+
+from rag import errors, providers
+from rag.config import Config
+from rag.types import Auth, EmbeddingSpace, GenerationOptions, ProviderOptions
+
+OWN_AUTH = Auth()
+OWN_OPTIONS = ProviderOptions()
+"""Of a request that says nothing: keys and limits are those of the settings."""
+
+
+class Models:
+    """Embedding models, language models and the cross-encoder. What is given is used instead of what the settings say.
+
+    `registry` has the known providers.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        registry: providers.Registry,
+        *,
+        embedders: Mapping[EmbeddingSpace, embeddings.BaseEmbedding] | None = None,
+        llm: LLM | None = None,
+        reranker: providers.CrossEncoder | None = None,
+    ) -> None:
+        self._config = config
+        self._registry = registry
+        self._embedders = dict(embedders or {})
+        self._given = tuple(self._embedders)
+        self._preferred = next(iter(self._given), None)
+        self._llm = llm
+        self._reranker = reranker
+        self._lock = threading.RLock()
+
+    # --- embedding ---
+
+    def preferred_space(self) -> EmbeddingSpace:
+        """The embedding space of a new index: the first one given, else what the settings and keys allow."""
+        with self._lock:
+            if self._preferred is None:
+                self._preferred, embedder = self._registry.embedding_model(self._config, None)
+                self._embedders.setdefault(self._preferred, embedder)
+            return self._preferred
+
+    def named_space(self, model: str, auth: Auth = OWN_AUTH) -> EmbeddingSpace:
+        """The embedding space of a model that is named as `RAG_EMBED_MODEL` names one.
+
+        Raises:
+            errors.ValidationError: there is no such model.
+            errors.EmbeddingCapabilityError: the provider does not embed.
+            errors.ConfigError: its key is missing.
+        """
+        with self._lock:
+            for space in self._given:
+                if model == space.name:
+                    return space
+            try:
+                reached = self._config_for(model.partition(":")[0], auth, OWN_OPTIONS) if auth.api_key else self._config
+                named = reached.model_copy(update={"rag_embed_model": model})
+                space, embedder = self._registry.embedding_model(named, None)
+            except errors.ConfigError as error:
+                if isinstance(error.__cause__, errors.ValidationError):  # it is no setting that is wrong
+                    raise error.__cause__ from None
+                raise
+            if not auth.api_key:
+                self._embedders.setdefault(space, embedder)
+            return space
+
+    def embedder(
+        self, space: EmbeddingSpace, auth: Auth = OWN_AUTH, options: ProviderOptions = OWN_OPTIONS
+    ) -> embeddings.BaseEmbedding:
+        """The model of `space`; one opened with a request's own key or limits is for that request only.
+
+        Raises:
+            errors.ConfigError: its provider has no key here.
+            errors.EmbeddingCapabilityError: its provider is not known here, or cannot embed as asked.
+        """
+        with self._lock:
+            if space not in self._embedders and space.provider not in self._registry.embedding_providers():
+                raise errors.EmbeddingCapabilityError(
+                    f"The index was embedded by {space.provider!r}, which is not known here. Register it again, or "
+                    "re-embed the index with another model.",
+                    details={"provider": space.provider},
+                )
+            if space not in self._given and (auth.api_key or options.model_fields_set):
+                return self._registry.embedding_model(self._config_for(space.provider, auth, options), space)[1]
+            if space not in self._embedders:
+                _, self._embedders[space] = self._registry.embedding_model(self._config, space)
+            return self._embedders[space]
+
+    def forget_provider(self, name: str) -> None:
+        """Open the provider's embedding models anew when they are needed next: another adapter bears its name."""
+        with self._lock:
+            for space in [space for space in self._embedders if space.provider == name and space not in self._given]:
+                del self._embedders[space]
+
+    def is_embedded(self, space: EmbeddingSpace) -> bool:
+        """Whether the model of `space` runs in this process and costs nothing."""
+        return space.provider == providers.LOCAL.name
+
+    # --- writing and reranking ---
+
+    def language_model(self, options: GenerationOptions | None = None) -> LLM | None:
+        """The model that writes answers; None means the extractive answerer.
+
+        Raises:
+            errors.ValidationError: the options have a key, but name no provider that it is for.
+        """
+        if self._llm:
+            return self._llm
+        options = options or GenerationOptions()
+        if options.auth.api_key and not options.provider:
+            raise errors.ValidationError(
+                "generation.provider is missing: name the provider that generation.auth is for.",
+                details={"field": "generation.provider"},
+            )
+        config = self._config_for(options.provider, options.auth, options.provider_options)
+        return self._registry.language_model(config, options)
+
+    def takes_key(self, provider_name: str) -> bool:
+        """Whether a provider is reached with a key."""
+        return self._registry.provider(provider_name).key_setting is not None
+
+    @property
+    def reranker(self) -> providers.CrossEncoder:
+        """The embedded cross-encoder."""
+        with self._lock:
+            if self._reranker is None:
+                self._reranker = providers.CrossEncoder(self._config)
+            return self._reranker
+
+    def _config_for(self, provider_name: str | None, auth: Auth, options: ProviderOptions) -> Config:
+        """The settings with a request's own key for one provider, and its own limits."""
+        limits = options.model_dump(include={"timeout_seconds", "max_retries"}, exclude_none=True)
+        changes: dict[str, object] = {f"provider_{name}": value for name, value in limits.items()}
+        if auth.api_key and provider_name and provider_name != providers.EXTRACTIVE:
+            setting = self._registry.provider(provider_name).key_setting
+            if setting is not None:  # the embedded model needs no key, and is given none
+                changes[setting] = auth.api_key
+        return self._config.model_copy(update=changes) if changes else self._config

@@ -1,0 +1,132 @@
+"""The files that documents are made of: kept as they came, opened by their password, removed for good."""
+
+import hashlib
+import io
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePath
+from typing import BinaryIO
+
+from rag import errors, parsing
+from rag.engine.workspace import Workspace
+from rag.types import Document, DocumentStatus, Index
+
+FileContent = Path | bytes | BinaryIO
+
+
+class Originals:
+    """One user's files as they came."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def keep(
+        self,
+        content: FileContent,
+        name: str,
+        index: Index,
+        *,
+        password: str | None = None,
+        source: str | None = None,
+        mime_type: str | None = None,
+        follows_source: bool = False,
+        in_trash: bool = False,
+    ) -> Document:
+        """Keep a file as a document to be read; an encrypted one without its password waits for it.
+
+        `mime_type` is what the document was where it comes from, if that is not what the file's content tells. One
+        that `follows_source` may have the content of another; one `in_trash` waits to take an older one's place.
+
+        Raises:
+            errors.UnsupportedFileError: a kind of file that cannot be taken in.
+            errors.DuplicateError: the same content is in the index; `details` name it.
+            errors.PasswordError: the password is wrong.
+        """
+        with as_file(content) as path:
+            self._check_size(path, name)
+            detected = parsing.detect_mime_type(path, name)
+            is_locked = parsing.needs_password(path)
+            document_id = uuid.uuid4()
+            if is_locked and password is not None:
+                self._keep_decrypted(document_id, path, password)
+            self._workspace.files.put(document_id, "original", path)
+            try:
+                return self._workspace.store.documents.add(
+                    index.id,
+                    document_id=document_id,
+                    name=_display_name(name),
+                    mime_type=mime_type or detected,
+                    sha256=sha256_of(path),
+                    size=path.stat().st_size,
+                    source=source,
+                    status=DocumentStatus.NEEDS_PASSWORD if is_locked and password is None else DocumentStatus.QUEUED,
+                    follows_source=follows_source,
+                    in_trash=in_trash,
+                )
+            except errors.Error:
+                self._workspace.files.delete(document_id)
+                raise
+
+    def unlock(self, document_id: uuid.UUID, password: str) -> None:
+        """Open an encrypted document that waits for its password.
+
+        Raises:
+            errors.PasswordError: the password is wrong.
+        """
+        original = self._workspace.files.local_path(document_id, "original")
+        self._keep_decrypted(document_id, original, password)
+
+    def purge(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
+        """Remove documents in the trash for good, files included; returns those that were touched."""
+        purged = self._workspace.store.documents.purge(document_ids)
+        for document_id in purged:
+            self._workspace.files.delete(document_id)
+        return purged
+
+    def _check_size(self, path: Path, name: str) -> None:
+        limit = self._workspace.config.rag_parsing.max_file_mb
+        size = path.stat().st_size
+        if size == 0:
+            raise errors.UnreadableFileError(f"{name} is empty. Check the file and upload it again.")
+        if size > limit * 1024 * 1024:
+            raise errors.ValidationError(
+                f"{name} has {size / 1024 / 1024:.0f} MB, more than the limit of {limit} MB. "
+                "Split it, or raise RAG_PARSING__MAX_FILE_MB."
+            )
+
+    def _keep_decrypted(self, document_id: uuid.UUID, path: Path, password: str) -> None:
+        with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
+            decrypted = Path(folder) / "decrypted.pdf"
+            parsing.decrypt(path, decrypted, password)
+            self._workspace.files.put(document_id, "rendition", decrypted)
+
+
+@contextmanager
+def as_file(content: FileContent) -> Iterator[Path]:
+    """`content` as a file on disk; what is not one already is spooled to a temporary file."""
+    if isinstance(content, Path):
+        if not content.is_file():
+            raise errors.SourceError(f"There is no file {content}. Check the path.", details={"path": str(content)})
+        yield content
+        return
+    with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
+        path = Path(folder) / "upload"
+        stream = io.BytesIO(content) if isinstance(content, bytes) else content
+        with path.open("wb") as target:
+            shutil.copyfileobj(stream, target)
+        yield path
+
+
+def sha256_of(path: Path) -> str:
+    """The file's SHA-256 in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _display_name(name: str) -> str:
+    """The last part of a client's file name, without control characters."""
+    last = PurePath(name.replace("\\", "/")).name
+    return "".join(char for char in last if char.isprintable()).strip() or "unnamed"

@@ -1,0 +1,138 @@
+"""Questions: what is found for them, what is answered, and why."""
+
+import contextlib
+import time
+import uuid
+from collections.abc import Generator, Mapping
+from typing import Any
+
+from rag import answering, errors, retrieval
+from rag.engine.asking import Asking
+from rag.engine.explanation import Explainer
+from rag.engine.requests import own_key, parse, with_own_key, within
+from rag.engine.workspace import Workspace
+from rag.types import (
+    AnswerEvent,
+    AnswerOptions,
+    AnswerRequest,
+    AnswerResponse,
+    AnswerToken,
+    Explanation,
+    GenerationOptions,
+    RetrievalSummary,
+    SearchRequest,
+    SearchResponse,
+)
+
+QUESTION_TOP_K = 5
+"""Places that a bare question is answered from."""
+
+
+class Questions:
+    """What one user can ask."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def search(self, request: SearchRequest | Mapping[str, Any]) -> SearchResponse:
+        """Find the places that fit a query, best first.
+
+        Raises:
+            errors.ValidationError: the request is malformed.
+            errors.NotFoundError: there is no such index.
+            errors.AuthError: the provider that embeds the query refuses the request's own key.
+            errors.ProviderError: that provider refuses or is down.
+        """
+        request = parse(SearchRequest, request)
+        with own_key(request.auth):
+            return self._asking(request).search(request.query)
+
+    def answer(
+        self, request: AnswerRequest | Mapping[str, Any] | str, document_id: uuid.UUID | str | None = None
+    ) -> AnswerResponse:
+        """Answer a question from the documents, every claim cited; `contexts` of the answer are the cited hits.
+
+        A bare question is answered from the best five places of the default index. `document_id` narrows the search.
+
+        Raises:
+            errors.ValidationError: the request is malformed.
+            errors.NotFoundError: there is no such index.
+            errors.AuthError: a provider refuses the request's own key.
+            errors.ProviderError: a provider refuses or is down.
+        """
+        if isinstance(request, str):
+            request = {"question": request, "retrieval": {"top_k": QUESTION_TOP_K}}
+        asked = parse(AnswerRequest, request)
+        return answering.whole(self.stream(within(asked, document_id) if document_id else asked))
+
+    def stream(self, request: AnswerRequest | Mapping[str, Any]) -> Generator[AnswerEvent, None, None]:
+        """Pieces of the answer as they come, then the checked answer, which replaces them. Raises as `answer`."""
+        request = parse(AnswerRequest, request)
+        started = time.perf_counter()
+        generation = self._generation(request)
+        llm = self._workspace.models.language_model(generation)
+        with own_key(generation.auth):
+            query = retrieval.Query(answering.condense(request.question, request.history, llm))
+        asking = self._asking(request)
+        synthesizer = asking.synthesizer(llm, options=request.options, generation=generation, streaming=True)
+        with own_key(request.auth):
+            response = asking.engine(synthesizer).query(query)
+        if not isinstance(response, answering.GroundedStream):
+            raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
+        found = asking.found(query, response.source_nodes, time.perf_counter() - started)
+        return with_own_key(_events(response, found), generation.auth)
+
+    def explain(self, request: SearchRequest | Mapping[str, Any], passage: str) -> Explanation:
+        """Why some words of a document are, or are not, among what an answer to the request's query is made from.
+
+        Raises:
+            errors.ValidationError: `passage` is empty.
+        """
+        request = parse(SearchRequest, request)
+        if not passage.split():
+            raise errors.ValidationError("The passage is empty. Give some words as they stand in the document.")
+        explainer = Explainer(self._workspace.store, self._asking(request, trace=True), request)
+        return explainer.explain(passage, context_tokens=AnswerOptions().max_context_tokens)
+
+    @property
+    def has_language_model(self) -> bool:
+        """Whether a language model writes the answers; without one they are quotes."""
+        return self._workspace.models.language_model() is not None
+
+    def _asking(self, request: SearchRequest | AnswerRequest, *, trace: bool = False) -> Asking:
+        if trace:
+            options = request.retrieval.model_copy(update={"trace": True})
+            request = request.model_copy(update={"retrieval": options})
+        return Asking(self._workspace, self._workspace.asked_index(request.index_name), request)
+
+    def _generation(self, request: AnswerRequest) -> GenerationOptions:
+        """With the request's key where it can only be meant for the provider that writes, too: never for another."""
+        generation = request.generation
+        if generation.auth.api_key or not generation.provider or not request.auth.api_key:
+            return generation
+        embeds = self._workspace.asked_index(request.index_name).space.provider
+        is_meant = embeds == generation.provider or not self._workspace.models.takes_key(embeds)
+        return generation.model_copy(update={"auth": request.auth}) if is_meant else generation
+
+
+def _events(response: answering.GroundedStream, found: SearchResponse) -> Generator[AnswerEvent, None, None]:
+    """The pieces of an answer, and at the end the answer with what its search was and cost."""
+    with contextlib.closing(response.response_gen):
+        for text in response.response_gen:
+            yield AnswerToken(text=text)
+    if response.answer is None:
+        raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
+    usage = response.answer.usage
+    yield response.answer.model_copy(
+        update={
+            "retrieval": RetrievalSummary(
+                top_k=found.top_k, min_score=found.min_score, mode=found.mode, returned=len(found.results)
+            ),
+            "usage": usage.model_copy(
+                update={
+                    "embedding_tokens": found.usage.embedding_tokens,
+                    "latency_ms": found.usage.latency_ms + usage.latency_ms,
+                }
+            ),
+        }
+    )

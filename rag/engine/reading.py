@@ -1,0 +1,96 @@
+"""Reading a user's queued documents until they are searchable."""
+
+import functools
+import logging
+import uuid
+from collections.abc import Callable, Sequence
+
+from rag import errors, ingestion
+from rag.engine.models import OWN_AUTH, OWN_OPTIONS
+from rag.engine.workspace import Workspace
+from rag.types import (
+    UNFINISHED,
+    Auth,
+    Document,
+    DocumentStatus,
+    OnProgress,
+    ProviderOptions,
+    TextBlock,
+    ignore_progress,
+)
+
+logger = logging.getLogger(__name__)
+
+
+class Reader:
+    """Reads documents of one user, each into the index it is in."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def read(
+        self,
+        document_id: uuid.UUID,
+        on_progress: OnProgress = ignore_progress,
+        *,
+        max_chunks: int | None = None,
+        auth: Auth = OWN_AUTH,
+        options: ProviderOptions = OWN_OPTIONS,
+    ) -> Document:
+        """Read a queued document until it is ready or has failed; a failure is recorded, not raised.
+
+        Does nothing when another process is at it. `auth` and `options` are for the provider that embeds.
+        """
+        documents = self._workspace.store.documents
+        with documents.claim(document_id) as claimed:
+            document = documents.get(document_id)
+            if not claimed or document.status not in UNFINISHED:
+                return document
+            try:
+                record = self._recorder(document_id, on_progress)
+                ingest = functools.partial(self._ingestion, document, auth, options)
+                self._in_its_space(document, lambda: ingest().run(document, record, max_chunks=max_chunks))
+            except errors.Error as error:
+                logger.warning("document %s failed: %s", document_id, error.code)
+                documents.fail(document_id, error.code, error.message)
+        return documents.get(document_id)
+
+    def index_blocks(self, document_id: uuid.UUID, blocks: Sequence[TextBlock]) -> Document:
+        """Make a document searchable by blocks that the caller parsed."""
+        document = self._workspace.store.documents.get(document_id)
+        parsed = ingestion.from_blocks(document, blocks)
+        record = self._recorder(document_id, ignore_progress)
+        self._in_its_space(document, lambda: self._ingestion(document).index(document, parsed, record))
+        return self._workspace.store.documents.get(document_id)
+
+    def _in_its_space(self, document: Document, work: Callable[[], None]) -> None:
+        """Do `work`, and once more if meanwhile the index has been switched to another embedding model."""
+        indexes = self._workspace.store.indexes
+        before = indexes.get_by_id(document.index_id).space
+        try:
+            work()
+        except errors.IndexError:
+            if indexes.get_by_id(document.index_id).space == before:
+                raise
+            work()
+
+    def _ingestion(
+        self, document: Document, auth: Auth = OWN_AUTH, options: ProviderOptions = OWN_OPTIONS
+    ) -> ingestion.Ingestion:
+        index = self._workspace.store.indexes.get_by_id(document.index_id)
+        return ingestion.Ingestion(
+            config=self._workspace.config,
+            store=self._workspace.store,
+            files=self._workspace.files,
+            index=index,
+            embedder=self._workspace.models.embedder(index.space, auth, options),
+        )
+
+    def _recorder(self, document_id: uuid.UUID, on_progress: OnProgress) -> OnProgress:
+        """Progress goes to the document's row, for every page and process to see, and to the caller."""
+
+        def record(stage: str, done: int, total: int) -> None:
+            self._workspace.store.documents.update_progress(document_id, DocumentStatus(stage), done, total)
+            on_progress(stage, done, total)
+
+        return record

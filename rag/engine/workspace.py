@@ -1,0 +1,86 @@
+"""One user's part of what a process shares."""
+
+import uuid
+
+from rag import errors
+from rag.config import Config
+from rag.engine.models import Models
+from rag.engine.resources import Resources
+from rag.store import Queue, UserFiles, UserStore
+from rag.types import DEFAULT_INDEX, Index
+
+
+class Workspace:
+    """A user's rows and files, and the models and the queue that work on them. The user is bound here, once."""
+
+    def __init__(self, resources: Resources, user_id: str) -> None:
+        if not user_id:
+            raise errors.ValidationError("A user is needed: user_id is empty.")
+        self._resources = resources
+        self.user_id = user_id
+
+    @property
+    def config(self) -> Config:
+        """The settings in force."""
+        return self._resources.config
+
+    @property
+    def models(self) -> Models:
+        """The models."""
+        return self._resources.models
+
+    @property
+    def store(self) -> UserStore:
+        """What the user has in the database, which is opened if need be."""
+        return self._resources.store.of(self.user_id)
+
+    @property
+    def files(self) -> UserFiles:
+        """The user's originals and renditions."""
+        return self._resources.files.of(self.user_id)
+
+    @property
+    def queue(self) -> Queue:
+        """Where work for the background is put."""
+        return self._resources.store.queue
+
+    def find_index(self, name: str) -> Index:
+        """The index of this name or id. Raises NotFoundError."""
+        try:
+            return self.store.indexes.get(name)
+        except errors.NotFoundError:
+            if not _is_uuid(name):
+                raise
+            return self.store.indexes.get_by_id(uuid.UUID(name))
+
+    def ensure_index(self, name: str) -> Index:
+        """The index of this name or id, made empty if there is none.
+
+        Raises:
+            errors.IndexError: `RAG_EMBED_MODEL` names another embedding model than the one its documents have.
+        """
+        try:
+            index = self.find_index(name)
+        except errors.NotFoundError:
+            return self._make_index(name)
+        if self.config.rag_embed_model and self.models.preferred_space() != index.space:
+            return self._make_index(index.name)
+        return index
+
+    def asked_index(self, name: str) -> Index:
+        """The index that a request names: it is not made by asking, but for the default one.
+
+        An index of another name is searched with the model that it was built with, whatever `RAG_EMBED_MODEL` says.
+        """
+        return self.ensure_index(name) if name == DEFAULT_INDEX else self.find_index(name)
+
+    def _make_index(self, name: str) -> Index:
+        return self.store.indexes.ensure(name, self.models.preferred_space(), self.config.rag_chunking)
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        uuid.UUID(text)
+    except ValueError:
+        return False
+    return True

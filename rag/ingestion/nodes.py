@@ -1,0 +1,167 @@
+"""Parsed files and chunks in LlamaIndex's words: documents, nodes, and a node parser of our own."""
+
+import bisect
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core import schema
+from llama_index.core.node_parser import NodeParser
+
+from rag import errors
+from rag.ingestion.chunking import search_text, split_blocks
+from rag.types import Chunk, ChunkingOptions, Line, ParsedDocument, lines_text
+
+
+class FileDocument(schema.Document):
+    """A file as it was parsed: `parsed` has its pages and blocks, the document's text is that of all their lines."""
+
+    name: str
+    parsed: ParsedDocument
+
+    @classmethod
+    def of(cls, document_id: uuid.UUID, name: str, parsed: ParsedDocument) -> "FileDocument":
+        """The document of this id and file name."""
+        metadata = {"file_name": name, "title": parsed.title}
+        return cls(
+            id_=str(document_id),
+            name=name,
+            parsed=parsed,
+            text=lines_text(_lines(parsed)),
+            metadata={key: value for key, value in metadata.items() if value},
+        )
+
+    @classmethod
+    def class_name(cls) -> str:
+        """As LlamaIndex names components."""
+        return "FileDocument"
+
+
+def _lines(parsed: ParsedDocument) -> list[Line]:
+    return [line for block in parsed.blocks for line in block.to_lines()]
+
+
+class ChunkNode(schema.TextNode):
+    """A chunk as a node. `chunk` has its lines with their pages and boxes; what is embedded has its context, too."""
+
+    chunk: Chunk
+
+    @classmethod
+    def of(cls, chunk: Chunk) -> "ChunkNode":
+        """The node of a chunk: its id and text, and in the metadata where it stands, which nobody embeds."""
+        metadata = {
+            "page_number": chunk.page_number,
+            "line_start": chunk.line_start,
+            "line_end": chunk.line_end,
+            "bbox": [*chunk.bbox],
+            "section": chunk.section,
+        }
+        return cls(
+            id_=str(chunk.id),
+            chunk=chunk,
+            text=chunk.text,
+            metadata=metadata,
+            excluded_embed_metadata_keys=[*metadata],
+            excluded_llm_metadata_keys=[*metadata],
+        )
+
+    @classmethod
+    def class_name(cls) -> str:
+        """As LlamaIndex names components."""
+        return "ChunkNode"
+
+    def get_content(self, metadata_mode: schema.MetadataMode = schema.MetadataMode.NONE) -> str:
+        """The chunk's text; for the embedder the context header and the text with words made whole again."""
+        if metadata_mode is schema.MetadataMode.EMBED:
+            return search_text(self.chunk)
+        return self.text
+
+
+class BlockNodeParser(NodeParser):
+    """Cuts the blocks of a `FileDocument` into chunks; see `rag.ingestion.chunking`."""
+
+    options: ChunkingOptions = ChunkingOptions()
+
+    @classmethod
+    def class_name(cls) -> str:
+        """As LlamaIndex names components."""
+        return "BlockNodeParser"
+
+    def _parse_nodes(
+        self, nodes: Sequence[schema.BaseNode], show_progress: bool = False, **_: Any
+    ) -> list[schema.BaseNode]:
+        return [node for document in nodes for node in self._cut(document)]
+
+    def _cut(self, document: schema.BaseNode) -> list[ChunkNode]:
+        if not isinstance(document, FileDocument):
+            raise errors.ValidationError(
+                f"BlockNodeParser cuts files that Pagelight has parsed, not a {document.class_name()}. Use one of "
+                "LlamaIndex's own node parsers."
+            )
+        chunks = split_blocks(
+            document.parsed.blocks,
+            document_id=uuid.UUID(document.id_),
+            name=document.name,
+            title=document.parsed.title,
+            options=self.options,
+        )
+        nodes = [ChunkNode.of(chunk) for chunk in chunks]
+        source = document.as_related_node_info()
+        for node in nodes:
+            node.relationships[schema.NodeRelationship.SOURCE] = source
+        return nodes
+
+    def _postprocess_parsed_nodes(
+        self, nodes: list[schema.BaseNode], parent_doc_map: dict[str, schema.Document]
+    ) -> list[schema.BaseNode]:
+        """Only the neighbours: where a chunk stands is known, and need not be looked for in the text."""
+        related = [node.as_related_node_info() for node in nodes]
+        for place, node in enumerate(nodes):
+            if place:
+                node.relationships[schema.NodeRelationship.PREVIOUS] = related[place - 1]
+            if place + 1 < len(nodes):
+                node.relationships[schema.NodeRelationship.NEXT] = related[place + 1]
+        return nodes
+
+
+def chunks_of(document: FileDocument, nodes: Sequence[schema.BaseNode]) -> list[Chunk]:
+    """The chunks of a document's nodes, in their order, numbered from 0.
+
+    A node of another parser than ours becomes a chunk of the lines that its text stands in.
+
+    Raises:
+        errors.ValidationError: a node's text does not stand in the document, so it could not be shown there.
+    """
+    lines = _PlacedLines(document)
+    chunks = [node.chunk if isinstance(node, ChunkNode) else lines.chunk(node) for node in nodes]
+    return [chunk.model_copy(update={"ordinal": ordinal}) for ordinal, chunk in enumerate(chunks)]
+
+
+class _PlacedLines:
+    """A document's lines by where they begin in its text."""
+
+    def __init__(self, document: FileDocument) -> None:
+        self._document = document
+        self._lines = _lines(document.parsed)
+        self._starts: list[int] = []
+        position = 0
+        for index, line in enumerate(self._lines):
+            position += (2 if line.starts_block else 1) if index else 0
+            self._starts.append(position)
+            position += len(line.text)
+
+    def chunk(self, node: schema.BaseNode) -> Chunk:
+        """The chunk of the lines that a node's text touches."""
+        text = node.get_content(metadata_mode=schema.MetadataMode.NONE)
+        known = node.start_char_idx if isinstance(node, schema.TextNode) else None
+        start = self._document.text.find(text) if known is None else known
+        if start < 0 or not text.strip():
+            raise errors.ValidationError(
+                f"The node parser made a node whose text does not stand in {self._document.name}, so its place cannot "
+                "be shown. Use a parser that cuts the text and does not change it."
+            )
+        first = bisect.bisect_right(self._starts, start) - 1
+        end = bisect.bisect_left(self._starts, start + len(text))
+        touched = [line for line in self._lines[first:end] if line.text.strip()]
+        document_id = uuid.UUID(self._document.id_)
+        return Chunk(id=uuid.uuid4(), document_id=document_id, ordinal=0, lines=tuple(touched))

@@ -1,0 +1,75 @@
+"""Hits in LlamaIndex's words: nodes with a score, and back."""
+
+import uuid
+from collections.abc import Iterable
+
+from llama_index.core import schema
+
+from rag.types import Chunk, Hit, Line, Passage, Rect
+
+NOWHERE = Rect(0.0, 0.0, 0.0, 0.0)
+"""The box of a line whose place on a page nobody knows."""
+
+
+class HitNode(schema.TextNode):
+    """A hit as LlamaIndex hands it on: its text is that of the passage, its score stands beside it."""
+
+    hit: Hit
+
+    @classmethod
+    def of(cls, hit: Hit) -> schema.NodeWithScore:
+        """The node of a hit. Where it stands is in the metadata; of that, a model sees only document and page."""
+        metadata = {
+            "document_id": str(hit.chunk.document_id),
+            "file_name": hit.document_name,
+            "mime_type": hit.mime_type,
+            "page_number": hit.passage.page_number,
+            "line_start": hit.passage.line_start,
+            "line_end": hit.passage.line_end,
+            "section": hit.chunk.section,
+        }
+        node = cls.model_construct(
+            id_=str(hit.chunk.id),
+            hit=hit,
+            text=hit.passage.text,
+            metadata=metadata,
+            excluded_embed_metadata_keys=[*metadata],
+            excluded_llm_metadata_keys=[key for key in metadata if key not in ("file_name", "page_number")],
+        )
+        return schema.NodeWithScore(node=node, score=hit.final_score)
+
+    @classmethod
+    def class_name(cls) -> str:
+        """As LlamaIndex names components."""
+        return "HitNode"
+
+
+def to_hits(nodes: Iterable[schema.NodeWithScore]) -> tuple[Hit, ...]:
+    """The hits of nodes in their order, each with its node's score."""
+    return tuple(_hit(found.node, found.score or 0.0) for found in nodes)
+
+
+def _hit(node: schema.BaseNode, score: float) -> Hit:
+    if isinstance(node, HitNode):
+        return node.hit if node.hit.final_score == score else node.hit.model_copy(update={"final_score": score})
+    return _foreign(node, score)
+
+
+def _foreign(node: schema.BaseNode, score: float) -> Hit:
+    """A hit of another retriever than ours: its text can be quoted, but has no place on a page that we know."""
+    name = str(node.metadata.get("file_name") or node.node_id)
+    page = str(node.metadata.get("page_number") or node.metadata.get("page_label"))
+    number = max(int(page), 1) if page.isdecimal() else 1
+    texts = node.get_content(metadata_mode=schema.MetadataMode.NONE).split("\n")
+    lines = tuple(
+        Line(number=place, page_number=number, bbox=NOWHERE, text=text, starts_block=place == 1)
+        for place, text in enumerate(texts, start=1)
+    )
+    document_id, chunk_id = (uuid.uuid5(uuid.NAMESPACE_OID, key) for key in (node.ref_doc_id or name, node.node_id))
+    return Hit(
+        chunk=Chunk(id=chunk_id, document_id=document_id, ordinal=0, lines=lines),
+        passage=Passage(document_id=document_id, lines=lines),
+        document_name=name,
+        mime_type=str(node.metadata.get("mime_type") or "text/plain"),
+        final_score=score,
+    )

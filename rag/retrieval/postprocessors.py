@@ -1,0 +1,160 @@
+"""What happens to candidates between the search and the answer, each stage a LlamaIndex node postprocessor.
+
+Any of them can be left out, and others put between them: they take and give nodes with scores. Nodes of other
+retrievers than ours keep their own order and text where a stage needs to know a chunk's place.
+"""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from llama_index.core import schema
+from llama_index.core.llms import LLM
+from llama_index.core.postprocessor import SimilarityPostprocessor
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+
+from rag.retrieval.completions import Completions
+from rag.retrieval.diversity import maximal_marginal_relevance
+from rag.retrieval.nodes import HitNode, to_hits
+from rag.retrieval.places import Place, around, gather_places
+from rag.retrieval.query import Query
+from rag.retrieval.reranking import ModelReranker, Reranker
+from rag.store import UserStore
+from rag.types import Hit, Passage, RetrievalOptions
+
+Nodes = list[schema.NodeWithScore]
+
+PER_PLACE = 4
+"""Chunks looked at for each place asked for: several may lie on the same pages."""
+SPARE = 5
+"""Chunks looked at beside those asked for, since one may just be deleted."""
+
+
+def depth(options: RetrievalOptions) -> int:
+    """How many candidates the stages look at: hardly more than are asked for where each chunk is a place of its own."""
+    each_counts = options.passage == "chunk" and not options.diversity
+    places = options.top_k + SPARE if each_counts else options.top_k * PER_PLACE
+    return max(places, options.rerank.top_n if options.rerank.enabled else 0)
+
+
+def stages(
+    options: RetrievalOptions, *, store: UserStore, reranker: Reranker, llm: LLM | None = None
+) -> list[BaseNodePostprocessor]:
+    """What the options ask for, in its order: order anew, note the scores, drop the low, vary, gather or cut."""
+    found: list[BaseNodePostprocessor] = []
+    if options.rerank.enabled:
+        by_model = llm is not None and options.rerank.by == "llm"
+        judge = ModelReranker(Completions(llm, store.caches)) if by_model and llm else reranker
+        found.append(Rerank(reranker=judge, top_n=options.rerank.top_n))
+    if options.trace:
+        found.append(NoteScores())
+    found.append(SimilarityPostprocessor(similarity_cutoff=options.min_score))
+    if options.diversity:
+        found.append(Diversity(store=store, diversity=options.diversity))
+    if options.passage == "pages":
+        found.append(Pages(store=store, top_k=options.top_k))
+    else:
+        found.append(First(top_k=options.top_k))
+    return found
+
+
+class Rerank(BaseNodePostprocessor):
+    """Scores the first `top_n` anew, by a cross-encoder or a language model: the mean of both scores counts.
+
+    What the reranker did not see counts as unfit: it must not overtake what was seen and found wanting.
+    """
+
+    reranker: Any
+    top_n: int
+
+    def _postprocess_nodes(self, nodes: Nodes, query_bundle: schema.QueryBundle | None = None) -> Nodes:
+        query = query_bundle.query_str if query_bundle else ""
+        scores = self.reranker.scores(query, [_read(found.node) for found in nodes[: self.top_n]])
+        scored = [_reranked(found, score) for found, score in zip(nodes, scores, strict=False)]
+        scored += [_reranked(found, None) for found in nodes[len(scores) :]]
+        return sorted(scored, key=lambda found: -(found.score or 0.0))
+
+
+def _read(node: schema.BaseNode) -> str:
+    """A chunk with its context, as a reranker reads it."""
+    if isinstance(node, HitNode):
+        return f"{node.hit.chunk.context}\n{node.hit.chunk.text}"
+    return node.get_content(metadata_mode=schema.MetadataMode.NONE)
+
+
+def _reranked(found: schema.NodeWithScore, score: float | None) -> schema.NodeWithScore:
+    mean = ((found.score or 0.0) + (score or 0.0)) / 2
+    if not isinstance(found.node, HitNode):
+        return schema.NodeWithScore(node=found.node, score=mean)
+    return HitNode.of(found.node.hit.model_copy(update={"final_score": mean, "rerank_score": score}))
+
+
+class NoteScores(BaseNodePostprocessor):
+    """Changes nothing; the query remembers the scores that decide from here on, for its trace."""
+
+    def _postprocess_nodes(self, nodes: Nodes, query_bundle: schema.QueryBundle | None = None) -> Nodes:
+        if isinstance(query_bundle, Query):
+            hits = [(found.node.hit, found.score or 0.0) for found in nodes if isinstance(found.node, HitNode)]
+            query_bundle.findings.final = {hit.chunk.id: score for hit, score in hits}
+            query_bundle.findings.reranked = {
+                hit.chunk.id: hit.rerank_score for hit, _ in hits if hit.rerank_score is not None
+            }
+        return nodes
+
+
+class Diversity(BaseNodePostprocessor):
+    """Not the same thing several times: maximal marginal relevance. Nodes without a vector are left out."""
+
+    store: Any
+    diversity: float
+
+    def _postprocess_nodes(self, nodes: Nodes, query_bundle: schema.QueryBundle | None = None) -> Nodes:
+        vectors = self.store.chunks.vectors([_chunk_id(found) for found in nodes])
+        present = [found for found in nodes if _chunk_id(found) in vectors]
+        if not present:
+            return nodes
+        order = maximal_marginal_relevance(
+            np.array([found.score for found in present]),
+            np.array([vectors[_chunk_id(found)] for found in present]),
+            diversity=self.diversity,
+            limit=len(present),
+        )
+        return [present[position] for position in order]
+
+
+def _chunk_id(found: schema.NodeWithScore) -> uuid.UUID:
+    """The chunk's id; of a foreign node one that nothing has."""
+    return found.node.hit.chunk.id if isinstance(found.node, HitNode) else uuid.UUID(int=0)
+
+
+class First(BaseNodePostprocessor):
+    """The first `top_k`, each chunk a place of its own."""
+
+    top_k: int
+
+    def _postprocess_nodes(self, nodes: Nodes, query_bundle: schema.QueryBundle | None = None) -> Nodes:
+        return nodes[: self.top_k]
+
+
+class Pages(BaseNodePostprocessor):
+    """Small chunks find, whole pages are read: the first `top_k` places, each with the pages around its best chunk."""
+
+    store: Any
+    top_k: int
+
+    def _postprocess_nodes(self, nodes: Nodes, query_bundle: schema.QueryBundle | None = None) -> Nodes:
+        own = {hit.chunk.id: hit for hit in to_hits(found for found in nodes if isinstance(found.node, HitNode))}
+        places = gather_places(hit.chunk for hit in own.values())
+        foreign = [found for found in nodes if not isinstance(found.node, HitNode)]
+        return [*self._read(places[: self.top_k], own), *foreign][: self.top_k]
+
+    def _read(self, places: Sequence[Place], own: Mapping[uuid.UUID, Hit]) -> Nodes:
+        pages = self.store.chunks.page_lines([(place.document_id, page) for place in places for page in place.pages])
+        read = []
+        for place in places:
+            lines = [line for page in sorted(place.pages) for line in pages.get((place.document_id, page), ())]
+            if lines:  # else it was deleted since it was found
+                passage = Passage(document_id=place.document_id, lines=around(lines, place.chunk))
+                read.append(HitNode.of(own[place.chunk.id].model_copy(update={"passage": passage})))
+        return read

@@ -1,0 +1,145 @@
+"""Hybrid search as a LlamaIndex retriever: variants of the question, dense and lexical candidates, fused."""
+
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from concurrent import futures
+from typing import NamedTuple
+
+from llama_index.core import schema
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.embeddings import base as embeddings
+from llama_index.core.llms import LLM
+
+from rag import errors
+from rag.retrieval.augmentation import variants
+from rag.retrieval.completions import Completions
+from rag.retrieval.fusion import ranks
+from rag.retrieval.nodes import HitNode
+from rag.retrieval.query import Findings, Query
+from rag.retrieval.ranking import Ranking, best_first, merge, rank
+from rag.store import LexicalMatches, UserStore
+from rag.types import Candidate, Chunk, Document, EmbeddingSpace, Hit, Passage, RetrievalOptions, Scope
+
+POOL = 100
+"""Candidates asked of each list; more change the first ten places hardly ever."""
+SEARCHES_AT_ONCE = 4
+"""Of the variants' dense and lexical searches; each keeps a process of the database busy."""
+STANDING_POOL = 1000
+"""How far a chunk that was not found is looked for."""
+
+
+class Standing(NamedTuple):
+    """Where a chunk stands in both searches, if it is among the first `looked_at` there. Scores as in a hit."""
+
+    looked_at: int
+    vector_rank: int | None
+    vector_score: float | None
+    lexical_rank: int | None
+    lexical_score: float | None
+
+
+class HybridRetriever(BaseRetriever):
+    """Finds chunks of one user in one scope by meaning (`PGVectorStore`) and by words (BM25), best first.
+
+    The nodes' scores are the fused ones, in 0..1; `depth` is how many chunks are handed on.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: UserStore,
+        space: EmbeddingSpace,
+        embedder: embeddings.BaseEmbedding,
+        scope: Scope,
+        options: RetrievalOptions,
+        depth: int,
+        llm: LLM | None = None,
+    ) -> None:
+        """`llm` writes rewrites and hypothetical answers, where the options ask for them."""
+        self._store = store
+        self._space = space
+        self._embedder = embedder
+        self._scope = scope
+        self._options = options
+        self._depth = depth
+        self._llm = llm
+        super().__init__()
+
+    def _retrieve(self, query_bundle: schema.QueryBundle) -> list[schema.NodeWithScore]:
+        """The best chunks.
+
+        Raises:
+            errors.ConfigError: the options need a language model, and there is none.
+            errors.ProviderError: the vendor of the embedding or the language model refuses.
+            errors.StoreError: the database fails.
+        """
+        searched = variants(query_bundle.query_str, self._options, self._completions())
+        ranking = self._candidates([variant.text for variant in searched])
+        considered = best_first(ranking.fused)[: self._depth]
+        found = self._store.chunks.get(considered)
+        if isinstance(query_bundle, Query):
+            chunks = {chunk.id: chunk for chunk, _ in found}
+            query_bundle.findings = Findings(searched, ranking, tuple(considered), chunks)
+        vector_ranks, lexical_ranks = ranks(ranking.vector), ranks(ranking.lexical)
+        return [HitNode.of(_hit(chunk, document, ranking, vector_ranks, lexical_ranks)) for chunk, document in found]
+
+    def standing(self, query: str, ids: Collection[uuid.UUID]) -> Standing:
+        """The best ranks of any of the chunks `ids` for the query itself, far beyond what a search reads."""
+        near = self._dense(self._embedder.get_query_embedding(query), STANDING_POOL)
+        matches = self._store.chunks.lexical(self._scope, query, STANDING_POOL)
+        found = rank(near, matches, self._options)
+        best = [
+            min(((place, scores[key]) for key, place in ranks(scores).items() if key in ids), default=(None, None))
+            for scores in (found.vector, found.lexical)
+        ]
+        return Standing(STANDING_POOL, *best[0], *best[1])
+
+    def _completions(self) -> Completions | None:
+        if not self._options.needs_language_model:
+            return None
+        if self._llm is None:
+            raise errors.ConfigError(
+                "Rewrites, hypothetical answers and reranking by a language model need one, and no provider's key is "
+                "given. Set a key, or search without them."
+            )
+        return Completions(self._llm, self._store.caches)
+
+    def _candidates(self, texts: Sequence[str]) -> Ranking:
+        """All searches at the same time."""
+        by_meaning, by_words = self._options.mode != "lexical", self._options.mode != "vector"
+        with futures.ThreadPoolExecutor(SEARCHES_AT_ONCE, thread_name_prefix="search") as threads:
+            matches = [threads.submit(self._lexical, text) for text in texts] if by_words else []
+            vectors = [self._embedder.get_query_embedding(text) for text in texts] if by_meaning else []
+            near = [threads.submit(self._dense, vector) for vector in vectors]
+            dense = [done.result() for done in near] or [[] for _ in texts]
+            lexical = [done.result() for done in matches] or [LexicalMatches([], {}) for _ in texts]
+        return merge([rank(*found, self._options) for found in zip(dense, lexical, strict=True)])
+
+    def _dense(self, vector: Sequence[float], limit: int = POOL) -> list[Candidate]:
+        return self._store.chunks.dense(self._scope, self._space, vector, limit)
+
+    def _lexical(self, text: str) -> LexicalMatches:
+        return self._store.chunks.lexical(self._scope, text, POOL)
+
+
+def _hit(
+    chunk: Chunk,
+    document: Document,
+    ranking: Ranking,
+    vector_ranks: Mapping[uuid.UUID, int],
+    lexical_ranks: Mapping[uuid.UUID, int],
+) -> Hit:
+    """The chunk alone; `Pages` puts its surroundings around it."""
+    return Hit(
+        chunk=chunk,
+        passage=Passage(document_id=chunk.document_id, lines=chunk.lines),
+        document_name=document.name,
+        mime_type=document.mime_type,
+        title=document.title,
+        source=document.source,
+        vector_score=ranking.vector.get(chunk.id),
+        lexical_score=ranking.lexical.get(chunk.id),
+        final_score=ranking.fused[chunk.id],
+        vector_rank=vector_ranks.get(chunk.id),
+        lexical_rank=lexical_ranks.get(chunk.id),
+    )

@@ -1,18 +1,15 @@
 """`pagelight mcp`: the documents as a tool of assistants."""
 
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 import rag
 from rag import config, errors
-from rag.addresses import is_loopback
+from rag.access.addresses import is_loopback, require_key
 from rag.cli import output
 from rag.cli.door import load
-
-if TYPE_CHECKING:
-    from rag.engine import RAGEngine
 
 DEFAULT_PORT = 3002
 
@@ -55,7 +52,7 @@ def mcp(
             return
         needs_key = not is_loopback(host)
         if needs_key:
-            _require_keys(engine(), host)
+            require_key(engine(), host)
         bound = server.listen(host, port)
         engine.warm_up()
         name = server.host_header(host)
@@ -76,11 +73,3 @@ def _server() -> ModuleType:
             f"The MCP server needs a package that is not installed ({error.name}). Install it: "
             'pip install "pagelight[mcp]"'
         ) from error
-
-
-def _require_keys(engine: "RAGEngine", host: str) -> None:
-    if not engine.keys_exist():
-        raise errors.ConfigError(
-            f"At {host} other machines reach the server, so it needs a key. Make one: pagelight keys create --name "
-            "LABEL. Or set RAG_API_KEY."
-        )

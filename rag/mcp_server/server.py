@@ -48,18 +48,11 @@ class Server(MCPServer[None]):
             raise
 
 
-def create_server(
-    engine: "RAGEngine | Callable[[], RAGEngine]", *, user_of: Callable[[Call], str] | None = None
-) -> MCPServer[None]:
-    """A server with the tools search, ask, get_passage and list_documents over `engine`, or what it gives when called.
+def create_server(engine: "RAGEngine | Callable[[Call], RAGEngine]") -> MCPServer[None]:
+    """A server with the tools search, ask, get_passage and list_documents over `engine`, or what it gives for a call.
 
-    Calls act as the engine's user, or as the user that `user_of` says.
+    Calls act as the engine's user.
     """
-
-    def engine_of(call: Call) -> "RAGEngine":
-        opened = engine() if callable(engine) else engine
-        return opened.for_user(user_of(call)) if user_of else opened
-
     server = Server(
         "pagelight",
         title="Pagelight",
@@ -68,7 +61,7 @@ def create_server(
         log_level="WARNING",
         subscriptions=False,
     )
-    tools = Tools(engine_of)
+    tools = Tools(engine if callable(engine) else lambda _: engine)
     for function, title in (
         (tools.search, "Search the documents"),
         (tools.ask, "Ask the documents"),
@@ -84,4 +77,4 @@ def serve_stdio(engine: "Callable[[], RAGEngine]") -> None:
 
     Nothing but the protocol reaches stdout: the SDK turns whatever else is printed to stderr.
     """
-    create_server(engine).run("stdio")
+    create_server(lambda _: engine()).run("stdio")

@@ -9,7 +9,8 @@ from fastapi import APIRouter, File, Form, Header, Query, Request, Response, Upl
 from fastapi.responses import FileResponse
 
 from rag import errors
-from rag.api.access import Caller, Reader, Writer
+from rag.access.gate import Caller
+from rag.api.access import Reader, Writer
 from rag.api.pages import Limit, Offset, Page, page
 from rag.types import STORABLE, Chunk, Document, Model, Rect, Region
 

@@ -11,6 +11,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
 from rag.mcp_server.tools import Call, Tools
+from rag.types.problems import in_words
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -43,8 +44,8 @@ class Server(MCPServer[None]):
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
             if isinstance(error.__cause__, pydantic.ValidationError):
-                problems = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.__cause__.errors()]
-                raise ToolError(f"{name} cannot be called so: {'; '.join(problems)}.") from error.__cause__
+                words = in_words(error.__cause__.errors())
+                raise ToolError(f"{name} cannot be called so: {words}.") from error.__cause__
             raise
 
 

@@ -105,6 +105,8 @@ def install(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
 
     @app.exception_handler(RequestValidationError)
     def malformed(request: Request, error: RequestValidationError) -> JSONResponse:
+        if any(item["type"] == "json_invalid" for item in error.errors()):
+            return of_http(request, HTTPException(HTTPStatus.BAD_REQUEST))
         found = [{**item, "loc": item["loc"][1:] or item["loc"]} for item in error.errors()]  # not where it stands
         message = f"The request is malformed. {in_words(found)}."
         details = {"problems": problems_of(found)}

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rag.config import Config, load_config
-    from rag.engine import RAGEngine
+    from rag.engine import Installation, RAGEngine
     from rag.engine.functions import (
         answer,
         build_index,
@@ -58,6 +58,7 @@ _HOMES = {
     "Hit": "rag.types",
     "HybridRetriever": "rag.retrieval",
     "IndexRequest": "rag.types",
+    "Installation": "rag.engine",
     "RAGEngine": "rag.engine",
     "RetrievalResult": "rag.types",
     "SearchRequest": "rag.types",
@@ -88,6 +89,7 @@ __all__ = [
     "Hit",
     "HybridRetriever",
     "IndexRequest",
+    "Installation",
     "RAGEngine",
     "RetrievalResult",
     "SearchRequest",

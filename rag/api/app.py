@@ -6,10 +6,10 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.routing import APIRoute
 
-from rag.api import access, limits, observing, problems
+from rag.access.gate import Gate, origins
+from rag.api import limits, observing, problems
 from rag.api.routes import conversations, documents, indexes, jobs, questions, retrieval, status
 from rag.engine import Installation
-from rag.rate_limits import RateLimiter
 
 DESCRIPTION = """Chat with your PDFs: every claim of an answer comes with its verbatim quote and the boxes of exactly
 those words on the page. Send your key as `x-api-key` or as a bearer token. Every error has the shape
@@ -38,7 +38,7 @@ def create_app(installation: Installation, *, root_path: str = "", needs_key: bo
     )
     app.state.installation = installation
     app.state.metrics = metrics
-    app.state.gate = access.Gate(installation, RateLimiter(), needs_key=needs_key)
+    app.state.gate = Gate(lambda: installation, needs_key=needs_key)
     app.state.questions = limits.Turns(config.rag_max_questions)
     app.state.searches = limits.Turns(limits.SEARCHES_AT_ONCE)
     parts = (status, questions, retrieval, documents, indexes, jobs, conversations)
@@ -50,10 +50,10 @@ def create_app(installation: Installation, *, root_path: str = "", needs_key: bo
         seconds=config.rag_upload_timeout_seconds,
         upload_bytes=config.rag_parsing.max_file_mb * 1024 * 1024,
     )
-    if origins := access.origins(installation):
+    if sites := origins(config):
         app.add_middleware(
             CORSMiddleware,
-            allow_origins=origins,
+            allow_origins=sites,
             allow_methods=["GET", "POST", "PATCH", "DELETE"],
             allow_headers=["authorization", "content-type", "x-api-key", "x-request-id", "idempotency-key"],
             expose_headers=list(EXPOSED_HEADERS),

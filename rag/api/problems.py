@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Match
 
 from rag import errors
 from rag.types import ErrorBody, ErrorResponse
+from rag.types.problems import in_words, problems_of
 
 logger = logging.getLogger(__name__)
 
@@ -104,14 +105,12 @@ def install(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
 
     @app.exception_handler(RequestValidationError)
     def malformed(request: Request, error: RequestValidationError) -> JSONResponse:
-        problems = [
-            {"field": ".".join(map(str, item["loc"][1:])) or str(item["loc"][0]), "message": item["msg"]}
-            for item in error.errors()
-        ]
-        words = "; ".join(f"{item['field']}: {item['message']}" for item in problems)
-        message = f"The request is malformed. {words}."
-        status = HTTPStatus.UNPROCESSABLE_ENTITY
-        return problem(status, _type(request, "validation"), message, {"problems": problems})
+        if any(item["type"] == "json_invalid" for item in error.errors()):
+            return of_http(request, HTTPException(HTTPStatus.BAD_REQUEST))
+        found = [{**item, "loc": item["loc"][1:] or item["loc"]} for item in error.errors()]  # not where it stands
+        message = f"The request is malformed. {in_words(found)}."
+        details = {"problems": problems_of(found)}
+        return problem(HTTPStatus.UNPROCESSABLE_ENTITY, _type(request, "validation"), message, details)
 
     @app.exception_handler(HTTPException)
     def of_http(request: Request, error: HTTPException) -> JSONResponse:

@@ -7,8 +7,7 @@ import uvicorn
 from pythonjsonlogger.core import RESERVED_ATTRS
 from pythonjsonlogger.json import JsonFormatter
 
-from rag import errors
-from rag.addresses import is_loopback
+from rag.access.addresses import require_key
 from rag.api.app import create_app
 from rag.engine import Installation
 
@@ -39,19 +38,6 @@ def serve(installation: Installation, host: str, port: int) -> None:
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         limit_concurrency=MAX_CONNECTIONS,
     )
-
-
-def require_key(installation: Installation, host: str) -> None:
-    """See that other machines are answered only with a key.
-
-    Raises:
-        errors.ConfigError: `host` is not this machine alone, and there is neither RAG_API_KEY nor a key of a user.
-    """
-    if not is_loopback(host) and not installation.keys_exist():
-        raise errors.ConfigError(
-            f"At {host} other machines reach the server, so it needs a key. Make one: pagelight keys create --name "
-            "LABEL. Or set RAG_API_KEY."
-        )
 
 
 def log_as_json() -> None:

@@ -14,6 +14,7 @@ from typer import core
 import rag
 from rag import config, errors
 from rag.cli import output
+from rag.types.problems import in_words
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -45,8 +46,7 @@ def validated(model: type[Model], **fields: object) -> Model:
     try:
         return model.model_validate(fields)
     except pydantic.ValidationError as error:
-        problems = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
-        raise errors.ValidationError(f"This cannot be asked: {'; '.join(problems)}.") from error
+        raise errors.ValidationError(f"This cannot be asked: {in_words(error.errors())}.") from error
 
 
 @contextlib.contextmanager

@@ -1,18 +1,15 @@
 """`pagelight mcp`: the documents as a tool of assistants."""
 
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 import rag
 from rag import config, errors
-from rag.addresses import is_loopback
+from rag.access.addresses import is_loopback, require_key
 from rag.cli import output
 from rag.cli.door import load
-
-if TYPE_CHECKING:
-    from rag.engine import RAGEngine
 
 DEFAULT_PORT = 3002
 
@@ -48,19 +45,19 @@ def mcp(
     """
     settings = config.load_config()
     server = _server()
-    with server.LazyEngine(lambda: rag.RAGEngine(settings)) as engine:
+    with server.LazyInstallation(lambda: rag.Installation(settings)) as installation:
         if not http:
-            engine.installation.warm_up()
-            server.serve_stdio(engine)
+            installation.warm_up()
+            server.serve_stdio(installation)
             return
         needs_key = not is_loopback(host)
         if needs_key:
-            _require_keys(engine(), host)
+            require_key(installation(), host)
         bound = server.listen(host, port)
-        engine.installation.warm_up()
+        installation.warm_up()
         name = server.host_header(host)
         hosts = [name, *(allow_host or ())]
-        app = server.http_app(engine, needs_key=needs_key, hosts=hosts)
+        app = server.http_app(installation, needs_key=needs_key, hosts=hosts)
         access = (
             "only with a key" if needs_key or settings.rag_api_key else "to this machine, with a key once there is one"
         )
@@ -76,11 +73,3 @@ def _server() -> ModuleType:
             f"The MCP server needs a package that is not installed ({error.name}). Install it: "
             'pip install "pagelight[mcp]"'
         ) from error
-
-
-def _require_keys(engine: "RAGEngine", host: str) -> None:
-    if not engine.installation.keys_exist():
-        raise errors.ConfigError(
-            f"At {host} other machines reach the server, so it needs a key. Make one: pagelight keys create --name "
-            "LABEL. Or set RAG_API_KEY."
-        )

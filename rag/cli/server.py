@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from rag import config, errors
+from rag.access.addresses import require_key
 from rag.cli import output
 from rag.cli.door import load, open_engine
 
@@ -93,7 +94,7 @@ def serve(
     with open_engine() as engine:
         port = port or engine.config.port
         _require_free(port, host)
-        server.require_key(engine.installation, host)
+        require_key(engine.installation, host)
         engine.installation.warm_up()
         if engine.config.rag_worker:
             load("worker").keep()

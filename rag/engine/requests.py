@@ -10,6 +10,7 @@ import pydantic
 
 from rag import errors
 from rag.types import AnswerRequest, Auth
+from rag.types.problems import in_words, problems_of
 
 Request = TypeVar("Request", bound=pydantic.BaseModel)
 Event = TypeVar("Event")
@@ -26,10 +27,10 @@ def parse(model: type[Request], request: Request | Mapping[str, Any]) -> Request
     try:
         return model.model_validate(request)
     except pydantic.ValidationError as error:
-        found = error.errors(include_input=False, include_url=False, include_context=False)
-    problems = [{"field": ".".join(map(str, item["loc"])), "message": item["msg"]} for item in found]
-    words = "; ".join(f"{problem['field'] or 'request'}: {problem['message']}" for problem in problems)
-    raise errors.ValidationError(f"The request is malformed. {words}.", details={"problems": problems})
+        found = error.errors(include_input=False, include_url=False)
+    raise errors.ValidationError(
+        f"The request is malformed. {in_words(found)}.", details={"problems": problems_of(found)}
+    )
 
 
 @contextmanager

@@ -4,11 +4,11 @@ It needs the extra `mcp`; nothing else of the package does.
 """
 
 from rag.mcp_server.http import host_header, http_app, listen, serve_http
-from rag.mcp_server.lazy import LazyEngine
+from rag.mcp_server.lazy import LazyInstallation
 from rag.mcp_server.server import create_server, serve_stdio
 
 __all__ = [
-    "LazyEngine",
+    "LazyInstallation",
     "create_server",
     "host_header",
     "http_app",

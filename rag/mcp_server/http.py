@@ -15,13 +15,12 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rag import errors
+from rag.access.gate import Caller, Gate, Visitor
 from rag.mcp_server.server import create_server
 from rag.mcp_server.tools import Call
-from rag.rate_limits import RateLimiter
-from rag.types import LOCAL_USER
 
 if TYPE_CHECKING:
-    from rag.engine import RAGEngine
+    from rag.engine import Installation, RAGEngine
 
 logger = logging.getLogger(__name__)
 
@@ -31,65 +30,26 @@ MAX_BODY_BYTES = 1_000_000
 MAX_CONNECTIONS = 200
 SHUTDOWN_SECONDS = 5
 
-NO_KEY = "A key is needed. Send it as x-api-key, or as Authorization: Bearer."
-WRONG_KEY = "The key is wrong, expired or revoked. Make one with: pagelight keys create"
-
 
 class Doorkeeper:
-    """Middleware that lets a request in as the user of its key, or as the local user where no key is asked for."""
+    """Middleware that lets in those who may read, and keeps with a request who sent it."""
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        engine: "Callable[[], RAGEngine]",
-        needs_key: bool,
-    ) -> None:
-        """`needs_key` asks for one even where none has been made."""
+    def __init__(self, app: ASGIApp, *, gate: Gate) -> None:
         self._app = app
-        self._engine = engine
-        self._needs_key = needs_key
-        self._limiter = RateLimiter()
+        self._gate = gate
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request, or refuse it."""
         if scope["type"] == "http":
+            visitor = Visitor.of(Headers(scope=scope), scope.get("client"))
             try:
-                user_id = await run_in_threadpool(self._user, _secret(Headers(scope=scope)), _address(scope))
+                caller = await run_in_threadpool(self._gate.admit, visitor)
+                caller.require("read")
             except errors.Error as error:
                 await _refusal(error)(scope, receive, send)
                 return
-            scope.setdefault("state", {})["user_id"] = user_id
+            scope.setdefault("state", {})["caller"] = caller
         await self._app(scope, receive, send)
-
-    def _user(self, secret: str | None, address: str) -> str:
-        """Whom a secret stands for. Raises AuthError, or RateLimitError."""
-        if secret is None:
-            if self._needs_key or self._engine().installation.keys_exist():
-                raise errors.AuthError(NO_KEY)
-            return LOCAL_USER
-        engine = self._engine()
-        key = engine.installation.authenticate(secret)
-        per_minute = engine.config.rag_rate_limit_per_minute
-        if key is None or not key.allows("read"):
-            if per_minute:
-                self._limiter.count_failure(address)
-            raise errors.AuthError(WRONG_KEY)
-        self._limiter.count(str(key.id), per_minute)
-        return key.user_id
-
-
-def _address(scope: Scope) -> str:
-    client = scope.get("client")
-    return client[0] if client else ""
-
-
-def _secret(headers: Headers) -> str | None:
-    """What the request shows as its key."""
-    if (given := headers.get("x-api-key")) is not None:
-        return given.strip()
-    kind, _, token = headers.get("authorization", "").partition(" ")
-    return token.strip() if kind.lower() == "bearer" else None
 
 
 def _refusal(error: errors.Error) -> JSONResponse:
@@ -99,7 +59,7 @@ def _refusal(error: errors.Error) -> JSONResponse:
 
 
 def http_app(
-    engine: "Callable[[], RAGEngine]",
+    installation: "Callable[[], Installation]",
     *,
     needs_key: bool = False,
     hosts: Sequence[str] = (),
@@ -110,7 +70,7 @@ def http_app(
     otherwise ask for what only this machine may read (DNS rebinding). No state is kept between requests, so each is
     let in by its own key.
     """
-    server = create_server(engine, user_of=_user_of)
+    server = create_server(_engine_of)
     names = [*LOOPBACK, *hosts]
     app = server.streamable_http_app(
         stateless_http=True,
@@ -121,16 +81,16 @@ def http_app(
             allowed_origins=[f"http://{name}{port}" for name in names for port in ("", ":*")],
         ),
     )
-    app.user_middleware.append(Middleware(Doorkeeper, engine=engine, needs_key=needs_key))
+    app.user_middleware.append(Middleware(Doorkeeper, gate=Gate(installation, needs_key=needs_key)))
     return app
 
 
-def _user_of(call: Call) -> str:
-    """The user that the request was let in as; there is no other."""
+def _engine_of(call: Call) -> "RAGEngine":
+    """The engine of the user that the request was let in as; there is no other."""
     request = call.request_context.request
     assert request is not None, "every call comes with its request"
-    user_id: str = request.state.user_id
-    return user_id
+    caller: Caller = request.state.caller
+    return caller.engine
 
 
 def host_header(host: str) -> str:

@@ -1,4 +1,4 @@
-"""An engine that is opened behind the server's back: loading models and database drivers takes seconds."""
+"""An installation that is opened behind the server's back: loading models and database drivers takes seconds."""
 
 import logging
 import threading
@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
 from rag import errors
-from rag.types import RetrievalOptions, SearchRequest
+from rag.types import LOCAL_USER, RetrievalOptions, SearchRequest
 
 if TYPE_CHECKING:
-    from rag.engine import RAGEngine
+    from rag.engine import Installation
 
 logger = logging.getLogger(__name__)
 
@@ -17,20 +17,20 @@ WARM_UP = SearchRequest(query="warm up", retrieval=RetrievalOptions(mode="lexica
 """A search by words opens the database and the embedding model, and asks no vendor."""
 
 
-class LazyEngine:
-    """Called, it gives the engine, which the first caller opens and all others wait for."""
+class LazyInstallation:
+    """Called, it gives the installation, which the first caller opens and all others wait for."""
 
-    def __init__(self, open_engine: "Callable[[], RAGEngine]") -> None:
-        self._open = open_engine
-        self._engine: RAGEngine | None = None
+    def __init__(self, opening: "Callable[[], Installation]") -> None:
+        self._open = opening
+        self._opened: Installation | None = None
         self._lock = threading.Lock()
 
-    def __call__(self) -> "RAGEngine":
-        """The engine. Raises what opening it raises, and tries again when called again."""
+    def __call__(self) -> "Installation":
+        """The installation. Raises what opening it raises, and tries again when called again."""
         with self._lock:
-            if self._engine is None:
-                self._engine = self._open()
-            return self._engine
+            if self._opened is None:
+                self._opened = self._open()
+            return self._opened
 
     def warm_up(self) -> None:
         """Open everything in a thread of its own, so that whoever asks first need not wait for all of it."""
@@ -38,7 +38,7 @@ class LazyEngine:
 
     def _warm_up(self) -> None:
         try:
-            self().search(WARM_UP)
+            self().for_user(LOCAL_USER).search(WARM_UP)
         except errors.Error as error:
             logger.warning("%s", error)  # whoever asks next is told
 
@@ -46,5 +46,5 @@ class LazyEngine:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._engine is not None:
-            self._engine.installation.close()
+        if self._opened is not None:
+            self._opened.close()

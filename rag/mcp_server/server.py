@@ -11,9 +11,11 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
 from rag.mcp_server.tools import Call, Tools
+from rag.types import LOCAL_USER
+from rag.types.problems import in_words
 
 if TYPE_CHECKING:
-    from rag.engine import RAGEngine
+    from rag.engine import Installation, RAGEngine
 
 INSTRUCTIONS = """\
 Pagelight answers from the user's own documents (reports, filings, contracts, papers) and shows where each claim stands.
@@ -43,23 +45,16 @@ class Server(MCPServer[None]):
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
             if isinstance(error.__cause__, pydantic.ValidationError):
-                problems = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.__cause__.errors()]
-                raise ToolError(f"{name} cannot be called so: {'; '.join(problems)}.") from error.__cause__
+                words = in_words(error.__cause__.errors())
+                raise ToolError(f"{name} cannot be called so: {words}.") from error.__cause__
             raise
 
 
-def create_server(
-    engine: "RAGEngine | Callable[[], RAGEngine]", *, user_of: Callable[[Call], str] | None = None
-) -> MCPServer[None]:
-    """A server with the tools search, ask, get_passage and list_documents over `engine`, or what it gives when called.
+def create_server(engine: "RAGEngine | Callable[[Call], RAGEngine]") -> MCPServer[None]:
+    """A server with the tools search, ask, get_passage and list_documents over `engine`, or what it gives for a call.
 
-    Calls act as the engine's user, or as the user that `user_of` says.
+    Calls act as the engine's user.
     """
-
-    def engine_of(call: Call) -> "RAGEngine":
-        opened = engine() if callable(engine) else engine
-        return opened.installation.for_user(user_of(call)) if user_of else opened
-
     server = Server(
         "pagelight",
         title="Pagelight",
@@ -68,7 +63,7 @@ def create_server(
         log_level="WARNING",
         subscriptions=False,
     )
-    tools = Tools(engine_of)
+    tools = Tools(engine if callable(engine) else lambda _: engine)
     for function, title in (
         (tools.search, "Search the documents"),
         (tools.ask, "Ask the documents"),
@@ -79,9 +74,9 @@ def create_server(
     return server
 
 
-def serve_stdio(engine: "Callable[[], RAGEngine]") -> None:
-    """Talk to the program that started this one, as the engine's user, until it closes its end.
+def serve_stdio(installation: "Callable[[], Installation]") -> None:
+    """Talk to the program that started this one, as the local user, until it closes its end.
 
     Nothing but the protocol reaches stdout: the SDK turns whatever else is printed to stderr.
     """
-    create_server(engine).run("stdio")
+    create_server(lambda _: installation().for_user(LOCAL_USER)).run("stdio")

@@ -52,7 +52,17 @@ from rag.types.indexing import (
     SyncReport,
 )
 from rag.types.jobs import Job, JobKind, JobStatus, ReindexRequest
-from rag.types.requests import STORABLE, TEXT, Auth, IndexName, IndexReference, ProviderOptions, StorableText
+from rag.types.requests import (
+    BOX,
+    PRINTABLE,
+    STORABLE,
+    TEXT,
+    Auth,
+    IndexName,
+    IndexReference,
+    ProviderOptions,
+    StorableText,
+)
 from rag.types.results import RetrievalResult, RetrievedChunk
 from rag.types.search import (
     Candidate,
@@ -111,12 +121,14 @@ from rag.types.validation import (
 )
 
 __all__ = [
+    "BOX",
     "DEFAULT_INDEX",
     "DEFAULT_QUERY_MODEL",
     "GOOGLE_APPS",
     "LOCAL_USER",
     "PERMISSIONS",
     "PRESENTATIONS",
+    "PRINTABLE",
     "STORABLE",
     "TEXT",
     "UNFINISHED",

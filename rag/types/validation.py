@@ -4,14 +4,14 @@ from typing import Annotated, Any, Literal
 
 import pydantic
 
-from rag.types.requests import TEXT
+from rag.types.requests import NAME, TEXT
 from rag.types.text import keep_kinds_apart
 
 DEFAULT_QUERY_MODEL = "embed-english-v3.0"
 """What callers of such an interface name when they have no wish: the collection's own model."""
 
 Query = Annotated[str, pydantic.Field(min_length=1, max_length=999, pattern=TEXT)]
-Collection = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=r"^[^<>:\"/\\|?*\x00-\x1f]+$")]
+Collection = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=NAME)]
 """An index's name or id, in characters that a collection's name may have."""
 
 

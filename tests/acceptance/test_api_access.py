@@ -10,9 +10,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from rag import worker
+from rag.access.rates import FAILURES_PER_MINUTE
 from rag.api import create_app
 from rag.engine import RAGEngine
-from rag.rate_limits import FAILURES_PER_MINUTE
 from tests import pdfs
 from tests.acceptance import api
 
@@ -105,7 +105,12 @@ def keyless(database_url: str, tmp_path: Path) -> Iterator[RAGEngine]:
 def test_without_any_key_this_machine_alone_is_answered(keyless: RAGEngine) -> None:
     assert local(keyless).get("/documents").status_code == 200
     assert api.error_of(local(keyless, "192.0.2.7").get("/documents")) == (403, "forbidden")
-    for hostile in ({"host": "attacker.example"}, {"origin": "http://attacker.example"}, {"origin": "null"}):
+    hostile_origins = ("http://attacker.example", "null", "http://localhost:6274", "http://[")
+    hostile_hosts = ("attacker.example", "attacker@localhost", "[", "")
+    for hostile in (
+        *({"origin": origin} for origin in hostile_origins),
+        *({"host": host} for host in hostile_hosts),
+    ):
         assert api.error_of(local(keyless).get("/documents", headers=hostile)) == (403, "forbidden")
     assert local(keyless).get("/documents", headers={"origin": "http://localhost:3001"}).status_code == 200
     keyless.keys.create("first")

@@ -146,6 +146,14 @@ def test_json_bombs_and_nonsense(web: httpx.Client, body: bytes) -> None:
     assert api.error_of(response)[0] in {400, 422}
 
 
+@pytest.mark.parametrize("body", [b"{", b"nonsense", b'{"question": "x"', b'{"question": "\xff"}', b"[" * 100_000])
+@pytest.mark.parametrize("path", ["/ask", "/retrieve"])
+def test_what_is_no_json_cannot_be_read(web: httpx.Client, path: str, body: bytes) -> None:
+    response = web.post(path, content=body, headers={"content-type": "application/json"})
+    assert api.error_of(response) == (400, "bad_request")
+    assert "valid JSON" in response.json()["error"]["message"]
+
+
 def test_a_form_of_another_site_is_no_json(web: httpx.Client) -> None:
     response = web.post("/ask", content=b'{"question": "x"}', headers={"content-type": "text/plain"})
     assert api.error_of(response) == (422, "validation")

@@ -150,6 +150,17 @@ def test_malformed_questions_are_named(web: httpx.Client, body: dict[str, object
     assert api.error_of(web.post("/ask", json=body)) == (422, "validation")
 
 
+def test_what_is_wrong_with_a_text_is_said_in_words(web: httpx.Client) -> None:
+    refused = web.post("/ask", json={"question": "   ", "indexName": "\x00"}).json()["error"]
+    assert refused["message"] == (
+        "The request is malformed. question: Text should have something visible, and no zero byte; "
+        "indexName: Text should have no zero byte."
+    )
+    assert [problem["field"] for problem in refused["details"]["problems"]] == ["question", "indexName"]
+    refused = web.get("/documents", params={"search": "\x00"}).json()["error"]
+    assert refused["message"] == "The request is malformed. search: Text should have no zero byte."
+
+
 def test_a_conversation_is_kept(web: httpx.Client) -> None:
     started = web.post("/conversations", json={"title": "Ships"})
     assert started.status_code == 201

@@ -95,7 +95,7 @@ def test_each_command_explains_itself_with_an_example() -> None:
 
 
 def test_help_loads_neither_models_nor_drivers() -> None:
-    heavy = {"pymupdf", "psycopg", "onnxruntime", "llama_index", "streamlit"}
+    heavy = {"pymupdf", "psycopg", "onnxruntime", "llama_index", "streamlit", "limits"}
     code = f"import sys; sys.argv[1:] = ['--help']\nimport rag.cli.app\nprint(sorted({heavy} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=REPOSITORY)
     assert run.stdout == "[]\n"

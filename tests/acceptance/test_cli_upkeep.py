@@ -232,7 +232,7 @@ def test_a_request_comes_from_a_file(tmp_path: Path) -> None:
         (["x" * 1000], 2, "test_queries"),
         (["x", "--runs", "11"], 2, "--runs"),
         (["x", "--k", "0"], 2, "--k"),
-        (["x", "--collection", "a:b"], 2, "collection"),
+        (["x", "--collection", "a:b"], 2, "collection: Text should have no control character"),
         (["x", "--collection", "elsewhere"], 5, "elsewhere"),
         (["x", "--file", "queries.json"], 2, "not both"),
         (["--file", "nowhere.json"], 5, "nowhere.json"),

@@ -26,12 +26,12 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
 from typer import testing
 
+from rag.access.rates import FAILURES_PER_MINUTE
 from rag.cli.app import app
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.mcp_server import create_server, http_app, listen, passages
 from rag.parsing.mupdf import pymupdf
-from rag.rate_limits import FAILURES_PER_MINUTE
 from tests import pdfs
 
 REPOSITORY = Path(__file__).parents[2]
@@ -471,7 +471,7 @@ def served(engine: RAGEngine, *, api_key: pydantic.SecretStr | None = None, **op
         resources, config = engine.installation._resources, engine.config.model_copy(update={"rag_api_key": api_key})
         engine = RAGEngine(config, store=resources.store, files=resources.files)
     bound = listen("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(http_app(lambda: engine, **options), log_config=None))
+    server = uvicorn.Server(uvicorn.Config(http_app(lambda: engine.installation, **options), log_config=None))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
     thread.start()
     try:
@@ -639,6 +639,25 @@ def test_the_first_key_closes_an_open_door(database_url: str, tmp_path: Path) ->
         _, secret = engine.installation.for_user("ada").keys.create("first")
         assert knock(url).status_code == 401
         assert knock(url, x_api_key=secret).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"host": "reports.example"},
+        {"host": "evil.example"},
+        {"origin": "http://localhost:6274"},
+        {"origin": "http://reports.example"},
+    ],
+)
+def test_without_any_key_only_this_machine_is_answered(
+    database_url: str, tmp_path: Path, headers: dict[str, str]
+) -> None:
+    config = load_config(rag_data_dir=tmp_path, rag_database_url=database_url, rag_rate_limit_per_minute=1)
+    with RAGEngine(config) as engine, served(engine, hosts=["reports.example"]) as url:
+        answer = knock(url, **headers)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (403, "forbidden")
+        assert [knock(url).status_code for _ in range(2)] == [200, 429]
 
 
 @pytest.mark.parametrize(

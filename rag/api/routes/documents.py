@@ -9,9 +9,10 @@ from fastapi import APIRouter, File, Form, Header, Query, Request, Response, Upl
 from fastapi.responses import FileResponse
 
 from rag import errors
-from rag.api.access import Caller, Reader, Writer
+from rag.access.gate import Caller
+from rag.api.access import Reader, Writer
 from rag.api.pages import Limit, Offset, Page, page
-from rag.types import STORABLE, Chunk, Document, Model, Rect, Region
+from rag.types import BOX, PRINTABLE, STORABLE, Chunk, Document, Model, Rect, Region
 
 IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=STORABLE)]
 IdempotencyKey = Annotated[
@@ -19,11 +20,11 @@ IdempotencyKey = Annotated[
     Header(
         min_length=1,
         max_length=200,
-        pattern=r"^[\x21-\x7e]+$",
+        pattern=PRINTABLE,
         description="The same file sent again under the same key is the same document.",
     ),
 ]
-Box = Annotated[str, pydantic.Field(pattern=r"^\d{1,5}(\.\d{1,6})?(,\d{1,5}(\.\d{1,6})?){3}$")]
+Box = Annotated[str, pydantic.Field(pattern=BOX)]
 Search = Annotated[str | None, Query(max_length=200, pattern=STORABLE, description="Part of a name or title.")]
 
 DEFAULT_INDEX = "default"

@@ -7,8 +7,9 @@ from typing import Any
 from fastapi import APIRouter, Request
 
 from rag import errors
+from rag.access.gate import Caller
 from rag.api import streaming
-from rag.api.access import Caller, Reader
+from rag.api.access import Reader
 from rag.api.asking import AskRequest, AskResponse
 from rag.types import AnswerEvent, AnswerRequest, AnswerResponse, SearchRequest, SearchResponse
 

@@ -1,0 +1,33 @@
+"""What is wrong with a request, in words: pydantic's findings without a value and without a regular expression."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rag.types.requests import BOX, NAME, PRINTABLE, STORABLE, TEXT
+
+FORMS = {
+    STORABLE: "Text should have no zero byte",
+    TEXT: "Text should have something visible, and no zero byte",
+    NAME: 'Text should have no control character and none of < > : " / \\ | ? *',
+    PRINTABLE: "Text should have no white space, and of characters only those of ASCII",
+    BOX: "Text should be four numbers parted by commas",
+}
+"""What the patterns of our fields mean."""
+
+OTHER_FORM = "Text is not of the form that is needed"
+
+
+def problems_of(found: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Field and message of each of pydantic's errors."""
+    return [{"field": ".".join(map(str, item["loc"])), "message": _message(item)} for item in found]
+
+
+def in_words(found: Iterable[Mapping[str, Any]]) -> str:
+    """The same as a part of a sentence."""
+    return "; ".join(f"{problem['field'] or 'request'}: {problem['message']}" for problem in problems_of(found))
+
+
+def _message(item: Mapping[str, Any]) -> str:
+    if item["type"] == "string_pattern_mismatch":
+        return FORMS.get(item["ctx"]["pattern"], OTHER_FORM)
+    return str(item["msg"])

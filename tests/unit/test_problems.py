@@ -1,0 +1,66 @@
+"""What is wrong with a request is said in words at every door."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pydantic
+import pytest
+
+import rag.types
+from rag import errors
+from rag.api import create_app
+from rag.cli.door import validated
+from rag.config import load_config
+from rag.engine import Installation
+from rag.engine.requests import parse
+from rag.types import TEXT, RetrieveRequest
+from rag.types.problems import FORMS, OTHER_FORM, in_words, problems_of
+from rag.types.requests import NAME
+
+WRONG = {"query": "\x00", "collection": "a/b"}
+
+
+def patterns_of(schema: object) -> Iterator[str]:
+    """All patterns of a JSON schema."""
+    if isinstance(schema, dict):
+        if isinstance(pattern := schema.get("pattern"), str):
+            yield pattern
+        schema = list(schema.values())
+    if isinstance(schema, list):
+        for part in schema:
+            yield from patterns_of(part)
+
+
+def schemas() -> Iterator[dict[str, Any]]:
+    """Those of what is sent to REST and to the engine."""
+    yield create_app(Installation(load_config())).openapi()
+    for name in rag.types.__all__:
+        found = getattr(rag.types, name)
+        if isinstance(found, type) and issubclass(found, pydantic.BaseModel) and name.endswith(("Request", "Options")):
+            yield found.model_json_schema()
+
+
+def test_every_pattern_has_its_words() -> None:
+    assert {pattern for schema in schemas() for pattern in patterns_of(schema)} == FORMS.keys()
+
+
+def test_the_engine_shows_no_regular_expression_and_no_value() -> None:
+    with pytest.raises(errors.ValidationError) as caught:
+        parse(RetrieveRequest, WRONG)
+    assert caught.value.details["problems"] == [
+        {"field": "query", "message": FORMS[TEXT]},
+        {"field": "collection", "message": FORMS[NAME]},
+    ]
+    assert f"query: {FORMS[TEXT]}; collection: {FORMS[NAME]}." in caught.value.message
+
+
+def test_the_command_line_shows_no_regular_expression() -> None:
+    with pytest.raises(errors.ValidationError, match="collection: Text should have no control character") as caught:
+        validated(RetrieveRequest, **WRONG)
+    assert "^" not in caught.value.message
+
+
+def test_a_pattern_without_words_is_not_shown_either() -> None:
+    item = {"type": "string_pattern_mismatch", "loc": (), "msg": "String should match '^a$'", "ctx": {"pattern": "^a$"}}
+    assert problems_of([item]) == [{"field": "", "message": OTHER_FORM}]
+    assert in_words([item]) == f"request: {OTHER_FORM}"

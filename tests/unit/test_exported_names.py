@@ -13,6 +13,7 @@ EXPORTED = [
     "Hit",
     "HybridRetriever",
     "IndexRequest",
+    "Installation",
     "RAGEngine",
     "RetrievalResult",
     "SearchRequest",

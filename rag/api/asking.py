@@ -1,7 +1,6 @@
 """The request and response of `/ask`: a question, its answer, and its sources as `name#chunk`."""
 
 import uuid
-from collections.abc import Iterable
 from typing import Any
 
 import pydantic
@@ -97,15 +96,15 @@ class AskCitation(Model):
     @classmethod
     def of(cls, citation: Citation) -> "AskCitation":
         """A citation in these words."""
-        numbers = [*_lines(citation)] or [citation.hit.chunk.line_start, citation.hit.chunk.line_end]
+        lines = citation.lines or citation.hit.chunk.lines
         return cls(
             id=citation.citation_id,
             sentence=citation.sentence,
             source=source(citation.hit),
             document_id=citation.file_id,
             name=citation.file_name,
-            page=citation.regions[0].page_number if citation.regions else citation.hit.chunk.page_number,
-            lines=(min(numbers), max(numbers)),
+            page=lines[0].page_number,
+            lines=(lines[0].number, lines[-1].number),
             quote=citation.quote,
             boxes=citation.regions,
             verdict=citation.verdict,
@@ -137,17 +136,6 @@ class AskResponse(Model):
 def source(hit: Hit) -> str:
     """A chunk as `name#chunk`: what its document was taken in from, else its name, and the chunk's number from 0."""
     return f"{hit.source or hit.document_name}#{hit.chunk.ordinal}"
-
-
-def _lines(citation: Citation) -> Iterable[int]:
-    """The lines that the quote's boxes lie in."""
-    for region in citation.regions:
-        for line in citation.hit.passage.lines:
-            x0, y0, x1, y1 = line.bbox
-            if line.page_number == region.page_number and any(
-                x0 <= (rect.x0 + rect.x1) / 2 <= x1 and y0 <= (rect.y0 + rect.y1) / 2 <= y1 for rect in region.rects
-            ):
-                yield line.number
 
 
 def _debug(response: AnswerResponse) -> dict[str, Any]:

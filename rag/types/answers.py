@@ -10,7 +10,7 @@ import pydantic
 from rag.types.documents import PRESENTATIONS
 from rag.types.requests import Auth, AuthField, ProviderOptions, spread
 from rag.types.search import Hit, RetrievalRequest, SearchMode, Usage
-from rag.types.text import Input, Model, Region
+from rag.types.text import Input, Line, Model, Region
 
 
 class Verdict(StrEnum):
@@ -28,14 +28,15 @@ SNIPPET_CHARS = 300
 class Citation(Model):
     """A claim's source: the hit, the verbatim quote in its passage, and the boxes of exactly those characters.
 
-    `sentence` is the index of the answer's sentence it supports; `quote` is None when nothing in the passage
-    supports the sentence (verdict `unverified`).
+    `sentence` is the index of the answer's sentence it supports; `lines` are those that the quote touches. `quote` is
+    None when nothing in the passage supports the sentence (verdict `unverified`), and has no lines then.
     """
 
     citation_id: str
     sentence: int
     hit: Hit
     quote: str | None
+    lines: tuple[Line, ...] = ()
     regions: tuple[Region, ...]
     verdict: Verdict
     unsupported_numbers: tuple[str, ...] = ()

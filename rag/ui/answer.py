@@ -14,7 +14,7 @@ from streamlit.components.v2.types import ComponentRenderer
 from rag.types import AnswerResponse, Citation, Hit, Line, Passage, Verdict
 from rag.ui.frame import ASSETS
 from rag.ui.text import render
-from rag.ui.viewer import Mark, quoted_lines
+from rag.ui.viewer import Mark
 
 EXPLANATIONS = {
     Verdict.VERIFIED: "These words stand in the document.",
@@ -117,7 +117,7 @@ def _cited(number: int, label: str, citation: Citation) -> dict[str, Any]:
     numbers = ", ".join(citation.unsupported_numbers)
     return {
         **_source(number, label, citation.hit),
-        "place": place(quoted_lines(citation) or citation.hit.passage.lines),
+        "place": place(citation.lines or citation.hit.chunk.lines),
         "verdict": citation.verdict.value,
         "verdictText": VERDICTS[citation.verdict],
         "explanation": explanation(citation),

@@ -77,27 +77,12 @@ class Mark(NamedTuple):
         }
 
 
-def quoted_lines(citation: Citation) -> list[Line]:
-    """The lines of the passage that hold a box of the quote."""
-    centres = [
-        (region.page_number, (rect.x0 + rect.x1) / 2, (rect.y0 + rect.y1) / 2)
-        for region in citation.regions
-        for rect in region.rects
-    ]
-    return [line for line in citation.hit.passage.lines if any(_holds(line, *centre) for centre in centres)]
-
-
-def _holds(line: Line, page_number: int, x: float, y: float) -> bool:
-    box = line.bbox
-    return line.page_number == page_number and box.x0 <= x <= box.x1 and box.y0 <= y <= box.y1
-
-
 def surroundings(citation: Citation) -> tuple[Line, ...]:
     """What to light softly around a quote: the chunk it was found by, or else its paragraph.
 
     The passage that was handed to the answerer may be two pages long.
     """
-    quoted = {line.number for line in quoted_lines(citation)}
+    quoted = {line.number for line in citation.lines}
     lines = citation.hit.passage.lines
     if quoted <= {line.number for line in citation.hit.chunk.lines}:
         return citation.hit.chunk.lines

@@ -15,7 +15,15 @@ def citation(line: int, sentence: int, *, id_: str = "S1", verdict: Verdict = Ve
     """A citation of a line of SOURCE."""
     quoted = SOURCE.passage.lines[line]
     regions = (Region(page_number=1, rects=(quoted.bbox,)),)
-    return Citation(citation_id=id_, sentence=sentence, hit=SOURCE, quote=quoted.text, regions=regions, verdict=verdict)
+    return Citation(
+        citation_id=id_,
+        sentence=sentence,
+        hit=SOURCE,
+        quote=quoted.text,
+        lines=(quoted,),
+        regions=regions,
+        verdict=verdict,
+    )
 
 
 def response(*citations: Citation) -> AnswerResponse:
@@ -65,7 +73,7 @@ def test_a_wrong_number_is_what_is_explained_not_missing_words(numbers: tuple[st
 
 
 def test_a_claim_without_a_quote_has_no_words_whatever_its_numbers() -> None:
-    nothing = {"quote": None, "regions": (), "unsupported_numbers": ("4.5",)}
+    nothing = {"quote": None, "lines": (), "regions": (), "unsupported_numbers": ("4.5",)}
     unsupported = citation(0, 0, verdict=Verdict.UNVERIFIED).model_copy(update=nothing)
     (row,) = answer.sources(response(unsupported))
     assert row["explanation"] == answer.EXPLANATIONS[Verdict.UNVERIFIED]
@@ -86,7 +94,7 @@ def test_soft_light_covers_the_chunk_of_a_quote_or_else_its_paragraph() -> None:
 
 
 def test_soft_light_of_a_quote_that_is_nowhere_is_the_chunk() -> None:
-    nowhere = citation(0, 0).model_copy(update={"regions": (), "quote": None})
+    nowhere = citation(0, 0).model_copy(update={"quote": None, "lines": (), "regions": ()})
     assert viewer.surroundings(nowhere) == SOURCE.chunk.lines
 
 

@@ -28,6 +28,7 @@ from rag.cli.options import (
     TopK,
     retrieval_options,
 )
+from rag.contract import AnswerBody
 from rag.types import AnswerEvent, AnswerRequest, AnswerResponse, AnswerToken, Citation, GenerationOptions, Verdict
 
 MARKS = {
@@ -93,7 +94,7 @@ def ask(
         )
         response = _follow(engine.stream_answer(request), quietly=as_json)
     if as_json:
-        output.print_json(response)
+        output.print_json(AnswerBody.of(response))
     else:
         _print_answer(response)
 

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import pydantic_core
 
 from rag import errors
+from rag.contract import CitationBody
 from rag.engine.base import EngineBase
 from rag.engine.file_names import unique_names
-from rag.types import ChatMessage, Chunk, Citation, Conversation, Document, Index
+from rag.types import ChatMessage, Chunk, Conversation, Document, Index
 
 DOCUMENTS_FOLDER = "documents"
 
@@ -189,11 +190,11 @@ def _message(message: ChatMessage) -> dict[str, Any]:
         **line,
         "status": response.status,
         "model": response.model,
-        "citations": [_citation(citation) for citation in response.citations],
+        "citations": [_citation(CitationBody.of(citation)) for citation in response.citations],
     }
 
 
-def _citation(citation: Citation) -> dict[str, Any]:
+def _citation(citation: CitationBody) -> dict[str, Any]:
     return {
         "citationId": citation.citation_id,
         "sentence": citation.sentence,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rag import errors, evaluation
+from rag.contract import SyncBody
 from rag.engine.evaluating import evaluate
 from rag.engine.index_methods import IndexMethods
 from rag.engine.library import OnProgress
@@ -135,4 +136,4 @@ class JobMethods(IndexMethods):
 
         target = IndexTarget(index_name=request.index_name)
         synced = self.sync_index(IndexRequest(source=request.source, index=target), on_file=count)
-        return synced.model_dump(mode="json", by_alias=True)
+        return SyncBody.of(synced).model_dump(mode="json", by_alias=True)

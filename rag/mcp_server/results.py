@@ -48,9 +48,9 @@ class Found(Place):
             page=hit.chunk.page_number,
             line_start=hit.chunk.line_start,
             line_end=hit.chunk.line_end,
-            section=hit.section,
+            section=hit.chunk.section,
             score=round(hit.final_score, 4),
-            text=hit.text,
+            text=hit.chunk.text,
         )
 
 
@@ -76,8 +76,8 @@ class Cited(Place):
     def of(cls, citation: Citation, place: QuotePlace) -> "Cited":
         """A citation and where its words stand."""
         return cls(
-            document=citation.file_name,
-            document_id=citation.file_id,
+            document=citation.hit.document_name,
+            document_id=citation.hit.chunk.document_id,
             passage_id=place.passage_id,
             page=place.page,
             line_start=place.line_start,

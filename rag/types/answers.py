@@ -7,7 +7,6 @@ from typing import Literal
 
 import pydantic
 
-from rag.types.documents import PRESENTATIONS
 from rag.types.requests import Auth, AuthField, ProviderOptions, spread
 from rag.types.search import Hit, RetrievalRequest, SearchMode, Usage
 from rag.types.text import Input, Line, Model, Region
@@ -19,10 +18,6 @@ class Verdict(StrEnum):
     VERIFIED = "verified"
     CORRECTED = "corrected"
     UNVERIFIED = "unverified"
-
-
-SNIPPET_CHARS = 300
-"""So much of a chunk stands in for a quote that could not be found."""
 
 
 class Citation(Model):
@@ -40,76 +35,6 @@ class Citation(Model):
     regions: tuple[Region, ...]
     verdict: Verdict
     unsupported_numbers: tuple[str, ...] = ()
-
-    @pydantic.computed_field
-    @property
-    def chunk_id(self) -> uuid.UUID:
-        """The chunk that was found."""
-        return self.hit.chunk_id
-
-    @pydantic.computed_field
-    @property
-    def file_id(self) -> uuid.UUID:
-        """The cited document."""
-        return self.hit.file_id
-
-    @pydantic.computed_field
-    @property
-    def file_name(self) -> str:
-        """The cited document's name."""
-        return self.hit.file_name
-
-    @pydantic.computed_field
-    @property
-    def mime_type(self) -> str:
-        """What the cited document is."""
-        return self.hit.mime_type
-
-    @property
-    def _page_number(self) -> int:
-        return self.regions[0].page_number if self.regions else self.hit.chunk.page_number
-
-    @pydantic.computed_field
-    @property
-    def page(self) -> int | None:
-        """The page on which the quote begins; None in a presentation."""
-        return None if self.mime_type in PRESENTATIONS else self._page_number
-
-    @pydantic.computed_field
-    @property
-    def slide(self) -> int | None:
-        """The slide on which the quote begins; None in anything but a presentation."""
-        return self._page_number if self.mime_type in PRESENTATIONS else None
-
-    @pydantic.computed_field
-    @property
-    def score(self) -> float:
-        """The hit's final score."""
-        return self.hit.final_score
-
-    @pydantic.computed_field
-    @property
-    def vector_score(self) -> float | None:
-        """The hit's cosine similarity; None if the search by meaning did not find it."""
-        return self.hit.vector_score
-
-    @pydantic.computed_field
-    @property
-    def lexical_score(self) -> float | None:
-        """The hit's share of the best BM25 score; None if the search by words did not run or did not find it."""
-        return self.hit.lexical_score
-
-    @pydantic.computed_field
-    @property
-    def final_score(self) -> float:
-        """The hit's final score."""
-        return self.hit.final_score
-
-    @pydantic.computed_field
-    @property
-    def snippet(self) -> str:
-        """The quote, or where there is none the beginning of the chunk."""
-        return self.quote or self.hit.text[:SNIPPET_CHARS]
 
 
 class Sentence(Model):

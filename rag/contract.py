@@ -78,24 +78,20 @@ def _place(hit: Hit, lines: Sequence[Line]) -> dict[str, Any]:
     }
 
 
-class SearchResult(Place):
-    """A chunk that was found, and the passage around it that is handed on.
-
-    `rerank_score` is there only if reranking gave one. Ranks count from 1.
-    """
+class FoundChunk(Place):
+    """A chunk that was found. `rerank_score` is there only if reranking gave one; ranks count from 1."""
 
     title: str | None
     source: str | None
     section: str | None
     text: str
-    passage: Passage
     rerank_score: float | None = pydantic.Field(default=None, exclude_if=lambda score: score is None)
     vector_rank: int | None
     lexical_rank: int | None
 
     @classmethod
-    def of(cls, hit: Hit) -> Self:
-        """A hit in these words."""
+    def of(cls, hit: Hit, **more: Any) -> Self:
+        """A hit in these words, with what else there is to say."""
         return cls(
             **_place(hit, hit.chunk.lines),
             regions=hit.chunk.regions,
@@ -103,11 +99,22 @@ class SearchResult(Place):
             source=hit.source,
             section=hit.chunk.section,
             text=hit.chunk.text,
-            passage=hit.passage,
             rerank_score=hit.rerank_score,
             vector_rank=hit.vector_rank,
             lexical_rank=hit.lexical_rank,
+            **more,
         )
+
+
+class SearchResult(FoundChunk):
+    """A chunk that was found, and the passage around it that is handed on."""
+
+    passage: Passage
+
+    @classmethod
+    def of(cls, hit: Hit, **more: Any) -> Self:
+        """A hit with its passage."""
+        return super().of(hit, passage=hit.passage, **more)
 
 
 class SearchBody(Model):
@@ -150,11 +157,10 @@ class CitationBody(Place):
     unsupported_numbers: tuple[str, ...]
 
     @classmethod
-    def of(cls, citation: Citation) -> Self:
-        """A citation in these words."""
-        hit = citation.hit
+    def of(cls, citation: Citation, hit: Hit) -> Self:
+        """A citation of a hit in these words."""
         return cls(
-            **_place(hit, citation.lines or hit.chunk.lines),
+            **_place(hit, citation.lines_in(hit)),
             regions=citation.regions,
             citation_id=citation.citation_id,
             sentence=citation.sentence,
@@ -165,13 +171,42 @@ class CitationBody(Place):
         )
 
 
+class SourceBody(Model):
+    """What was read under a citation's id: the passage around the chunk that was found, whole."""
+
+    citation_id: str
+    chunk_id: uuid.UUID
+    file_id: uuid.UUID
+    file_name: str
+    source: str | None
+    passage: Passage
+
+    @classmethod
+    def of(cls, citation_id: str, hit: Hit) -> Self:
+        """A cited hit in these words."""
+        return cls(
+            citation_id=citation_id,
+            chunk_id=hit.chunk.id,
+            file_id=hit.chunk.document_id,
+            file_name=hit.document_name,
+            source=hit.source,
+            passage=hit.passage,
+        )
+
+
 class AnswerBody(Model):
-    """A grounded answer with its marks [S1]…; `nearest` are the places found when there is none."""
+    """A grounded answer with its marks [S1]…, its citations, and each source that they name once.
+
+    `contexts` are the chunks that led to the sources, in their order. An insufficient answer has none of these; then
+    `nearest` are the places found.
+    """
 
     status: AnswerStatus
     answer: str
     sentences: tuple[Sentence, ...]
     citations: tuple[CitationBody, ...]
+    sources: tuple[SourceBody, ...]
+    contexts: tuple[FoundChunk, ...]
     nearest: tuple[SearchResult, ...]
     retrieval: RetrievalSummary
     model: str
@@ -184,7 +219,9 @@ class AnswerBody(Model):
             status=response.status,
             answer=response.answer,
             sentences=response.sentences,
-            citations=tuple(map(CitationBody.of, response.citations)),
+            citations=tuple(CitationBody.of(*cited) for cited in response.cited),
+            sources=tuple(SourceBody.of(*source) for source in response.sources.items()),
+            contexts=tuple(map(FoundChunk.of, response.contexts)),
             nearest=tuple(map(SearchResult.of, response.nearest)),
             retrieval=response.retrieval,
             model=response.model,

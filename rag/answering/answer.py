@@ -83,7 +83,7 @@ def stream(
     else:
         writer = _Writer(llm, request, memory if request.options.use_cache else None)
         draft = yield from _written(question, writer, grounder, context)
-    yield _response(draft, found, request, time.perf_counter() - started)
+    yield _response(draft, context, found, request, time.perf_counter() - started)
 
 
 def condense(question: str, history: Sequence[Message], llm: LLM | None) -> str:
@@ -245,11 +245,14 @@ def _extracted(
 # --- does it hold? ----------------------------------------------------------------------------------
 
 
-def _response(draft: _Draft, found: SearchResponse, request: AnswerRequest, seconds: float) -> AnswerResponse:
+def _response(
+    draft: _Draft, context: Context, found: SearchResponse, request: AnswerRequest, seconds: float
+) -> AnswerResponse:
     options = request.options
     grounded = any(citation.quote is not None for citation in draft.citations)
     refused = _refuses(draft.text) and not grounded
     is_ok = bool(draft.text) and not refused and (grounded or not options.require_citations)
+    cited = {citation.citation_id for citation in draft.citations} if is_ok else set()
     usage = draft.usage.model_copy(
         update={"embedding_tokens": found.usage.embedding_tokens, "latency_ms": found.usage.latency_ms + seconds * 1000}
     )
@@ -258,6 +261,7 @@ def _response(draft: _Draft, found: SearchResponse, request: AnswerRequest, seco
         answer=draft.text if is_ok else options.insufficient_evidence_message or prompts.INSUFFICIENT_CONTEXT_MESSAGE,
         sentences=draft.sentences if is_ok else (),
         citations=draft.citations if is_ok else (),
+        sources={citation_id: hit for citation_id, hit in context.hits.items() if citation_id in cited},
         nearest=() if is_ok else found.results,
         retrieval={
             "top_k": found.top_k,

@@ -94,15 +94,15 @@ class AskCitation(Model):
     unsupported_numbers: tuple[str, ...]
 
     @classmethod
-    def of(cls, citation: Citation) -> "AskCitation":
-        """A citation in these words."""
-        lines = citation.lines or citation.hit.chunk.lines
+    def of(cls, citation: Citation, hit: Hit) -> "AskCitation":
+        """A citation of a hit in these words."""
+        lines = citation.lines_in(hit)
         return cls(
             id=citation.citation_id,
             sentence=citation.sentence,
-            source=source(citation.hit),
-            document_id=citation.hit.chunk.document_id,
-            name=citation.hit.document_name,
+            source=source(hit),
+            document_id=hit.chunk.document_id,
+            name=hit.document_name,
             page=lines[0].page_number,
             lines=(lines[0].number, lines[-1].number),
             quote=citation.quote,
@@ -128,7 +128,7 @@ class AskResponse(Model):
             status=response.status,
             answer=response.answer,
             sources=tuple(dict.fromkeys(source(hit) for hit in response.contexts)),
-            citations=tuple(AskCitation.of(citation) for citation in response.citations),
+            citations=tuple(AskCitation.of(*cited) for cited in response.cited),
             debug=_debug(response) if debug else None,
         )
 

@@ -190,7 +190,7 @@ def _message(message: ChatMessage) -> dict[str, Any]:
         **line,
         "status": response.status,
         "model": response.model,
-        "citations": [_citation(CitationBody.of(citation)) for citation in response.citations],
+        "citations": [_citation(CitationBody.of(*cited)) for cited in response.cited],
     }
 
 

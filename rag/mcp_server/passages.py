@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rag import errors
-from rag.types import DEFAULT_INDEX, Chunk, Citation, Document, Line, Passage, Region, Span
+from rag.types import DEFAULT_INDEX, Chunk, Citation, Document, Hit, Line, Passage, Region, Span
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -129,13 +129,12 @@ class QuotePlace(NamedTuple):
     line_end: int
 
 
-def place_of(engine: "RAGEngine", citation: Citation) -> QuotePlace:
+def place_of(engine: "RAGEngine", citation: Citation, hit: Hit) -> QuotePlace:
     """Where a citation's quote stands, and the chunk that it begins in; without a quote, the chunk that was found.
 
     A quote comes out of the pages around the chunk that was found, so it may stand in another chunk.
     """
-    chunk = citation.hit.chunk
-    lines = citation.lines or chunk.lines
+    chunk, lines = hit.chunk, citation.lines_in(hit)
     first = lines[0]
     if not _has(chunk, first):
         on_page = engine.chunks(chunk.document_id, first.page_number)

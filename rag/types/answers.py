@@ -2,6 +2,7 @@
 
 import datetime as dt
 import uuid
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Literal
 
@@ -21,20 +22,24 @@ class Verdict(StrEnum):
 
 
 class Citation(Model):
-    """A claim's source: the hit, the verbatim quote in its passage, and the boxes of exactly those characters.
+    """A claim's source, the verbatim quote in its passage, and the boxes of exactly those characters.
 
-    `sentence` is the index of the answer's sentence it supports; `lines` are those that the quote touches. `quote` is
-    None when nothing in the passage supports the sentence (verdict `unverified`), and has no lines then.
+    `citation_id` names one of the answer's sources, `sentence` is the index of the sentence it supports; `lines` are
+    those that the quote touches. `quote` is None when nothing in the passage supports the sentence (verdict
+    `unverified`), and has no lines then.
     """
 
     citation_id: str
     sentence: int
-    hit: Hit
     quote: str | None
     lines: tuple[Line, ...] = ()
     regions: tuple[Region, ...]
     verdict: Verdict
     unsupported_numbers: tuple[str, ...] = ()
+
+    def lines_in(self, hit: Hit) -> tuple[Line, ...]:
+        """Where it stands in the hit that it cites: the lines of the quote or, without one, of the chunk."""
+        return self.lines or hit.chunk.lines
 
 
 class Sentence(Model):
@@ -106,12 +111,16 @@ class RetrievalSummary(Model):
 
 
 class AnswerResponse(Model):
-    """A grounded answer. `answer` carries its marks [S1]…; `nearest` are the passages found when it is insufficient."""
+    """A grounded answer. `answer` carries its marks [S1]…; `sources` has the hit of each id that is cited, in order.
+
+    An insufficient answer has none; `nearest` are the passages found then.
+    """
 
     status: AnswerStatus
     answer: str
     sentences: tuple[Sentence, ...] = ()
     citations: tuple[Citation, ...] = ()
+    sources: Mapping[str, Hit] = pydantic.Field(default_factory=dict)
     nearest: tuple[Hit, ...] = ()
     retrieval: RetrievalSummary = RetrievalSummary()
     model: str
@@ -119,9 +128,13 @@ class AnswerResponse(Model):
 
     @property
     def contexts(self) -> tuple[Hit, ...]:
-        """The hits that are cited, each once, in the order of their ids; of an insufficient answer the nearest ones."""
-        cited = {citation.citation_id: citation.hit for citation in self.citations}
-        return tuple(cited[name] for name in sorted(cited, key=lambda name: (len(name), name))) or self.nearest
+        """The hits that are cited, each once, in the order of their ids."""
+        return tuple(self.sources.values())
+
+    @property
+    def cited(self) -> tuple[tuple[Citation, Hit], ...]:
+        """Each citation with the hit that it cites."""
+        return tuple((citation, self.sources[citation.citation_id]) for citation in self.citations)
 
 
 class AnswerToken(Model):

@@ -97,6 +97,25 @@ def test_only_named_documents_are_read(web: httpx.Client, documents: dict[str, s
     assert "4,812" not in str(answer["answer"])
 
 
+def test_an_answer_has_its_contexts_and_each_passage_once(web: httpx.Client, documents: dict[str, str]) -> None:
+    answer = web.post("/answer", json={"question": QUESTION}).json()
+    assert [context["fileId"] for context in answer["contexts"]] == [documents["harbour.pdf"]]
+    assert "4,812 ships" in answer["contexts"][0]["text"]
+    assert [source["citationId"] for source in answer["sources"]] == ["S1"]
+    lines = [line["text"] for line in answer["sources"][0]["passage"]["lines"]]
+    assert "The harbour of Lindmark handled 4,812 ships in 2019." in lines
+    assert not any({"hit", "passage"} & citation.keys() for citation in answer["citations"])
+
+
+def test_what_is_not_answered_has_no_sources(web: httpx.Client, documents: dict[str, str]) -> None:
+    body = {"question": "Which kinds of pears grow here?", "filters": {"documentIds": [documents["harbour.pdf"]]}}
+    asked = web.post("/ask", json=body).json()
+    assert (asked["status"], asked["sources"]) == ("insufficient_context", [])
+    answer = web.post("/answer", json={**body, "minScore": 0}).json()
+    assert (answer["status"], answer["sources"], answer["contexts"]) == ("insufficient_context", [], [])
+    assert [hit["fileId"] for hit in answer["nearest"]] == [documents["harbour.pdf"]]
+
+
 def events(response: httpx.Response) -> list[tuple[str, Any]]:
     parts = [part.split("\n") for part in response.text.strip().split("\n\n")]
     return [(lines[0].removeprefix("event: "), json.loads(lines[1].removeprefix("data: "))) for lines in parts]

@@ -123,9 +123,9 @@ def seen(engine: RAGEngine) -> Seen:
         ],
         answers=[timeless(answer) for answer in answers],
         pictures=[
-            engine.page_image(citation.hit.chunk.document_id, region.page_number, regions=[region])
+            engine.page_image(hit.chunk.document_id, region.page_number, regions=[region])
             for answer in answers
-            for citation in answer.citations
+            for citation, hit in answer.cited
             for region in citation.regions
         ],
         conversations=[(chat, engine.messages(chat.id)) for name in names for chat in engine.conversations(name)],

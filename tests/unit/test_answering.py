@@ -105,7 +105,8 @@ def test_a_cited_sentence_gets_its_verbatim_quote_and_boxes() -> None:
     [citation] = response.citations
     assert citation.verdict is Verdict.VERIFIED
     assert citation.quote == "was $514.4 mil-\nlion"
-    assert citation.hit == REPORT
+    assert response.cited == ((citation, REPORT),)
+    assert response.sources == {"S1": REPORT}  # and not the contract, which is not cited
     assert citation.lines == REPORT.passage.lines[:2]
     assert [len(region.rects) for region in citation.regions] == [2]
     assert response.sentences[citation.sentence].citation_ids == ("S1",)
@@ -139,7 +140,7 @@ def test_a_missing_or_wrong_quote_is_found_or_put_right(reply: str, verdict: Ver
     _, response = ask(reply)
     assert response.citations[0].verdict is verdict
     assert words in (response.citations[0].quote or "")
-    assert (response.citations[0].quote or "") in response.citations[0].hit.passage.text
+    assert (response.citations[0].quote or "") in response.cited[0][1].passage.text
 
 
 def test_a_claim_that_nothing_supports_is_unverified_and_lights_nothing() -> None:

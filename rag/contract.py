@@ -60,7 +60,7 @@ class Place(Model):
 
 
 def _place(hit: Hit, lines: Sequence[Line]) -> dict[str, Any]:
-    """The fields of `lines` as a place of what was found; of its boxes there may be better ones."""
+    """The fields of a place that `lines` of a hit make, but for the boxes."""
     number, is_slide = lines[0].page_number, hit.mime_type in PRESENTATIONS
     return {
         "chunk_id": hit.chunk.id,
@@ -78,11 +78,16 @@ def _place(hit: Hit, lines: Sequence[Line]) -> dict[str, Any]:
     }
 
 
+def source_of(hit: Hit) -> str:
+    """What is shown of where the document was taken in from, never a path of this machine; of an upload its name."""
+    return hit.shown_source or hit.document_name
+
+
 class FoundChunk(Place):
     """A chunk that was found. `rerank_score` is there only if reranking gave one; ranks count from 1."""
 
     title: str | None
-    source: str | None
+    source: str
     section: str | None
     text: str
     rerank_score: float | None = pydantic.Field(default=None, exclude_if=lambda score: score is None)
@@ -96,7 +101,7 @@ class FoundChunk(Place):
             **_place(hit, hit.chunk.lines),
             regions=hit.chunk.regions,
             title=hit.title,
-            source=hit.source,
+            source=source_of(hit),
             section=hit.chunk.section,
             text=hit.chunk.text,
             rerank_score=hit.rerank_score,
@@ -178,7 +183,7 @@ class SourceBody(Model):
     chunk_id: uuid.UUID
     file_id: uuid.UUID
     file_name: str
-    source: str | None
+    source: str
     passage: Passage
 
     @classmethod
@@ -189,7 +194,7 @@ class SourceBody(Model):
             chunk_id=hit.chunk.id,
             file_id=hit.chunk.document_id,
             file_name=hit.document_name,
-            source=hit.source,
+            source=source_of(hit),
             passage=hit.passage,
         )
 

@@ -6,6 +6,7 @@ from typing import Any
 import pydantic
 
 from rag import prompts
+from rag.contract import source_of
 from rag.types import (
     TEXT,
     AnswerOptions,
@@ -134,8 +135,8 @@ class AskResponse(Model):
 
 
 def source(hit: Hit) -> str:
-    """A chunk as `name#chunk`: what its document was taken in from, else its name, and the chunk's number from 0."""
-    return f"{hit.source or hit.document_name}#{hit.chunk.ordinal}"
+    """A chunk as `name#chunk`: what is shown of its document's source, and the chunk's number from 0."""
+    return f"{source_of(hit)}#{hit.chunk.ordinal}"
 
 
 def _debug(response: AnswerResponse) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from rag import errors, ingestion, parsing
 from rag.engine.resources import OWN_AUTH, OWN_OPTIONS, Resources
-from rag.types import UNFINISHED, Auth, Document, DocumentStatus, Index, ProviderOptions, TextBlock
+from rag.types import UNFINISHED, Auth, Document, DocumentStatus, Index, ProviderOptions, TextBlock, shown_source
 
 logger = logging.getLogger(__name__)
 
@@ -39,13 +39,15 @@ class Library:
         *,
         password: str | None = None,
         source: str | None = None,
+        source_path: str | None = None,
         mime_type: str | None = None,
         follows_source: bool = False,
         in_trash: bool = False,
     ) -> Document:
         """Keep a file as a queued document; an encrypted one without its password waits for it.
 
-        `mime_type` is what the document was where it comes from, if that is not what the file's content tells.
+        `source_path` leads to the file from the folder it comes with; `mime_type` is what the document was there, if
+        that is not what the file's content tells.
 
         Raises:
             errors.UnsupportedFileError: a kind of file that cannot be taken in.
@@ -70,6 +72,7 @@ class Library:
                     sha256=sha256_of(path),
                     size=path.stat().st_size,
                     source=source,
+                    shown_source=shown_source(source, source_path or name) if source else None,
                     status=status,
                     follows_source=follows_source,
                     in_trash=in_trash,

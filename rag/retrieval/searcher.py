@@ -243,6 +243,7 @@ class Searcher:
                     mime_type=document.mime_type,
                     title=document.title,
                     source=document.source,
+                    shown_source=document.shown_source,
                     vector_score=ranking.vector.get(key),
                     lexical_score=ranking.lexical.get(key),
                     rerank_score=ranking.reranked.get(key),

@@ -32,6 +32,7 @@ class Documents:
         sha256: str,
         size: int,
         source: str | None = None,
+        shown_source: str | None = None,
         status: DocumentStatus = DocumentStatus.QUEUED,
         follows_source: bool = False,
         in_trash: bool = False,
@@ -54,6 +55,7 @@ class Documents:
             "sha256": sha256,
             "size": size,
             "source": source,
+            "shown_source": shown_source,
             "status": status.value,
             "follows_source": follows_source,
             "in_trash": in_trash,
@@ -103,6 +105,11 @@ class Documents:
         """Documents whose source is one of `sources` or begins with `prefix`, those in the trash too, oldest first."""
         parameters = {"user_id": user_id, "index_id": index_id, "sources": [*sources], "prefix": prefix}
         return [to_document(row) for row in self._database.all(self._queries["of_sources"], parameters)]
+
+    def show(self, user_id: str, sources: Mapping[uuid.UUID, str]) -> None:
+        """Let answers show these `sources` of documents from now on."""
+        parameters = {"user_id": user_id, "ids": [*sources], "sources": [*sources.values()]}
+        self._database.write(self._queries["show"], parameters)
 
     def named(
         self, user_id: str, index_id: uuid.UUID, references: Sequence[str]
@@ -194,6 +201,7 @@ def to_document(row: Mapping[str, Any]) -> Document:
         sha256=row["sha256"],
         size=row["size"],
         source=row["source"],
+        shown_source=row["shown_source"],
         title=row["title"],
         status=DocumentStatus(row["status"]),
         progress=Progress(done=row["progress_done"], total=row["progress_total"]),

@@ -29,7 +29,7 @@ class Source(Input):
     """A folder: a local path, a URL that fsspec knows, or `gdrive://` and the id of a folder in Google Drive.
 
     `include_mime_types` judges a file by its name; empty means every kind that can be read. `exclude_file_ids` are
-    files' paths or URLs, paths within the folder, or ids of documents.
+    files' paths or URLs, paths or (of Google Drive) ids within the folder, or ids of documents.
     """
 
     folder_id: FileId

@@ -118,7 +118,7 @@ class Hit(Model):
     """A place that was found: the chunk that matched best, and the passage around it that is handed on.
 
     Scores are in 0..1; a score is None when its stage did not run or did not find the chunk. The ranks count from 1.
-    `source` is the path or URL of the document's file.
+    `source` is the path or URL of the document's file, `shown_source` what other machines may read of it.
     """
 
     chunk: Chunk
@@ -127,6 +127,7 @@ class Hit(Model):
     mime_type: str
     title: str | None = None
     source: str | None = None
+    shown_source: str | None = None
     vector_score: float | None = None
     lexical_score: float | None = None
     rerank_score: float | None = None

@@ -114,6 +114,7 @@ CASES |= {
     "documents.of_sources": lambda w, user: w.db.documents.of_sources(
         user, w.owner.index.id, sources=[SOURCE], prefix=SOURCE[:3]
     ),
+    "documents.show": lambda w, user: w.db.documents.show(user, {w.document.id: "taken.pdf"}),
     "documents.named": lambda w, user: w.db.documents.named(
         user, w.owner.index.id, [str(w.document.id), SOURCE, hashlib.sha256(SOURCE.encode()).hexdigest()]
     ),

@@ -14,6 +14,12 @@ from rag.store import migrations
 from rag.types import AnswerResponse, Citation, Hit, Region, Verdict
 from tests import sources
 
+INDEX = (
+    "INSERT INTO indexes (user_id, id, name, provider, model, dimensions, chunk_size_chars, chunk_overlap_chars, "
+    "min_chunk_chars) VALUES ('ann', %s, 'old', 'test', 'random', 3, 1200, 200, 200)"
+)
+"""An index of any migration so far."""
+
 
 def applied(url: str) -> list[tuple[object, ...]]:
     with psycopg.connect(url) as connection:
@@ -120,11 +126,7 @@ def test_kept_answers_have_each_source_once_and_lines_afterwards(empty_url: str)
     migrations.migrate(empty_url, until="0009_source_names")
     index_id, chat_id = uuid.uuid4(), uuid.uuid4()
     with psycopg.connect(empty_url) as connection:
-        connection.execute(
-            "INSERT INTO indexes (user_id, id, name, provider, model, dimensions, chunk_size_chars, "
-            "chunk_overlap_chars, min_chunk_chars) VALUES ('ann', %s, 'old', 'test', 'random', 3, 1200, 200, 200)",
-            [index_id],
-        )
+        connection.execute(INDEX, [index_id])
         connection.execute(
             "INSERT INTO conversations (user_id, id, index_id, title) VALUES ('ann', %s, %s, 'old')",
             [chat_id, index_id],
@@ -138,6 +140,24 @@ def test_kept_answers_have_each_source_once_and_lines_afterwards(empty_url: str)
     with store.Store.open(empty_url, pool_size=1) as opened:
         kept = [message.response for message in opened.conversations.messages("ann", chat_id)]
     assert kept == [None, answered, insufficient]
+
+
+def test_sources_from_before_are_shown_only_if_they_are_addresses(empty_url: str) -> None:
+    migrations.migrate(empty_url, until="0010_sources_once")
+    sources_before = ["/home/ann/x.md", "s3://bucket/x.md", "zip://x.md::/home/x.zip", "sftp://ann:pw@host/x.md", None]
+    index_id = uuid.uuid4()
+    with psycopg.connect(empty_url) as connection:
+        connection.execute(INDEX, [index_id])
+        for number, source in enumerate(sources_before):
+            connection.execute(
+                "INSERT INTO documents (user_id, id, index_id, name, mime_type, sha256, size, source, status) "
+                "VALUES ('ann', gen_random_uuid(), %s, 'x.md', 'text/markdown', %s, 1, %s, 'ready')",
+                [index_id, str(number), source],
+            )
+    migrations.migrate(empty_url)
+    with psycopg.connect(empty_url) as connection:
+        shown = [row[0] for row in connection.execute("SELECT shown_source FROM documents ORDER BY number")]
+    assert shown == [None, "s3://bucket/x.md", None, "sftp://host/x.md", None]
 
 
 def test_an_account_without_rights(empty_url: str) -> None:

@@ -241,6 +241,36 @@ def test_a_file_is_excluded_by_path_or_by_its_documents_id(engine: RAGEngine, fo
     assert engine.documents() == []
 
 
+def test_answers_show_paths_in_the_folder_and_filters_understand_them(engine: RAGEngine, folder: Path) -> None:
+    engine.sync_index(request(folder))
+    (alone := folder.parent / "alone.txt").write_text("The mill grinds beside the bridge.")
+    assert engine.ingest([str(alone)])["ingested_count"] == 1
+
+    def found(**filters: Any) -> set[str | None]:
+        body = {"query": "harbour orchard mill", "mode": "lexical", "minScore": 0, "filters": filters}
+        return {hit.shown_source for hit in engine.search(body).results}
+
+    assert found() == {"harbour.txt", "below/orchard.md", "alone.txt"}
+    assert found(sources=["below/orchard.md", "alone.txt"]) == {"below/orchard.md", "alone.txt"}
+    assert found(sources=[str(folder / "harbour.txt")]) == {"harbour.txt"}
+    assert found(sourcePrefix="below/") == {"below/orchard.md"}
+    assert found(sourcePrefix=str(folder)) == {"harbour.txt", "below/orchard.md"}
+    shown = [*found(sourcePrefix="below/")]
+    assert states(engine.sync_index(request(folder, excludeFileIds=shown)))["orchard.md"] == "removed"
+
+
+def test_a_file_that_came_alone_is_shown_by_its_path_once_its_folder_is_followed(
+    engine: RAGEngine, folder: Path
+) -> None:
+    path = folder / "below" / "orchard.md"
+    engine.ingest([str(path)])
+    assert [document.shown_source for document in engine.documents()] == ["orchard.md"]
+    engine.sync_index(request(folder))
+    path.write_text("Nothing grows here any more.")
+    engine.ingest([str(path)])
+    assert {document.shown_source for document in engine.documents()} == {"harbour.txt", "below/orchard.md"}
+
+
 def test_syncing_without_subfolders_leaves_what_is_in_them(engine: RAGEngine, folder: Path) -> None:
     engine.sync_index(request(folder))
     report = engine.sync_index(request(folder, includeSubfolders=False))
@@ -473,6 +503,13 @@ def test_a_folder_in_google_drive(
             del drive.files["note"]
             report = engine.sync_index(request("gdrive:root"))
             assert states(report) == {"doc": "changed", "deck": "unchanged", "note": "removed"}
+            (shown,) = {hit.shown_source for hit in found.results}
+            assert shown == "gdrive://root/deck"
+            for source in (shown, "deck"):
+                body = {"query": "lighthouse", "minScore": 0, "filters": {"sources": [source]}}
+                assert engine.search(body).results
+            assert states(engine.sync_index(request("gdrive:root", excludeFileIds=["deck"])))["deck"] == "removed"
+            engine.sync_index(request("gdrive:root"))
             only_slides = engine.sync_index(request("gdrive://root", includeMimeTypes=[slides]))
             assert states(only_slides) == {"deck": "unchanged", "doc": "removed"}
             assert engine.sync_index(request(folder)).count("removed") == 0

@@ -72,7 +72,7 @@ def stream(
     else:
         writer = _Writer(llm, generation, memory if options.use_cache else None)
         draft = yield from _written(question, writer, grounder, context)
-    yield _response(draft, hits, options, time.perf_counter() - started)
+    yield _response(draft, context, hits, options, time.perf_counter() - started)
 
 
 def condense(question: str, history: Sequence[Message], llm: LLM | None) -> str:
@@ -233,15 +233,19 @@ def _extracted(
 # --- does it hold? ----------------------------------------------------------------------------------
 
 
-def _response(draft: _Draft, hits: Sequence[Hit], options: AnswerOptions, seconds: float) -> AnswerResponse:
+def _response(
+    draft: _Draft, context: Context, hits: Sequence[Hit], options: AnswerOptions, seconds: float
+) -> AnswerResponse:
     grounded = any(citation.quote is not None for citation in draft.citations)
     refused = _refuses(draft.text) and not grounded
     is_ok = bool(draft.text) and not refused and (grounded or not options.require_citations)
+    cited = {citation.citation_id for citation in draft.citations} if is_ok else set()
     return AnswerResponse(
         status="ok" if is_ok else "insufficient_context",
         answer=draft.text if is_ok else options.insufficient_evidence_message or prompts.INSUFFICIENT_CONTEXT_MESSAGE,
         sentences=draft.sentences if is_ok else (),
         citations=draft.citations if is_ok else (),
+        sources={citation_id: hit for citation_id, hit in context.hits.items() if citation_id in cited},
         nearest=() if is_ok else tuple(hits),
         model=draft.model,
         usage=draft.usage.model_copy(update={"latency_ms": seconds * 1000}),

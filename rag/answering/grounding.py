@@ -45,8 +45,8 @@ class Grounder:
         return Citation(
             citation_id=citation_id,
             sentence=sentence,
-            hit=hit,
             quote=self.passage(citation_id).slice(quote.span) if quote else None,
+            lines=hit.passage.lines_of(*quote.span) if quote else (),
             regions=self._locate(hit.passage.document_id, hit.passage, *quote.span) if quote else (),
             verdict=quote.verdict if quote and not missing else Verdict.UNVERIFIED,
             unsupported_numbers=missing,

@@ -1,12 +1,12 @@
 """The request and response of `/ask`: a question, its answer, and its sources as `name#chunk`."""
 
 import uuid
-from collections.abc import Iterable
 from typing import Any
 
 import pydantic
 
 from rag import prompts
+from rag.contract import source_of
 from rag.types import (
     TEXT,
     AnswerOptions,
@@ -95,17 +95,17 @@ class AskCitation(Model):
     unsupported_numbers: tuple[str, ...]
 
     @classmethod
-    def of(cls, citation: Citation) -> "AskCitation":
-        """A citation in these words."""
-        numbers = [*_lines(citation)] or [citation.hit.chunk.line_start, citation.hit.chunk.line_end]
+    def of(cls, citation: Citation, hit: Hit) -> "AskCitation":
+        """A citation of a hit in these words."""
+        lines = citation.lines_in(hit)
         return cls(
             id=citation.citation_id,
             sentence=citation.sentence,
-            source=source(citation.hit),
-            document_id=citation.file_id,
-            name=citation.file_name,
-            page=citation.regions[0].page_number if citation.regions else citation.hit.chunk.page_number,
-            lines=(min(numbers), max(numbers)),
+            source=source(hit),
+            document_id=hit.chunk.document_id,
+            name=hit.document_name,
+            page=lines[0].page_number,
+            lines=(lines[0].number, lines[-1].number),
             quote=citation.quote,
             boxes=citation.regions,
             verdict=citation.verdict,
@@ -129,25 +129,14 @@ class AskResponse(Model):
             status=response.status,
             answer=response.answer,
             sources=tuple(dict.fromkeys(source(hit) for hit in response.contexts)),
-            citations=tuple(AskCitation.of(citation) for citation in response.citations),
+            citations=tuple(AskCitation.of(*cited) for cited in response.cited),
             debug=_debug(response) if debug else None,
         )
 
 
 def source(hit: Hit) -> str:
-    """A chunk as `name#chunk`: what its document was taken in from, else its name, and the chunk's number from 0."""
-    return f"{hit.source or hit.document_name}#{hit.chunk.ordinal}"
-
-
-def _lines(citation: Citation) -> Iterable[int]:
-    """The lines that the quote's boxes lie in."""
-    for region in citation.regions:
-        for line in citation.hit.passage.lines:
-            x0, y0, x1, y1 = line.bbox
-            if line.page_number == region.page_number and any(
-                x0 <= (rect.x0 + rect.x1) / 2 <= x1 and y0 <= (rect.y0 + rect.y1) / 2 <= y1 for rect in region.rects
-            ):
-                yield line.number
+    """A chunk as `name#chunk`: what is shown of its document's source, and the chunk's number from 0."""
+    return f"{source_of(hit)}#{hit.chunk.ordinal}"
 
 
 def _debug(response: AnswerResponse) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from fastapi import Request
 from fastapi.responses import StreamingResponse
 
 from rag import errors
+from rag.contract import AnswerBody
 from rag.types import AnswerEvent, AnswerResponse, AnswerToken
 
 logger = logging.getLogger(__name__)
@@ -55,7 +56,7 @@ def _events_of(event: AnswerEvent, whole: Callable[[AnswerResponse], object]) ->
     if isinstance(event, AnswerToken):
         yield _event("token", {"text": event.text})
         return
-    yield _event("citations", event.citations)
+    yield _event("citations", AnswerBody.of(event).citations)
     verdicts = [
         {
             "sentence": citation.sentence,

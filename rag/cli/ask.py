@@ -28,7 +28,8 @@ from rag.cli.options import (
     TopK,
     retrieval_options,
 )
-from rag.types import AnswerEvent, AnswerRequest, AnswerResponse, AnswerToken, Citation, GenerationOptions, Verdict
+from rag.contract import AnswerBody
+from rag.types import AnswerEvent, AnswerRequest, AnswerResponse, AnswerToken, Citation, GenerationOptions, Hit, Verdict
 
 MARKS = {
     Verdict.VERIFIED: ("✓", "green"),
@@ -93,7 +94,7 @@ def ask(
         )
         response = _follow(engine.questions.stream(request), quietly=as_json)
     if as_json:
-        output.print_json(response)
+        output.print_json(AnswerBody.of(response))
     else:
         _print_answer(response)
 
@@ -123,18 +124,18 @@ def _print_answer(response: AnswerResponse) -> None:
     output.print_text(response.answer)
     if response.citations:
         output.print_text()
-    for citation in response.citations:
-        _print_citation(citation)
+    for citation, hit in response.cited:
+        _print_citation(citation, hit)
     if response.status == "insufficient_context" and response.nearest:
         output.print_text("\nNearest passages:")
         search.print_hits(response.nearest)
 
 
-def _print_citation(citation: Citation) -> None:
+def _print_citation(citation: Citation, hit: Hit) -> None:
     mark, style = MARKS[citation.verdict]
-    pages = [region.page_number for region in citation.regions] or [citation.hit.passage.page_number]
+    pages = [*dict.fromkeys(line.page_number for line in citation.lines_in(hit))]
     place = f"page {pages[0]}" if len(pages) == 1 else f"pages {pages[0]}–{pages[-1]}"
-    name = citation.hit.document_name
+    name = hit.document_name
     console = output.console()
     head = Text.assemble(
         (f"[{citation.citation_id}]", "bold"), f" {name}, {place}  ", (f"{mark} {citation.verdict}", style)

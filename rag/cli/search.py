@@ -24,6 +24,7 @@ from rag.cli.options import (
     TopK,
     retrieval_options,
 )
+from rag.contract import SearchBody
 from rag.types import Hit, SearchRequest
 
 COLUMNS = ["#", "score", "vector", "lexical", "rerank", "document", "page", "text"]
@@ -70,7 +71,7 @@ def search(
         )
         response = engine.search(validated(SearchRequest, index_name=index_name, query=query, retrieval=options))
     if as_json:
-        output.print_json(response)
+        output.print_json(SearchBody.of(response))
     elif not response.results:
         output.print_text(f"Nothing scores {min_score} or more. Ask in other words, or lower --min-score.")
     else:

@@ -12,6 +12,7 @@ from rag import errors
 from rag.cli import output
 from rag.cli.door import open_engine, validated
 from rag.cli.options import DEFAULT_INDEX, AsJson, IndexName
+from rag.contract import SyncBody
 from rag.types import FileReport, FileState, IndexRequest, SyncReport
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def sync(
     with open_engine() as engine, _shown_progress() as on_file:
         report = engine.sync_index(request, on_file)
     if as_json:
-        output.print_json(report)
+        output.print_json(SyncBody.of(report))
     else:
         _print_report(report)
     if report.failures:

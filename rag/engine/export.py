@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import pydantic_core
 
 from rag import errors
+from rag.contract import CitationBody
 from rag.engine.file_names import unique_names
 from rag.engine.workspace import Workspace
-from rag.types import ChatMessage, Chunk, Citation, Conversation, Document, Index
+from rag.types import ChatMessage, Chunk, Conversation, Document, Index
 
 DOCUMENTS_FOLDER = "documents"
 
@@ -192,11 +193,11 @@ def _message(message: ChatMessage) -> dict[str, Any]:
         **line,
         "status": response.status,
         "model": response.model,
-        "citations": [_citation(citation) for citation in response.citations],
+        "citations": [_citation(CitationBody.of(*cited)) for cited in response.cited],
     }
 
 
-def _citation(citation: Citation) -> dict[str, Any]:
+def _citation(citation: CitationBody) -> dict[str, Any]:
     return {
         "citationId": citation.citation_id,
         "sentence": citation.sentence,

@@ -1,6 +1,7 @@
 """The engine as module functions, `rag.search(...)` and the others: they act on one engine that the process shares.
 
-`configure` makes it. Without, the first call makes it from the environment's settings, for the user "local".
+`configure` makes it. Without, the first call makes it from the environment's settings, for the user "local". What they
+give is flat, in the words of `rag.contract`, and becomes their JSON with `model_dump(mode="json", by_alias=True)`.
 """
 
 import re
@@ -12,19 +13,17 @@ from llama_index.core.base.embeddings import base as embeddings
 
 from rag import errors, providers
 from rag.config import Config, load_config
+from rag.contract import AnswerBody, SearchBody, SyncBody
 from rag.engine.engine import RAGEngine
 from rag.engine.requests import parse
 from rag.engine.sync import OnFile
 from rag.types import (
     AdapterOptions,
     AnswerRequest,
-    AnswerResponse,
     IndexReference,
     IndexRequest,
     IndexStats,
     SearchRequest,
-    SearchResponse,
-    SyncReport,
 )
 
 PROVIDER_NAME = re.compile(r"[\w-]{1,100}")
@@ -128,14 +127,14 @@ def clear_config() -> None:
 # --- indexes ---
 
 
-def build_index(request: IndexRequest | Mapping[str, Any], on_file: OnFile | None = None) -> SyncReport:
+def build_index(request: IndexRequest | Mapping[str, Any], on_file: OnFile | None = None) -> SyncBody:
     """`RAGEngine.build_index`: take a folder's files into an index."""
-    return _process.engine.build_index(request, on_file)
+    return SyncBody.of(_process.engine.build_index(request, on_file))
 
 
-def sync_index(request: IndexRequest | Mapping[str, Any], on_file: OnFile | None = None) -> SyncReport:
+def sync_index(request: IndexRequest | Mapping[str, Any], on_file: OnFile | None = None) -> SyncBody:
     """`RAGEngine.sync_index`: make an index follow a folder."""
-    return _process.engine.sync_index(request, on_file)
+    return SyncBody.of(_process.engine.sync_index(request, on_file))
 
 
 def inspect_index(index: str | IndexReference | Mapping[str, Any] = "default") -> IndexStats:
@@ -147,14 +146,14 @@ def inspect_index(index: str | IndexReference | Mapping[str, Any] = "default") -
 # --- questions ---
 
 
-def search(request: SearchRequest | Mapping[str, Any]) -> SearchResponse:
+def search(request: SearchRequest | Mapping[str, Any]) -> SearchBody:
     """`RAGEngine.search`: the places that fit a query."""
-    return _process.engine.search(request)
+    return SearchBody.of(_process.engine.search(request))
 
 
-def answer(request: AnswerRequest | Mapping[str, Any]) -> AnswerResponse:
+def answer(request: AnswerRequest | Mapping[str, Any]) -> AnswerBody:
     """`RAGEngine.answer`: a grounded answer to a question."""
-    return _process.engine.answer(request)
+    return AnswerBody.of(_process.engine.answer(request))
 
 
 # --- embedding providers ---

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rag import errors, evaluation
+from rag.contract import SyncBody
 from rag.engine.documents import Documents
 from rag.engine.evaluating import evaluate
 from rag.engine.folders import Folders
@@ -134,4 +135,4 @@ class Jobs:
         target = IndexTarget(index_name=request.index_name)
         wanted = IndexRequest(source=request.source, index=target)
         synced = Folders(self._workspace).take_in(wanted, remove=True, on_file=count)
-        return synced.model_dump(mode="json", by_alias=True)
+        return SyncBody.of(synced).model_dump(mode="json", by_alias=True)

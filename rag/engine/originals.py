@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from rag import errors, parsing
 from rag.engine.workspace import Workspace
-from rag.types import Document, DocumentStatus, Index
+from rag.types import Document, DocumentStatus, Index, shown_source
 
 FileContent = Path | bytes | BinaryIO
 
@@ -31,14 +31,16 @@ class Originals:
         *,
         password: str | None = None,
         source: str | None = None,
+        source_path: str | None = None,
         mime_type: str | None = None,
         follows_source: bool = False,
         in_trash: bool = False,
     ) -> Document:
         """Keep a file as a document to be read; an encrypted one without its password waits for it.
 
-        `mime_type` is what the document was where it comes from, if that is not what the file's content tells. One
-        that `follows_source` may have the content of another; one `in_trash` waits to take an older one's place.
+        `source_path` leads to the file from the folder it comes with; `mime_type` is what the document was there, if
+        that is not what the file's content tells. One that `follows_source` may have the content of another; one
+        `in_trash` waits to take an older one's place.
 
         Raises:
             errors.UnsupportedFileError: a kind of file that cannot be taken in.
@@ -62,6 +64,7 @@ class Originals:
                     sha256=sha256_of(path),
                     size=path.stat().st_size,
                     source=source,
+                    shown_source=shown_source(source, source_path or name) if source else None,
                     status=DocumentStatus.NEEDS_PASSWORD if is_locked and password is None else DocumentStatus.QUEUED,
                     follows_source=follows_source,
                     in_trash=in_trash,

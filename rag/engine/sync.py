@@ -23,6 +23,7 @@ from rag.types import (
     ProviderOptions,
     Source,
     SourceFile,
+    shown_source,
 )
 
 OnFile = Callable[[FileReport], None]
@@ -91,7 +92,9 @@ class Intake:
             known: dict[str | None, list[Document]] = {}
             for document in present:
                 known.setdefault(document.source, []).append(document)
-            wanted = list({file.id: file for file in _wanted(folder.list(), source, present)}.values())
+            wanted = list({file.id: file for file in _wanted(folder, source, present)}.values())
+            shown = {file.id: shown_source(file.id, file.path) for file in wanted}
+            self._documents.show({old.id: shown[old.source] for old in present if old.source in shown})
             for file in wanted[:max_files]:
                 yield self._attempt(file, folder.fetch(file), known.get(file.id, []))
             for file in wanted[max_files:]:
@@ -132,9 +135,11 @@ class Intake:
     # --- files ---
 
     def file(self, path: Path) -> FileReport:
-        """Take in a local file."""
-        file = SourceFile(id=source_of(path), path=path.name, name=path.name)
-        present = self._documents.of_sources(self._index.id, sources=[file.id])
+        """Take in a local file. One that came with a folder before keeps its path in it."""
+        source = source_of(path)
+        present = self._documents.of_sources(self._index.id, sources=[source])
+        shown = next((document.shown_source for document in present if document.shown_source), path.name)
+        file = SourceFile(id=source, path=shown, name=path.name)
         return self._attempt(file, nullcontext(path), present)
 
     def _take(self, path: Path, file: SourceFile, present: Sequence[Document]) -> FileReport:
@@ -152,6 +157,7 @@ class Intake:
             file.name,
             self._index,
             source=file.id,
+            source_path=file.path,
             mime_type=file.mime_type if file.mime_type in GOOGLE_APPS else None,
             follows_source=True,
             in_trash=bool(older),
@@ -229,13 +235,13 @@ def _left_out(source: str, reason: str) -> FileReport:
     return FileReport(source=source, state="left_out", code=errors.LimitError.code, reason=reason)
 
 
-def _wanted(files: Iterable[SourceFile], source: Source, present: Iterable[Document]) -> Iterator[SourceFile]:
+def _wanted(folder: SourceFolder, source: Source, present: Iterable[Document]) -> Iterator[SourceFile]:
     """The files of kinds that can be read and are included, without those that are excluded."""
     excluded = set(source.exclude_file_ids)
     excluded |= {document.source or "" for document in present if str(document.id) in excluded}
-    for file in files:
+    for file in folder.list():
         by_name = parsing.MIME_TYPE_BY_SUFFIX.get(PurePath(file.name).suffix.lower())
         mime_type = file.mime_type if file.mime_type in _READABLE else by_name
         included = mime_type is not None and (not source.include_mime_types or mime_type in source.include_mime_types)
-        if included and not excluded & {file.id, file.path}:
+        if included and not excluded & {file.id, file.path, file.id.removeprefix(folder.prefix)}:
             yield file

@@ -76,7 +76,7 @@ def _is_stored(hit: Hit, chunk: Chunk | None) -> bool:
 
 
 def _fits(hit: Hit, wanted: ExpectedSource) -> bool:
-    names = {hit.document_name, hit.source, str(hit.chunk.document_id)}
+    names = {hit.document_name, hit.source, hit.shown_source, str(hit.chunk.document_id)}
     return wanted.source in names and (wanted.page is None or wanted.page in hit.chunk.pages)
 
 
@@ -126,7 +126,7 @@ def vector_chunk(hit: Hit) -> VectorChunk:
     chunk = hit.chunk
     return VectorChunk(
         content=chunk.text,
-        source_url=hit.source or f"/documents/{chunk.document_id}/content",
+        source_url=hit.shown_source or f"/documents/{chunk.document_id}/content",
         page_title=hit.title or hit.document_name,
         section_hierarchy=chunk.section or "",
         chunk_index=chunk.ordinal,

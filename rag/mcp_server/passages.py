@@ -3,11 +3,11 @@
 import difflib
 import re
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rag import errors
-from rag.types import DEFAULT_INDEX, Chunk, Citation, Document, Line, Passage, Region, Span
+from rag.types import DEFAULT_INDEX, Chunk, Citation, Document, Hit, Line, Passage, Region, Span
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -80,7 +80,7 @@ def open_passage(
     if pages[-1] > document.page_count:
         raise errors.NotFoundError(f"There is no page {pages[-1]}: {document.name} has {document.page_count} pages.")
     text = engine.pages.text(document_id, pages)
-    span = next(find_quote(text, quote), None) if quote else None
+    span = _find_quote(text, quote) if quote else None
     lines = text.lines_of(*span) if span else chunk.lines if chunk else ()
     return OpenPassage(
         document=document,
@@ -113,11 +113,11 @@ def _chunk(engine: "RAGEngine", document: Document, passage_id: uuid.UUID) -> Ch
     return chunk
 
 
-def find_quote(passage: Passage, quote: str) -> Iterator[Span]:
+def _find_quote(passage: Passage, quote: str) -> Span | None:
     """Where a quote stands in a passage, however white space is written."""
-    if words := quote.split():
-        for match in re.finditer(r"\s+".join(map(re.escape, words)), passage.text):
-            yield Span(*match.span())
+    words = quote.split()
+    match = re.search(r"\s+".join(map(re.escape, words)), passage.text) if words else None
+    return Span(*match.span()) if match else None
 
 
 class QuotePlace(NamedTuple):
@@ -129,28 +129,17 @@ class QuotePlace(NamedTuple):
     line_end: int
 
 
-def place_of(engine: "RAGEngine", citation: Citation) -> QuotePlace:
+def place_of(engine: "RAGEngine", citation: Citation, hit: Hit) -> QuotePlace:
     """Where a citation's quote stands, and the chunk that it begins in; without a quote, the chunk that was found.
 
     A quote comes out of the pages around the chunk that was found, so it may stand in another chunk.
     """
-    chunk = citation.hit.chunk
-    lines = _quoted_lines(citation)
-    if not lines:
-        return QuotePlace(chunk.id, chunk.page_number, chunk.line_start, chunk.line_end)
+    chunk, lines = hit.chunk, citation.lines_in(hit)
     first = lines[0]
     if not _has(chunk, first):
         on_page = engine.chunks.list(chunk.document_id, first.page_number)
         chunk = next((other for other in on_page if _has(other, first)), chunk)
     return QuotePlace(chunk.id, first.page_number, first.number, lines[-1].number)
-
-
-def _quoted_lines(citation: Citation) -> tuple[Line, ...]:
-    """The lines of the quote; of several places with the same words, those that its boxes are on."""
-    passage = citation.hit.passage
-    found = [passage.lines_of(*span) for span in find_quote(passage, citation.quote or "")]
-    pages = {region.page_number for region in citation.regions}
-    return next((lines for lines in found if lines[0].page_number in pages), found[0] if found else ())
 
 
 def _has(chunk: Chunk, line: Line) -> bool:

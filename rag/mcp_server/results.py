@@ -48,9 +48,9 @@ class Found(Place):
             page=hit.chunk.page_number,
             line_start=hit.chunk.line_start,
             line_end=hit.chunk.line_end,
-            section=hit.section,
+            section=hit.chunk.section,
             score=round(hit.final_score, 4),
-            text=hit.text,
+            text=hit.chunk.text,
         )
 
 
@@ -73,11 +73,11 @@ class Cited(Place):
     unsupported_numbers: list[str] = Field(description="Numbers of the sentence that no quote has.")
 
     @classmethod
-    def of(cls, citation: Citation, place: QuotePlace) -> "Cited":
-        """A citation and where its words stand."""
+    def of(cls, citation: Citation, hit: Hit, place: QuotePlace) -> "Cited":
+        """A citation of a hit, and where its words stand."""
         return cls(
-            document=citation.file_name,
-            document_id=citation.file_id,
+            document=hit.document_name,
+            document_id=hit.chunk.document_id,
             passage_id=place.passage_id,
             page=place.page,
             line_start=place.line_start,
@@ -111,8 +111,8 @@ class Answer(Result):
     def of(cls, response: AnswerResponse, places: Sequence[QuotePlace]) -> "Answer":
         """A response, with the places of its citations in their order."""
         cited: list[list[Cited]] = [[] for _ in response.sentences]
-        for citation, place in zip(response.citations, places, strict=True):
-            cited[citation.sentence].append(Cited.of(citation, place))
+        for (citation, hit), place in zip(response.cited, places, strict=True):
+            cited[citation.sentence].append(Cited.of(citation, hit, place))
         return cls(
             status=response.status,
             answer=response.answer,

@@ -93,7 +93,7 @@ class Tools:
             ids = passages.document_ids(engine, passages.require_index(engine, index), documents)
             options = _options(engine, RetrievalOptions().top_k, ids)
             given = engine.answer(AnswerRequest(question=question, index_name=index, retrieval=options))
-            answer = Answer.of(given, [passages.place_of(engine, citation) for citation in given.citations])
+            answer = Answer.of(given, [passages.place_of(engine, *cited) for cited in given.cited])
         return _result(answer, wording.answer(answer))
 
     def get_passage(

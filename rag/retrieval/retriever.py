@@ -137,6 +137,7 @@ def _hit(
         mime_type=document.mime_type,
         title=document.title,
         source=document.source,
+        shown_source=document.shown_source,
         vector_score=ranking.vector.get(chunk.id),
         lexical_score=ranking.lexical.get(chunk.id),
         final_score=ranking.fused[chunk.id],

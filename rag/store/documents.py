@@ -31,6 +31,7 @@ class Documents:
         sha256: str,
         size: int,
         source: str | None = None,
+        shown_source: str | None = None,
         status: DocumentStatus = DocumentStatus.QUEUED,
         follows_source: bool = False,
         in_trash: bool = False,
@@ -52,6 +53,7 @@ class Documents:
             "sha256": sha256,
             "size": size,
             "source": source,
+            "shown_source": shown_source,
             "status": status.value,
             "follows_source": follows_source,
             "in_trash": in_trash,
@@ -99,6 +101,11 @@ class Documents:
         """Documents whose source is one of `sources` or begins with `prefix`, those in the trash too, oldest first."""
         parameters = {"index_id": index_id, "sources": [*sources], "prefix": prefix}
         return [to_document(row) for row in self._database.all(self._queries["of_sources"], parameters)]
+
+    def show(self, sources: Mapping[uuid.UUID, str]) -> None:
+        """Let answers show these `sources` of documents from now on."""
+        parameters = {"ids": [*sources], "sources": [*sources.values()]}
+        self._database.write(self._queries["show"], parameters)
 
     def named(self, index_id: uuid.UUID, references: Sequence[str]) -> dict[str, builtins.list[uuid.UUID]]:
         """Which documents each of `references` means: their ids, their sources, or the SHA-256 of these (hex).
@@ -183,6 +190,7 @@ def to_document(row: Mapping[str, Any]) -> Document:
         sha256=row["sha256"],
         size=row["size"],
         source=row["source"],
+        shown_source=row["shown_source"],
         title=row["title"],
         status=DocumentStatus(row["status"]),
         progress=Progress(done=row["progress_done"], total=row["progress_total"]),

@@ -38,6 +38,7 @@ from rag.types.documents import (
     ParsingConfig,
     Progress,
     ignore_progress,
+    shown_source,
 )
 from rag.types.generations import EmbeddingGeneration, GenerationComparison, GenerationScore, GenerationState
 from rag.types.indexing import (
@@ -234,4 +235,5 @@ __all__ = [
     "Verdict",
     "ignore_progress",
     "lines_text",
+    "shown_source",
 ]

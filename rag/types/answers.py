@@ -2,15 +2,15 @@
 
 import datetime as dt
 import uuid
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Literal
 
 import pydantic
 
-from rag.types.documents import PRESENTATIONS
 from rag.types.requests import Auth, AuthField, ProviderOptions, spread
 from rag.types.search import Hit, RetrievalRequest, SearchMode, Usage
-from rag.types.text import Input, Model, Region
+from rag.types.text import Input, Line, Model, Region
 
 
 class Verdict(StrEnum):
@@ -21,94 +21,25 @@ class Verdict(StrEnum):
     UNVERIFIED = "unverified"
 
 
-SNIPPET_CHARS = 300
-"""So much of a chunk stands in for a quote that could not be found."""
-
-
 class Citation(Model):
-    """A claim's source: the hit, the verbatim quote in its passage, and the boxes of exactly those characters.
+    """A claim's source, the verbatim quote in its passage, and the boxes of exactly those characters.
 
-    `sentence` is the index of the answer's sentence it supports; `quote` is None when nothing in the passage
-    supports the sentence (verdict `unverified`).
+    `citation_id` names one of the answer's sources, `sentence` is the index of the sentence it supports; `lines` are
+    those that the quote touches. `quote` is None when nothing in the passage supports the sentence (verdict
+    `unverified`), and has no lines then.
     """
 
     citation_id: str
     sentence: int
-    hit: Hit
     quote: str | None
+    lines: tuple[Line, ...] = ()
     regions: tuple[Region, ...]
     verdict: Verdict
     unsupported_numbers: tuple[str, ...] = ()
 
-    @pydantic.computed_field
-    @property
-    def chunk_id(self) -> uuid.UUID:
-        """The chunk that was found."""
-        return self.hit.chunk_id
-
-    @pydantic.computed_field
-    @property
-    def file_id(self) -> uuid.UUID:
-        """The cited document."""
-        return self.hit.file_id
-
-    @pydantic.computed_field
-    @property
-    def file_name(self) -> str:
-        """The cited document's name."""
-        return self.hit.file_name
-
-    @pydantic.computed_field
-    @property
-    def mime_type(self) -> str:
-        """What the cited document is."""
-        return self.hit.mime_type
-
-    @property
-    def _page_number(self) -> int:
-        return self.regions[0].page_number if self.regions else self.hit.chunk.page_number
-
-    @pydantic.computed_field
-    @property
-    def page(self) -> int | None:
-        """The page on which the quote begins; None in a presentation."""
-        return None if self.mime_type in PRESENTATIONS else self._page_number
-
-    @pydantic.computed_field
-    @property
-    def slide(self) -> int | None:
-        """The slide on which the quote begins; None in anything but a presentation."""
-        return self._page_number if self.mime_type in PRESENTATIONS else None
-
-    @pydantic.computed_field
-    @property
-    def score(self) -> float:
-        """The hit's final score."""
-        return self.hit.final_score
-
-    @pydantic.computed_field
-    @property
-    def vector_score(self) -> float | None:
-        """The hit's cosine similarity; None if the search by meaning did not find it."""
-        return self.hit.vector_score
-
-    @pydantic.computed_field
-    @property
-    def lexical_score(self) -> float | None:
-        """The hit's share of the best BM25 score; None if the search by words did not run or did not find it."""
-        return self.hit.lexical_score
-
-    @pydantic.computed_field
-    @property
-    def final_score(self) -> float:
-        """The hit's final score."""
-        return self.hit.final_score
-
-    @pydantic.computed_field
-    @property
-    def snippet(self) -> str:
-        """The quote, or where there is none the beginning of the chunk."""
-        return self.quote or self.hit.text[:SNIPPET_CHARS]
+    def lines_in(self, hit: Hit) -> tuple[Line, ...]:
+        """Where it stands in the hit that it cites: the lines of the quote or, without one, of the chunk."""
+        return self.lines or hit.chunk.lines
 
 
 class Sentence(Model):
@@ -180,12 +111,16 @@ class RetrievalSummary(Model):
 
 
 class AnswerResponse(Model):
-    """A grounded answer. `answer` carries its marks [S1]…; `nearest` are the passages found when it is insufficient."""
+    """A grounded answer. `answer` carries its marks [S1]…; `sources` has the hit of each id that is cited, in order.
+
+    An insufficient answer has none; `nearest` are the passages found then.
+    """
 
     status: AnswerStatus
     answer: str
     sentences: tuple[Sentence, ...] = ()
     citations: tuple[Citation, ...] = ()
+    sources: Mapping[str, Hit] = pydantic.Field(default_factory=dict)
     nearest: tuple[Hit, ...] = ()
     retrieval: RetrievalSummary = RetrievalSummary()
     model: str
@@ -193,9 +128,13 @@ class AnswerResponse(Model):
 
     @property
     def contexts(self) -> tuple[Hit, ...]:
-        """The hits that are cited, each once, in the order of their ids; of an insufficient answer the nearest ones."""
-        cited = {citation.citation_id: citation.hit for citation in self.citations}
-        return tuple(cited[name] for name in sorted(cited, key=lambda name: (len(name), name))) or self.nearest
+        """The hits that are cited, each once, in the order of their ids."""
+        return tuple(self.sources.values())
+
+    @property
+    def cited(self) -> tuple[tuple[Citation, Hit], ...]:
+        """Each citation with the hit that it cites."""
+        return tuple((citation, self.sources[citation.citation_id]) for citation in self.citations)
 
 
 class AnswerToken(Model):

@@ -1,6 +1,7 @@
 """Documents and the indexes they are in."""
 
 import datetime as dt
+import re
 import uuid
 from collections.abc import Callable
 from enum import StrEnum
@@ -53,8 +54,26 @@ class Progress(Model):
     total: int = 0
 
 
+_ON_THIS_MACHINE = re.compile(r"[/\\~]|[a-z]:[/\\]|(?:file|local):|.*::", re.IGNORECASE | re.DOTALL)
+"""Begins a path, or an address of which one of several parts may be a path."""
+
+_USER_INFO = re.compile(r"(?<=://)[^/@]*@")
+
+
+def shown_source(source: str, path: str) -> str:
+    """What may be read of `source` on other machines: of an address all but user and password, of a path only `path`.
+
+    `path` leads to the file from the folder it was taken in with; of a file that came alone it is the name.
+    """
+    return path if _ON_THIS_MACHINE.match(source) else _USER_INFO.sub("", source)
+
+
 class Document(Model):
-    """A file of one user in one index."""
+    """A file of one user in one index.
+
+    `source` is the path or URL it was taken in from. It stays on this machine: what answers show, and what is sent as
+    `source`, is `shown_source`.
+    """
 
     id: uuid.UUID
     user_id: str
@@ -63,7 +82,8 @@ class Document(Model):
     mime_type: str
     sha256: str
     size: int
-    source: str | None = None
+    source: str | None = pydantic.Field(default=None, exclude=True)
+    shown_source: str | None = pydantic.Field(default=None, serialization_alias="source")
     title: str | None = None
     status: DocumentStatus
     progress: Progress = Progress()

@@ -29,7 +29,7 @@ class Source(Input):
     """A folder: a local path, a URL that fsspec knows, or `gdrive://` and the id of a folder in Google Drive.
 
     `include_mime_types` judges a file by its name; empty means every kind that can be read. `exclude_file_ids` are
-    files' paths or URLs, paths within the folder, or ids of documents.
+    files' paths or URLs, paths or (of Google Drive) ids within the folder, or ids of documents.
     """
 
     folder_id: FileId
@@ -117,60 +117,6 @@ class SyncReport(Model):
     def failures(self) -> tuple[FileReport, ...]:
         """The files that failed, each with its reason."""
         return tuple(file for file in self.files if file.state == "failed")
-
-    @pydantic.computed_field
-    @property
-    def index_file_id(self) -> str:
-        """The index's id."""
-        return str(self.index.id)
-
-    @pydantic.computed_field
-    @property
-    def index_name(self) -> str:
-        """The index's name."""
-        return self.index.name
-
-    @pydantic.computed_field
-    @property
-    def added(self) -> int:
-        """New files, and files that came back."""
-        return self.count("added")
-
-    @pydantic.computed_field
-    @property
-    def changed(self) -> int:
-        """Files with another content than before."""
-        return self.count("changed")
-
-    @pydantic.computed_field
-    @property
-    def unchanged(self) -> int:
-        """Files with the same content as before."""
-        return self.count("unchanged")
-
-    @pydantic.computed_field
-    @property
-    def removed(self) -> int:
-        """Documents whose file is gone; they are in the trash."""
-        return self.count("removed")
-
-    @pydantic.computed_field
-    @property
-    def failed(self) -> int:
-        """Files that could not be taken in."""
-        return self.count("failed")
-
-    @pydantic.computed_field
-    @property
-    def left_out(self) -> int:
-        """Files beyond the limits."""
-        return self.count("left_out")
-
-    @pydantic.computed_field
-    @property
-    def chunk_count(self) -> int:
-        """Chunks made now."""
-        return sum(file.chunks for file in self.files)
 
 
 class AdapterOptions(Model):

@@ -5,7 +5,6 @@ from typing import Annotated, Literal, NamedTuple
 
 import pydantic
 
-from rag.types.documents import PRESENTATIONS
 from rag.types.requests import TEXT, Auth, AuthField, IndexName, QueryEmbedding, StorableText, gather
 from rag.types.text import Chunk, Input, Model, Passage
 
@@ -117,8 +116,8 @@ class SearchRequest(RetrievalRequest):
 class Hit(Model):
     """A place that was found: the chunk that matched best, and the passage around it that is handed on.
 
-    Scores are in 0..1; a score is None when its stage did not run or did not find the chunk, and `rerank_score` is then
-    left out of what is sent. The ranks count from 1. `source` is the path or URL of the document's file.
+    Scores are in 0..1; a score is None when its stage did not run or did not find the chunk. The ranks count from 1.
+    `source` is the path or URL of the document's file, `shown_source` what other machines may read of it.
     """
 
     chunk: Chunk
@@ -127,60 +126,13 @@ class Hit(Model):
     mime_type: str
     title: str | None = None
     source: str | None = None
+    shown_source: str | None = None
     vector_score: float | None = None
     lexical_score: float | None = None
-    rerank_score: float | None = pydantic.Field(default=None, exclude_if=lambda score: score is None)
+    rerank_score: float | None = None
     final_score: float
     vector_rank: int | None = None
     lexical_rank: int | None = None
-
-    @pydantic.computed_field
-    @property
-    def chunk_id(self) -> uuid.UUID:
-        """The chunk that matched."""
-        return self.chunk.id
-
-    @pydantic.computed_field
-    @property
-    def file_id(self) -> uuid.UUID:
-        """The document it is in."""
-        return self.chunk.document_id
-
-    @pydantic.computed_field
-    @property
-    def file_name(self) -> str:
-        """The document's name."""
-        return self.document_name
-
-    @pydantic.computed_field
-    @property
-    def page(self) -> int | None:
-        """The page on which the chunk begins; None in a presentation."""
-        return None if self.mime_type in PRESENTATIONS else self.chunk.page_number
-
-    @pydantic.computed_field
-    @property
-    def slide(self) -> int | None:
-        """The slide on which the chunk begins; None in anything but a presentation."""
-        return self.chunk.page_number if self.mime_type in PRESENTATIONS else None
-
-    @pydantic.computed_field
-    @property
-    def section(self) -> str | None:
-        """The headings above the chunk."""
-        return self.chunk.section
-
-    @pydantic.computed_field
-    @property
-    def text(self) -> str:
-        """The chunk's text; that of the place around it is `passage.text`."""
-        return self.chunk.text
-
-    @pydantic.computed_field
-    @property
-    def score(self) -> float:
-        """The final score."""
-        return self.final_score
 
 
 class Usage(Model):

@@ -42,7 +42,7 @@ class RetrieveRequest(PlainInput):
 class VectorChunk(Plain):
     """A found chunk with its source: where it was taken from, and where it stands there.
 
-    `source_url` is the path or URL the document came from, or its address in this API; `chunk_index` counts from 0;
+    `source_url` is what is shown of the document's source, or its address in this API; `chunk_index` counts from 0;
     pages and lines count from 1.
     """
 

@@ -14,7 +14,7 @@ from streamlit.components.v2.types import ComponentRenderer
 from rag.types import AnswerResponse, Citation, Hit, Line, Passage, Verdict
 from rag.ui.frame import ASSETS
 from rag.ui.text import render
-from rag.ui.viewer import Mark, quoted_lines
+from rag.ui.viewer import Mark
 
 EXPLANATIONS = {
     Verdict.VERIFIED: "These words stand in the document.",
@@ -97,8 +97,8 @@ def marks(response: AnswerResponse) -> list[tuple[uuid.UUID, Mark]]:
     """Each citation, or nearest passage, as a mark in its document, numbered as `show_answer` numbers them."""
     if response.status == "ok":
         return [
-            (citation.hit.passage.document_id, Mark.of_citation(citation, label))
-            for label, citation in zip(labels(response), response.citations, strict=True)
+            (hit.passage.document_id, Mark.of_citation(citation, hit, label))
+            for label, (citation, hit) in zip(labels(response), response.cited, strict=True)
         ]
     return [(hit.passage.document_id, Mark.of_hit(hit, f"P{i + 1}")) for i, hit in enumerate(response.nearest)]
 
@@ -107,21 +107,21 @@ def sources(response: AnswerResponse) -> list[dict[str, Any]]:
     """The rows under an answer: its citations, or the passages nearest to a question that has no answer."""
     if response.status == "ok":
         return [
-            _cited(number, label, citation)
-            for number, (label, citation) in enumerate(zip(labels(response), response.citations, strict=True))
+            _cited(number, label, *cited)
+            for number, (label, cited) in enumerate(zip(labels(response), response.cited, strict=True))
         ]
     return [_nearest(number, hit) for number, hit in enumerate(response.nearest)]
 
 
-def _cited(number: int, label: str, citation: Citation) -> dict[str, Any]:
+def _cited(number: int, label: str, citation: Citation, hit: Hit) -> dict[str, Any]:
     numbers = ", ".join(citation.unsupported_numbers)
     return {
-        **_source(number, label, citation.hit),
-        "place": place(quoted_lines(citation) or citation.hit.passage.lines),
+        **_source(number, label, hit),
+        "place": place(citation.lines_in(hit)),
         "verdict": citation.verdict.value,
         "verdictText": VERDICTS[citation.verdict],
         "explanation": explanation(citation),
-        "quote": citation.quote or _snippet(citation.hit.passage),
+        "quote": citation.quote or _snippet(hit.chunk),
         "warning": f"⚠ Not in the quoted words: {numbers}" if numbers else "",
     }
 

@@ -38,9 +38,9 @@ class Mark(NamedTuple):
     passage: tuple[Region, ...]
 
     @classmethod
-    def of_citation(cls, citation: Citation, label: str) -> "Mark":
+    def of_citation(cls, citation: Citation, hit: Hit, label: str) -> "Mark":
         """A cited quote and, softer, what stands around it."""
-        around = Passage(document_id=citation.hit.passage.document_id, lines=surroundings(citation))
+        around = Passage(document_id=hit.passage.document_id, lines=surroundings(citation, hit))
         return cls(label, citation.quote or "", citation.regions, around.regions)
 
     @classmethod
@@ -77,30 +77,15 @@ class Mark(NamedTuple):
         }
 
 
-def quoted_lines(citation: Citation) -> list[Line]:
-    """The lines of the passage that hold a box of the quote."""
-    centres = [
-        (region.page_number, (rect.x0 + rect.x1) / 2, (rect.y0 + rect.y1) / 2)
-        for region in citation.regions
-        for rect in region.rects
-    ]
-    return [line for line in citation.hit.passage.lines if any(_holds(line, *centre) for centre in centres)]
-
-
-def _holds(line: Line, page_number: int, x: float, y: float) -> bool:
-    box = line.bbox
-    return line.page_number == page_number and box.x0 <= x <= box.x1 and box.y0 <= y <= box.y1
-
-
-def surroundings(citation: Citation) -> tuple[Line, ...]:
+def surroundings(citation: Citation, hit: Hit) -> tuple[Line, ...]:
     """What to light softly around a quote: the chunk it was found by, or else its paragraph.
 
     The passage that was handed to the answerer may be two pages long.
     """
-    quoted = {line.number for line in quoted_lines(citation)}
-    lines = citation.hit.passage.lines
-    if quoted <= {line.number for line in citation.hit.chunk.lines}:
-        return citation.hit.chunk.lines
+    quoted = {line.number for line in citation.lines}
+    lines = hit.passage.lines
+    if quoted <= {line.number for line in hit.chunk.lines}:
+        return hit.chunk.lines
     first = max((line.number for line in lines if line.starts_block and line.number <= min(quoted)), default=0)
     after = min((line.number for line in lines if line.starts_block and line.number > max(quoted)), default=math.inf)
     return tuple(line for line in lines if first <= line.number < after)

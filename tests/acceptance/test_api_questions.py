@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -10,6 +11,7 @@ from fastapi.testclient import TestClient
 
 from rag.api import create_app
 from rag.engine import RAGEngine
+from tests import pdfs
 from tests.acceptance import api
 
 QUESTION = "How many ships did the harbour handle in 2019?"
@@ -97,6 +99,57 @@ def test_constraints_hold(web: httpx.Client, constraint: dict[str, object], is_f
 def test_only_named_documents_are_read(web: httpx.Client, documents: dict[str, str]) -> None:
     answer = ask(web, filters={"documentIds": [documents["orchard.pdf"]]})
     assert "4,812" not in str(answer["answer"])
+
+
+def test_an_answer_has_its_contexts_and_each_passage_once(web: httpx.Client, documents: dict[str, str]) -> None:
+    answer = web.post("/answer", json={"question": QUESTION}).json()
+    assert [context["fileId"] for context in answer["contexts"]] == [documents["harbour.pdf"]]
+    assert "4,812 ships" in answer["contexts"][0]["text"]
+    assert [source["citationId"] for source in answer["sources"]] == ["S1"]
+    lines = [line["text"] for line in answer["sources"][0]["passage"]["lines"]]
+    assert "The harbour of Lindmark handled 4,812 ships in 2019." in lines
+    assert not any({"hit", "passage"} & citation.keys() for citation in answer["citations"])
+
+
+def test_what_is_not_answered_has_no_sources(web: httpx.Client, documents: dict[str, str]) -> None:
+    body = {"question": "Which kinds of pears grow here?", "filters": {"documentIds": [documents["harbour.pdf"]]}}
+    asked = web.post("/ask", json=body).json()
+    assert (asked["status"], asked["sources"]) == ("insufficient_context", [])
+    answer = web.post("/answer", json={**body, "minScore": 0}).json()
+    assert (answer["status"], answer["sources"], answer["contexts"]) == ("insufficient_context", [], [])
+    assert [hit["fileId"] for hit in answer["nearest"]] == [documents["harbour.pdf"]]
+
+
+def test_paths_of_the_server_are_shown_nowhere(database_url: str, tmp_path: Path) -> None:
+    (below := tmp_path / "reports" / "below").mkdir(parents=True)
+    (below / "harbour.pdf").write_bytes(pdfs.plain(api.FACTS["harbour.pdf"].split("\n")))
+    with api.open_engine(database_url, tmp_path / "data") as engine:
+        (file,) = engine.sync_index({"source": {"folderId": str(tmp_path / "reports")}}).files
+        client = TestClient(create_app(engine.installation), headers={"x-api-key": api.SHARED_KEY})
+        chat = client.post("/conversations", json={"title": "Ships"}).json()["id"]
+        responses = [
+            client.post("/ask", json={"question": QUESTION}),
+            client.post("/ask", json={"question": QUESTION}, headers={"accept": "text/event-stream"}),
+            client.post("/answer", json={"question": QUESTION}),
+            client.post("/search", json={"query": QUESTION}),
+            client.post("/retrieve", json={"query": QUESTION}),
+            client.post(f"/conversations/{chat}/messages", json={"question": QUESTION}),
+            client.get(f"/conversations/{chat}/messages"),
+            client.get("/documents"),
+            client.get(f"/documents/{file.document_id}"),
+        ]
+        engine.exports.write(tmp_path / "out")
+        query_sees = engine.query("How many ships?")[0].chunk.metadata["source_file"]
+    for response in responses:
+        assert response.status_code in {200, 201}, response.text
+        assert str(tmp_path) not in response.text, response.url
+        assert "harbour.pdf" in response.text
+    assert responses[0].json()["sources"] == ["below/harbour.pdf#0"]
+    assert responses[0].json()["citations"][0]["source"] == "below/harbour.pdf#0"
+    assert responses[4].json()["retrieved_chunks"][0]["source_url"] == "below/harbour.pdf"
+    assert responses[8].json()["source"] == "below/harbour.pdf"
+    assert not any(str(tmp_path) in path.read_text("utf-8") for path in (tmp_path / "out").glob("*.jsonl"))
+    assert query_sees == str(below / "harbour.pdf")  # in Python, on this machine
 
 
 def events(response: httpx.Response) -> list[tuple[str, Any]]:

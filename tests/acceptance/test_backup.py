@@ -127,9 +127,9 @@ def seen(engine: RAGEngine) -> Seen:
         ],
         answers=[timeless(answer) for answer in answers],
         pictures=[
-            engine.pages.image(citation.file_id, region.page_number, regions=[region])
+            engine.pages.image(hit.chunk.document_id, region.page_number, regions=[region])
             for answer in answers
-            for citation in answer.citations
+            for citation, hit in answer.cited
             for region in citation.regions
         ],
         conversations=[(chat, engine.chats.messages(chat.id)) for name in names for chat in engine.chats.list(name)],
@@ -183,7 +183,7 @@ def test_work_goes_on_after_a_restore(fresh: dict[str, str], tmp_path: Path, mon
     pagelight("restore", tmp_path / "backup.tar")
     (tmp_path / "new.pdf").write_bytes(pdfs.plain(["Kites were flown over the pier."]))
     assert parsed("ingest", tmp_path / "new.pdf")["ingested"] == 1
-    assert parsed("search", "kites over the pier")["results"][0]["documentName"] == "new.pdf"
+    assert parsed("search", "kites over the pier")["results"][0]["fileName"] == "new.pdf"
     pagelight("worker", "--once")
     with RAGEngine(load_config()) as engine:
         bob = engine.installation.for_user(BOB)

@@ -154,7 +154,7 @@ def test_an_encrypted_file_waits_for_its_password(tmp_path: Path) -> None:
     assert parsed("ingest", file, code=5)["files"][0]["reason"]["code"] == "password"
     assert parsed("ingest", file, "--password", "wrong", code=5)["files"][0]["reason"]["code"] == "password"
     assert parsed("ingest", file, "--password", PASSWORD)["ingested"] == 1
-    assert parsed("search", pdfs.SENTENCES[0])["results"][0]["documentName"] == "locked.pdf"
+    assert parsed("search", pdfs.SENTENCES[0])["results"][0]["fileName"] == "locked.pdf"
 
 
 @pytest.mark.usefixtures("settings")
@@ -182,7 +182,7 @@ def test_a_search_shows_hits_with_their_scores() -> None:
     assert result.stdout.index("harbour.pdf") < result.stdout.index("orchard.pdf")
     response = parsed("search", "How many ships did the harbour handle?", "--rerank", "--k", 1)
     (hit,) = response["results"]
-    assert hit["documentName"] == "harbour.pdf"
+    assert hit["fileName"] == "harbour.pdf"
     for score in ("vectorScore", "lexicalScore", "rerankScore", "finalScore"):
         assert 0 < hit[score] <= 1
 
@@ -191,14 +191,14 @@ def test_a_search_shows_hits_with_their_scores() -> None:
 @pytest.mark.parametrize(("mode", "absent"), [("vector", "lexicalScore"), ("lexical", "vectorScore")])
 def test_a_mode_searches_in_its_way_only(mode: str, absent: str) -> None:
     results = parsed("search", "harbour ships", "--mode", mode, "--fusion", "rrf")["results"]
-    assert results[0]["documentName"] == "harbour.pdf"
+    assert results[0]["fileName"] == "harbour.pdf"
     assert all(hit[absent] is None for hit in results)
 
 
 @pytest.mark.usefixtures("library")
 def test_a_search_keeps_to_the_documents_that_are_named() -> None:
     results = parsed("search", "harbour ships", "--document", "orchard.pdf", "--min-score", 0)["results"]
-    assert {hit["documentName"] for hit in results} == {"orchard.pdf"}
+    assert {hit["fileName"] for hit in results} == {"orchard.pdf"}
 
 
 @pytest.mark.usefixtures("library")
@@ -207,7 +207,7 @@ def test_a_document_can_be_named_by_the_beginning_of_its_id() -> None:
     listed = pagelight("documents").stdout
     assert harbour["id"][:8] in listed
     results = parsed("search", "pears", "--document", harbour["id"][:8], "--min-score", 0)["results"]
-    assert {hit["documentName"] for hit in results} == {"harbour.pdf"}
+    assert {hit["fileName"] for hit in results} == {"harbour.pdf"}
 
 
 @pytest.mark.usefixtures("library")
@@ -311,7 +311,7 @@ def test_a_document_goes_to_the_trash_and_comes_back_and_goes_for_good(folder: P
     assert "deleted" in pagelight("documents", "delete", "harbour.pdf").stdout
     assert names() == ["orchard.pdf"]
     assert names("--trash") == ["harbour.pdf"]
-    assert {hit["documentName"] for hit in parsed("search", "harbour ships", "--min-score", 0)["results"]} == {
+    assert {hit["fileName"] for hit in parsed("search", "harbour ships", "--min-score", 0)["results"]} == {
         "orchard.pdf"
     }
     assert parsed("documents", "restore", "harbour.pdf")["restored"][0]["name"] == "harbour.pdf"

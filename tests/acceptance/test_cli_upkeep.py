@@ -138,7 +138,7 @@ def test_what_cannot_be_read_any_more_is_named_and_still_found(folder: Path, mon
     (failed,) = [file for file in report["files"] if file["state"] == "failed"]
     assert (failed["path"], failed["chunks"] > 0) == ("two.pdf", True)
     results = parsed("search", "line", "--document", "two.pdf", "--min-score", 0)["results"]
-    assert {hit["documentName"] for hit in results} == {"two.pdf"}
+    assert {hit["fileName"] for hit in results} == {"two.pdf"}
 
 
 @pytest.mark.usefixtures("settings")

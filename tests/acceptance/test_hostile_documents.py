@@ -138,8 +138,8 @@ def assert_clean_answer(shown: str, response: AnswerResponse) -> None:
     assert_clean(response.answer, known=known)
     assert_clean(shown, known={"S1"})
     assert_inert(answer_html(response))
-    for citation in response.citations:
-        assert citation.quote is None or citation.quote in citation.hit.passage.text
+    for citation, hit in response.cited:
+        assert citation.quote is None or citation.quote in hit.passage.text
 
 
 # --- Answers ----------------------------------------------------------------------------------------

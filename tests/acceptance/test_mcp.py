@@ -264,11 +264,10 @@ def test_a_quote_is_cited_by_the_passage_it_stands_in(database_url: str, tmp_pat
     with RAGEngine(config) as engine:
         document_id = add(engine, "topics.pdf", pdfs.pages(3))
         response = engine.answer("By how much did copper prices rise in the second quarter?")
-        (citation, *_) = response.citations
-        place = passages.place_of(engine, citation)
+        ((citation, hit), *_) = response.cited
+        place = passages.place_of(engine, citation, hit)
         for chunk in engine.chunks.list(document_id, place.page):
-            hit = citation.hit.model_copy(update={"chunk": chunk})
-            assert passages.place_of(engine, citation.model_copy(update={"hit": hit})) == place
+            assert passages.place_of(engine, citation, hit.model_copy(update={"chunk": chunk})) == place
         opened = data(
             call(
                 engine,

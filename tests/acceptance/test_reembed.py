@@ -87,7 +87,7 @@ def test_built_switched_rolled_back_and_dropped(engine: RAGEngine) -> None:
 
     switched = pagelight("reembed", "--model", LOCAL)
     assert "--rollback" in switched.stdout
-    assert parsed("search", "kinds of pears", "--mode", "vector")["results"][0]["documentName"] == "orchard.pdf"
+    assert parsed("search", "kinds of pears", "--mode", "vector")["results"][0]["fileName"] == "orchard.pdf"
     assert parsed("inspect")["index"]["generation"] == 2
     assert "already" in pagelight("reembed", "--model", LOCAL).output
 

@@ -94,8 +94,8 @@ def test_a_good_answer_is_verified_and_lit(desk: Desk) -> None:
     assert asked.verdicts == [Verdict.VERIFIED]
     assert asked.quotes == ["handled 4,812 ships in 2019"]
     assert asked.unsupported == set()
-    (citation,) = asked.response.citations
-    assert citation.hit.document_name == "harbour.pdf"
+    ((citation, hit),) = asked.response.cited
+    assert hit.document_name == "harbour.pdf"
     assert [region.page_number for region in citation.regions] == [1]
     assert asked.response.usage.input_tokens > 0
     assert asked.response.usage.output_tokens > 0

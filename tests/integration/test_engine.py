@@ -54,10 +54,10 @@ def test_an_answer_quotes_and_lights_the_very_words(engine: RAGEngine) -> None:
     response = engine.answer({"question": "When does the harvest of pears begin?"})
     assert response.status == "ok"
     assert "last week of August" in response.answer
-    citation = response.citations[0]
+    citation, hit = response.cited[0]
     assert citation.quote == "Harvest begins in the last week of August."
     (region,) = citation.regions
-    with pymupdf.open(engine.documents.rendition(citation.hit.chunk.document_id)) as document:
+    with pymupdf.open(engine.documents.rendition(hit.chunk.document_id)) as document:
         (expected,) = document[region.page_number - 1].search_for(citation.quote)
     (rect,) = region.rects
     assert tuple(rect) == pytest.approx(tuple(expected), abs=2.0)

@@ -291,7 +291,7 @@ def test_a_bare_question_is_answered_with_its_contexts(engine: RAGEngine, create
     response = engine.answer("How many ships were handled in 2019?", document_id=harbour)
     assert "4,812" in response.answer
     assert response.retrieval.top_k == 5
-    assert [hit.file_name for hit in response.contexts] == ["harbour.md"]
+    assert [hit.document_name for hit in response.contexts] == ["harbour.md"]
     narrowed = engine.answer({"question": "How many crates of pears were sold?"}, document_id=str(harbour))
     assert "731" not in narrowed.answer
     with pytest.raises(errors.ValidationError, match="document_id"):

@@ -37,7 +37,7 @@ def found(engine: RAGEngine) -> set[uuid.UUID]:
 
 def cited(engine: RAGEngine) -> set[uuid.UUID]:
     response = engine.answer({"question": QUESTION, "retrieval": {"top_k": 50, "min_score": 0.0}})
-    hits = [*(citation.hit for citation in response.citations), *response.nearest]
+    hits = [*response.contexts, *response.nearest]
     return {hit.chunk.document_id for hit in hits}
 
 

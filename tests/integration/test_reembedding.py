@@ -95,7 +95,7 @@ def test_built_beside_switched_and_rolled_back(engine: RAGEngine, model: str) ->
     assert [hits[0][0] for hits in after.values()] == list(QUESTIONS)
     assert all(after[query] != before[query] for query in before)
     assert engine.indexes.models()["embedding"] == model
-    assert engine.answer({"question": QUESTIONS["orchard.pdf"]}).citations[0].hit.document_name == "orchard.pdf"
+    assert engine.answer({"question": QUESTIONS["orchard.pdf"]}).contexts[0].document_name == "orchard.pdf"
 
     assert engine.indexes.generations().rollback().space.name == LOCAL
     assert {query: found(engine, query) for query in QUESTIONS.values()} == before

@@ -119,6 +119,7 @@ CASES |= {
     "documents.of_sources": lambda w, user: w.db.of(user).documents.of_sources(
         w.owner.index.id, sources=[SOURCE], prefix=SOURCE[:3]
     ),
+    "documents.show": lambda w, user: w.db.of(user).documents.show({w.document.id: "taken.pdf"}),
     "documents.named": lambda w, user: w.db.of(user).documents.named(
         w.owner.index.id, [str(w.document.id), SOURCE, hashlib.sha256(SOURCE.encode()).hexdigest()]
     ),

@@ -1,13 +1,24 @@
 """The schema: applied once, by one process, or refused with words that help."""
 
 import threading
+import uuid
+from typing import Any
 
 import psycopg
 import pytest
 from psycopg import conninfo, sql
+from psycopg.types.json import Jsonb
 
 from rag import errors, store
 from rag.store import migrations
+from rag.types import AnswerResponse, Citation, Hit, Region, Verdict
+from tests import sources
+
+INDEX = (
+    "INSERT INTO indexes (user_id, id, name, provider, model, dimensions, chunk_size_chars, chunk_overlap_chars, "
+    "min_chunk_chars) VALUES ('ann', %s, 'old', 'test', 'random', 3, 1200, 200, 200)"
+)
+"""An index of any migration so far."""
 
 
 def applied(url: str) -> list[tuple[object, ...]]:
@@ -71,6 +82,82 @@ def test_a_schema_of_a_newer_version_is_refused(empty_url: str) -> None:
         connection.execute("INSERT INTO migrations (name) VALUES ('9999_from_the_future')")
     with pytest.raises(errors.StoreError, match="newer version"):
         store.Store.open(empty_url)
+
+
+def cited(hit: Hit, citation_id: str, *numbers: int) -> Citation:
+    """A citation of lines of `hit`, by their numbers; of none of them: it has no quote."""
+    lines = tuple(line for line in hit.passage.lines if line.number in numbers)
+    by_page: dict[int, list[Any]] = {}
+    for line in lines:
+        by_page.setdefault(line.page_number, []).append(line.bbox)
+    return Citation(
+        citation_id=citation_id,
+        sentence=0,
+        quote="\n".join(line.text for line in lines) or None,
+        lines=lines,
+        regions=tuple(Region(page_number=page, rects=tuple(rects)) for page, rects in by_page.items()),
+        verdict=Verdict.VERIFIED if lines else Verdict.UNVERIFIED,
+    )
+
+
+def as_once_kept(response: AnswerResponse) -> dict[str, Any]:
+    """As an answer was kept until 0009: each citation with its whole source, and without lines."""
+    kept = response.model_dump(mode="json", round_trip=True)
+    found = kept.pop("sources")
+    for citation in kept["citations"]:
+        citation["hit"] = found[citation["citation_id"]]
+        del citation["lines"]
+    return kept
+
+
+def test_kept_answers_have_each_source_once_and_lines_afterwards(empty_url: str) -> None:
+    first = sources.hit('She said "no\\yes" — 100 %.\n年度報告書の売上高\tC:\\temp\\new')
+    over = sources.passage("On the next page: :name, {0}, %s.", first=3, page_number=2).lines
+    passage = first.passage.model_copy(update={"lines": first.passage.lines + over})
+    one, other = first.model_copy(update={"passage": passage}), sources.hit("None.", "Of it.", first=9)
+    answered = AnswerResponse(
+        status="ok",
+        answer="No. [S1][S2]",
+        citations=(cited(one, "S1", 2, 3), cited(other, "S2"), cited(one, "S1", 1), cited(other, "S2", 10)),
+        sources={"S1": one, "S2": other},
+        model="m",
+    )
+    insufficient = AnswerResponse(status="insufficient_context", answer="?", nearest=(one, other), model="m")
+    migrations.migrate(empty_url, until="0009_source_names")
+    index_id, chat_id = uuid.uuid4(), uuid.uuid4()
+    with psycopg.connect(empty_url) as connection:
+        connection.execute(INDEX, [index_id])
+        connection.execute(
+            "INSERT INTO conversations (user_id, id, index_id, title) VALUES ('ann', %s, %s, 'old')",
+            [chat_id, index_id],
+        )
+        for role, response in (("user", None), ("assistant", answered), ("assistant", insufficient)):
+            connection.execute(
+                "INSERT INTO messages (user_id, conversation_id, id, role, content, response) "
+                "VALUES ('ann', %s, gen_random_uuid(), %s, 'x', %s)",
+                [chat_id, role, Jsonb(as_once_kept(response)) if response else None],
+            )
+    with store.Store.open(empty_url, pool_size=1) as opened:
+        kept = [message.response for message in opened.of("ann").conversations.messages(chat_id)]
+    assert kept == [None, answered, insufficient]
+
+
+def test_sources_from_before_are_shown_only_if_they_are_addresses(empty_url: str) -> None:
+    migrations.migrate(empty_url, until="0010_sources_once")
+    sources_before = ["/home/ann/x.md", "s3://bucket/x.md", "zip://x.md::/home/x.zip", "sftp://ann:pw@host/x.md", None]
+    index_id = uuid.uuid4()
+    with psycopg.connect(empty_url) as connection:
+        connection.execute(INDEX, [index_id])
+        for number, source in enumerate(sources_before):
+            connection.execute(
+                "INSERT INTO documents (user_id, id, index_id, name, mime_type, sha256, size, source, status) "
+                "VALUES ('ann', gen_random_uuid(), %s, 'x.md', 'text/markdown', %s, 1, %s, 'ready')",
+                [index_id, str(number), source],
+            )
+    migrations.migrate(empty_url)
+    with psycopg.connect(empty_url) as connection:
+        shown = [row[0] for row in connection.execute("SELECT shown_source FROM documents ORDER BY number")]
+    assert shown == [None, "s3://bucket/x.md", None, "sftp://host/x.md", None]
 
 
 def test_an_account_without_rights(empty_url: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from rag import errors, providers, store
 from rag.config import load_config
+from rag.contract import SearchBody, SyncBody
 from rag.engine import RAGEngine
 from rag.types import SyncReport
 from tests import drive_server, pdfs, vendors
@@ -53,18 +54,22 @@ def states(report: SyncReport) -> dict[str, str]:
     return {file.source.rpartition("/")[2]: file.state for file in report.files}
 
 
+def chunks_made(report: SyncReport) -> int:
+    return sum(file.chunks for file in report.files)
+
+
 def texts(engine: RAGEngine) -> set[str]:
     """What a search over everything can find."""
     found = engine.search(
         {"query": "harbour orchard ships pears mill bridge", "mode": "lexical", "minScore": 0, "topK": 50}
     )
-    return {hit.text for hit in found.results}
+    return {hit.chunk.text for hit in found.results}
 
 
 def test_building_takes_everything_in_and_again_nothing(engine: RAGEngine, folder: Path) -> None:
     report = engine.build_index(request(folder))
     assert states(report) == {"harbour.txt": "added", "orchard.md": "added"}
-    assert (report.added, report.chunk_count, report.failed) == (2, 2, 0)
+    assert (report.count("added"), chunks_made(report), report.count("failed")) == (2, 2, 0)
     assert {document.source for document in engine.documents.list()} == {
         str(folder / "harbour.txt"),
         str(folder / "below" / "orchard.md"),
@@ -73,7 +78,7 @@ def test_building_takes_everything_in_and_again_nothing(engine: RAGEngine, folde
     before = engine.documents.list()
     again = engine.build_index(request(folder))
     assert set(states(again).values()) == {"unchanged"}
-    assert (again.unchanged, again.chunk_count) == (2, 0)
+    assert (again.count("unchanged"), chunks_made(again)) == (2, 0)
     assert engine.documents.list() == before
 
 
@@ -84,7 +89,8 @@ def test_syncing_follows_additions_changes_and_removals(engine: RAGEngine, folde
     (folder / "mill.txt").write_text("The mill stands idle; the ships are gone.")
     report = engine.sync_index(request(folder))
     assert states(report) == {"harbour.txt": "changed", "mill.txt": "added", "orchard.md": "removed"}
-    assert (report.added, report.changed, report.removed, report.unchanged) == (1, 1, 1, 0)
+    counted = SyncBody.of(report)
+    assert (counted.added, counted.changed, counted.removed, counted.unchanged) == (1, 1, 1, 0)
     assert texts(engine) == {"The harbour handled 9 ships.", "The mill stands idle; the ships are gone."}
     assert {document.name for document in engine.documents.list(in_trash=True)} == {"harbour.txt", "orchard.md"}
 
@@ -92,7 +98,7 @@ def test_syncing_follows_additions_changes_and_removals(engine: RAGEngine, folde
 def test_building_leaves_what_is_gone(engine: RAGEngine, folder: Path) -> None:
     engine.build_index(request(folder))
     (folder / "harbour.txt").unlink()
-    assert engine.build_index(request(folder)).removed == 0
+    assert engine.build_index(request(folder)).count("removed") == 0
     assert texts(engine) == {HARBOUR, ORCHARD}
 
 
@@ -103,7 +109,7 @@ def test_what_comes_back_is_taken_out_of_the_trash_without_being_read_again(engi
     engine.sync_index(request(folder))
     (folder.parent / "aside.txt").rename(folder / "harbour.txt")
     report = engine.sync_index(request(folder))
-    assert (report.added, report.unchanged, report.chunk_count) == (1, 1, 0)
+    assert (report.count("added"), report.count("unchanged"), chunks_made(report)) == (1, 1, 0)
     assert {document.id for document in engine.documents.list()} == ids
 
 
@@ -113,13 +119,13 @@ def test_a_former_version_comes_back_at_once(engine: RAGEngine, folder: Path) ->
     engine.sync_index(request(folder))
     (folder / "harbour.txt").write_text(HARBOUR)
     report = engine.sync_index(request(folder))
-    assert (report.changed, report.chunk_count) == (1, 0)
+    assert (report.count("changed"), chunks_made(report)) == (1, 0)
     assert texts(engine) == {HARBOUR, ORCHARD}
 
 
 def test_equal_files_are_told_apart(engine: RAGEngine, folder: Path) -> None:
     (folder / "copy.txt").write_text(HARBOUR)
-    assert engine.sync_index(request(folder)).added == 3
+    assert engine.sync_index(request(folder)).count("added") == 3
     assert len(engine.documents.list()) == 3
     (folder / "copy.txt").unlink()
     report = engine.sync_index(request(folder))
@@ -132,7 +138,7 @@ def test_an_upload_of_the_same_content_stays_a_duplicate(engine: RAGEngine, fold
     with pytest.raises(errors.DuplicateError):
         engine.documents.add(HARBOUR.encode(), "upload.txt")
     engine.documents.add(b"An upload of its own.", "own.txt", enqueue=False)
-    assert engine.sync_index(request(folder)).removed == 0
+    assert engine.sync_index(request(folder)).count("removed") == 0
 
 
 def test_a_renamed_file_is_one_that_went_and_one_that_came(engine: RAGEngine, folder: Path) -> None:
@@ -148,10 +154,10 @@ def test_a_file_that_cannot_be_read_is_reported_and_tried_again(engine: RAGEngin
     (failure,) = report.failures
     assert (failure.source, failure.code) == (str(folder / "broken.pdf"), "unreadable_file")
     assert failure.reason
-    assert report.added == 2
-    assert engine.sync_index(request(folder)).failed == 1
+    assert report.count("added") == 2
+    assert engine.sync_index(request(folder)).count("failed") == 1
     (folder / "broken.pdf").write_bytes(pdfs.plain(["The bridge is mended."]))
-    assert engine.sync_index(request(folder)).changed == 1
+    assert engine.sync_index(request(folder)).count("changed") == 1
     assert "The bridge is mended." in texts(engine)
     assert len(engine.documents.list()) == 3
 
@@ -181,12 +187,12 @@ def test_an_embedder_that_fails_leaves_the_old_version_and_the_next_run_catches_
     engine.installation.forget_provider("words")
     (folder / "harbour.txt").write_text("The harbour handled 9 ships.")
     report = engine.sync_index(request(folder))
-    assert (report.failed, report.unchanged) == (1, 1)
+    assert (report.count("failed"), report.count("unchanged")) == (1, 1)
     assert report.failures[0].code == "provider"
     assert texts(engine) == {HARBOUR, ORCHARD}
     register(registry, "words", 384, bag_of_words(384))
     engine.installation.forget_provider("words")
-    assert engine.sync_index(request(folder)).changed == 1
+    assert engine.sync_index(request(folder)).count("changed") == 1
     assert texts(engine) == {"The harbour handled 9 ships.", ORCHARD}
 
 
@@ -231,8 +237,38 @@ def test_a_file_is_excluded_by_path_or_by_its_documents_id(engine: RAGEngine, fo
     engine.sync_index(request(folder))
     ids = {document.name: str(document.id) for document in engine.documents.list()}
     excluded = [str(folder / "harbour.txt"), ids["orchard.md"]]
-    assert engine.sync_index(request(folder, excludeFileIds=excluded)).removed == 2
+    assert engine.sync_index(request(folder, excludeFileIds=excluded)).count("removed") == 2
     assert engine.documents.list() == []
+
+
+def test_answers_show_paths_in_the_folder_and_filters_understand_them(engine: RAGEngine, folder: Path) -> None:
+    engine.sync_index(request(folder))
+    (alone := folder.parent / "alone.txt").write_text("The mill grinds beside the bridge.")
+    assert engine.ingest([str(alone)])["ingested_count"] == 1
+
+    def found(**filters: Any) -> set[str | None]:
+        body = {"query": "harbour orchard mill", "mode": "lexical", "minScore": 0, "filters": filters}
+        return {hit.shown_source for hit in engine.search(body).results}
+
+    assert found() == {"harbour.txt", "below/orchard.md", "alone.txt"}
+    assert found(sources=["below/orchard.md", "alone.txt"]) == {"below/orchard.md", "alone.txt"}
+    assert found(sources=[str(folder / "harbour.txt")]) == {"harbour.txt"}
+    assert found(sourcePrefix="below/") == {"below/orchard.md"}
+    assert found(sourcePrefix=str(folder)) == {"harbour.txt", "below/orchard.md"}
+    shown = [*found(sourcePrefix="below/")]
+    assert states(engine.sync_index(request(folder, excludeFileIds=shown)))["orchard.md"] == "removed"
+
+
+def test_a_file_that_came_alone_is_shown_by_its_path_once_its_folder_is_followed(
+    engine: RAGEngine, folder: Path
+) -> None:
+    path = folder / "below" / "orchard.md"
+    engine.ingest([str(path)])
+    assert [document.shown_source for document in engine.documents.list()] == ["orchard.md"]
+    engine.sync_index(request(folder))
+    path.write_text("Nothing grows here any more.")
+    engine.ingest([str(path)])
+    assert {document.shown_source for document in engine.documents.list()} == {"harbour.txt", "below/orchard.md"}
 
 
 def test_syncing_without_subfolders_leaves_what_is_in_them(engine: RAGEngine, folder: Path) -> None:
@@ -247,7 +283,7 @@ def test_a_folder_of_a_similar_name_is_another_one(engine: RAGEngine, folder: Pa
     (other / "mill.txt").write_text("The mill.")
     engine.sync_index(request(folder))
     engine.sync_index(request(other))
-    assert engine.sync_index(request(folder)).removed == 0
+    assert engine.sync_index(request(folder)).count("removed") == 0
 
 
 def test_limits_of_files_and_chunks(engine: RAGEngine, folder: Path) -> None:
@@ -259,7 +295,7 @@ def test_limits_of_files_and_chunks(engine: RAGEngine, folder: Path) -> None:
     assert "maxChunks" in str(report.files[-1].reason)
     assert {document.name for document in engine.documents.list()} == {"orchard.md", "harbour.txt"}
     assert engine.documents.list(in_trash=True) == []
-    assert engine.sync_index(request(folder)).added == 1
+    assert engine.sync_index(request(folder)).count("added") == 1
 
 
 def test_a_folder_that_is_not_there_removes_nothing(engine: RAGEngine, folder: Path) -> None:
@@ -288,7 +324,7 @@ def test_a_folder_in_another_file_system(engine: RAGEngine) -> None:
     files.pipe(f"/{root}/harbour.txt", HARBOUR.encode())
     files.pipe(f"/{root}/below/orchard.txt", ORCHARD.encode())
     url = f"memory://{root}"
-    assert engine.sync_index(request(url)).added == 2
+    assert engine.sync_index(request(url)).count("added") == 2
     assert {document.source for document in engine.documents.list()} == {
         f"{url}/harbour.txt",
         f"{url}/below/orchard.txt",
@@ -296,7 +332,7 @@ def test_a_folder_in_another_file_system(engine: RAGEngine) -> None:
     files.pipe(f"/{root}/harbour.txt", b"The harbour handled 9 ships.")
     files.rm(f"/{root}/below/orchard.txt")
     report = engine.sync_index(request(url))
-    assert (report.changed, report.removed) == (1, 1)
+    assert (report.count("changed"), report.count("removed")) == (1, 1)
     assert texts(engine) == {"The harbour handled 9 ships."}
 
 
@@ -310,10 +346,10 @@ def test_an_address_that_nobody_knows(engine: RAGEngine) -> None:
 
 def test_an_index_is_made_by_name_and_named_by_id(engine: RAGEngine, folder: Path) -> None:
     report = engine.build_index({**request(folder), "index": {"indexName": "project", "destinationFolderId": "x"}})
-    assert report.index_name == "project"
-    by_id = engine.sync_index({**request(folder), "index": {"indexFileId": report.index_file_id}})
-    assert (by_id.index.id, by_id.unchanged) == (report.index.id, 2)
-    for name in ("project", report.index_file_id):
+    assert report.index.name == "project"
+    by_id = engine.sync_index({**request(folder), "index": {"indexFileId": str(report.index.id)}})
+    assert (by_id.index.id, by_id.count("unchanged")) == (report.index.id, 2)
+    for name in ("project", str(report.index.id)):
         assert engine.search({"indexFileId": name, "query": "harbour", "minScore": 0}).results
         assert engine.inspect_index(name).documents == 2
     assert engine.documents.list() == []  # of the default index
@@ -332,9 +368,9 @@ def test_another_chunking_reads_everything_again(engine: RAGEngine, folder: Path
     report = engine.build_index({**request(folder), "chunking": chunking})
     assert set(states(report).values()) == {"changed"}
     assert report.index.chunking.chunk_size_chars == 200
-    assert report.chunk_count > 10
-    assert engine.build_index({**request(folder), "chunking": chunking}).unchanged == 3
-    assert engine.build_index(request(folder)).unchanged == 3
+    assert chunks_made(report) > 10
+    assert engine.build_index({**request(folder), "chunking": chunking}).count("unchanged") == 3
+    assert engine.build_index(request(folder)).count("unchanged") == 3
 
 
 def test_an_index_has_the_model_that_was_asked_for(
@@ -343,9 +379,9 @@ def test_an_index_has_the_model_that_was_asked_for(
     register(registry, "other", 256)
     body = {**request(folder), "index": {"indexName": "second"}, "embedding": {"provider": "other", "model": "model"}}
     assert engine.build_index(body).index.space.dimensions == 256
-    assert engine.search({"indexName": "second", "query": HARBOUR, "mode": "vector"}).results[0].text == HARBOUR
+    assert engine.search({"indexName": "second", "query": HARBOUR, "mode": "vector"}).results[0].chunk.text == HARBOUR
     again = engine.sync_index({**request(folder), "index": {"indexName": "second"}})
-    assert (again.unchanged, again.index.space.provider) == (2, "other")
+    assert (again.count("unchanged"), again.index.space.provider) == (2, "other")
     with pytest.raises(errors.IndexError, match="other:model"):
         engine.build_index({**body, "embedding": {"provider": "words"}})
 
@@ -383,7 +419,7 @@ def test_what_a_killed_run_left_behind_makes_room(engine: RAGEngine, folder: Pat
             in_trash=True,
         )
     assert texts(engine) == {HARBOUR, ORCHARD}
-    assert engine.sync_index(request(folder)).changed == 1
+    assert engine.sync_index(request(folder)).count("changed") == 1
     assert texts(engine) == {"The harbour handled 9 ships.", ORCHARD}
     assert half.id not in {document.id for document in engine.documents.list() + engine.documents.list(in_trash=True)}
 
@@ -397,7 +433,7 @@ def test_only_one_at_a_time_takes_files_into_an_index(engine: RAGEngine, folder:
                 engine.sync_index(request(folder))
             seen.append("refused")
 
-    assert engine.sync_index(request(folder), meanwhile).added == 2
+    assert engine.sync_index(request(folder), meanwhile).count("added") == 2
     assert seen == ["refused"]
 
 
@@ -423,7 +459,7 @@ def test_another_users_index_and_documents_are_out_of_reach(engine: RAGEngine, f
     report = engine.sync_index(request(folder))
     other = engine.installation.for_user("other")
     with pytest.raises(errors.NotFoundError):
-        other.sync_index({**request(folder), "index": {"indexFileId": report.index_file_id}})
+        other.sync_index({**request(folder), "index": {"indexFileId": str(report.index.id)}})
     (folder / "harbour.txt").unlink()
     assert states(other.sync_index(request(folder))) == {"orchard.md": "added"}
     assert len(engine.documents.list()) == 2
@@ -460,7 +496,8 @@ def test_a_folder_in_google_drive(
                 "Outlook": slides,
                 "note.txt": "text/plain",
             }
-            hits = engine.search({"query": "lighthouse tide", "mode": "lexical", "minScore": 0}).results
+            found = engine.search({"query": "lighthouse tide", "mode": "lexical", "minScore": 0})
+            hits = SearchBody.of(found).results
             assert {(hit.file_name, hit.page) for hit in hits} == {("Outlook", None)}
             assert max(hit.slide or 0 for hit in hits) > 1
             assert engine.documents.rendition(hits[0].file_id).read_bytes().startswith(b"%PDF")
@@ -468,6 +505,13 @@ def test_a_folder_in_google_drive(
             del drive.files["note"]
             report = engine.sync_index(request("gdrive:root"))
             assert states(report) == {"doc": "changed", "deck": "unchanged", "note": "removed"}
+            (shown,) = {hit.shown_source for hit in found.results}
+            assert shown == "gdrive://root/deck"
+            for source in (shown, "deck"):
+                body = {"query": "lighthouse", "minScore": 0, "filters": {"sources": [source]}}
+                assert engine.search(body).results
+            assert states(engine.sync_index(request("gdrive:root", excludeFileIds=["deck"])))["deck"] == "removed"
+            engine.sync_index(request("gdrive:root"))
             only_slides = engine.sync_index(request("gdrive://root", includeMimeTypes=[slides]))
             assert states(only_slides) == {"deck": "unchanged", "doc": "removed"}
-            assert engine.sync_index(request(folder)).removed == 0
+            assert engine.sync_index(request(folder)).count("removed") == 0

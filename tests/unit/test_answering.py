@@ -16,6 +16,8 @@ from llama_index.core.llms import (
 from pydantic import PrivateAttr
 
 from rag import answering, prompts, providers
+from rag.answering.grounding import Grounder
+from rag.answering.quotes import Quote
 from rag.config import Config
 from rag.types import (
     AnswerOptions,
@@ -24,6 +26,7 @@ from rag.types import (
     BlockKind,
     Hit,
     Message,
+    Span,
     Verdict,
 )
 from tests import sources
@@ -101,7 +104,9 @@ def test_a_cited_sentence_gets_its_verbatim_quote_and_boxes() -> None:
     [citation] = response.citations
     assert citation.verdict is Verdict.VERIFIED
     assert citation.quote == "was $514.4 mil-\nlion"
-    assert citation.hit == REPORT
+    assert response.cited == ((citation, REPORT),)
+    assert response.sources == {"S1": REPORT}  # and not the contract, which is not cited
+    assert citation.lines == REPORT.passage.lines[:2]
     assert [len(region.rects) for region in citation.regions] == [2]
     assert response.sentences[citation.sentence].citation_ids == ("S1",)
     assert response.nearest == ()
@@ -133,14 +138,22 @@ def test_a_missing_or_wrong_quote_is_found_or_put_right(reply: str, verdict: Ver
     _, response = ask(reply)
     assert response.citations[0].verdict is verdict
     assert words in (response.citations[0].quote or "")
-    assert (response.citations[0].quote or "") in response.citations[0].hit.passage.text
+    assert (response.citations[0].quote or "") in response.cited[0][1].passage.text
 
 
 def test_a_claim_that_nothing_supports_is_unverified_and_lights_nothing() -> None:
     _, response = ask("Costs fell by 3.5% [S1]. Bananas are yellow [S2].")
     citation = response.citations[-1]
-    assert (citation.verdict, citation.quote, citation.regions) == (Verdict.UNVERIFIED, None, ())
+    assert (citation.verdict, citation.quote, citation.lines, citation.regions) == (Verdict.UNVERIFIED, None, (), ())
     assert response.status == "ok"
+
+
+def test_of_equal_words_the_cited_ones_give_the_lines() -> None:
+    twice = sources.hit("It fell.\nSales rose.\nIt fell.")
+    start = twice.passage.text.rindex("It fell.")
+    grounder = Grounder({"S1": twice}, locate=sources.locate)
+    quote = Quote(Span(start, start + len("It fell.")), Verdict.VERIFIED)
+    assert grounder.cite(0, "S1", quote).lines == twice.passage.lines[2:]
 
 
 def test_a_wrong_number_is_named_and_never_verified() -> None:

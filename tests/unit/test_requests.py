@@ -6,7 +6,9 @@ from typing import Any
 import pydantic
 import pytest
 
-from rag.types import AnswerRequest, AnswerResponse, Citation, Hit, SearchRequest, SearchResponse, Verdict
+from rag import types
+from rag.contract import AnswerBody, CitationBody, SearchBody, SearchResult
+from rag.types import AnswerRequest, AnswerResponse, Citation, Hit, Model, SearchRequest, SearchResponse, Verdict
 from tests import sources
 
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
@@ -145,14 +147,31 @@ HIT_FIELDS = {
 CITATION_FIELDS = HIT_FIELDS - {"section", "text"} | {"citationId", "snippet"}
 
 
-def citation(hit: Hit) -> Citation:
-    return Citation(citation_id="S1", sentence=0, hit=hit, quote="red", regions=(), verdict=Verdict.VERIFIED)
+def citation(number: int = 1) -> Citation:
+    return Citation(citation_id=f"S{number}", sentence=0, quote="red", regions=(), verdict=Verdict.VERIFIED)
+
+
+def answered(hit: Hit) -> AnswerResponse:
+    """An answer that cites `hit` twice."""
+    return AnswerResponse(
+        status="ok",
+        answer="Red [S1]. Red [S1].",
+        citations=(citation(), citation()),
+        sources={"S1": hit},
+        model="m",
+        retrieval={"top_k": 8, "min_score": 0.2, "mode": "vector", "returned": 1},
+    )
+
+
+def test_the_words_of_outside_are_no_part_of_the_domain() -> None:
+    models = [member for member in vars(types).values() if isinstance(member, type) and issubclass(member, Model)]
+    assert [model.__name__ for model in models if model.model_computed_fields] == []
 
 
 def test_a_search_response_has_every_field() -> None:
     hit = sources.hit("Apples are red.", page_number=3).model_copy(update={"vector_score": 0.5})
     response = SearchResponse(query="q", top_k=8, min_score=0.2, mode="vector", results=(hit,))
-    sent = response.model_dump(mode="json", by_alias=True)
+    sent = SearchBody.of(response).model_dump(mode="json", by_alias=True)
     assert sent.keys() >= {"query", "topK", "minScore", "mode", "results", "usage"}
     (result,) = sent["results"]
     assert result.keys() >= HIT_FIELDS
@@ -167,50 +186,53 @@ def test_a_search_response_has_every_field() -> None:
 
 def test_the_rerank_score_is_there_only_if_reranking_gave_one() -> None:
     hit = sources.hit("Apples are red.")
-    assert "rerankScore" not in hit.model_dump(by_alias=True)
-    assert hit.model_copy(update={"rerank_score": 0.0}).model_dump(by_alias=True)["rerankScore"] == 0.0
+    assert "rerankScore" not in SearchResult.of(hit).model_dump(by_alias=True)
+    reranked = hit.model_copy(update={"rerank_score": 0.0})
+    assert SearchResult.of(reranked).model_dump(by_alias=True)["rerankScore"] == 0.0
 
 
 def test_a_presentation_has_slides_and_no_pages() -> None:
     hit = sources.hit("Apples are red.", page_number=4).model_copy(update={"mime_type": PPTX})
-    assert (hit.page, hit.slide) == (None, 4)
-    assert (citation(hit).page, citation(hit).slide) == (None, 4)
+    found, cited = SearchResult.of(hit), CitationBody.of(citation(), hit)
+    assert (found.page, found.slide) == (cited.page, cited.slide) == (None, 4)
 
 
 def test_an_answer_has_every_field() -> None:
-    response = AnswerResponse(
-        status="ok",
-        answer="Red [S1].",
-        citations=(citation(sources.hit("Apples are red.")),),
-        model="m",
-        retrieval={"top_k": 8, "min_score": 0.2, "mode": "vector", "returned": 1},
-    )
-    sent = response.model_dump(mode="json", by_alias=True)
+    response = answered(sources.hit("Apples are red."))
+    sent = AnswerBody.of(response).model_dump(mode="json", by_alias=True)
     assert sent.keys() >= {"status", "answer", "citations", "retrieval", "usage"}
     assert sent["retrieval"] == {"topK": 8, "minScore": 0.2, "mode": "vector", "returned": 1}
     assert sent["citations"][0].keys() >= CITATION_FIELDS
     assert sent["citations"][0]["snippet"] == "red"
+    assert [context["text"] for context in sent["contexts"]] == ["Apples are red."]
+
+
+def test_an_answer_has_each_passage_once() -> None:
+    hit = sources.hit("Apples are red.", "Pears are green.")
+    sent = AnswerBody.of(answered(hit)).model_dump(mode="json", by_alias=True)
+    (source,) = sent["sources"]
+    assert (source["citationId"], source["fileName"]) == ("S1", "report.pdf")
+    assert [line["text"] for line in source["passage"]["lines"]] == ["Apples are red.", "Pears are green."]
+    assert "Pears are green." not in str(sent["citations"])
 
 
 def test_a_citation_without_a_quote_shows_where_the_chunk_begins() -> None:
-    without = citation(sources.hit("Apples are red.")).model_copy(update={"quote": None})
+    without = CitationBody.of(citation().model_copy(update={"quote": None}), sources.hit("Apples are red.", first=7))
     assert without.snippet == "Apples are red."
+    assert (without.line_start, without.line_end) == (7, 7)
 
 
 def test_contexts_are_the_cited_hits_in_the_order_of_their_ids() -> None:
-    hits = [sources.hit(f"Text {number}.") for number in range(11)]
-    cited = tuple(
-        citation(hit).model_copy(update={"citation_id": f"S{number}"}) for number, hit in enumerate(hits, start=1)
-    )
-    response = AnswerResponse(status="ok", answer="x", model="m", citations=cited[::-1] + cited[:1])
-    assert response.contexts == tuple(hits)
-    none = AnswerResponse(status="insufficient_context", answer="x", model="m", nearest=(hits[0],))
-    assert none.contexts == (hits[0],)
+    hits = {f"S{number}": sources.hit(f"Text {number}.") for number in range(1, 12)}
+    cited = tuple(citation(number) for number in range(1, 12))
+    response = AnswerResponse(status="ok", answer="x", model="m", citations=cited[::-1] + cited[:1], sources=hits)
+    assert response.contexts == tuple(hits.values())
+    assert response.cited[0] == (cited[-1], hits["S11"])
+    none = AnswerResponse(status="insufficient_context", answer="x", model="m", nearest=(hits["S1"],))
+    assert none.contexts == ()
 
 
 def test_what_is_kept_can_be_read_again() -> None:
-    response = AnswerResponse(
-        status="ok", answer="Red [S1].", citations=(citation(sources.hit("Apples are red.")),), model="m"
-    )
+    response = answered(sources.hit("Apples are red."))
     kept = response.model_dump(mode="json", round_trip=True)
     assert AnswerResponse.model_validate(kept) == response

@@ -15,7 +15,14 @@ def citation(line: int, sentence: int, *, id_: str = "S1", verdict: Verdict = Ve
     """A citation of a line of SOURCE."""
     quoted = SOURCE.passage.lines[line]
     regions = (Region(page_number=1, rects=(quoted.bbox,)),)
-    return Citation(citation_id=id_, sentence=sentence, hit=SOURCE, quote=quoted.text, regions=regions, verdict=verdict)
+    return Citation(
+        citation_id=id_,
+        sentence=sentence,
+        quote=quoted.text,
+        lines=(quoted,),
+        regions=regions,
+        verdict=verdict,
+    )
 
 
 def response(*citations: Citation) -> AnswerResponse:
@@ -25,7 +32,14 @@ def response(*citations: Citation) -> AnswerResponse:
         Sentence(text="Sales rose.", citation_ids=("S1",), start=0, end=16),
         Sentence(text="Two <b>joined</b>.", citation_ids=("S1",), start=17, end=len(text)),
     )
-    return AnswerResponse(status="ok", answer=text, sentences=sentences, citations=citations, model="extractive")
+    return AnswerResponse(
+        status="ok",
+        answer=text,
+        sentences=sentences,
+        citations=citations,
+        sources={"S1": SOURCE, "S2": SOURCE},
+        model="extractive",
+    )
 
 
 def test_each_mark_opens_the_citation_of_its_own_sentence() -> None:
@@ -65,7 +79,7 @@ def test_a_wrong_number_is_what_is_explained_not_missing_words(numbers: tuple[st
 
 
 def test_a_claim_without_a_quote_has_no_words_whatever_its_numbers() -> None:
-    nothing = {"quote": None, "regions": (), "unsupported_numbers": ("4.5",)}
+    nothing = {"quote": None, "lines": (), "regions": (), "unsupported_numbers": ("4.5",)}
     unsupported = citation(0, 0, verdict=Verdict.UNVERIFIED).model_copy(update=nothing)
     (row,) = answer.sources(response(unsupported))
     assert row["explanation"] == answer.EXPLANATIONS[Verdict.UNVERIFIED]
@@ -79,15 +93,14 @@ def test_nearest_passages_stand_under_an_answer_that_is_none() -> None:
 
 
 def test_soft_light_covers_the_chunk_of_a_quote_or_else_its_paragraph() -> None:
-    assert viewer.surroundings(citation(3, 1)) == SOURCE.chunk.lines
+    assert viewer.surroundings(citation(3, 1), SOURCE) == SOURCE.chunk.lines
     elsewhere = SOURCE.model_copy(update={"chunk": SOURCE.chunk.model_copy(update={"lines": SOURCE.passage.lines[:1]})})
-    moved = citation(3, 1).model_copy(update={"hit": elsewhere})
-    assert viewer.surroundings(moved) == SOURCE.passage.lines[2:]
+    assert viewer.surroundings(citation(3, 1), elsewhere) == SOURCE.passage.lines[2:]
 
 
 def test_soft_light_of_a_quote_that_is_nowhere_is_the_chunk() -> None:
-    nowhere = citation(0, 0).model_copy(update={"regions": (), "quote": None})
-    assert viewer.surroundings(nowhere) == SOURCE.chunk.lines
+    nowhere = citation(0, 0).model_copy(update={"quote": None, "lines": (), "regions": ()})
+    assert viewer.surroundings(nowhere, SOURCE) == SOURCE.chunk.lines
 
 
 def test_outline_begins_anew_with_each_column() -> None:
@@ -97,7 +110,7 @@ def test_outline_begins_anew_with_each_column() -> None:
 
 
 def test_inactive_mark_is_drawn_as_outline_and_active_one_filled() -> None:
-    mark = viewer.Mark.of_citation(citation(0, 0), "S1")
+    mark = viewer.Mark.of_citation(citation(0, 0), SOURCE, "S1")
     assert {shape["kind"] for shape in mark.shapes(0, active=False)} == {"other"}
     assert [shape["kind"] for shape in mark.shapes(0, active=True)] == ["passage", "quote"]
     assert [shape["label"] for shape in mark.shapes(0, active=True)] == ["", "S1"]

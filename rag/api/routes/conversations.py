@@ -7,7 +7,8 @@ import pydantic
 from fastapi import APIRouter, Query, Request
 
 from rag.api.access import Reader, Writer
-from rag.types import STORABLE, TEXT, ChatMessage, Conversation, IndexName, Model
+from rag.contract import MessageBody
+from rag.types import STORABLE, TEXT, Conversation, IndexName, Model
 
 IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=STORABLE)]
 Title = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=TEXT)]
@@ -24,7 +25,7 @@ class ConversationList(Model):
 class MessageList(Model):
     """The turns of a chat in order."""
 
-    items: tuple[ChatMessage, ...]
+    items: tuple[MessageBody, ...]
 
 
 class NewConversation(Model):
@@ -85,14 +86,14 @@ def delete_conversation(sender: Writer, conversation_id: uuid.UUID) -> None:
 @router.get("/conversations/{conversation_id}/messages")
 def list_messages(sender: Reader, conversation_id: uuid.UUID) -> MessageList:
     """A chat's turns, the assistant's with their citations."""
-    return MessageList(items=tuple(sender.engine.chats.messages(conversation_id)))
+    return MessageList(items=tuple(map(MessageBody.of, sender.engine.chats.messages(conversation_id))))
 
 
 @router.post("/conversations/{conversation_id}/messages", status_code=201)
-def ask_in_conversation(request: Request, sender: Writer, conversation_id: uuid.UUID, body: NewQuestion) -> ChatMessage:
+def ask_in_conversation(request: Request, sender: Writer, conversation_id: uuid.UUID, body: NewQuestion) -> MessageBody:
     """Ask the next question; both turns are kept, and the answer's is returned."""
     with request.app.state.questions.take():
         turn = sender.engine.chats.ask(conversation_id, body.question)
     if turn.response:
         request.state.usage = turn.response.usage
-    return turn
+    return MessageBody.of(turn)

@@ -11,24 +11,25 @@ from rag.access.gate import Caller
 from rag.api import streaming
 from rag.api.access import Reader
 from rag.api.asking import AskRequest, AskResponse
-from rag.types import AnswerEvent, AnswerRequest, AnswerResponse, SearchRequest, SearchResponse
+from rag.contract import AnswerBody, SearchBody
+from rag.types import AnswerEvent, AnswerRequest, AnswerResponse, SearchRequest
 
 router = APIRouter(tags=["questions"])
 
 
 @router.post("/search")
-def search(request: Request, sender: Reader, body: SearchRequest) -> SearchResponse:
+def search(request: Request, sender: Reader, body: SearchRequest) -> SearchBody:
     """Find the places that fit a query, best first."""
     with request.app.state.searches.take():
         found = sender.engine.search(body)
     request.state.usage = found.usage
-    return found
+    return SearchBody.of(found)
 
 
-@router.post("/answer", response_model=AnswerResponse, responses=streaming.EVENTS)
+@router.post("/answer", response_model=AnswerBody, responses=streaming.EVENTS)
 def answer(request: Request, sender: Reader, body: AnswerRequest) -> Any:
     """Answer a question from the documents, every sentence with its quotes and their boxes."""
-    return _answered(request, sender, body, lambda response: response)
+    return _answered(request, sender, body, AnswerBody.of)
 
 
 @router.post("/ask", response_model=AskResponse, responses=streaming.EVENTS)

@@ -55,7 +55,7 @@ WHERE user_id = :user_id AND id = :document_id;
 -- name: get
 -- Documents without their pages' sizes, which can be thousands, and would come with each of their chunks.
 SELECT c.id AS chunk_id, c.content, c.ordinal, c.section, c.context, c.lines,
-       d.user_id, d.id, d.index_id, d.name, d.mime_type, d.sha256, d.size, d.source, d.title, d.status, d.progress_done,
+       d.user_id, d.id, d.index_id, d.name, d.mime_type, d.sha256, d.size, d.source, d.shown_source, d.title, d.status, d.progress_done,
        d.progress_total, d.error, d.error_code, d.page_count, d.failed_pages, d.line_count, d.chunk_count, d.created_at,
        d.indexed_at, d.deleted_at
 FROM document_chunks c JOIN documents d ON d.user_id = c.user_id AND d.id = c.document_id

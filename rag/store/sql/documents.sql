@@ -1,6 +1,7 @@
 -- name: add
-INSERT INTO documents (user_id, index_id, id, name, mime_type, sha256, size, source, status, follows_source, deleted_at)
-SELECT i.user_id, i.id, :id, :name, :mime_type, :sha256, :size, :source, :status, :follows_source,
+INSERT INTO documents (user_id, index_id, id, name, mime_type, sha256, size, source, shown_source, status,
+                       follows_source, deleted_at)
+SELECT i.user_id, i.id, :id, :name, :mime_type, :sha256, :size, :source, :shown_source, :status, :follows_source,
        CASE WHEN :in_trash THEN now() END
 FROM indexes i
 WHERE i.user_id = :user_id AND i.id = :index_id
@@ -21,13 +22,19 @@ LIMIT 1;
 
 -- name: of_sources
 -- Those in the trash too, without their pages' sizes.
-SELECT user_id, id, index_id, name, mime_type, sha256, size, source, title, status, progress_done, progress_total, error,
+SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
        error_code, page_count, failed_pages, line_count, chunk_count, created_at, indexed_at, deleted_at
 FROM documents
 WHERE user_id = :user_id AND index_id = :index_id
   AND (md5(source) = ANY (SELECT md5(s) FROM unnest(:sources::text[]) AS s) AND source = ANY (:sources::text[])
        OR starts_with(source, :prefix::text))
 ORDER BY number;
+
+-- name: show
+UPDATE documents d SET shown_source = s.source
+FROM unnest(:ids::uuid[], :sources::text[]) AS s (id, source)
+WHERE d.user_id = :user_id AND d.id = s.id AND d.shown_source IS DISTINCT FROM s.source
+RETURNING d.id;
 
 -- name: named
 -- By id, by path or URL, or by the SHA-256 of path or URL.
@@ -63,7 +70,7 @@ SELECT * FROM documents WHERE user_id = :user_id AND id = :document_id;
 
 -- name: list
 -- Without the pages' sizes, which can be thousands per document.
-SELECT user_id, id, index_id, name, mime_type, sha256, size, source, title, status, progress_done, progress_total, error,
+SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
        error_code, page_count, failed_pages, line_count, chunk_count, created_at, indexed_at, deleted_at
 FROM documents
 WHERE user_id = :user_id AND index_id = :index_id AND (deleted_at IS NOT NULL) = :in_trash

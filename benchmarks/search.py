@@ -81,8 +81,13 @@ def _measure_owner(section: Section, store: Store, library: Library, label: str,
     questions = library.questions(count + WARM_UP)
     scope = library.scope(store)
     embedder = GivenVectors(questions)
+    config = local_config()
     searcher = Searcher(
-        store=store, space=libraries.SPACE, embedder=embedder, reranker=providers.CrossEncoder(local_config())
+        store=store,
+        space=libraries.SPACE,
+        embedder=embedder,
+        reranker=providers.CrossEncoder(config),
+        config=config,
     )
 
     def dense(question: str) -> list[Candidate]:

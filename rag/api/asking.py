@@ -52,14 +52,12 @@ class AskRequest(Model):
     index_name: IndexName = "default"
     history: tuple[Message, ...] = pydantic.Field(default=(), max_length=100)
 
-    def to_answer_request(self, *, has_language_model: bool, is_hybrid: bool, rrf_k: int) -> AnswerRequest:
+    def to_answer_request(self, *, has_language_model: bool) -> AnswerRequest:
         """The same as the engine takes it."""
         options = RetrievalOptions(
             top_k=TOP_K,
             min_score=0.0,
-            mode="hybrid" if is_hybrid else "vector",
             fusion="rrf",
-            rrf_k=rrf_k,
             multi_query=REWRITES if has_language_model else 0,
             hyde=has_language_model,
             must_include=self.must_include,

@@ -64,6 +64,7 @@ class QuestionMethods(DocumentMethods):
             space=index.space,
             embedder=self._resources.embedder(index.space, request.auth, request.embedding.provider_options),
             reranker=self._resources.reranker,
+            config=self.config,
             llm=self._resources.language_model(GenerationOptions()) if request.retrieval.needs_language_model else None,
         )
 

@@ -138,14 +138,7 @@ class Reembedding:
         self, generation: EmbeddingGeneration, questions: list[evaluation.Question], search: Search
     ) -> GenerationScore:
         index = self._index.model_copy(update={"space": generation.space, "generation": generation.generation})
-        config = self._resources.config
-        options = RetrievalOptions(
-            top_k=COMPARED_DEPTH,
-            min_score=0.0,
-            mode="hybrid" if config.rag_hybrid else "vector",
-            fusion=config.rag_fusion,
-            rrf_k=config.rag_rrf_k,
-        )
+        options = RetrievalOptions(top_k=COMPARED_DEPTH, min_score=0.0)
         rows = []
         for question in questions:
             request = SearchRequest(index_name=index.name, query=question.question, retrieval=options)

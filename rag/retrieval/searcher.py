@@ -13,9 +13,11 @@ from llama_index.core.base.embeddings import base as embeddings
 from llama_index.core.llms import LLM
 
 from rag import errors, providers
+from rag.config import Config
 from rag.retrieval import tracing
 from rag.retrieval.augmentation import variants
 from rag.retrieval.completions import Completions, Memory
+from rag.retrieval.configured import ConfiguredOptions, as_configured
 from rag.retrieval.diversity import maximal_marginal_relevance
 from rag.retrieval.fusion import ranks
 from rag.retrieval.places import Place, around, gather_places
@@ -70,13 +72,18 @@ class Searcher:
         space: EmbeddingSpace,
         embedder: embeddings.BaseEmbedding,
         reranker: Reranker,
+        config: Config,
         llm: LLM | None = None,
     ) -> None:
-        """`llm` writes rewrites and hypothetical answers, and rates passages, where a request asks for it."""
+        """`config` says how to search where a request does not.
+
+        `llm` writes rewrites and hypothetical answers, and rates passages, where a request asks for it.
+        """
         self._store = store
         self._space = space
         self._embedder = embedder
         self._reranker = reranker
+        self._config = config
         self._llm = llm
         self._embedded: dict[bytes, Sequence[float]] = {}
 
@@ -90,7 +97,7 @@ class Searcher:
             errors.StoreError: the database fails.
         """
         started = time.perf_counter()
-        options = request.retrieval
+        options = as_configured(request.retrieval, self._config)
         completions = self._completions(scope.user_id, options)
         searched = variants(request.query, options, completions)
         ranking = self._candidates(scope, [variant.text for variant in searched], options)
@@ -128,7 +135,7 @@ class Searcher:
         (vector,) = self._vectors(scope.user_id, [request.query])
         near = self._store.chunks.dense(scope, self._space, vector, STANDING_POOL)
         matches = self._store.chunks.lexical(scope, request.query, STANDING_POOL)
-        found = rank(near, matches, request.retrieval)
+        found = rank(near, matches, as_configured(request.retrieval, self._config))
         best = [
             min(((place, scores[key]) for key, place in ranks(scores).items() if key in ids), default=(None, None))
             for scores in (found.vector, found.lexical)
@@ -145,7 +152,7 @@ class Searcher:
             )
         return Completions(self._llm, Memory(self._store.caches, user_id))
 
-    def _candidates(self, scope: Scope, texts: Sequence[str], options: RetrievalOptions) -> Ranking:
+    def _candidates(self, scope: Scope, texts: Sequence[str], options: ConfiguredOptions) -> Ranking:
         """All searches at the same time."""
         with futures.ThreadPoolExecutor(SEARCHES_AT_ONCE, thread_name_prefix="search") as threads:
             matches = [threads.submit(self._lexical, scope, text, options) for text in texts]

@@ -276,6 +276,14 @@ def test_playground_shows_every_score(app: AppTest, engine: RAGEngine) -> None:
     assert (best["v. rank"], best["l. rank"]) == (1, 1)
 
 
+def test_playground_starts_as_the_settings_say(monkeypatch: pytest.MonkeyPatch, app: AppTest) -> None:
+    monkeypatch.setenv("RAG_HYBRID", "false")
+    monkeypatch.setenv("RAG_FUSION", "rrf")
+    open_page(app, "index")
+    app.button_group[0].set_value("Search").run()
+    assert {box.label: box.value for box in app.selectbox} == {"Mode": "vector", "Fusion": "rrf"}
+
+
 def test_playground_tells_why_a_passage_is_missing(app: AppTest, engine: RAGEngine) -> None:
     add(engine)
     open_page(app, "index")

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
-from rich import progress
 
 from rag import errors, evaluation
-from rag.cli import files, output
+from rag.cli import files, output, progress
 from rag.cli.door import open_engine, validated
 from rag.cli.options import AsJson, takes_retrieval
-from rag.types import DocumentStatus, Filters, RetrievalOptions, SearchRequest
+from rag.types import DocumentStatus, Filters, Hit, RetrievalOptions, SearchRequest
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -164,22 +163,16 @@ def _ask_all(
     scope: Scope,
     options: RetrievalOptions,
 ) -> list[evaluation.ResultRow]:
-    rows: list[evaluation.ResultRow] = []
-    shown = progress.track(
-        questions, "Questions", console=output.console(stderr=True), transient=True, total=len(questions)
-    )
-    for question in shown:
+    def find(question: evaluation.Question) -> Sequence[Hit] | None:
         filters = corpus.filters(question, scope)
         if filters is None:
-            continue
-        request = validated(
-            SearchRequest,
-            index_name=corpus.index_name,
-            query=question.question,
-            retrieval=options.model_copy(update={"filters": filters}),
-        )
-        rows += evaluation.result_rows(question, engine.search(request).results)
-    return rows
+            return None
+        retrieval = options.model_copy(update={"filters": filters})
+        request = validated(SearchRequest, index_name=corpus.index_name, query=question.question, retrieval=retrieval)
+        return engine.search(request).results
+
+    with progress.shown(questions="Questions") as on_progress:
+        return evaluation.ask(questions, find, on_progress)
 
 
 def _print_measures(measures: dict[str, float], asked: int) -> None:

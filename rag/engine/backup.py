@@ -7,14 +7,14 @@ from pathlib import Path
 from rag.config import Config
 from rag.engine.resources import Resources
 from rag.store import backup, restore
-from rag.store.backup import OnProgress, ignore
-from rag.types import BackupManifest
+from rag.types import BackupManifest, OnProgress, ignore_progress
 
 
-def create_backup(config: Config, path: Path, on_progress: OnProgress = ignore) -> BackupManifest:
+def create_backup(config: Config, path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
     """Write the database and the files of the installation that `config` means into a new archive.
 
-    Work on it may go on meanwhile. `on_progress` is told what is at work, and how many of how many are done.
+    Work on it may go on meanwhile. `on_progress` is told what is at work (`tables`, `files`, `check` …), and how many
+    of how many are done (of `check`: bytes).
 
     Raises:
         errors.ValidationError: there is something at `path`.
@@ -26,7 +26,7 @@ def create_backup(config: Config, path: Path, on_progress: OnProgress = ignore) 
         return backup.write(resources.database_url, resources.files, path, on_progress)
 
 
-def check_backup(path: Path, on_progress: OnProgress = ignore) -> BackupManifest:
+def check_backup(path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
     """Read a whole archive, compare it with its manifest, and see that it could be restored; needs no database.
 
     Raises:
@@ -39,7 +39,7 @@ def check_backup(path: Path, on_progress: OnProgress = ignore) -> BackupManifest
     return manifest
 
 
-def restore_backup(config: Config, path: Path, on_progress: OnProgress = ignore) -> BackupManifest:
+def restore_backup(config: Config, path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
     """Put an archive into the installation that `config` means, which must have nothing yet.
 
     After an interruption it has nothing still, and the same can be done again. Raises as `check_backup`, and:

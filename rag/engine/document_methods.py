@@ -8,9 +8,9 @@ from typing import Any
 from rag import errors, parsing
 from rag.engine.base import EngineBase
 from rag.engine.interface import deleted, ingested, named
-from rag.engine.library import FileContent, OnProgress
+from rag.engine.library import FileContent
 from rag.store import Health
-from rag.types import DEFAULT_INDEX, Chunk, Document, DocumentStatus, Highlight, Passage, Region, TextBlock
+from rag.types import DEFAULT_INDEX, Chunk, Document, DocumentStatus, Highlight, OnProgress, Passage, Region, TextBlock
 
 
 class DocumentMethods(EngineBase):

@@ -1,6 +1,6 @@
 """Indexes: filled from folders, inspected, and given other embedding models."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,9 @@ from rag.types import (
     Index,
     IndexRequest,
     IndexStats,
+    OnProgress,
     SyncReport,
+    ignore_progress,
 )
 
 CROSS_ENCODER = "local:ms-marco-MiniLM-L-12-v2"
@@ -61,9 +63,7 @@ class IndexMethods(QuestionMethods):
         """The embedding models whose vectors an index has, oldest first; one of them is searched."""
         return self._reembedding(index_name).generations()
 
-    def reembed(
-        self, index_name: str, model: str, on_progress: Callable[[int, int], None] | None = None
-    ) -> EmbeddingGeneration:
+    def reembed(self, index_name: str, model: str, on_progress: OnProgress = ignore_progress) -> EmbeddingGeneration:
         """Build the vectors of `model` (`provider:model`) beside those that are searched, which stay as they are.
 
         Called again it goes on where it was. `on_progress` is told how many of how many chunks are done.

@@ -2,19 +2,26 @@
 
 import logging
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from rag import errors, evaluation
 from rag.engine.evaluating import evaluate
 from rag.engine.index_methods import IndexMethods
-from rag.engine.library import OnProgress
 from rag.engine.requests import parse
-from rag.types import DEFAULT_INDEX, Document, DocumentStatus, IndexRequest, IndexTarget, Job, JobKind, ReindexRequest
+from rag.types import (
+    DEFAULT_INDEX,
+    Document,
+    DocumentStatus,
+    IndexRequest,
+    IndexTarget,
+    Job,
+    JobKind,
+    OnProgress,
+    ReindexRequest,
+)
 
 logger = logging.getLogger(__name__)
-
-Report = Callable[[int, int], None]
 
 
 class JobMethods(IndexMethods):
@@ -96,7 +103,7 @@ class JobMethods(IndexMethods):
     def _do(self, job: Job, request: Mapping[str, Any]) -> dict[str, Any]:
         """The job's result."""
 
-        def report(done: int, total: int) -> None:
+        def report(_stage: str, done: int, total: int) -> None:
             self._resources.store.jobs.update_progress(self.user_id, job.id, done, total)
 
         match job.kind:
@@ -108,21 +115,21 @@ class JobMethods(IndexMethods):
                 asked = parse(evaluation.EvaluationRequest, request)
                 return evaluate(asked, self.documents(asked.index_name), self.search, report)
 
-    def _reindex(self, index_name: str, report: Report) -> dict[str, Any]:
+    def _reindex(self, index_name: str, report: OnProgress) -> dict[str, Any]:
         """Read all documents anew."""
         documents = self.documents_to_reindex(index_name)
         states = {"ready": 0, "failed": 0}
         for done, document in enumerate(documents):
-            report(done, len(documents))
+            report("documents", done, len(documents))
             try:
                 read = self.reindex_document(document.id)
             except errors.NotFoundError:
                 continue  # in the trash, or gone, since the job began
             states["ready" if read.status is DocumentStatus.READY else "failed"] += 1
-        report(len(documents), len(documents))
+        report("documents", len(documents), len(documents))
         return {"documents": len(documents), **states}
 
-    def _follow(self, request: ReindexRequest, report: Report) -> dict[str, Any]:
+    def _follow(self, request: ReindexRequest, report: OnProgress) -> dict[str, Any]:
         """Make the index follow the folder that the request names."""
         if request.source is None:
             raise errors.ValidationError("The job names no folder. Start it again with a source.")
@@ -131,7 +138,7 @@ class JobMethods(IndexMethods):
         def count(_: object) -> None:
             nonlocal done
             done += 1
-            report(done, 0)
+            report("files", done, 0)
 
         target = IndexTarget(index_name=request.index_name)
         synced = self.sync_index(IndexRequest(source=request.source, index=target), on_file=count)

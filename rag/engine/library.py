@@ -14,11 +14,10 @@ from typing import BinaryIO
 
 from rag import errors, ingestion, parsing
 from rag.engine.resources import OWN_AUTH, OWN_OPTIONS, Resources
-from rag.types import UNFINISHED, Auth, Document, DocumentStatus, Index, ProviderOptions, TextBlock
+from rag.types import UNFINISHED, Auth, Document, DocumentStatus, Index, OnProgress, ProviderOptions, TextBlock
 
 logger = logging.getLogger(__name__)
 
-OnProgress = Callable[[DocumentStatus, int, int], None]
 FileContent = Path | bytes | BinaryIO
 
 
@@ -209,10 +208,11 @@ class Library:
     def _recorder(self, document_id: uuid.UUID, on_progress: OnProgress | None) -> OnProgress:
         """Progress goes to the document's row, for every page and process to see, and to the caller."""
 
-        def record(status: DocumentStatus, done: int, total: int) -> None:
+        def record(stage: str, done: int, total: int) -> None:
+            status = DocumentStatus(stage)
             self._resources.store.documents.update_progress(self._user_id, document_id, status, done, total)
             if on_progress:
-                on_progress(status, done, total)
+                on_progress(stage, done, total)
 
         return record
 

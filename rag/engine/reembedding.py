@@ -6,7 +6,7 @@ that are added or replaced meanwhile are embedded before the switch.
 """
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rag import errors, evaluation, ingestion
@@ -16,10 +16,13 @@ from rag.types import (
     GenerationComparison,
     GenerationScore,
     GenerationState,
+    Hit,
     Index,
+    OnProgress,
     RetrievalOptions,
     SearchRequest,
     SearchResponse,
+    ignore_progress,
 )
 
 MOST_ROUNDS = 100
@@ -29,8 +32,9 @@ COMPARED_AT = 5
 COMPARED_DEPTH = 20
 """Places looked at for the rank of the first right one."""
 
-OnProgress = Callable[[int, int], None]
-"""Told how many of how many chunks have vectors. An exception it raises ends the build, which can be taken up again."""
+STAGE = "chunks"
+"""What progress is told of."""
+
 Search = Callable[[Index, SearchRequest], SearchResponse]
 
 
@@ -49,11 +53,14 @@ class Reembedding:
 
     # --- building ---
 
-    def build(self, model: str, on_progress: OnProgress | None = None) -> EmbeddingGeneration:
-        """Give every chunk a vector of `model` beside the one it has, or go on with that."""
+    def build(self, model: str, on_progress: OnProgress = ignore_progress) -> EmbeddingGeneration:
+        """Give every chunk a vector of `model` beside the one it has, or go on with that.
+
+        An exception that `on_progress` raises ends the build, which can be taken up again.
+        """
         space = self._resources.named_space(model)
         generation = self._store.generations.add(self._user_id, self._index.id, space)
-        self._complete(generation, on_progress or _ignore)
+        self._complete(generation, on_progress)
         return next(found for found in self.generations() if found.generation == generation.generation)
 
     def _complete(self, generation: EmbeddingGeneration, on_progress: OnProgress) -> None:
@@ -79,7 +86,7 @@ class Reembedding:
                 done += self._embed(document_id, generation, _from(done, total, on_progress))
             except errors.NotFoundError:  # purged, or the generation dropped
                 self._present(generation)
-        on_progress(min(done, total), total)
+        on_progress(STAGE, min(done, total), total)
 
     def _embed(
         self, document_id: uuid.UUID, generation: EmbeddingGeneration, on_progress: Callable[[int], None]
@@ -139,10 +146,12 @@ class Reembedding:
     ) -> GenerationScore:
         index = self._index.model_copy(update={"space": generation.space, "generation": generation.generation})
         options = RetrievalOptions(top_k=COMPARED_DEPTH, min_score=0.0)
-        rows = []
-        for question in questions:
+
+        def find(question: evaluation.Question) -> Sequence[Hit]:
             request = SearchRequest(index_name=index.name, query=question.question, retrieval=options)
-            rows += evaluation.result_rows(question, search(index, request).results)
+            return search(index, request).results
+
+        rows = evaluation.ask(questions, find)
         measures = evaluation.score(questions, rows, (COMPARED_AT,))
         return GenerationScore(
             generation=generation, recall_at_5=measures[f"recall@{COMPARED_AT}"], mrr=measures["mrr"]
@@ -168,7 +177,7 @@ class Reembedding:
             switched = self._store.generations.switch(self._user_id, generation)
             if switched is not None:
                 return switched
-            self._complete(generation, _ignore)
+            self._complete(generation, ignore_progress)
         raise _changing(self._index)
 
     def drop(self, generation: int | None = None) -> list[EmbeddingGeneration]:
@@ -204,11 +213,7 @@ class Reembedding:
 
 def _from(done: int, total: int, on_progress: OnProgress) -> Callable[[int], None]:
     """Reports what is new on top of what was `done` before."""
-    return lambda new: on_progress(done + new, total)
-
-
-def _ignore(_done: int, _total: int) -> None:
-    """Nobody wants to know."""
+    return lambda new: on_progress(STAGE, done + new, total)
 
 
 def _unknown(index: Index, generation: int) -> errors.NotFoundError:

@@ -5,7 +5,7 @@ failure leaves the old version searchable.
 """
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from llama_index.core.base.embeddings import base as embeddings
@@ -15,9 +15,7 @@ from rag.config import Config
 from rag.ingestion import chunking
 from rag.ingestion.embedding import embed_cached
 from rag.store import FileStore, Store
-from rag.types import Chunk, Document, DocumentStatus, Index, PageInfo, ParsedDocument, TextBlock
-
-OnProgress = Callable[[DocumentStatus, int, int], None]
+from rag.types import Chunk, Document, DocumentStatus, Index, OnProgress, PageInfo, ParsedDocument, TextBlock
 
 
 class Ingestion:

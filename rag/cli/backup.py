@@ -7,7 +7,6 @@ import typer
 
 from rag import config
 from rag.cli import output, progress
-from rag.cli.door import load
 from rag.cli.options import AsJson
 from rag.types import BackupManifest
 
@@ -30,8 +29,10 @@ def backup(file: NewArchive, as_json: AsJson = False) -> None:
 
         pagelight backup /mnt/safe/pagelight-2026-05-01.tar
     """
+    from rag.engine.backup import create_backup
+
     with progress.shown(**STAGES) as on_progress:
-        manifest = load("engine.backup").create_backup(config.load_config(), file, on_progress)
+        manifest = create_backup(config.load_config(), file, on_progress)
     _print("Written and checked", file, manifest, as_json=as_json)
     if manifest.missing:
         output.print_note(
@@ -54,12 +55,13 @@ def restore(
         pagelight restore /mnt/safe/pagelight-2026-05-01.tar --check
         RAG_DATA_DIR=/srv/pagelight pagelight restore /mnt/safe/pagelight-2026-05-01.tar
     """
-    engine = load("engine.backup")
+    from rag.engine.backup import check_backup, restore_backup
+
     with progress.shown(**STAGES) as on_progress:
         if check:
-            manifest = engine.check_backup(file, on_progress)
+            manifest = check_backup(file, on_progress)
         else:
-            manifest = engine.restore_backup(config.load_config(), file, on_progress)
+            manifest = restore_backup(config.load_config(), file, on_progress)
     _print("Checked" if check else "Restored", file, manifest, as_json=as_json)
 
 

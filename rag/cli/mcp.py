@@ -1,6 +1,5 @@
 """`pagelight mcp`: the documents as a tool of assistants."""
 
-from types import ModuleType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,7 +8,6 @@ import rag
 from rag import config, errors
 from rag.addresses import is_loopback
 from rag.cli import output
-from rag.cli.door import load
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -46,8 +44,14 @@ def mcp(
         pagelight mcp --http --port 3002
         pagelight mcp --http --host 0.0.0.0 --allow-host reports.example
     """
+    try:
+        from rag import mcp_server as server
+    except ModuleNotFoundError as error:
+        raise errors.ConfigError(
+            f"The MCP server needs a package that is not installed ({error.name}). Install it: "
+            'pip install "pagelight[mcp]"'
+        ) from error
     settings = config.load_config()
-    server = _server()
     with server.LazyEngine(lambda: rag.RAGEngine(settings)) as engine:
         if not http:
             engine.warm_up()
@@ -66,16 +70,6 @@ def mcp(
         )
         output.print_note(f"Serving http://{name}:{bound.getsockname()[1]}/mcp {access}. Stop with Ctrl-C.")
         server.serve_http(app, bound)
-
-
-def _server() -> ModuleType:
-    try:
-        return load("mcp_server")
-    except ModuleNotFoundError as error:
-        raise errors.ConfigError(
-            f"The MCP server needs a package that is not installed ({error.name}). Install it: "
-            'pip install "pagelight[mcp]"'
-        ) from error
 
 
 def _require_keys(engine: "RAGEngine", host: str) -> None:

@@ -12,7 +12,7 @@ import typer
 
 from rag import config, errors
 from rag.cli import output
-from rag.cli.door import load, open_engine
+from rag.cli.door import open_engine
 
 SOURCE_TREE = Path(__file__).resolve().parents[2]
 INSTALLED = Path(sysconfig.get_path("data")) / "share" / "pagelight"
@@ -89,14 +89,16 @@ def serve(
         curl localhost:3001/ask --json '{"question": "What were net sales in 2023?"}'
         RAG_API_KEY=... pagelight serve --host 0.0.0.0 --port 80
     """
-    server = load("api.server")
+    from rag.api import server
+    from rag.worker import keep
+
     with open_engine() as engine:
         port = port or engine.config.port
         _require_free(port, host)
         server.require_key(engine, host)
         engine.warm_up()
         if engine.config.rag_worker:
-            load("worker").keep()
+            keep()
         keys = "with a key" if engine.keys_exist() else "to this machine, without a key"
         output.print_note(f"Serving http://{host}:{port} {keys}. Stop with Ctrl-C.")
         server.serve(engine, host, port)
@@ -112,7 +114,9 @@ def worker(
         pagelight worker
         RAG_DATABASE_URL=postgresql://db/pagelight pagelight worker --once
     """
+    from rag.worker import run as read_queue
+
     logging.getLogger().setLevel(logging.INFO)
     output.print_note("Reading queued documents." if once else "Waiting for documents; stop with Ctrl-C.")
     with open_engine() as engine:
-        load("worker").run(engine, wait=not once)
+        read_queue(engine, wait=not once)

@@ -17,7 +17,7 @@ import pydantic
 from pydantic import alias_generators
 
 from rag import errors
-from rag.types import Hit, IndexName, Input, OnProgress, RetrievalOptions, ignore_progress
+from rag.types import DEFAULT_INDEX, Hit, IndexName, Input, OnProgress, RetrievalOptions, ignore_progress
 
 _TOKEN = re.compile(r"\w+")
 
@@ -65,7 +65,7 @@ class Question(pydantic.BaseModel):
 class EvaluationRequest(Input):
     """How well an index is searched for `questions`: among all its documents, or only in the question's own."""
 
-    index_name: IndexName = "default"
+    index_name: IndexName = DEFAULT_INDEX
     questions: tuple[Question, ...] = pydantic.Field(min_length=1, max_length=5000)
     scope: Literal["corpus", "document"] = "corpus"
     retrieval: RetrievalOptions = RetrievalOptions(top_k=20, min_score=0.0)

@@ -8,6 +8,7 @@ import pydantic
 
 from rag import prompts
 from rag.types import (
+    DEFAULT_INDEX,
     TEXT,
     AnswerOptions,
     AnswerRequest,
@@ -49,7 +50,7 @@ class AskRequest(Model):
     filters: AskFilters = AskFilters()
     must_include: tuple[Keyword, ...] = pydantic.Field(default=(), max_length=20)
     must_include_mode: MustIncludeMode = "all"
-    index_name: IndexName = "default"
+    index_name: IndexName = DEFAULT_INDEX
     history: tuple[Message, ...] = pydantic.Field(default=(), max_length=100)
 
     def to_answer_request(self, *, has_language_model: bool) -> AnswerRequest:

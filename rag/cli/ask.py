@@ -10,8 +10,9 @@ from rich.text import Text
 from rag import errors
 from rag.cli import lookup, output, search
 from rag.cli.door import open_engine, validated
-from rag.cli.options import DEFAULT_INDEX, AsJson, DocumentNames, IndexName, takes_retrieval
+from rag.cli.options import AsJson, DocumentNames, IndexName, takes_retrieval
 from rag.types import (
+    DEFAULT_INDEX,
     AnswerEvent,
     AnswerRequest,
     AnswerResponse,

@@ -16,16 +16,14 @@ from rag.cli import output, server
 from rag.cli.door import open_engine
 from rag.cli.options import AsJson
 from rag.config import Config, load_config
-from rag.types import DocumentStatus
+from rag.types import UNFINISHED
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
 
 ROOM_BYTES = 2_000_000_000
 """Less free disk space than this is worth a warning: the database's log alone may take 2 GB."""
-MEGABYTE = 1_000_000
 OLDEST_PYTHON = (3, 11)
-UNFINISHED = {DocumentStatus.QUEUED, DocumentStatus.PARSING, DocumentStatus.EMBEDDING}
 
 
 class State(StrEnum):

@@ -11,8 +11,8 @@ import typer
 from rag import errors
 from rag.cli import completion, files, lookup, output
 from rag.cli.door import open_engine
-from rag.cli.options import DEFAULT_INDEX, AsJson, IndexName, Password
-from rag.types import Document, DocumentStatus, OnProgress
+from rag.cli.options import AsJson, IndexName, Password
+from rag.types import DEFAULT_INDEX, Document, DocumentStatus, OnProgress
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rag import errors
-from rag.cli.options import DEFAULT_INDEX
-from rag.types import Document, Filters, RetrievalOptions
+from rag.types import DEFAULT_INDEX, Document, Filters, RetrievalOptions
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine

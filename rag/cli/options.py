@@ -13,8 +13,6 @@ from rag.cli import completion
 from rag.cli.door import validated
 from rag.types import RetrievalOptions
 
-DEFAULT_INDEX = completion.DEFAULT_INDEX
-
 IndexName = Annotated[
     str,
     typer.Option("--index", metavar="NAME", help="The index to work in.", autocompletion=completion.index_names),

@@ -8,8 +8,8 @@ import typer
 from rag import errors
 from rag.cli import output, progress
 from rag.cli.door import open_engine
-from rag.cli.options import DEFAULT_INDEX, AsJson, IndexName
-from rag.types import EmbeddingGeneration, GenerationComparison, GenerationState
+from rag.cli.options import AsJson, IndexName
+from rag.types import DEFAULT_INDEX, EmbeddingGeneration, GenerationComparison, GenerationState
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine

@@ -9,8 +9,8 @@ import typer
 from rag import errors
 from rag.cli import files, lookup, output
 from rag.cli.door import open_engine
-from rag.cli.options import DEFAULT_INDEX, AsJson, IndexName
-from rag.types import Document, OnProgress
+from rag.cli.options import AsJson, IndexName
+from rag.types import DEFAULT_INDEX, Document, OnProgress
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine

@@ -6,8 +6,8 @@ import typer
 
 from rag.cli import lookup, output
 from rag.cli.door import open_engine, validated
-from rag.cli.options import DEFAULT_INDEX, AsJson, DocumentNames, IndexName, takes_retrieval
-from rag.types import Hit, RetrievalOptions, SearchRequest
+from rag.cli.options import AsJson, DocumentNames, IndexName, takes_retrieval
+from rag.types import DEFAULT_INDEX, Hit, RetrievalOptions, SearchRequest
 
 COLUMNS = ["#", "score", "vector", "lexical", "rerank", "document", "page", "text"]
 

@@ -8,8 +8,8 @@ import typer
 from rag import errors
 from rag.cli import output, progress
 from rag.cli.door import open_engine, validated
-from rag.cli.options import DEFAULT_INDEX, AsJson, IndexName
-from rag.types import FileReport, FileState, IndexRequest, SyncReport
+from rag.cli.options import AsJson, IndexName
+from rag.types import DEFAULT_INDEX, FileReport, FileState, IndexRequest, SyncReport
 
 MANY_FILES = 1_000_000
 MANY_CHUNKS = 100_000_000

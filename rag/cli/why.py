@@ -6,8 +6,8 @@ import typer
 
 from rag.cli import lookup, output
 from rag.cli.door import open_engine, validated
-from rag.cli.options import DEFAULT_INDEX, AsJson, DocumentNames, IndexName, takes_retrieval
-from rag.types import CandidateTrace, Explanation, RetrievalOptions, SearchRequest
+from rag.cli.options import AsJson, DocumentNames, IndexName, takes_retrieval
+from rag.types import DEFAULT_INDEX, CandidateTrace, Explanation, RetrievalOptions, SearchRequest
 
 
 @takes_retrieval(without=["passage"])  # --passage has the words that are looked for

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import pydantic
 
-from rag.types.documents import PRESENTATIONS
+from rag.types.documents import DEFAULT_INDEX, PRESENTATIONS
 from rag.types.requests import TEXT, Auth, AuthField, IndexName, QueryEmbedding, StorableText, gather
 from rag.types.text import Chunk, Input, Model, Passage
 
@@ -116,7 +116,7 @@ BESIDE_RETRIEVAL = ("top_k", "min_score", "mode", "vector_weight", "lexical_weig
 class RetrievalRequest(Input):
     """What a search and a question have in common. `auth` is for the provider that embeds the index."""
 
-    index_name: IndexName = "default"
+    index_name: IndexName = DEFAULT_INDEX
     retrieval: RetrievalOptions = RetrievalOptions()
     auth: AuthField = Auth()
     embedding: QueryEmbedding = QueryEmbedding()

@@ -11,7 +11,7 @@ from fastapi.responses import FileResponse
 from rag import errors
 from rag.api.access import Caller, Reader, Writer
 from rag.api.pages import Limit, Offset, Page, page
-from rag.types import STORABLE, Chunk, Document, Model, Rect, Region
+from rag.types import DEFAULT_INDEX, STORABLE, Chunk, Document, Model, Rect, Region
 
 IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=STORABLE)]
 IdempotencyKey = Annotated[
@@ -26,7 +26,6 @@ IdempotencyKey = Annotated[
 Box = Annotated[str, pydantic.Field(pattern=r"^\d{1,5}(\.\d{1,6})?(,\d{1,5}(\.\d{1,6})?){3}$")]
 Search = Annotated[str | None, Query(max_length=200, pattern=STORABLE, description="Part of a name or title.")]
 
-DEFAULT_INDEX = "default"
 
 MAX_ZOOM_PIXELS = 20_000_000
 """Of a page's picture: beyond it the zoom is made smaller."""
@@ -81,7 +80,7 @@ def upload(
 def list_documents(
     *,
     sender: Reader,
-    index_name: Annotated[IndexField, Query(alias="indexName")] = "default",
+    index_name: Annotated[IndexField, Query(alias="indexName")] = DEFAULT_INDEX,
     search: Search = None,
     trash: bool = False,
     limit: Limit = 50,

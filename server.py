@@ -12,6 +12,6 @@ engine = RAGEngine()
 session.use(engine)
 if engine.config.rag_worker:
     worker.keep()  # what comes by the API is read although nobody has opened the app
-api = create_app(engine, root_path="/api", needs_key=session.has_login())
+api = create_app(engine, needs_key=session.has_login())
 
 app = st.App("app.py", routes=[Mount("/api", api)])

@@ -1,6 +1,5 @@
 """`pagelight run` and `pagelight worker`: the processes that stay."""
 
-import logging
 import os
 import socket
 import sys
@@ -114,9 +113,10 @@ def worker(
         pagelight worker
         RAG_DATABASE_URL=postgresql://db/pagelight pagelight worker --once
     """
+    from rag.worker import log_work
     from rag.worker import run as read_queue
 
-    logging.getLogger().setLevel(logging.INFO)
+    log_work()
     output.print_note("Reading queued documents." if once else "Waiting for documents; stop with Ctrl-C.")
     with open_engine() as engine:
         read_queue(engine, wait=not once)

@@ -47,7 +47,7 @@ def create_app(engine: RAGEngine, *, needs_key: bool = False) -> FastAPI:
     app.add_middleware(
         limits.BodyLimits,
         seconds=config.rag_upload_timeout_seconds,
-        upload_bytes=config.rag_parsing.max_file_mb * 1024 * 1024,
+        upload_bytes=config.rag_parsing.max_file_bytes,
     )
     if origins := access.origins(engine):
         app.add_middleware(

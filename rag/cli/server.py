@@ -16,6 +16,8 @@ from rag.cli.door import open_engine
 SOURCE_TREE = Path(__file__).resolve().parents[2]
 INSTALLED = Path(sysconfig.get_path("data")) / "share" / "pagelight"
 """Where a wheel puts `app.py` and its pages."""
+FORM_MB = 1
+"""Streamlit counts the form around a file, too; the page itself lets no file pass that is larger than the limit."""
 PARTS = ("server.py", "app.py", "pages/chat.py")
 
 
@@ -31,10 +33,13 @@ def run(
     pagelight run
     pagelight run --port 9000 --no-browser
     """
-    port = port or config.load_config().rag_app_port
+    settings = config.load_config()
+    port = port or settings.rag_app_port
+    upload_mb = settings.rag_parsing.max_file_mb + FORM_MB
     app = find_app()
     _require_free(port)
-    arguments = ["run", str(app), "--server.port", str(port), "--server.showEmailPrompt", "false"]
+    arguments = ["run", str(app), "--server.port", str(port), "--server.maxUploadSize", str(upload_mb)]
+    arguments += ["--server.showEmailPrompt", "false"]
     if not browser:
         arguments += ["--server.headless", "true"]
     sys.stdout.flush()

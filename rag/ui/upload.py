@@ -47,6 +47,7 @@ def drop_zone() -> None:
     files = st.file_uploader(
         f"Drop files here: {', '.join(KINDS)}",
         accept_multiple_files=True,
+        max_upload_size=session.engine().config.rag_parsing.max_file_mb,
         key=f"files-{turn}",
     )
     if not files:

@@ -176,6 +176,13 @@ def test_upload_takes_a_file_in(app: AppTest, engine: RAGEngine) -> None:
     assert "Waiting" in texts(app)
 
 
+def test_what_the_upload_takes_is_what_the_settings_allow(monkeypatch: pytest.MonkeyPatch, app: AppTest) -> None:
+    monkeypatch.setenv("RAG_PARSING__MAX_FILE_MB", "7")
+    open_page(app, "upload")
+    (uploader,) = app.get("file_uploader")
+    assert uploader.proto.max_upload_size_mb == 7
+
+
 def test_duplicate_and_unknown_kinds_say_so(app: AppTest, engine: RAGEngine) -> None:
     document = add(engine)
     open_page(app, "upload")

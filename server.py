@@ -12,6 +12,6 @@ installation = Installation()
 session.use(installation)
 if installation.config.rag_worker:
     worker.keep()  # what comes by the API is read although nobody has opened the app
-api = create_app(installation, root_path="/api", needs_key=session.has_login())
+api = create_app(installation, needs_key=session.has_login())
 
 app = st.App("app.py", routes=[Mount("/api", api)])

@@ -9,7 +9,7 @@ import json
 import re
 import statistics
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal
 
@@ -17,7 +17,7 @@ import pydantic
 from pydantic import alias_generators
 
 from rag import errors
-from rag.types import Hit, IndexName, Input, RetrievalOptions
+from rag.types import DEFAULT_INDEX, Hit, IndexName, Input, OnProgress, RetrievalOptions, ignore_progress
 
 _TOKEN = re.compile(r"\w+")
 
@@ -65,7 +65,7 @@ class Question(pydantic.BaseModel):
 class EvaluationRequest(Input):
     """How well an index is searched for `questions`: among all its documents, or only in the question's own."""
 
-    index_name: IndexName = "default"
+    index_name: IndexName = DEFAULT_INDEX
     questions: tuple[Question, ...] = pydantic.Field(min_length=1, max_length=5000)
     scope: Literal["corpus", "document"] = "corpus"
     retrieval: RetrievalOptions = RetrievalOptions(top_k=20, min_score=0.0)
@@ -105,6 +105,19 @@ def load_questions(path: Path) -> list[Question]:
             fields = ", ".join(".".join(map(str, item["loc"])) or item["msg"] for item in error.errors())
             raise errors.ValidationError(f"{path}, line {number} is not a question: check {fields}.") from error
     return questions
+
+
+def ask(
+    questions: Sequence[Question],
+    find: Callable[[Question], Iterable[Hit] | None],
+    on_progress: OnProgress = ignore_progress,
+) -> list[ResultRow]:
+    """The lines of a run over all questions; `find` gives a question's hits, None if its document is not there."""
+    rows: list[ResultRow] = []
+    for done, question in enumerate(questions, start=1):
+        rows += result_rows(question, find(question) or ())
+        on_progress("questions", done, len(questions))
+    return rows
 
 
 def result_rows(question: Question, hits: Iterable[Hit]) -> list[ResultRow]:

@@ -17,7 +17,7 @@ from rag import errors
 from rag.config import load_config
 from rag.engine import Installation
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("rag.worker")
 
 Task = Callable[[str, uuid.UUID], None]
 
@@ -69,6 +69,11 @@ def _recover_for_ever(installation: Installation) -> None:
             logger.warning("%s", error)
 
 
+def log_work() -> None:
+    """Log what is done here; the libraries tell only of what is wrong."""
+    logging.getLogger("rag").setLevel(logging.INFO)
+
+
 def spawn() -> subprocess.Popen[bytes]:
     """Start a worker that ends with this process, however this process ends."""
     return subprocess.Popen(
@@ -107,7 +112,8 @@ def _end_with(parent: int) -> None:
 
 def main(arguments: list[str]) -> None:
     """`python -m rag.worker [--parent PID]`."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    log_work()
     if arguments[:1] == ["--parent"]:
         _end_with(int(arguments[1]))
     with Installation(load_config()) as installation:

@@ -18,10 +18,10 @@ those words on the page. Send your key as `x-api-key` or as a bearer token. Ever
 EXPOSED_HEADERS = ("x-request-id", "etag", "content-disposition", "retry-after", "location", "idempotency-replayed")
 
 
-def create_app(installation: Installation, *, root_path: str = "", needs_key: bool = False) -> FastAPI:
+def create_app(installation: Installation, *, needs_key: bool = False) -> FastAPI:
     """The REST API over an installation, which stays the caller's to close.
 
-    `root_path` is where it is mounted. With `needs_key` nobody is answered without a key, though none be configured.
+    With `needs_key` nobody is answered without a key, though none be configured.
     """
     config = installation.config
     metrics = observing.Metrics()
@@ -29,7 +29,6 @@ def create_app(installation: Installation, *, root_path: str = "", needs_key: bo
         title="Pagelight",
         description=DESCRIPTION,
         version=metadata.version("pagelight"),
-        root_path=root_path,
         responses=problems.DOCUMENTED,
         generate_unique_id_function=_operation_id,
         docs_url=None,  # both pages load their scripts from elsewhere
@@ -48,7 +47,7 @@ def create_app(installation: Installation, *, root_path: str = "", needs_key: bo
     app.add_middleware(
         limits.BodyLimits,
         seconds=config.rag_upload_timeout_seconds,
-        upload_bytes=config.rag_parsing.max_file_mb * 1024 * 1024,
+        upload_bytes=config.rag_parsing.max_file_bytes,
     )
     if sites := origins(config):
         app.add_middleware(

@@ -8,6 +8,7 @@ import pydantic
 from rag import prompts
 from rag.contract import source_of
 from rag.types import (
+    DEFAULT_INDEX,
     TEXT,
     AnswerOptions,
     AnswerRequest,
@@ -49,17 +50,15 @@ class AskRequest(Model):
     filters: AskFilters = AskFilters()
     must_include: tuple[Keyword, ...] = pydantic.Field(default=(), max_length=20)
     must_include_mode: MustIncludeMode = "all"
-    index_name: IndexName = "default"
+    index_name: IndexName = DEFAULT_INDEX
     history: tuple[Message, ...] = pydantic.Field(default=(), max_length=100)
 
-    def to_answer_request(self, *, has_language_model: bool, is_hybrid: bool, rrf_k: int) -> AnswerRequest:
+    def to_answer_request(self, *, has_language_model: bool) -> AnswerRequest:
         """The same as the engine takes it."""
         options = RetrievalOptions(
             top_k=TOP_K,
             min_score=0.0,
-            mode="hybrid" if is_hybrid else "vector",
             fusion="rrf",
-            rrf_k=rrf_k,
             multi_query=REWRITES if has_language_model else 0,
             hyde=has_language_model,
             must_include=self.must_include,

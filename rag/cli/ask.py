@@ -10,26 +10,20 @@ from rich.text import Text
 from rag import errors
 from rag.cli import lookup, output, search
 from rag.cli.door import open_engine, validated
-from rag.cli.options import (
-    DEFAULT_INDEX,
-    AsJson,
-    Diversity,
-    DocumentNames,
-    FusionKind,
-    Hyde,
-    IndexName,
-    MinScore,
-    Mode,
-    MustInclude,
-    MustIncludeAny,
-    Rerank,
-    RerankBy,
-    Rewrites,
-    TopK,
-    retrieval_options,
-)
+from rag.cli.options import AsJson, DocumentNames, IndexName, takes_retrieval
 from rag.contract import AnswerBody
-from rag.types import AnswerEvent, AnswerRequest, AnswerResponse, AnswerToken, Citation, GenerationOptions, Hit, Verdict
+from rag.types import (
+    DEFAULT_INDEX,
+    AnswerEvent,
+    AnswerRequest,
+    AnswerResponse,
+    AnswerToken,
+    Citation,
+    GenerationOptions,
+    Hit,
+    RetrievalOptions,
+    Verdict,
+)
 
 MARKS = {
     Verdict.VERIFIED: ("✓", "green"),
@@ -43,22 +37,13 @@ ModelName = Annotated[
 ]
 
 
+@takes_retrieval()
 def ask(
     question: Annotated[str, typer.Argument(metavar="QUESTION", show_default=False)],
     *,
     index_name: IndexName = DEFAULT_INDEX,
     documents: DocumentNames = None,
-    k: TopK = 8,
-    min_score: MinScore = 0.2,
-    mode: Mode = None,
-    fusion: FusionKind = None,
-    rerank: Rerank = False,
-    rerank_by: RerankBy = "cross_encoder",
-    rewrites: Rewrites = 0,
-    hyde: Hyde = False,
-    must_include: MustInclude = None,
-    must_include_any: MustIncludeAny = False,
-    diversity: Diversity = 0.0,
+    retrieval: RetrievalOptions,
     model: ModelName = None,
     as_json: AsJson = False,
 ) -> None:
@@ -70,21 +55,7 @@ def ask(
         pagelight ask "Who may terminate?" --document contract.pdf --json
     """
     with open_engine() as engine:
-        options = retrieval_options(
-            engine.config,
-            k=k,
-            min_score=min_score,
-            mode=mode,
-            fusion=fusion,
-            rerank=rerank,
-            rerank_by=rerank_by,
-            rewrites=rewrites,
-            hyde=hyde,
-            must_include=must_include,
-            must_include_any=must_include_any,
-            diversity=diversity,
-            document_ids=lookup.document_ids(engine, index_name, documents),
-        )
+        options = lookup.within(engine, index_name, documents, retrieval)
         request = validated(
             AnswerRequest,
             index_name=index_name,

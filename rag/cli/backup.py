@@ -1,21 +1,15 @@
 """`pagelight backup` and `pagelight restore`: everything of all users in one file, and back."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich import progress
 
 from rag import config
-from rag.cli import output
+from rag.cli import output, progress
 from rag.cli.door import open_engine
 from rag.cli.options import AsJson
 from rag.types import BackupManifest
-
-if TYPE_CHECKING:
-    from rag.store.backup import OnProgress
 
 NewArchive = Annotated[Path, typer.Argument(metavar="FILE.tar", help="The archive to write.", show_default=False)]
 PresentArchive = Annotated[Path, typer.Argument(metavar="FILE.tar", help="The archive to read.", show_default=False)]
@@ -36,7 +30,7 @@ def backup(file: NewArchive, as_json: AsJson = False) -> None:
 
         pagelight backup /mnt/safe/pagelight-2026-05-01.tar
     """
-    with open_engine() as engine, _shown_progress() as on_progress:
+    with open_engine() as engine, progress.shown(**STAGES) as on_progress:
         manifest = engine.installation.backup(file, on_progress)
     _print("Written and checked", file, manifest, as_json=as_json)
     if manifest.missing:
@@ -62,35 +56,13 @@ def restore(
     """
     from rag.engine import Installation, check_backup
 
-    with _shown_progress() as on_progress:
+    with progress.shown(**STAGES) as on_progress:
         if check:
             manifest = check_backup(file, on_progress)
         else:
             with Installation(config.load_config()) as installation:
                 manifest = installation.restore(file, on_progress)
     _print("Checked" if check else "Restored", file, manifest, as_json=as_json)
-
-
-@contextmanager
-def _shown_progress() -> "Iterator[OnProgress]":
-    """A bar per stage on a terminal, while the block runs."""
-    bars = progress.Progress(
-        progress.TextColumn("{task.description}", markup=False),
-        progress.BarColumn(),
-        progress.TaskProgressColumn(),
-        progress.TimeElapsedColumn(),
-        console=output.console(stderr=True),
-        transient=True,
-    )
-    tasks: dict[str, progress.TaskID] = {}
-
-    def show(stage: str, done: int, total: int) -> None:
-        if stage not in tasks:
-            tasks[stage] = bars.add_task(STAGES[stage], total=total)
-        bars.update(tasks[stage], completed=done, total=total)
-
-    with bars:
-        yield show
 
 
 def _print(done: str, file: Path, manifest: BackupManifest, *, as_json: bool) -> None:

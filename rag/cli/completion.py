@@ -4,8 +4,7 @@ import typer
 
 from rag import config, errors
 from rag.cli.door import open_engine
-
-DEFAULT_INDEX = "default"
+from rag.types import DEFAULT_INDEX
 
 
 def index_names(incomplete: str) -> list[str]:

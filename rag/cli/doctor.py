@@ -13,19 +13,17 @@ from rich.text import Text
 
 from rag import errors
 from rag.cli import output, server
-from rag.cli.door import load, open_engine
+from rag.cli.door import open_engine
 from rag.cli.options import AsJson
 from rag.config import Config, load_config
-from rag.types import DocumentStatus
+from rag.types import UNFINISHED
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
 
 ROOM_BYTES = 2_000_000_000
 """Less free disk space than this is worth a warning: the database's log alone may take 2 GB."""
-MEGABYTE = 1_000_000
 OLDEST_PYTHON = (3, 11)
-UNFINISHED = {DocumentStatus.QUEUED, DocumentStatus.PARSING, DocumentStatus.EMBEDDING}
 
 
 class State(StrEnum):
@@ -82,8 +80,7 @@ def _checks(config: Config) -> Iterator[Check]:
     yield _check("App", lambda: (State.GOOD, str(server.find_app())))
     yield _check("Data folder", lambda: _data_folder(config.rag_data_dir))
     yield _check("Disk", lambda: _disk(config.rag_data_dir))
-    yield _check("Embedding model", lambda: _model("BGE_SMALL_EN", config.rag_local_model_dir))
-    yield _check("Cross-encoder", lambda: _model("MS_MARCO_MINILM", config.rag_local_model_dir))
+    yield from _models(config.rag_local_model_dir)
     yield _check("Text recognition", lambda: _tesseract(config))
     for name, is_given in _keys(config).items():
         yield Check(f"Key of {name}", State.GOOD, "given" if is_given else "not given (optional)")
@@ -123,16 +120,23 @@ def _disk(folder: Path) -> Found:
     return State.GOOD, f"{output.size(free)} free"
 
 
-def _model(name: str, model_dir: Path | None) -> Found:
-    onnx = load("providers.onnx")
-    return State.GOOD, f"{onnx.find_model(getattr(onnx, name), model_dir)}, its hash is right"
+def _models(folder: Path | None) -> Iterator[Check]:
+    from rag.providers.onnx import BGE_SMALL_EN, MS_MARCO_MINILM, ModelFiles, find_model
+
+    def look(files: ModelFiles) -> Found:
+        return State.GOOD, f"{find_model(files, folder)}, its hash is right"
+
+    yield _check("Embedding model", lambda: look(BGE_SMALL_EN))
+    yield _check("Cross-encoder", lambda: look(MS_MARCO_MINILM))
 
 
 def _tesseract(config: Config) -> Found:
     if not config.rag_parsing.ocr:
         return State.WARNING, "switched off by RAG_PARSING__OCR; pages that are pictures stay without text"
+    from rag.parsing.ocr import find_tessdata
+
     language = config.rag_parsing.ocr_language
-    folder = load("parsing.ocr").find_tessdata(language)
+    folder = find_tessdata(language)
     if folder is None:
         return State.WARNING, (
             f"no Tesseract data for “{language}”; pages that are pictures stay without text. Install Tesseract "
@@ -143,7 +147,9 @@ def _tesseract(config: Config) -> Found:
 
 def _keys(config: Config) -> dict[str, bool]:
     """Names of the vendors, and whether the settings switch each on."""
-    registry = load("providers").Registry()
+    from rag.providers import Registry
+
+    registry = Registry()
     vendors = [provider for provider in registry.providers() if provider.needed_names]
     return {provider.name: registry.is_usable(provider, config) for provider in vendors}
 

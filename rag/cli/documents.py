@@ -1,5 +1,6 @@
 """`pagelight documents`: look, throw away, get back, read again."""
 
+import functools
 import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,8 +11,8 @@ import typer
 from rag import errors
 from rag.cli import completion, files, lookup, output
 from rag.cli.door import open_engine
-from rag.cli.options import DEFAULT_INDEX, AsJson, IndexName, Password
-from rag.types import Document, DocumentStatus
+from rag.cli.options import AsJson, IndexName, Password
+from rag.types import DEFAULT_INDEX, Document, DocumentStatus, OnProgress
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -158,11 +159,7 @@ def retry(
     """
     with open_engine() as engine:
         found = _named_or_all(engine, index_name, names, everything=everything, wanted=_is_unread)
-        outcomes = []
-        with files.shown_progress(len(found)) as shown:
-            for document in found:
-                outcomes.append(_read_again(engine, document, password, shown))
-                shown.finish(outcomes[-1])
+        outcomes = files.each(found, functools.partial(_read_again, engine, password))
     if as_json:
         output.print_json(files.summary(outcomes))
     if any(outcome.state == "failed" for outcome in outcomes):
@@ -173,12 +170,14 @@ def _is_unread(document: Document) -> bool:
     return document.status in {DocumentStatus.FAILED, DocumentStatus.NEEDS_PASSWORD}
 
 
-def _read_again(engine: "RAGEngine", document: Document, password: str | None, shown: files.Progress) -> files.Outcome:
+def _read_again(
+    engine: "RAGEngine", password: str | None, document: Document, on_progress: OnProgress
+) -> files.Outcome:
     path = Path(document.name)
     if document.status is DocumentStatus.READY:
         return files.Outcome(path, "skipped", document, "ready", "It is ready.")
     try:
-        return files.read_document(engine, files.reopen(engine, document, password), path, shown)
+        return files.read_document(engine, files.reopen(engine, document, password), path, on_progress)
     except errors.SourceError as error:
         return files.Outcome(path, "failed", document, error.code, error.message)
 

@@ -1,10 +1,11 @@
-"""What every command shares: opening the engine late, and turning errors into messages and exit codes."""
+"""What every command shares: opening the engine late, and turning errors into messages and exit codes.
+
+Commands import models, database drivers and servers where they use them: `pagelight --help` does not wait for these.
+"""
 
 import contextlib
-import importlib
 import inspect
 from collections.abc import Callable, Iterator
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pydantic
@@ -23,11 +24,6 @@ KEEP_LINES = "\b\n"
 """What Typer wants to see before a paragraph whose line breaks matter."""
 
 Model = TypeVar("Model", bound=pydantic.BaseModel)
-
-
-def load(name: str) -> ModuleType:
-    """A module of `rag`, imported only now: `pagelight --help` does not wait for models and database drivers."""
-    return importlib.import_module(f"rag.{name}")
 
 
 @contextlib.contextmanager

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
-from rich import progress
 
 from rag import errors, evaluation
-from rag.cli import files, output
+from rag.cli import files, output, progress
 from rag.cli.door import open_engine, validated
-from rag.cli.options import AsJson, Diversity, FusionKind, Hyde, PassageKind, Rerank, Rewrites, TopK, retrieval_options
-from rag.types import DocumentStatus, Filters, RetrievalOptions, SearchMode, SearchRequest
+from rag.cli.options import AsJson, takes_retrieval
+from rag.types import DocumentStatus, Filters, Hit, RetrievalOptions, SearchRequest
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -41,6 +40,7 @@ class Corpus(NamedTuple):
         return Filters() if self.is_whole_index else Filters(document_ids=tuple(set(self.ids.values())))
 
 
+@takes_retrieval(top_k=20, min_score=0.0)
 def evaluate(
     questions_file: Annotated[
         Path, typer.Argument(metavar="QA.jsonl", help="Questions, one JSON object a line.", show_default=False)
@@ -52,14 +52,7 @@ def evaluate(
     scope: Annotated[
         Scope, typer.Option(help="Search all documents, or only the one the question is about.")
     ] = "corpus",
-    mode: Annotated[SearchMode, typer.Option(help="By meaning, by words (BM25) or both.")] = "hybrid",
-    fusion: FusionKind = None,
-    rerank: Rerank = False,
-    rewrites: Rewrites = 0,
-    hyde: Hyde = False,
-    diversity: Diversity = 0.0,
-    passage: PassageKind = "pages",
-    k: TopK = 20,
+    retrieval: RetrievalOptions,
     out: Annotated[
         Path | None,
         typer.Option(metavar="RUN.jsonl", help="Write every hit, one JSON object a line.", show_default=False),
@@ -87,25 +80,16 @@ def evaluate(
         pagelight eval questions.jsonl --documents filings/
         pagelight eval questions.jsonl --documents filings/ --scope document --mode lexical --out run.jsonl
     """
+    from rag.retrieval import as_configured  # with models and drivers, for which no help waits
+
     questions = evaluation.load_questions(questions_file)
     chosen = _choose(documents, questions, only_referenced)
     index_name = index_name or _index_of(documents)
     started = time.perf_counter()
     with open_engine() as engine:
         corpus, failed = _ingest_missing(engine, index_name, chosen)
-        options = retrieval_options(
-            engine.config,
-            k=k,
-            min_score=0.0,
-            mode=mode,
-            fusion=fusion,
-            rerank=rerank,
-            rewrites=rewrites,
-            hyde=hyde,
-            diversity=diversity,
-            passage=passage,
-        )
-        rows = _ask_all(engine, questions, corpus, scope, options)
+        rows = _ask_all(engine, questions, corpus, scope, retrieval)
+        mode = as_configured(retrieval, engine.config).mode
     if out:
         evaluation.write_rows(out, rows)
     measures = evaluation.score(questions, rows, KS)
@@ -181,22 +165,16 @@ def _ask_all(
     scope: Scope,
     options: RetrievalOptions,
 ) -> list[evaluation.ResultRow]:
-    rows: list[evaluation.ResultRow] = []
-    shown = progress.track(
-        questions, "Questions", console=output.console(stderr=True), transient=True, total=len(questions)
-    )
-    for question in shown:
+    def find(question: evaluation.Question) -> Sequence[Hit] | None:
         filters = corpus.filters(question, scope)
         if filters is None:
-            continue
-        request = validated(
-            SearchRequest,
-            index_name=corpus.index_name,
-            query=question.question,
-            retrieval=options.model_copy(update={"filters": filters}),
-        )
-        rows += evaluation.result_rows(question, engine.search(request).results)
-    return rows
+            return None
+        retrieval = options.model_copy(update={"filters": filters})
+        request = validated(SearchRequest, index_name=corpus.index_name, query=question.question, retrieval=retrieval)
+        return engine.search(request).results
+
+    with progress.shown(questions="Questions") as on_progress:
+        return evaluation.ask(questions, find, on_progress)
 
 
 def _print_measures(measures: dict[str, float], asked: int) -> None:

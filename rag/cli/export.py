@@ -1,19 +1,13 @@
 """`pagelight export`: your documents and all that was made of them, in open formats."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich import progress
 
-from rag.cli import output
+from rag.cli import output, progress
 from rag.cli.door import open_engine
 from rag.cli.options import AsJson
-
-if TYPE_CHECKING:
-    from rag.engine.export import OnDocument
 
 
 def export(
@@ -35,8 +29,8 @@ def export(
         pagelight export my-documents
         pagelight export filings --index filings --vectors
     """
-    with open_engine() as engine, _shown_progress() as on_document:
-        report = engine.exports.write(folder, index_name, vectors=vectors, on_document=on_document)
+    with open_engine() as engine, progress.shown(documents="Documents") as on_progress:
+        report = engine.exports.write(folder, index_name, vectors=vectors, on_progress=on_progress)
     if as_json:
         output.print_json({"folder": str(folder), **report._asdict()})
         return
@@ -48,18 +42,3 @@ def export(
     output.print_text(f"Written to {folder}: {', '.join(parts)}.")
     for name in report.missing:
         output.print_note(f"The file of {name} is not in the storage.", style="yellow")
-
-
-@contextmanager
-def _shown_progress() -> "Iterator[OnDocument]":
-    """A bar of documents on a terminal, while the block runs."""
-    bars = progress.Progress(
-        progress.TextColumn("{task.description}", markup=False),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        console=output.console(stderr=True),
-        transient=True,
-    )
-    task = bars.add_task("Documents", total=None)
-    with bars:
-        yield lambda done, total: bars.update(task, completed=done, total=total)

@@ -1,17 +1,13 @@
 """Taking files in, one after the other, in this process, with progress for people."""
 
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
-
-from rich import progress
-from rich.text import Text
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from rag import errors
-from rag.cli import output
-from rag.types import Document, DocumentStatus
+from rag.cli import output, progress
+from rag.types import Document, DocumentStatus, OnProgress
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -21,10 +17,11 @@ SUFFIXES = frozenset(
 )
 """Endings of the names that are looked for in folders; a file that is named itself is judged by its content."""
 
-STAGES: dict[str, str] = {DocumentStatus.PARSING: "reading page", DocumentStatus.EMBEDDING: "embedding chunk"}
+STAGES: dict[str, str] = {DocumentStatus.PARSING: "reading pages", DocumentStatus.EMBEDDING: "embedding chunks"}
 MARKS = {"ingested": ("✓", "green"), "skipped": ("–", "yellow"), "failed": ("✗", "red")}
 
 State = Literal["ingested", "skipped", "failed"]
+Item = TypeVar("Item", Path, Document)
 
 
 class Outcome(NamedTuple):
@@ -66,37 +63,6 @@ def _inside(folder: Path) -> list[Path]:
     )
 
 
-class Progress:
-    """A bar for all files and one for the file at hand on a terminal; one line per finished file everywhere."""
-
-    def __init__(self, total: int) -> None:
-        self._console = output.console(stderr=True)
-        self.bars = progress.Progress(
-            progress.SpinnerColumn(),
-            progress.TextColumn("{task.description}", markup=False),
-            progress.BarColumn(),
-            progress.MofNCompleteColumn(),
-            progress.TimeElapsedColumn(),
-            console=self._console,
-            transient=True,
-        )
-        self._all = self.bars.add_task("Files", total=total)
-        self._file = self.bars.add_task("", total=None, visible=False)
-
-    def stage(self, name: str, stage: str, done: int, total: int) -> None:
-        """How far the file at hand is."""
-        description = f"{output.excerpt(name, 40)}: {STAGES.get(stage, stage)}"
-        self.bars.update(self._file, description=description, completed=done, total=total or None, visible=True)
-
-    def finish(self, outcome: Outcome) -> None:
-        """The file at hand is done."""
-        self.bars.update(self._file, visible=False)
-        self.bars.advance(self._all)
-        mark, style = MARKS[outcome.state]
-        line = Text.assemble((f"{mark} ", style), f"{outcome.path}  ", (_explain(outcome), "dim"))
-        self._console.print(line, soft_wrap=True)
-
-
 def _explain(outcome: Outcome) -> str:
     if outcome.message or outcome.document is None:
         return outcome.message or ""
@@ -107,12 +73,20 @@ def _explain(outcome: Outcome) -> str:
     return ", ".join(parts)
 
 
-@contextmanager
-def shown_progress(total: int) -> Iterator[Progress]:
-    """Progress bars for `total` files while the block runs."""
-    shown = Progress(total)
-    with shown.bars:
-        yield shown
+def each(items: Sequence[Item], work: Callable[[Item, OnProgress], Outcome]) -> list[Outcome]:
+    """Do `work` on files or documents, one after the other, telling how far it is and what became of each."""
+    outcomes = []
+    with progress.shown() as shown:
+        for number, item in enumerate(items, start=1):
+            on_progress = _named(shown, f"{number}/{len(items)} {output.excerpt(item.name, 40)}")
+            on_progress(DocumentStatus.QUEUED, 0, 0)
+            outcomes.append(work(item, on_progress))
+            shown.line(MARKS[outcomes[-1].state], outcomes[-1].path, _explain(outcomes[-1]))
+    return outcomes
+
+
+def _named(shown: OnProgress, name: str) -> OnProgress:
+    return lambda stage, done, total: shown(f"{name}: {STAGES.get(stage, stage)}", done, total)
 
 
 def ingest_files(
@@ -123,19 +97,13 @@ def ingest_files(
     Raises:
         errors.StoreError: the database or the file storage fails.
     """
-    outcomes = []
-    with shown_progress(len(files)) as shown:
-        for file in files:
-            outcomes.append(_ingest(engine, file, index_name, password, shown))
-            shown.finish(outcomes[-1])
-    return outcomes
+    return each(files, lambda file, on_progress: _ingest(engine, file, index_name, password, on_progress))
 
 
-def _ingest(engine: "RAGEngine", file: Path, index_name: str, password: str | None, shown: Progress) -> Outcome:
-    shown.stage(file.name, DocumentStatus.QUEUED, 0, 0)
+def _ingest(engine: "RAGEngine", file: Path, index_name: str, password: str | None, on_progress: OnProgress) -> Outcome:
     try:
         document = _add(engine, file, index_name, password)
-        return read_document(engine, document, file, shown)
+        return read_document(engine, document, file, on_progress)
     except errors.DuplicateError as error:
         present = engine.documents.get(uuid.UUID(str(error.details["document_id"])))
         return Outcome(file, "skipped", present, error.code, error.message)
@@ -169,12 +137,10 @@ def reopen(engine: "RAGEngine", document: Document, password: str | None) -> Doc
     return document
 
 
-def read_document(engine: "RAGEngine", document: Document, path: Path, shown: Progress) -> Outcome:
+def read_document(engine: "RAGEngine", document: Document, path: Path, on_progress: OnProgress) -> Outcome:
     """Read a queued document and say what became of it."""
     if document.status is not DocumentStatus.NEEDS_PASSWORD:
-        document = engine.documents.process(
-            document.id, lambda status, done, total: shown.stage(path.name, status, done, total)
-        )
+        document = engine.documents.process(document.id, on_progress)
     return outcome_of(document, path)
 
 

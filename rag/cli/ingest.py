@@ -8,7 +8,8 @@ import typer
 from rag import errors
 from rag.cli import files, output
 from rag.cli.door import open_engine
-from rag.cli.options import DEFAULT_INDEX, AsJson, IndexName, Password
+from rag.cli.options import AsJson, IndexName, Password
+from rag.types import DEFAULT_INDEX
 
 
 def ingest(

@@ -7,8 +7,8 @@ import typer
 from rag import errors
 from rag.cli import completion, lookup, output
 from rag.cli.door import open_engine
-from rag.cli.options import DEFAULT_INDEX, AsJson, IndexName
-from rag.types import Chunk, IndexStats
+from rag.cli.options import AsJson, IndexName
+from rag.types import DEFAULT_INDEX, Chunk, IndexStats
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine

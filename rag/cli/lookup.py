@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rag import errors
-from rag.cli.options import DEFAULT_INDEX
-from rag.types import Document
+from rag.types import DEFAULT_INDEX, Document, Filters, RetrievalOptions
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -66,9 +65,13 @@ def require_unambiguous(documents: Sequence[Document]) -> None:
             raise errors.ValidationError(f"Several documents are called “{document.name}”. Name one by its id: {ids}.")
 
 
-def document_ids(engine: "RAGEngine", index_name: str, names: Sequence[str] | None) -> list[uuid.UUID]:
-    """Ids of the documents to search; none means all. Raises as `find_documents`."""
-    return [document.id for document in find_documents(engine, index_name, names or ())]
+def within(
+    engine: "RAGEngine", index_name: str, names: Sequence[str] | None, options: RetrievalOptions
+) -> RetrievalOptions:
+    """`options` for the documents that `names` mean; none means all. Raises as `find_documents`."""
+    found = find_documents(engine, index_name, names or ())
+    filters = Filters(document_ids=tuple(document.id for document in found))
+    return options.model_copy(update={"filters": filters})
 
 
 def short_id(document_id: uuid.UUID) -> str:

@@ -1,6 +1,5 @@
 """`pagelight mcp`: the documents as a tool of assistants."""
 
-from types import ModuleType
 from typing import Annotated
 
 import typer
@@ -9,7 +8,6 @@ import rag
 from rag import config, errors
 from rag.access.addresses import is_loopback, require_key
 from rag.cli import output
-from rag.cli.door import load
 
 DEFAULT_PORT = 3002
 
@@ -43,8 +41,14 @@ def mcp(
         pagelight mcp --http --port 3002
         pagelight mcp --http --host 0.0.0.0 --allow-host reports.example
     """
+    try:
+        from rag import mcp_server as server
+    except ModuleNotFoundError as error:
+        raise errors.ConfigError(
+            f"The MCP server needs a package that is not installed ({error.name}). Install it: "
+            'pip install "pagelight[mcp]"'
+        ) from error
     settings = config.load_config()
-    server = _server()
     with server.LazyInstallation(lambda: rag.Installation(settings)) as installation:
         if not http:
             installation.warm_up()
@@ -63,13 +67,3 @@ def mcp(
         )
         output.print_note(f"Serving http://{name}:{bound.getsockname()[1]}/mcp {access}. Stop with Ctrl-C.")
         server.serve_http(app, bound)
-
-
-def _server() -> ModuleType:
-    try:
-        return load("mcp_server")
-    except ModuleNotFoundError as error:
-        raise errors.ConfigError(
-            f"The MCP server needs a package that is not installed ({error.name}). Install it: "
-            'pip install "pagelight[mcp]"'
-        ) from error

@@ -1,18 +1,17 @@
-"""Options that several commands take, and what they mean to the engine."""
+"""Options that several commands take; those of a search are the fields of `RetrievalOptions`."""
 
-import uuid
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Annotated, Literal
+import functools
+import inspect
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Annotated, Any, get_origin
 
+import pydantic
 import typer
+from pydantic.fields import FieldInfo
 
 from rag.cli import completion
 from rag.cli.door import validated
-from rag.config import Config
-from rag.types import Filters, Fusion, RerankOptions, RetrievalOptions, SearchMode
-
-DEFAULT_INDEX = completion.DEFAULT_INDEX
+from rag.types import RetrievalOptions
 
 IndexName = Annotated[
     str,
@@ -32,68 +31,81 @@ DocumentNames = Annotated[
         autocompletion=completion.document_names,
     ),
 ]
-TopK = Annotated[int, typer.Option("--k", min=1, max=200, help="How many places to find.")]
-MinScore = Annotated[float, typer.Option(min=0.0, max=1.0, help="Leave out what scores below.")]
-Mode = Annotated[
-    SearchMode | None,
-    typer.Option(help="By meaning, by words (BM25) or both; hybrid unless RAG_HYBRID says otherwise."),
-]
-FusionKind = Annotated[
-    Fusion | None, typer.Option("--fusion", help="How a hybrid search joins both; RAG_FUSION unless given.")
-]
-Rerank = Annotated[bool, typer.Option("--rerank", help="Let the cross-encoder order the best places anew.")]
-RerankBy = Annotated[
-    Literal["cross_encoder", "llm"], typer.Option("--rerank-by", help="Who orders them: the embedded model or an LLM.")
-]
-Rewrites = Annotated[
-    int, typer.Option("--rewrites", min=0, max=5, help="Search for so many rewrites of the question, too (LLM).")
-]
-Hyde = Annotated[bool, typer.Option("--hyde", help="Search for a hypothetical answer, too (LLM).")]
-MustInclude = Annotated[
-    list[str] | None,
-    typer.Option(metavar="WORDS", help="Only chunks that have these words; may be repeated.", show_default=False),
-]
-MustIncludeAny = Annotated[bool, typer.Option("--any", help="Any of the --must-include words will do.")]
-Diversity = Annotated[
-    float, typer.Option(min=0.0, max=1.0, help="Weight of novelty against relevance among the places.")
-]
-PassageKind = Annotated[
-    Literal["pages", "chunk"], typer.Option("--passage", help="What is read of a place: its pages or the chunk alone.")
-]
-ExistingFile = Annotated[Path, typer.Argument(metavar="FILE", show_default=False)]
+
+FLAGS = {"top_k": "--k", "multi_query": "--rewrites", "must_include_mode": "--any", "rerank__enabled": "--rerank"}
+"""Fields whose flag is not their name."""
+SWITCHES = {"must_include_mode": "any"}
+"""Fields whose flag takes no value, since it stands for this one."""
+NOT_TYPED_IN = ("filters", "trace")
+"""Fields for which there is `--document` and `pagelight why`."""
+
+Command = Callable[..., None]
 
 
-def retrieval_options(
-    config: Config,
-    *,
-    k: int,
-    min_score: float,
-    mode: SearchMode | None = None,
-    fusion: Fusion | None = None,
-    rerank: bool = False,
-    rerank_by: Literal["cross_encoder", "llm"] = "cross_encoder",
-    rewrites: int = 0,
-    hyde: bool = False,
-    must_include: Sequence[str] | None = None,
-    must_include_any: bool = False,
-    diversity: float = 0.0,
-    passage: Literal["pages", "chunk"] = "pages",
-    document_ids: Sequence[uuid.UUID] = (),
-) -> RetrievalOptions:
-    """How to search: what was typed in, else what the settings say."""
-    return validated(
-        RetrievalOptions,
-        top_k=k,
-        min_score=min_score,
-        mode=mode or ("hybrid" if config.rag_hybrid else "vector"),
-        fusion=fusion or config.rag_fusion,
-        rrf_k=config.rag_rrf_k,
-        multi_query=rewrites,
-        hyde=hyde,
-        must_include=tuple(must_include or ()),
-        must_include_mode="any" if must_include_any else "all",
-        rerank=RerankOptions(enabled=rerank, by=rerank_by),
-        diversity=diversity,
-        passage=passage,
-        filters=Filters(document_ids=tuple(document_ids)),
+def takes_retrieval(*, without: Collection[str] = (), **defaults: object) -> Callable[[Command], Command]:
+    """Give a command an option for each field of its parameter `retrieval`, which are then made into it.
+
+    `without` are fields left out, `defaults` those with another value than the model's unless it is typed in.
+    """
+    options = {
+        name: _option(name, field, defaults.get(name, field.default))
+        for name, field in _fields(RetrievalOptions)
+        if name not in (*NOT_TYPED_IN, *without)
+    }
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def run(**given: Any) -> None:
+            typed_in = {name: given.pop(name) for name in options}
+            command(**given, retrieval=validated(RetrievalOptions, **_nested(typed_in)))
+
+        own = inspect.signature(command).parameters
+        shown = {**own, **options}
+        del shown["retrieval"]
+        described: Any = run
+        described.__signature__ = inspect.Signature(list(shown.values()))
+        described.__annotations__ = {name: parameter.annotation for name, parameter in shown.items()}
+        return run
+
+    return decorate
+
+
+def _fields(model: type[pydantic.BaseModel], group: str = "") -> Iterator[tuple[str, FieldInfo]]:
+    """The model's fields, those of a model within it as `group__name`."""
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if name not in NOT_TYPED_IN and isinstance(kind, type) and issubclass(kind, pydantic.BaseModel):
+            yield from _fields(kind, f"{name}__")
+        else:
+            yield group + name, field
+
+
+def _option(name: str, field: FieldInfo, default: Any) -> inspect.Parameter:
+    """The field as a parameter that Typer makes an option of."""
+    kind, explained = field.annotation, field.description or ""
+    if name in SWITCHES:
+        kind, default = bool, False
+    elif get_origin(kind) is tuple:
+        kind, default, explained = list[str], [*default], f"{explained} May be repeated."
+    option = typer.Option(
+        FLAGS.get(name, f"--{name.replace('__', '-').replace('_', '-')}"),
+        min=_bound(field, "ge"),
+        max=_bound(field, "le"),
+        help=explained,
     )
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
+
+
+def _bound(field: FieldInfo, name: str) -> float | None:
+    return next((getattr(limit, name) for limit in field.metadata if hasattr(limit, name)), None)
+
+
+def _nested(typed_in: Mapping[str, Any]) -> dict[str, Any]:
+    """What was typed in, as the model takes it."""
+    fields: dict[str, Any] = {}
+    for name, value in typed_in.items():
+        if name in SWITCHES and not value:
+            continue
+        group, _, inner = name.rpartition("__")
+        (fields.setdefault(group, {}) if group else fields)[inner] = SWITCHES.get(name, value)
+    return fields

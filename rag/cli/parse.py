@@ -9,7 +9,6 @@ import typer
 
 from rag import config, errors
 from rag.cli import output
-from rag.cli.door import load
 from rag.cli.options import AsJson, Password
 from rag.types import BlockKind, ParsedDocument, TextBlock
 
@@ -42,12 +41,13 @@ def parse(
 
 
 def _read(file: Path, password: str | None) -> ParsedDocument:
+    from rag import parsing
+
     settings = config.load_config().rag_parsing
     with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
-        parsed: ParsedDocument = load("parsing").read_file(
+        return parsing.read_file(
             file, name=file.name, rendition=Path(folder) / "rendition.pdf", config=settings, password=password
         )
-    return parsed
 
 
 def _print_lines(file: Path, parsed: ParsedDocument) -> None:

@@ -1,22 +1,18 @@
 """`pagelight reembed`: another embedding model for an index that has documents."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
-from rich import progress
 
 from rag import errors
-from rag.cli import output
+from rag.cli import output, progress
 from rag.cli.door import open_engine
-from rag.cli.options import DEFAULT_INDEX, AsJson, IndexName
-from rag.types import EmbeddingGeneration, GenerationComparison, GenerationState
+from rag.cli.options import AsJson, IndexName
+from rag.types import DEFAULT_INDEX, EmbeddingGeneration, GenerationComparison, GenerationState
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
-    from rag.engine.generations import OnProgress
 
 STATES = {
     GenerationState.ACTIVE: "in use",
@@ -93,8 +89,12 @@ def reembed(
 def _change(
     engine: "RAGEngine", index_name: str, model: str, questions_file: Path | None, switch: bool | None
 ) -> Outcome:
-    with _shown_progress(model) as on_progress:
-        built = engine.indexes.generations(index_name).build(model, on_progress)
+    try:
+        with progress.shown(chunks=f"Chunks embedded with {model}") as on_progress:
+            built = engine.indexes.generations(index_name).build(model, on_progress)
+    except KeyboardInterrupt:
+        output.print_note("Stopped. Searches are as before. Run the same command to go on, or give --drop.")
+        raise
     if built.state is GenerationState.ACTIVE:
         output.print_note(f"The index “{index_name}” uses {built.space.name} already.")
         return Outcome()
@@ -112,26 +112,6 @@ def _change(
     if switch:
         engine.indexes.generations(index_name).switch(built.generation)
     return Outcome(comparison, switch)
-
-
-@contextmanager
-def _shown_progress(model: str) -> "Iterator[OnProgress]":
-    """A bar of chunks while the block runs; Ctrl-C tells how to go on."""
-    bars = progress.Progress(
-        progress.TextColumn("{task.description}", markup=False),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TimeRemainingColumn(),
-        console=output.console(stderr=True),
-        transient=True,
-    )
-    task = bars.add_task(f"Chunks embedded with {model}", total=None)
-    try:
-        with bars:
-            yield lambda done, total: bars.update(task, completed=done, total=total)
-    except KeyboardInterrupt:
-        output.print_note("Stopped. Searches are as before. Run the same command to go on, or give --drop.")
-        raise
 
 
 def _warn_of_the_setting(engine: "RAGEngine", index_name: str) -> None:

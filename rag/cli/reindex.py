@@ -1,5 +1,6 @@
 """`pagelight reindex`: every document of an index read anew."""
 
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,8 +9,8 @@ import typer
 from rag import errors
 from rag.cli import files, lookup, output
 from rag.cli.door import open_engine
-from rag.cli.options import DEFAULT_INDEX, AsJson, IndexName
-from rag.types import Document
+from rag.cli.options import AsJson, IndexName
+from rag.types import DEFAULT_INDEX, Document, OnProgress
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -27,11 +28,7 @@ def reindex(index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> N
     with open_engine() as engine:
         lookup.require_index(engine, index_name)
         documents = engine.jobs.documents_to_reindex(index_name)
-        outcomes = []
-        with files.shown_progress(len(documents)) as shown:
-            for document in documents:
-                outcomes.append(_read_anew(engine, document, shown))
-                shown.finish(outcomes[-1])
+        outcomes = files.each(documents, functools.partial(_read_anew, engine))
     if as_json:
         output.print_json(files.summary(outcomes))
     else:
@@ -40,12 +37,10 @@ def reindex(index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> N
         raise typer.Exit(errors.SourceError.exit_code)
 
 
-def _read_anew(engine: "RAGEngine", document: Document, shown: files.Progress) -> files.Outcome:
+def _read_anew(engine: "RAGEngine", document: Document, on_progress: OnProgress) -> files.Outcome:
     path = Path(document.name)
     try:
-        read = engine.documents.process(
-            document.id, lambda status, done, total: shown.stage(document.name, status, done, total), again=True
-        )
+        read = engine.documents.process(document.id, on_progress, again=True)
     except errors.NotFoundError as error:
         return files.Outcome(path, "skipped", None, error.code, "It was deleted meanwhile.")
     return files.outcome_of(read, path)

@@ -6,46 +6,20 @@ import typer
 
 from rag.cli import lookup, output
 from rag.cli.door import open_engine, validated
-from rag.cli.options import (
-    DEFAULT_INDEX,
-    AsJson,
-    Diversity,
-    DocumentNames,
-    FusionKind,
-    Hyde,
-    IndexName,
-    MinScore,
-    Mode,
-    MustInclude,
-    MustIncludeAny,
-    Rerank,
-    RerankBy,
-    Rewrites,
-    TopK,
-    retrieval_options,
-)
+from rag.cli.options import AsJson, DocumentNames, IndexName, takes_retrieval
 from rag.contract import SearchBody
-from rag.types import Hit, SearchRequest
+from rag.types import DEFAULT_INDEX, Hit, RetrievalOptions, SearchRequest
 
 COLUMNS = ["#", "score", "vector", "lexical", "rerank", "document", "page", "text"]
 
 
+@takes_retrieval()
 def search(
     query: Annotated[str, typer.Argument(metavar="QUERY", show_default=False)],
     *,
     index_name: IndexName = DEFAULT_INDEX,
     documents: DocumentNames = None,
-    k: TopK = 8,
-    min_score: MinScore = 0.2,
-    mode: Mode = None,
-    fusion: FusionKind = None,
-    rerank: Rerank = False,
-    rerank_by: RerankBy = "cross_encoder",
-    rewrites: Rewrites = 0,
-    hyde: Hyde = False,
-    must_include: MustInclude = None,
-    must_include_any: MustIncludeAny = False,
-    diversity: Diversity = 0.0,
+    retrieval: RetrievalOptions,
     as_json: AsJson = False,
 ) -> None:
     """Find the places that fit a query, with every score.
@@ -54,26 +28,12 @@ def search(
     pagelight search "termination for convenience" --document contract.pdf --mode lexical --k 20
     """
     with open_engine() as engine:
-        options = retrieval_options(
-            engine.config,
-            k=k,
-            min_score=min_score,
-            mode=mode,
-            fusion=fusion,
-            rerank=rerank,
-            rerank_by=rerank_by,
-            rewrites=rewrites,
-            hyde=hyde,
-            must_include=must_include,
-            must_include_any=must_include_any,
-            diversity=diversity,
-            document_ids=lookup.document_ids(engine, index_name, documents),
-        )
+        options = lookup.within(engine, index_name, documents, retrieval)
         response = engine.search(validated(SearchRequest, index_name=index_name, query=query, retrieval=options))
     if as_json:
         output.print_json(SearchBody.of(response))
     elif not response.results:
-        output.print_text(f"Nothing scores {min_score} or more. Ask in other words, or lower --min-score.")
+        output.print_text(f"Nothing scores {retrieval.min_score} or more. Ask in other words, or lower --min-score.")
     else:
         print_hits(response.results)
 

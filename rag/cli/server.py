@@ -1,6 +1,5 @@
 """`pagelight run` and `pagelight worker`: the processes that stay."""
 
-import logging
 import os
 import socket
 import sys
@@ -13,11 +12,13 @@ import typer
 from rag import config, errors
 from rag.access.addresses import require_key
 from rag.cli import output
-from rag.cli.door import load, open_engine
+from rag.cli.door import open_engine
 
 SOURCE_TREE = Path(__file__).resolve().parents[2]
 INSTALLED = Path(sysconfig.get_path("data")) / "share" / "pagelight"
 """Where a wheel puts `app.py` and its pages."""
+FORM_MB = 1
+"""Streamlit counts the form around a file, too; the page itself lets no file pass that is larger than the limit."""
 PARTS = ("server.py", "app.py", "pages/chat.py")
 
 
@@ -33,10 +34,13 @@ def run(
     pagelight run
     pagelight run --port 9000 --no-browser
     """
-    port = port or config.load_config().rag_app_port
+    settings = config.load_config()
+    port = port or settings.rag_app_port
+    upload_mb = settings.rag_parsing.max_file_mb + FORM_MB
     app = find_app()
     _require_free(port)
-    arguments = ["run", str(app), "--server.port", str(port), "--server.showEmailPrompt", "false"]
+    arguments = ["run", str(app), "--server.port", str(port), "--server.maxUploadSize", str(upload_mb)]
+    arguments += ["--server.showEmailPrompt", "false"]
     if not browser:
         arguments += ["--server.headless", "true"]
     sys.stdout.flush()
@@ -90,14 +94,16 @@ def serve(
         curl localhost:3001/ask --json '{"question": "What were net sales in 2023?"}'
         RAG_API_KEY=... pagelight serve --host 0.0.0.0 --port 80
     """
-    server = load("api.server")
+    from rag.api import server
+    from rag.worker import keep
+
     with open_engine() as engine:
         port = port or engine.config.port
         _require_free(port, host)
         require_key(engine.installation, host)
         engine.installation.warm_up()
         if engine.config.rag_worker:
-            load("worker").keep()
+            keep()
         keys = "with a key" if engine.installation.keys_exist() else "to this machine, without a key"
         output.print_note(f"Serving http://{host}:{port} {keys}. Stop with Ctrl-C.")
         server.serve(engine.installation, host, port)
@@ -113,7 +119,10 @@ def worker(
         pagelight worker
         RAG_DATABASE_URL=postgresql://db/pagelight pagelight worker --once
     """
-    logging.getLogger().setLevel(logging.INFO)
+    from rag.worker import log_work
+    from rag.worker import run as read_queue
+
+    log_work()
     output.print_note("Reading queued documents." if once else "Waiting for documents; stop with Ctrl-C.")
     with open_engine() as engine:
-        load("worker").run(engine.installation, wait=not once)
+        read_queue(engine.installation, wait=not once)

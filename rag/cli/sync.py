@@ -1,22 +1,16 @@
 """`pagelight sync`: an index follows a folder."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, get_args
+import itertools
+from typing import Annotated, get_args
 
 import typer
-from rich import progress
-from rich.text import Text
 
 from rag import errors
-from rag.cli import output
+from rag.cli import output, progress
 from rag.cli.door import open_engine, validated
-from rag.cli.options import DEFAULT_INDEX, AsJson, IndexName
+from rag.cli.options import AsJson, IndexName
 from rag.contract import SyncBody
-from rag.types import FileReport, FileState, IndexRequest, SyncReport
-
-if TYPE_CHECKING:
-    from rag.engine.sync import OnFile
+from rag.types import DEFAULT_INDEX, FileReport, FileState, IndexRequest, SyncReport
 
 MANY_FILES = 1_000_000
 MANY_CHUNKS = 100_000_000
@@ -64,36 +58,20 @@ def sync(
         index={"index_name": index_name},
         options={"max_files": max_files, "max_chunks": max_chunks},
     )
-    with open_engine() as engine, _shown_progress() as on_file:
-        report = engine.sync_index(request, on_file)
+    with open_engine() as engine, progress.shown() as shown:
+        read = itertools.count(1)
+
+        def show(file: FileReport) -> None:
+            shown("Files", next(read), 0)
+            shown.line(MARKS[file.state], file.source, _explain(file))
+
+        report = engine.sync_index(request, show)
     if as_json:
         output.print_json(SyncBody.of(report))
     else:
         _print_report(report)
     if report.failures:
         raise typer.Exit(errors.SourceError.exit_code)
-
-
-@contextmanager
-def _shown_progress() -> "Iterator[OnFile]":
-    """A count of files on a terminal while the block runs, and a line per file everywhere."""
-    console = output.console(stderr=True)
-    bars = progress.Progress(
-        progress.SpinnerColumn(),
-        progress.TextColumn("{task.completed} files"),
-        progress.TimeElapsedColumn(),
-        console=console,
-        transient=True,
-    )
-    task = bars.add_task("", total=None)
-
-    def show(file: FileReport) -> None:
-        bars.advance(task)
-        line = Text.assemble(MARKS[file.state], f" {file.source}  ", (_explain(file), "dim"))
-        console.print(line, soft_wrap=True)
-
-    with bars:
-        yield show
 
 
 def _explain(file: FileReport) -> str:

@@ -6,22 +6,11 @@ import typer
 
 from rag.cli import lookup, output
 from rag.cli.door import open_engine, validated
-from rag.cli.options import (
-    DEFAULT_INDEX,
-    AsJson,
-    DocumentNames,
-    FusionKind,
-    IndexName,
-    MinScore,
-    Mode,
-    MustInclude,
-    Rerank,
-    TopK,
-    retrieval_options,
-)
-from rag.types import CandidateTrace, Explanation, SearchRequest
+from rag.cli.options import AsJson, DocumentNames, IndexName, takes_retrieval
+from rag.types import DEFAULT_INDEX, CandidateTrace, Explanation, RetrievalOptions, SearchRequest
 
 
+@takes_retrieval(without=["passage"])  # --passage has the words that are looked for
 def why(
     question: Annotated[str, typer.Argument(metavar="QUESTION", show_default=False)],
     *,
@@ -30,12 +19,7 @@ def why(
     ],
     index_name: IndexName = DEFAULT_INDEX,
     documents: DocumentNames = None,
-    k: TopK = 8,
-    min_score: MinScore = 0.2,
-    mode: Mode = None,
-    fusion: FusionKind = None,
-    rerank: Rerank = False,
-    must_include: MustInclude = None,
+    retrieval: RetrievalOptions,
     as_json: AsJson = False,
 ) -> None:
     """Tell why a passage is, or is not, among what an answer to a question is made from.
@@ -46,16 +30,7 @@ def why(
         pagelight why "What were net sales?" --passage "Net sales rose to 4.2 billion"
     """
     with open_engine() as engine:
-        options = retrieval_options(
-            engine.config,
-            k=k,
-            min_score=min_score,
-            mode=mode,
-            fusion=fusion,
-            rerank=rerank,
-            must_include=must_include,
-            document_ids=lookup.document_ids(engine, index_name, documents),
-        )
+        options = lookup.within(engine, index_name, documents, retrieval)
         request = validated(SearchRequest, index_name=index_name, query=question, retrieval=options)
         explanation = engine.questions.explain(request, passage)
     if as_json:

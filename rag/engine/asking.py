@@ -33,7 +33,7 @@ class Asking:
     def __init__(self, workspace: Workspace, index: Index, request: RetrievalRequest) -> None:
         self._workspace = workspace
         self._index = index
-        self._options = request.retrieval
+        self._options = retrieval.as_configured(request.retrieval, workspace.config)
         self._store = workspace.store
         self.scope = Scope(
             index_id=index.id,

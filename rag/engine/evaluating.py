@@ -1,13 +1,11 @@
 """Evaluations of an index on its user's own questions."""
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rag import evaluation
-from rag.types import Document, DocumentStatus, Filters, SearchRequest, SearchResponse
-
-OnProgress = Callable[[int, int], None]
+from rag.types import Document, DocumentStatus, Filters, Hit, OnProgress, SearchRequest, SearchResponse
 
 CUTOFFS = (1, 3, 5, 10)
 """Hits that are looked at."""
@@ -27,14 +25,16 @@ def evaluate(
         is no such hit.
     """
     ids = {document.name: document.id for document in documents if document.status is DocumentStatus.READY}
-    rows: list[evaluation.ResultRow] = []
-    for done, question in enumerate(request.questions, start=1):
+
+    def find(question: evaluation.Question) -> Sequence[Hit] | None:
         filters = _filters(request, question, ids)
-        if filters is not None:
-            options = request.retrieval.model_copy(update={"filters": filters})
-            asked = SearchRequest(index_name=request.index_name, query=question.question, retrieval=options)
-            rows += evaluation.result_rows(question, search(asked).results)
-        on_progress(done, len(request.questions))
+        if filters is None:
+            return None
+        options = request.retrieval.model_copy(update={"filters": filters})
+        asked = SearchRequest(index_name=request.index_name, query=question.question, retrieval=options)
+        return search(asked).results
+
+    rows = evaluation.ask(request.questions, find, on_progress)
     return {
         "measures": evaluation.score(request.questions, rows, CUTOFFS),
         "missing": sorted({question.file_name for question in request.questions} - ids.keys()),

@@ -3,7 +3,7 @@
 import json
 import shutil
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,16 +14,9 @@ from rag import errors
 from rag.contract import CitationBody
 from rag.engine.file_names import unique_names
 from rag.engine.workspace import Workspace
-from rag.types import ChatMessage, Chunk, Conversation, Document, Index
+from rag.types import ChatMessage, Chunk, Conversation, Document, Index, OnProgress, ignore_progress
 
 DOCUMENTS_FOLDER = "documents"
-
-OnDocument = Callable[[int, int], None]
-"""Told how many of how many documents are written."""
-
-
-def _ignore(done: int, total: int) -> None:
-    pass
 
 
 class ExportReport(NamedTuple):
@@ -47,7 +40,7 @@ class Export:
         index_name: str | None = None,
         *,
         vectors: bool = False,
-        on_document: OnDocument = _ignore,
+        on_progress: OnProgress = ignore_progress,
     ) -> ExportReport:
         """Write this user's documents, those in the trash left out, and chats into `folder`, of one index or of all.
 
@@ -77,7 +70,7 @@ class Export:
             )
             chunks = _write_lines(
                 folder / "chunks.jsonl",
-                self._all_chunks([document for _, document in documents], vectors, on_document),
+                self._all_chunks([document for _, document in documents], vectors, on_progress),
             )
             conversations = _write_lines(
                 folder / "conversations.jsonl", (line for index in indexes for line in self._conversations(index))
@@ -104,11 +97,11 @@ class Export:
         return missing
 
     def _all_chunks(
-        self, documents: Sequence[Document], vectors: bool, on_document: OnDocument
+        self, documents: Sequence[Document], vectors: bool, on_progress: OnProgress
     ) -> Iterator[dict[str, Any]]:
         for done, document in enumerate(documents, start=1):
             yield from self._chunks(document, vectors=vectors)
-            on_document(done, len(documents))
+            on_progress("documents", done, len(documents))
 
     def _chunks(self, document: Document, *, vectors: bool) -> Iterator[dict[str, Any]]:
         store = self._workspace.store.chunks

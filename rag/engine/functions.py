@@ -18,6 +18,7 @@ from rag.engine.engine import RAGEngine
 from rag.engine.requests import parse
 from rag.engine.sync import OnFile
 from rag.types import (
+    DEFAULT_INDEX,
     AdapterOptions,
     AnswerRequest,
     IndexReference,
@@ -137,7 +138,7 @@ def sync_index(request: IndexRequest | Mapping[str, Any], on_file: OnFile | None
     return SyncBody.of(_process.engine.sync_index(request, on_file))
 
 
-def inspect_index(index: str | IndexReference | Mapping[str, Any] = "default") -> IndexStats:
+def inspect_index(index: str | IndexReference | Mapping[str, Any] = DEFAULT_INDEX) -> IndexStats:
     """`RAGEngine.inspect_index`: what an index, named by name or id (also as `{"indexFileId": …}`), holds."""
     name = index if isinstance(index, str) else parse(IndexReference, index).index_name
     return _process.engine.inspect_index(name)

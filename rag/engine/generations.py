@@ -7,7 +7,7 @@ that are added or replaced meanwhile are embedded before the switch.
 
 import builtins
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rag import errors, evaluation, ingestion, providers
@@ -18,9 +18,12 @@ from rag.types import (
     GenerationComparison,
     GenerationScore,
     GenerationState,
+    Hit,
     Index,
+    OnProgress,
     RetrievalOptions,
     SearchRequest,
+    ignore_progress,
 )
 
 MOST_ROUNDS = 100
@@ -30,8 +33,8 @@ COMPARED_AT = 5
 COMPARED_DEPTH = 20
 """Places looked at for the rank of the first right one."""
 
-OnProgress = Callable[[int, int], None]
-"""Told how many of how many chunks have vectors. An exception it raises ends the build, which can be taken up again."""
+STAGE = "chunks"
+"""What progress is told of."""
 
 
 class Generations:
@@ -48,10 +51,11 @@ class Generations:
 
     # --- building ---
 
-    def build(self, model: str, on_progress: OnProgress | None = None) -> EmbeddingGeneration:
+    def build(self, model: str, on_progress: OnProgress = ignore_progress) -> EmbeddingGeneration:
         """Give every chunk a vector of `model` (`provider:model`) beside the one it has, which is searched as before.
 
-        Called again it goes on where it was. `on_progress` is told how many of how many chunks are done.
+        Called again it goes on where it was. `on_progress` is told how many of how many chunks are done; an exception
+        that it raises ends the build, which can be taken up again.
 
         Raises:
             errors.ValidationError: there is no such model.
@@ -60,7 +64,7 @@ class Generations:
         """
         space = self._workspace.models.named_space(model)
         generation = self._store.generations.add(self._index.id, space)
-        self._complete(generation, on_progress or _ignore)
+        self._complete(generation, on_progress)
         return next(found for found in self.list() if found.generation == generation.generation)
 
     def _complete(self, generation: EmbeddingGeneration, on_progress: OnProgress) -> None:
@@ -86,7 +90,7 @@ class Generations:
                 done += self._embed(document_id, generation, _from(done, total, on_progress))
             except errors.NotFoundError:  # purged, or the generation dropped
                 self._present(generation)
-        on_progress(min(done, total), total)
+        on_progress(STAGE, min(done, total), total)
 
     def _embed(
         self, document_id: uuid.UUID, generation: EmbeddingGeneration, on_progress: Callable[[int], None]
@@ -146,19 +150,13 @@ class Generations:
 
     def _score(self, generation: EmbeddingGeneration, questions: builtins.list[evaluation.Question]) -> GenerationScore:
         index = self._index.model_copy(update={"space": generation.space, "generation": generation.generation})
-        config = self._workspace.config
-        options = RetrievalOptions(
-            top_k=COMPARED_DEPTH,
-            min_score=0.0,
-            mode="hybrid" if config.rag_hybrid else "vector",
-            fusion=config.rag_fusion,
-            rrf_k=config.rag_rrf_k,
-        )
-        rows = []
-        for question in questions:
+        options = RetrievalOptions(top_k=COMPARED_DEPTH, min_score=0.0)
+
+        def find(question: evaluation.Question) -> Sequence[Hit]:
             request = SearchRequest(index_name=index.name, query=question.question, retrieval=options)
-            found = Asking(self._workspace, index, request).search(request.query)
-            rows += evaluation.result_rows(question, found.results)
+            return Asking(self._workspace, index, request).search(request.query).results
+
+        rows = evaluation.ask(questions, find)
         measures = evaluation.score(questions, rows, (COMPARED_AT,))
         return GenerationScore(
             generation=generation, recall_at_5=measures[f"recall@{COMPARED_AT}"], mrr=measures["mrr"]
@@ -187,7 +185,7 @@ class Generations:
             switched = self._store.generations.switch(generation)
             if switched is not None:
                 return switched
-            self._complete(generation, _ignore)
+            self._complete(generation, ignore_progress)
         raise _changing(self._index)
 
     def drop(self, generation: int | None = None) -> builtins.list[EmbeddingGeneration]:
@@ -227,11 +225,7 @@ class Generations:
 
 def _from(done: int, total: int, on_progress: OnProgress) -> Callable[[int], None]:
     """Reports what is new on top of what was `done` before."""
-    return lambda new: on_progress(done + new, total)
-
-
-def _ignore(_done: int, _total: int) -> None:
-    """Nobody wants to know."""
+    return lambda new: on_progress(STAGE, done + new, total)
 
 
 def _unknown(index: Index, generation: int) -> errors.NotFoundError:

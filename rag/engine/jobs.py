@@ -3,7 +3,7 @@
 import builtins
 import logging
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from rag import errors, evaluation
@@ -14,11 +14,19 @@ from rag.engine.folders import Folders
 from rag.engine.questions import Questions
 from rag.engine.requests import parse
 from rag.engine.workspace import Workspace
-from rag.types import DEFAULT_INDEX, Document, DocumentStatus, IndexRequest, IndexTarget, Job, JobKind, ReindexRequest
+from rag.types import (
+    DEFAULT_INDEX,
+    Document,
+    DocumentStatus,
+    IndexRequest,
+    IndexTarget,
+    Job,
+    JobKind,
+    OnProgress,
+    ReindexRequest,
+)
 
 logger = logging.getLogger(__name__)
-
-Report = Callable[[int, int], None]
 
 
 class Jobs:
@@ -95,7 +103,7 @@ class Jobs:
     def _do(self, job: Job, request: Mapping[str, Any]) -> dict[str, Any]:
         """The job's result."""
 
-        def report(done: int, total: int) -> None:
+        def report(_stage: str, done: int, total: int) -> None:
             self._workspace.store.jobs.update_progress(job.id, done, total)
 
         match job.kind:
@@ -107,21 +115,21 @@ class Jobs:
                 asked = parse(evaluation.EvaluationRequest, request)
                 return evaluate(asked, self._documents.list(asked.index_name), self._questions.search, report)
 
-    def _reindex(self, index_name: str, report: Report) -> dict[str, Any]:
+    def _reindex(self, index_name: str, report: OnProgress) -> dict[str, Any]:
         """Read all documents anew."""
         documents = self.documents_to_reindex(index_name)
         states = {"ready": 0, "failed": 0}
         for done, document in enumerate(documents):
-            report(done, len(documents))
+            report("documents", done, len(documents))
             try:
                 read = self._documents.process(document.id, again=True)
             except errors.NotFoundError:
                 continue  # in the trash, or gone, since the job began
             states["ready" if read.status is DocumentStatus.READY else "failed"] += 1
-        report(len(documents), len(documents))
+        report("documents", len(documents), len(documents))
         return {"documents": len(documents), **states}
 
-    def _follow(self, request: ReindexRequest, report: Report) -> dict[str, Any]:
+    def _follow(self, request: ReindexRequest, report: OnProgress) -> dict[str, Any]:
         """Make the index follow the folder that the request names."""
         if request.source is None:
             raise errors.ValidationError("The job names no folder. Start it again with a source.")
@@ -130,7 +138,7 @@ class Jobs:
         def count(_: object) -> None:
             nonlocal done
             done += 1
-            report(done, 0)
+            report("files", done, 0)
 
         target = IndexTarget(index_name=request.index_name)
         wanted = IndexRequest(source=request.source, index=target)

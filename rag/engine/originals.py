@@ -90,13 +90,13 @@ class Originals:
         return purged
 
     def _check_size(self, path: Path, name: str) -> None:
-        limit = self._workspace.config.rag_parsing.max_file_mb
+        limits = self._workspace.config.rag_parsing
         size = path.stat().st_size
         if size == 0:
             raise errors.UnreadableFileError(f"{name} is empty. Check the file and upload it again.")
-        if size > limit * 1024 * 1024:
+        if size > limits.max_file_bytes:
             raise errors.ValidationError(
-                f"{name} has {size / 1024 / 1024:.0f} MB, more than the limit of {limit} MB. "
+                f"{name} has {size / 1024 / 1024:.0f} MB, more than the limit of {limits.max_file_mb} MB. "
                 "Split it, or raise RAG_PARSING__MAX_FILE_MB."
             )
 

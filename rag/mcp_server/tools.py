@@ -1,7 +1,7 @@
 """The four tools: a question in, results with their places out."""
 
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -67,7 +67,7 @@ class Tools:
         """
         with self._engine(context) as engine:
             ids = passages.document_ids(engine, passages.require_index(engine, index), documents)
-            options = _options(engine, top_k, ids)
+            options = RetrievalOptions(top_k=top_k, filters=Filters(document_ids=ids))
             found = engine.search(SearchRequest(query=query, index_name=index, retrieval=options))
         results = SearchResults(query=query, results=[Found.of(hit) for hit in found.results])
         return _result(results, wording.search_results(results))
@@ -91,7 +91,7 @@ class Tools:
         """
         with self._engine(context) as engine:
             ids = passages.document_ids(engine, passages.require_index(engine, index), documents)
-            options = _options(engine, RetrievalOptions().top_k, ids)
+            options = RetrievalOptions(filters=Filters(document_ids=ids))
             given = engine.answer(AnswerRequest(question=question, index_name=index, retrieval=options))
             answer = Answer.of(given, [passages.place_of(engine, *cited) for cited in given.cited])
         return _result(answer, wording.answer(answer))
@@ -147,18 +147,6 @@ class Tools:
             yield self._engine_of(context)
         except errors.Error as error:
             raise ToolError(error.message) from error
-
-
-def _options(engine: "RAGEngine", top_k: int, document_ids: Sequence[uuid.UUID]) -> RetrievalOptions:
-    """How to search: as the settings say."""
-    config = engine.config
-    return RetrievalOptions(
-        top_k=top_k,
-        mode="hybrid" if config.rag_hybrid else "vector",
-        fusion=config.rag_fusion,
-        rrf_k=config.rag_rrf_k,
-        filters=Filters(document_ids=tuple(document_ids)),
-    )
 
 
 def _picture(engine: "RAGEngine", opened: OpenPassage) -> mcp_types.ImageContent:

@@ -65,8 +65,9 @@ def read_file(
 
 
 def _check_size(source: Path, name: str, config: ParsingConfig) -> None:
-    megabytes = source.stat().st_size / 1_000_000
-    if megabytes > config.max_file_mb:
+    size = source.stat().st_size
+    if size > config.max_file_bytes:
+        megabytes = size / 1024 / 1024
         raise errors.UnreadableFileError(
             f"“{name}” has {megabytes:.0f} MB; the limit is {config.max_file_mb} MB. Split it into smaller files."
         )

@@ -59,7 +59,9 @@ MS_MARCO_MINILM = ModelFiles(
 def load_onnxruntime() -> Any:
     """The library, loaded only now and silenced first: nothing leaves the machine."""
     silence_telemetry()
-    return importlib.import_module("onnxruntime")
+    import onnxruntime
+
+    return onnxruntime
 
 
 def find_model(files: ModelFiles, model_dir: Path | None = None) -> Path:

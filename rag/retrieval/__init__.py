@@ -1,6 +1,7 @@
 """Finding the places in a library that fit a question: a LlamaIndex retriever and the stages behind it."""
 
 from rag.retrieval.completions import Memory, request_digest
+from rag.retrieval.configured import as_configured
 from rag.retrieval.nodes import HitNode, to_hits
 from rag.retrieval.postprocessors import Diversity, First, NoteScores, Pages, Rerank, depth, stages
 from rag.retrieval.query import Query
@@ -22,6 +23,7 @@ __all__ = [
     "Rerank",
     "Reranker",
     "Standing",
+    "as_configured",
     "depth",
     "request_digest",
     "stages",

@@ -4,9 +4,10 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from rag.retrieval.configured import ConfiguredOptions
 from rag.retrieval.fusion import min_max, reciprocal_rank_fusion, weighted_fusion
 from rag.store import LexicalMatches
-from rag.types import Candidate, RetrievalOptions
+from rag.types import Candidate
 
 DOCUMENT_WEIGHT = 0.3
 """What the whole document's fit counts beside the chunk's own (1.0): of two equal chunks, the one whose document
@@ -28,7 +29,7 @@ class Ranking:
     places: Mapping[uuid.UUID, tuple[uuid.UUID, int]] = field(default_factory=dict)
 
 
-def rank(near: Sequence[Candidate], matches: LexicalMatches, options: RetrievalOptions) -> Ranking:
+def rank(near: Sequence[Candidate], matches: LexicalMatches, options: ConfiguredOptions) -> Ranking:
     """The candidates of both searches for one text."""
     candidates = (*near, *matches.chunks)
     places = {candidate.chunk_id: (candidate.document_id, candidate.page_number) for candidate in candidates}
@@ -66,7 +67,7 @@ def best_first(scores: Scores) -> list[uuid.UUID]:
     return sorted(scores, key=lambda key: -scores[key])
 
 
-def fuse(vector: Scores, lexical: Scores, options: RetrievalOptions) -> Scores:
+def fuse(vector: Scores, lexical: Scores, options: ConfiguredOptions) -> Scores:
     """One score per chunk in 0..1. A search in one mode keeps that mode's own scores."""
     if options.mode == "vector":
         return vector

@@ -13,12 +13,13 @@ from llama_index.core.llms import LLM
 from rag import errors
 from rag.retrieval.augmentation import variants
 from rag.retrieval.completions import Completions
+from rag.retrieval.configured import ConfiguredOptions
 from rag.retrieval.fusion import ranks
 from rag.retrieval.nodes import HitNode
 from rag.retrieval.query import Findings, Query
 from rag.retrieval.ranking import Ranking, best_first, merge, rank
 from rag.store import LexicalMatches, UserStore
-from rag.types import Candidate, Chunk, Document, EmbeddingSpace, Hit, Passage, RetrievalOptions, Scope
+from rag.types import Candidate, Chunk, Document, EmbeddingSpace, Hit, Passage, Scope
 
 POOL = 100
 """Candidates asked of each list; more change the first ten places hardly ever."""
@@ -51,7 +52,7 @@ class HybridRetriever(BaseRetriever):
         space: EmbeddingSpace,
         embedder: embeddings.BaseEmbedding,
         scope: Scope,
-        options: RetrievalOptions,
+        options: ConfiguredOptions,
         depth: int,
         llm: LLM | None = None,
     ) -> None:

@@ -12,7 +12,7 @@ import os
 import sys
 import tempfile
 import uuid
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
@@ -25,25 +25,17 @@ from rag.store import migrations, queries
 from rag.store.archive import PIECE_BYTES, Archive, ArchiveWriter
 from rag.store.database import Connection, connect, store_errors
 from rag.store.files import KINDS, FileStore, Kind, UserFiles, folder_name
-from rag.types import BackupFile, BackupManifest, BackupTable, MissingFile
+from rag.types import BackupFile, BackupManifest, BackupTable, MissingFile, OnProgress, ignore_progress
 
 LEFT_OUT = ("cache_counts", "embedding_cache")
 """Counters, and vectors of texts, which the chunks have too. Completions of models are in: to get them again would cost
 money, and they would not be the same."""
 
-Stage = str
-OnProgress = Callable[[Stage, int, int], None]
-"""Told what is at work (`tables`, `files`, `check` …), and how many of how many are done (of `check`: bytes)."""
-
 Item = TypeVar("Item")
 Names = tuple[str, ...]
 
 
-def ignore(stage: Stage, done: int, total: int) -> None:
-    """For callers who do not want to know how far it is."""
-
-
-def counted(items: Collection[Item], stage: Stage, on_progress: OnProgress) -> Iterator[Item]:
+def counted(items: Collection[Item], stage: str, on_progress: OnProgress) -> Iterator[Item]:
     """`items`, telling `on_progress` of each that is done."""
     for done, item in enumerate(items):
         on_progress(stage, done, len(items))
@@ -51,7 +43,7 @@ def counted(items: Collection[Item], stage: Stage, on_progress: OnProgress) -> I
     on_progress(stage, len(items), len(items))
 
 
-def write(url: str, files: FileStore, path: Path, on_progress: OnProgress = ignore) -> BackupManifest:
+def write(url: str, files: FileStore, path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
     """Write everything into a new archive at `path`, which is there as a whole, and checked, or not at all.
 
     Documents may be added, changed and removed meanwhile: the archive has none of it, but a file that is removed
@@ -228,7 +220,7 @@ def _pieces(source: BinaryIO) -> Iterator[bytes]:
         raise errors.StoreError(f"A document's file cannot be read: {error.strerror}. Check the storage.") from error
 
 
-def check(path: Path, on_progress: OnProgress = ignore) -> BackupManifest:
+def check(path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
     """Read the whole archive and compare it with its manifest, which is returned. Nothing is changed.
 
     Raises:

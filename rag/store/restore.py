@@ -11,17 +11,17 @@ from psycopg import sql
 from rag import errors
 from rag.store import migrations, queries
 from rag.store.archive import Archive
-from rag.store.backup import Names, OnProgress, counted, ignore, in_order, open_checked, statement_of, tables_of
+from rag.store.backup import Names, counted, in_order, open_checked, statement_of, tables_of
 from rag.store.database import Connection, connect, store_errors
 from rag.store.files import FileStore
-from rag.types import BackupManifest, BackupTable
+from rag.types import BackupManifest, BackupTable, OnProgress, ignore_progress
 
 logger = logging.getLogger(__name__)
 
 CHUNK_TABLE = "data_document_chunks_"
 
 
-def restore(url: str, files: FileStore, path: Path, on_progress: OnProgress = ignore) -> BackupManifest:
+def restore(url: str, files: FileStore, path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
     """Put a backup into an installation that has nothing yet.
 
     The archive is checked as a whole before anything is touched. Files come first and rows last, in one transaction:

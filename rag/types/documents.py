@@ -111,6 +111,11 @@ class ParsingConfig(Model):
     max_file_mb: int = 500
     max_pages: int = 20_000
 
+    @property
+    def max_file_bytes(self) -> int:
+        """The size of the largest file that any door takes."""
+        return self.max_file_mb * 1024 * 1024
+
 
 class ChunkingOptions(Input):
     """How blocks are cut into chunks; sizes in characters."""

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import pydantic
 
-from rag.types.documents import ChunkingOptions, Index
+from rag.types.documents import DEFAULT_INDEX, ChunkingOptions, Index
 from rag.types.requests import STORABLE, Auth, AuthField, ProviderOptions, StorableText
 from rag.types.search import Usage
 from rag.types.text import Input, Model
@@ -44,7 +44,7 @@ class IndexTarget(Input):
     `destination_folder_id` is accepted and means nothing here: an index is in the database.
     """
 
-    index_name: str = pydantic.Field(default="default", min_length=1, max_length=200)
+    index_name: str = pydantic.Field(default=DEFAULT_INDEX, min_length=1, max_length=200)
     index_file_id: str | None = pydantic.Field(default=None, min_length=1, max_length=200)
     destination_folder_id: str | None = None
 

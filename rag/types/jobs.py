@@ -4,7 +4,7 @@ import datetime as dt
 import uuid
 from typing import Any, Literal
 
-from rag.types.documents import Progress
+from rag.types.documents import DEFAULT_INDEX, Progress
 from rag.types.indexing import Source
 from rag.types.requests import IndexName
 from rag.types.text import Input, Model
@@ -42,5 +42,5 @@ class Job(Model):
 class ReindexRequest(Input):
     """Read every document of an index anew, or make the index follow a folder (`source`)."""
 
-    index_name: IndexName = "default"
+    index_name: IndexName = DEFAULT_INDEX
     source: Source | None = None

@@ -6,6 +6,7 @@ from typing import Annotated
 import pydantic
 from pydantic import alias_generators
 
+from rag.types.documents import DEFAULT_INDEX
 from rag.types.text import Input, Model
 
 STORABLE = r"^[^\x00]*$"
@@ -40,7 +41,7 @@ IndexName = Annotated[
 class IndexReference(Input):
     """An index by name or id."""
 
-    index_name: IndexName = "default"
+    index_name: IndexName = DEFAULT_INDEX
 
 
 class Auth(Model):

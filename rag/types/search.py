@@ -5,6 +5,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import pydantic
 
+from rag.types.documents import DEFAULT_INDEX
 from rag.types.requests import TEXT, Auth, AuthField, IndexName, QueryEmbedding, StorableText, gather
 from rag.types.text import Chunk, Input, Model, Passage
 
@@ -50,38 +51,56 @@ class Candidate(NamedTuple):
 
 
 class RerankOptions(Input):
-    """Whether the best `top_n` candidates are ordered anew, by the embedded cross-encoder or by the language model."""
+    """Whether the best candidates are ordered anew, and by whom."""
 
-    enabled: bool = False
-    top_n: int = pydantic.Field(default=20, ge=1, le=200)
-    by: Literal["cross_encoder", "llm"] = "cross_encoder"
+    enabled: bool = pydantic.Field(default=False, description="Order the best places anew.")
+    top_n: int = pydantic.Field(default=20, ge=1, le=200, description="How many of the best are ordered anew.")
+    by: Literal["cross_encoder", "llm"] = pydantic.Field(
+        default="cross_encoder", description="Who orders them: the embedded model or a language model."
+    )
 
 
 class RetrievalOptions(Input):
-    """How to search. Scores are in 0..1; results below `min_score` are left out.
+    """How to search; `mode`, `fusion` and `rrf_k` are as the installation's settings say unless given."""
 
-    `multi_query` is how many rewrites of the query are searched beside it, `hyde` whether a hypothetical answer is;
-    both need a language model. `diversity` is the weight of novelty against relevance, from 0 (relevance alone) to 1.
-    `passage` is what is handed on of a place: its pages, or only the chunk that was found. With `trace` the response
-    tells of every candidate what became of it.
-    """
-
-    top_k: int = pydantic.Field(default=8, ge=1, le=200)
-    min_score: float = pydantic.Field(default=0.2, ge=0.0, le=1.0)
-    mode: SearchMode = "hybrid"
-    fusion: Fusion = "weighted"
-    vector_weight: float = pydantic.Field(default=0.65, ge=0.0, le=1.0)
-    lexical_weight: float = pydantic.Field(default=0.35, ge=0.0, le=1.0)
-    rrf_k: int = pydantic.Field(default=60, ge=1)
-    multi_query: int = pydantic.Field(default=0, ge=0, le=5)
-    hyde: bool = False
-    must_include: tuple[Keyword, ...] = pydantic.Field(default=(), max_length=20)
-    must_include_mode: MustIncludeMode = "all"
-    rerank: RerankOptions = RerankOptions()
-    diversity: float = pydantic.Field(default=0.0, ge=0.0, le=1.0)
-    passage: Literal["pages", "chunk"] = "pages"
-    filters: Filters = Filters()
-    trace: bool = False
+    top_k: int = pydantic.Field(default=8, ge=1, le=200, description="How many places to find.")
+    min_score: float = pydantic.Field(default=0.2, ge=0.0, le=1.0, description="Leave out what scores below.")
+    mode: SearchMode | None = pydantic.Field(
+        default=None, description="By meaning, by words (BM25) or both; as RAG_HYBRID says unless given."
+    )
+    fusion: Fusion | None = pydantic.Field(
+        default=None, description="How a hybrid search joins both; as RAG_FUSION says unless given."
+    )
+    vector_weight: float = pydantic.Field(
+        default=0.65, ge=0.0, le=1.0, description="What meaning counts in a hybrid search."
+    )
+    lexical_weight: float = pydantic.Field(
+        default=0.35, ge=0.0, le=1.0, description="What words count in a hybrid search."
+    )
+    rrf_k: int | None = pydantic.Field(
+        default=None, ge=1, description="The constant of reciprocal rank fusion; as RAG_RRF_K says unless given."
+    )
+    multi_query: int = pydantic.Field(
+        default=0, ge=0, le=5, description="Search for so many rewrites of the question, too (language model)."
+    )
+    hyde: bool = pydantic.Field(default=False, description="Search for a hypothetical answer, too (language model).")
+    must_include: tuple[Keyword, ...] = pydantic.Field(
+        default=(), max_length=20, description="Only chunks that have these words."
+    )
+    must_include_mode: MustIncludeMode = pydantic.Field(
+        default="all", description="Whether any of the required words will do, or all are needed."
+    )
+    rerank: RerankOptions = pydantic.Field(
+        default=RerankOptions(), description="Whether the best candidates are ordered anew."
+    )
+    diversity: float = pydantic.Field(
+        default=0.0, ge=0.0, le=1.0, description="Weight of novelty against relevance among the places."
+    )
+    passage: Literal["pages", "chunk"] = pydantic.Field(
+        default="pages", description="What is read of a place: its pages or the chunk alone."
+    )
+    filters: Filters = pydantic.Field(default=Filters(), description="What is searched.")
+    trace: bool = pydantic.Field(default=False, description="Tell of every candidate what became of it.")
 
     @property
     def needs_language_model(self) -> bool:
@@ -96,7 +115,7 @@ BESIDE_RETRIEVAL = ("top_k", "min_score", "mode", "vector_weight", "lexical_weig
 class RetrievalRequest(Input):
     """What a search and a question have in common. `auth` is for the provider that embeds the index."""
 
-    index_name: IndexName = "default"
+    index_name: IndexName = DEFAULT_INDEX
     retrieval: RetrievalOptions = RetrievalOptions()
     auth: AuthField = Auth()
     embedding: QueryEmbedding = QueryEmbedding()

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 import pydantic
 
+from rag.types.documents import DEFAULT_INDEX
 from rag.types.requests import NAME, TEXT
 from rag.types.text import keep_kinds_apart
 
@@ -34,7 +35,7 @@ class RetrieveRequest(PlainInput):
     """Search a collection. `query_embedding_model` must be the model of the collection, or the default."""
 
     query: Query
-    collection: Collection = "default"
+    collection: Collection = DEFAULT_INDEX
     top_k: int = pydantic.Field(default=5, ge=1, le=100)
     query_embedding_model: str = pydantic.Field(default=DEFAULT_QUERY_MODEL, min_length=1, max_length=200)
 
@@ -96,7 +97,7 @@ class ExpectedSource(PlainInput):
 class ValidationRequest(PlainInput):
     """Run test queries against a collection, each `consistency_runs` times."""
 
-    collection: Collection = "default"
+    collection: Collection = DEFAULT_INDEX
     test_queries: tuple[Query, ...] = pydantic.Field(min_length=1, max_length=100)
     expected_sources: tuple[ExpectedSource, ...] = pydantic.Field(default=(), max_length=1000)
     consistency_runs: int = pydantic.Field(default=3, ge=1, le=10)

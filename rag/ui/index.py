@@ -5,14 +5,17 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from rag import retrieval
 from rag.types import (
     Chunk,
     Document,
     DocumentStatus,
     Filters,
+    Fusion,
     Hit,
     RerankOptions,
     RetrievalOptions,
+    SearchMode,
     SearchRequest,
     SearchResponse,
 )
@@ -28,6 +31,8 @@ SCORE = st.column_config.NumberColumn(format="%.3f", width=60)
 MOST_ROWS = 12
 """A longer table scrolls within the window."""
 RANK = st.column_config.NumberColumn(width=52)
+MODES: list[SearchMode] = ["hybrid", "vector", "lexical"]
+FUSIONS: list[Fusion] = ["weighted", "rrf"]
 
 
 # --- Overview ---------------------------------------------------------------------------------------
@@ -187,20 +192,21 @@ def playground() -> None:
 
 
 def _search_form() -> SearchRequest | None:
+    usual = retrieval.as_configured(RetrievalOptions(), session.engine().config)
     with st.form("search-form", border=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             query = st.text_input("Query", placeholder="What to look for", label_visibility="collapsed")
             asked = st.form_submit_button("Search", type="primary", icon=":material/search:")
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            mode = st.selectbox("Mode", ["hybrid", "vector", "lexical"], width=100)
-            fusion = st.selectbox("Fusion", ["weighted", "rrf"], width=110)
+            mode = st.selectbox("Mode", MODES, MODES.index(usual.mode), width=100)
+            fusion = st.selectbox("Fusion", FUSIONS, FUSIONS.index(usual.fusion), width=110)
             weight = st.slider("Weight of vectors", 0.0, 1.0, 0.65, 0.05, width=110)
             top_k = st.number_input("Results", 1, 50, 10, width=70)
             min_score = st.number_input("Least score", 0.0, 1.0, 0.0, 0.05, width=75)
             rerank = st.toggle("Rerank")
     if not (asked and query.strip()):
         return None
-    retrieval = RetrievalOptions(
+    options = RetrievalOptions(
         top_k=int(top_k),
         min_score=min_score,
         mode=mode,
@@ -210,7 +216,7 @@ def _search_form() -> SearchRequest | None:
         rerank=RerankOptions(enabled=rerank),
         filters=Filters(),
     )
-    return SearchRequest(query=query.strip(), retrieval=retrieval)
+    return SearchRequest(query=query.strip(), retrieval=options)
 
 
 def _hits(response: SearchResponse) -> int | None:

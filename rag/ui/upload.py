@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from rag import errors
-from rag.types import Document, DocumentStatus
+from rag.types import UNFINISHED, Document, DocumentStatus
 from rag.ui import session
 from rag.ui.frame import door, empty
 from rag.ui.text import plain, plural, size
@@ -22,7 +22,6 @@ KINDS = {
 }
 """What can be taken in, and the endings of its names."""
 POLL_SECONDS = 0.8
-BUSY = {DocumentStatus.QUEUED, DocumentStatus.PARSING, DocumentStatus.EMBEDDING}
 STAGES = {
     DocumentStatus.QUEUED: ("schedule", "Waiting"),
     DocumentStatus.NEEDS_PASSWORD: ("lock", "Needs its password"),
@@ -48,6 +47,7 @@ def drop_zone() -> None:
     files = st.file_uploader(
         f"Drop files here: {', '.join(KINDS)}",
         accept_multiple_files=True,
+        max_upload_size=session.engine().config.rag_parsing.max_file_mb,
         key=f"files-{turn}",
     )
     if not files:
@@ -88,14 +88,14 @@ def _duplicate(name: str, error: errors.DuplicateError) -> Refusal:
 
 def progress() -> None:
     """Each file of this session and each unfinished one of the library; followed while there is work to be done."""
-    busy = any(document.status in BUSY for document in _documents())
+    busy = any(document.status in UNFINISHED for document in _documents())
     st.fragment(_rows, run_every=POLL_SECONDS if busy else None)(busy)
 
 
 def _rows(followed: bool) -> None:
     with door():
         documents = _documents()
-        busy = any(document.status in BUSY for document in documents)
+        busy = any(document.status in UNFINISHED for document in documents)
         if busy != followed:
             st.rerun()
         if not documents and not _refused():
@@ -127,7 +127,7 @@ def _document_row(document: Document) -> None:
             st.markdown(f":material/{icon}: **{plain(document.name)}**", width="stretch")
             st.caption(f"{size(document.size)} · {_stage(document, stage)}", width="content")
             _actions(document)
-        if document.status in BUSY:
+        if document.status in UNFINISHED:
             st.progress(document.progress.done / max(document.progress.total, 1))
         if document.error:
             st.caption(plain(document.error))
@@ -142,7 +142,7 @@ def _document_row(document: Document) -> None:
 def _stage(document: Document, stage: str) -> str:
     if document.status == DocumentStatus.READY:
         return f"{plural(document.page_count, 'page')} · {plural(document.chunk_count, 'chunk')}"
-    if document.progress.total and document.status in BUSY:
+    if document.progress.total and document.status in UNFINISHED:
         return f"{stage} {document.progress.done:,} of {document.progress.total:,}"
     return stage
 

@@ -111,6 +111,20 @@ def test_a_large_upload_is_refused_while_it_comes(engine: RAGEngine) -> None:
     assert limit - 1 <= sent / len(piece) <= limit + 64  # what was under way when the limit was passed
 
 
+@pytest.mark.parametrize(("beyond", "status"), [(0, 202), (1, 422)])
+def test_the_largest_file_is_that_of_every_other_door(engine: RAGEngine, beyond: int, status: int) -> None:
+    resources = engine.installation._resources
+    parsing = engine.config.rag_parsing.model_copy(update={"max_file_mb": 1})
+    config = engine.config.model_copy(update={"rag_parsing": parsing})
+    content = pdfs.plain().ljust(1024 * 1024 + beyond)
+    small = RAGEngine(config, store=resources.store, files=resources.files)
+    with api.serving(small) as url, api.client(url) as web:
+        response = web.post("/documents", files={"file": ("large.pdf", content)})
+    assert response.status_code == status, response.text
+    if status == 202:
+        assert small.documents.process(response.json()["id"]).status == "ready"
+
+
 def test_a_large_question_is_refused(web: httpx.Client) -> None:
     response = web.post("/ask", json={"question": "x" * (MAX_JSON_BYTES + 1)})
     assert response.status_code == 413

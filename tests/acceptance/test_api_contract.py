@@ -188,12 +188,12 @@ def test_keywords_are_all_needed_unless_any_will_do(web: httpx.Client) -> None:
 
 def test_a_language_model_rewrites_and_supposes_and_rankings_are_fused() -> None:
     asked = AskRequest(question=QUESTION)
-    options = asked.to_answer_request(has_language_model=True, is_hybrid=True, rrf_k=7).retrieval
+    options = asked.to_answer_request(has_language_model=True).retrieval
     assert (options.multi_query, options.hyde) == (3, True)
-    assert (options.mode, options.fusion, options.rrf_k) == ("hybrid", "rrf", 7)
+    assert (options.mode, options.fusion, options.rrf_k) == (None, "rrf", None)  # None: as the settings say
     assert options.diversity > 0
-    alone = asked.to_answer_request(has_language_model=False, is_hybrid=False, rrf_k=60).retrieval
-    assert (alone.multi_query, alone.hyde, alone.mode) == (0, False, "vector")
+    alone = asked.to_answer_request(has_language_model=False).retrieval
+    assert (alone.multi_query, alone.hyde) == (0, False)
 
 
 @pytest.mark.parametrize(("hybrid", "mode"), [(True, "hybrid"), (False, "vector")])
@@ -204,7 +204,10 @@ def test_rag_hybrid_decides_how_is_searched(engine: RAGEngine, hybrid: bool, mod
     )
     with TestClient(create_app(debugging.installation), headers={"x-api-key": api.SHARED_KEY}) as client:
         debug = client.post("/ask", json={"question": QUESTION}).json()["debug"]
-    assert debug["retrieval"]["mode"] == mode
+        answer = client.post("/answer", json={"question": QUESTION}).json()
+        found = client.post("/search", json={"query": QUESTION}).json()
+    assert debug["retrieval"]["mode"] == answer["retrieval"]["mode"] == found["mode"] == mode
+    assert (found["results"][0]["lexicalScore"] is None) == (mode == "vector")
     assert {"vectorScore", "lexicalScore", "finalScore", "source"} == debug["contexts"][0].keys()
     assert (debug["contexts"][0]["lexicalScore"] is None) == (mode == "vector")
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from typer import testing
 
@@ -610,6 +611,48 @@ def test_the_app_is_served_until_a_signal_ends_it(number: signal.Signals, tmp_pa
         finally:
             server.kill()
             server.communicate()
+
+
+def test_the_app_takes_a_file_without_a_word_of_its_libraries(tmp_path: Path) -> None:
+    port = free_port()
+    command = [sys.executable, "-m", "rag", "run", "--no-browser", "--port", str(port)]
+    address = f"http://localhost:{port}/api/documents"
+    with open_folder() as folder, (tmp_path / "printed").open("w+") as printed:
+        settings = {**environment(folder / "data"), "RAG_PARSING__MAX_FILE_MB": "7"}
+        server = subprocess.Popen(command, stdout=printed, stderr=subprocess.STDOUT, cwd=tmp_path, env=settings)
+        try:
+            assert eventually(lambda: is_served(port) or server.poll() is not None)
+            assert is_mentioned(f"--server.port {port} --server.maxUploadSize 8")  # one more for the form around a file
+            added = httpx.post(address, files={"file": ("harbour.pdf", pdfs.plain(HARBOUR))}, timeout=60)
+            assert added.status_code == 202, added.text
+            assert eventually(lambda: httpx.get(f"{address}/{added.json()['id']}").json()["status"] == "ready")
+        finally:
+            server.terminate()
+            server.wait(PATIENCE_SECONDS)
+            assert eventually(lambda: not is_mentioned(str(folder)))  # its worker and its database end, too
+        lines = (tmp_path / "printed").read_text().splitlines()
+    of_the_worker = [line for line in lines if re.match(r"\d{4}-", line)]
+    assert " INFO rag.worker document " in of_the_worker[0]
+    assert {line.split()[3] for line in of_the_worker} == {"rag.worker"}
+    assert "localhost" in "".join(lines)
+    assert not re.search("procrastinate|warning:|deprecat", "\n".join(lines), re.IGNORECASE)
+
+
+def test_a_worker_tells_of_its_work_alone(tmp_path: Path) -> None:
+    with open_folder() as folder:
+        settings = environment(folder / "data")
+        (tmp_path / "harbour.pdf").write_bytes(pdfs.plain(HARBOUR))
+        (tmp_path / "add.py").write_text(
+            "from pathlib import Path\nfrom rag.engine import RAGEngine\n"
+            "with RAGEngine() as engine: engine.documents.add(Path('harbour.pdf'), 'harbour.pdf')"
+        )
+        subprocess.run([sys.executable, "add.py"], check=True, cwd=tmp_path, env=settings)
+        command = [sys.executable, "-m", "rag", "worker", "--once"]
+        worker = subprocess.run(command, check=True, capture_output=True, text=True, cwd=tmp_path, env=settings)
+    note, *lines = worker.stderr.splitlines()
+    assert note == "Reading queued documents."
+    assert {line.split()[3] for line in lines} == {"rag.worker"}
+    assert worker.stdout == ""
 
 
 @pytest.mark.usefixtures("settings")

@@ -282,7 +282,7 @@ def completed(typed: str, **environment: str) -> list[str]:
 def test_the_shell_completes_commands_and_options() -> None:
     assert completed("pagelight re") == ["reindex", "reembed", "restore"]
     assert completed("pagelight jobs ") == ["list", "show"]
-    assert completed("pagelight ask --rer") == ["--rerank", "--rerank-by"]
+    assert completed("pagelight ask --rer") == ["--rerank", "--rerank-top-n", "--rerank-by"]
 
 
 @pytest.mark.usefixtures("library")

@@ -171,14 +171,14 @@ def test_an_export_that_fails_leaves_nothing(library: dict[str, uuid.UUID], tmp_
     class StoppedError(Exception):
         pass
 
-    def stop(done: int, total: int) -> None:
+    def stop(_stage: str, done: int, total: int) -> None:
         raise StoppedError
 
     (tmp_path / "there").mkdir()
     with RAGEngine(load_config()) as engine:
         for name in ("there", "new"):
             with pytest.raises(StoppedError):
-                engine.exports.write(tmp_path / name, on_document=stop)
+                engine.exports.write(tmp_path / name, on_progress=stop)
     assert [*(tmp_path / "there").iterdir()] == []
     assert not (tmp_path / "new").exists()
 

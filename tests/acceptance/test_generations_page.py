@@ -91,7 +91,7 @@ def test_a_build_shows_how_far_it_is_and_can_be_cancelled(app: AppTest, engine: 
     class Killed(Exception):  # noqa: N818  # not an error
         pass
 
-    def kill(done: int, _total: int) -> None:
+    def kill(_stage: str, done: int, _total: int) -> None:
         if done:
             raise Killed
 

@@ -176,6 +176,13 @@ def test_upload_takes_a_file_in(app: AppTest, engine: RAGEngine) -> None:
     assert "Waiting" in texts(app)
 
 
+def test_what_the_upload_takes_is_what_the_settings_allow(monkeypatch: pytest.MonkeyPatch, app: AppTest) -> None:
+    monkeypatch.setenv("RAG_PARSING__MAX_FILE_MB", "7")
+    open_page(app, "upload")
+    (uploader,) = app.get("file_uploader")
+    assert uploader.proto.max_upload_size_mb == 7
+
+
 def test_duplicate_and_unknown_kinds_say_so(app: AppTest, engine: RAGEngine) -> None:
     document = add(engine)
     open_page(app, "upload")
@@ -276,6 +283,14 @@ def test_playground_shows_every_score(app: AppTest, engine: RAGEngine) -> None:
     best = app.dataframe[0].value.iloc[0]
     assert all(0 <= best[score] <= 1 for score in ("final", "vector", "lexical", "rerank"))
     assert (best["v. rank"], best["l. rank"]) == (1, 1)
+
+
+def test_playground_starts_as_the_settings_say(monkeypatch: pytest.MonkeyPatch, app: AppTest) -> None:
+    monkeypatch.setenv("RAG_HYBRID", "false")
+    monkeypatch.setenv("RAG_FUSION", "rrf")
+    open_page(app, "index")
+    app.button_group[0].set_value("Search").run()
+    assert {box.label: box.value for box in app.selectbox} == {"Mode": "vector", "Fusion": "rrf"}
 
 
 def test_playground_tells_why_a_passage_is_missing(app: AppTest, engine: RAGEngine) -> None:

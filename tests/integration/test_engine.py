@@ -50,6 +50,25 @@ def test_the_right_document_comes_first_with_scores_in_the_unit_interval(engine:
 
 
 @pytest.mark.usefixtures("library")
+def test_a_chat_and_the_reasons_are_as_the_settings_say(engine: RAGEngine) -> None:
+    by_meaning = RAGEngine(
+        engine.config.model_copy(update={"rag_hybrid": False}),
+        user_id="ada",
+        store=engine.installation._resources.store,
+    )
+    chat = by_meaning.chats.start("Pears")
+    turn = by_meaning.chats.ask(chat.id, "When does the harvest of pears begin?")
+    assert turn.response
+    assert turn.response.retrieval.mode == "vector"
+    assert {hit.lexical_score for hit in turn.response.contexts} == {None}
+    explained = by_meaning.questions.explain(
+        {"query": "When does the harvest begin?"}, "Harvest begins in the last week"
+    )
+    assert explained.candidate
+    assert explained.candidate.lexical_score is None
+
+
+@pytest.mark.usefixtures("library")
 def test_an_answer_quotes_and_lights_the_very_words(engine: RAGEngine) -> None:
     response = engine.answer({"question": "When does the harvest of pears begin?"})
     assert response.status == "ok"

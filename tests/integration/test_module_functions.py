@@ -65,6 +65,30 @@ def test_the_same_with_models(folder: Path) -> None:
     assert rag.inspect_index().documents == 1
 
 
+def test_how_is_searched_is_as_the_settings_say_unless_the_request_does(settings: dict[str, Any], folder: Path) -> None:
+    (folder / "ships.txt").write_text("Ships are counted when they leave a harbour.")
+    rag.configure({**settings, "RAG_FUSION": "rrf", "RAG_RRF_K": 1})
+    try:
+        rag.sync_index({"source": {"folderId": str(folder)}})
+        asked = {"query": "How many ships?", "retrieval": {"minScore": 0}}
+        usual = rag.search(asked)
+        assert usual.mode == "hybrid"
+        for given, is_usual in (
+            ({"fusion": "rrf", "rrfK": 1}, True),
+            ({"rrfK": 60}, False),
+            ({"fusion": "weighted"}, False),
+        ):
+            found = rag.search({**asked, "retrieval": {"minScore": 0, **given}})
+            assert ([hit.score for hit in found.results] == [hit.score for hit in usual.results]) == is_usual
+        rag.configure({**settings, "RAG_HYBRID": False})
+        by_meaning = rag.search(asked)
+        assert (by_meaning.mode, {hit.lexical_score for hit in by_meaning.results}) == ("vector", {None})
+        assert rag.answer({"question": "How many ships were handled?"}).retrieval.mode == "vector"
+        assert rag.search({**asked, "mode": "hybrid"}).results[0].lexical_score is not None
+    finally:
+        rag.clear_config()
+
+
 @pytest.mark.usefixtures("configured")
 def test_an_answer_without_ground_says_so_in_the_asked_words() -> None:
     response = rag.answer({"question": "Why?", "options": {"insufficientEvidenceMessage": "No idea."}})

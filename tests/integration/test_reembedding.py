@@ -81,7 +81,7 @@ def states(engine: RAGEngine) -> dict[str, str]:
 def test_built_beside_switched_and_rolled_back(engine: RAGEngine, model: str) -> None:
     before = {query: found(engine, query) for query in QUESTIONS.values()}
     told: list[tuple[int, int]] = []
-    generation = engine.indexes.generations("default").build(model, lambda done, total: told.append((done, total)))
+    generation = engine.indexes.generations("default").build(model, lambda _, done, total: told.append((done, total)))
 
     assert (generation.state, generation.progress.done, generation.progress.total) == ("ready", 3, 3)
     assert told[0] == (0, 3)
@@ -132,7 +132,7 @@ def test_there_must_be_something_to_switch_to_and_the_active_vectors_stay(engine
 def test_what_changes_during_a_build_is_in_both(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
     changed = threading.Event()
 
-    def change(done: int, _total: int) -> None:
+    def change(_stage: str, done: int, _total: int) -> None:
         if done and not changed.is_set():
             changed.set()
             add(engine, "meadow.pdf", "The meadow is mown twice a year.")
@@ -213,7 +213,7 @@ def test_a_broken_off_build_goes_on_where_it_was(
         total = engine.inspect_index().chunks
         assert total == 200
 
-        def stop(done: int, _total: int) -> None:
+        def stop(_stage: str, done: int, _total: int) -> None:
             if done > total / 2:
                 raise _Stop
 
@@ -230,7 +230,7 @@ def test_a_broken_off_build_goes_on_where_it_was(
 
 @pytest.mark.usefixtures("library")
 def test_a_drop_ends_the_build(engine: RAGEngine) -> None:
-    def drop(done: int, _total: int) -> None:
+    def drop(_stage: str, done: int, _total: int) -> None:
         if done == 1:
             engine.indexes.generations().drop()
 
@@ -244,7 +244,7 @@ def test_a_drop_ends_the_build(engine: RAGEngine) -> None:
 def test_one_process_builds(engine: RAGEngine) -> None:
     refused: list[str] = []
 
-    def build_too(_done: int, _total: int) -> None:
+    def build_too(_stage: str, _done: int, _total: int) -> None:
         with pytest.raises(errors.IndexError, match="Another process") as caught:
             engine.indexes.generations("default").build(WORDS)
         refused.append(caught.value.code)

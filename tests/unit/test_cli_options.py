@@ -1,41 +1,88 @@
-"""What is typed in, what the settings say, and what becomes of both."""
+"""The options of a search: each field of the model, its bounds, and what becomes of what is typed in."""
+
+from typing import Annotated, Any
 
 import pytest
+import typer
+from typer import testing
 
-from rag import errors
-from rag.cli.options import retrieval_options
-from rag.config import Config
+from rag.cli.app import app
+from rag.cli.door import add_command
+from rag.cli.options import takes_retrieval
+from rag.types import RerankOptions, RetrievalOptions
+
+FLAGS = {
+    "--k", "--min-score", "--mode", "--fusion", "--vector-weight", "--lexical-weight", "--rrf-k", "--rewrites",
+    "--hyde", "--must-include", "--any", "--rerank", "--rerank-top-n", "--rerank-by", "--diversity", "--passage",
+}  # fmt: skip
 
 
-def test_settings_decide_what_was_not_typed_in() -> None:
-    config = Config(rag_hybrid=False, rag_fusion="rrf", rag_rrf_k=10)
-    options = retrieval_options(config, k=3, min_score=0.1)
-    assert (options.mode, options.fusion, options.rrf_k) == ("vector", "rrf", 10)
-    options = retrieval_options(config, k=3, min_score=0.1, mode="lexical", fusion="weighted")
-    assert (options.mode, options.fusion) == ("lexical", "weighted")
-    assert retrieval_options(Config(), k=3, min_score=0.1).mode == "hybrid"
+def typed(*arguments: str, code: int = 0) -> RetrievalOptions | None:
+    """What a command gets when `arguments` are typed in; it must end with `code`."""
+    got: list[RetrievalOptions] = []
+
+    @takes_retrieval(top_k=20)
+    def find(query: Annotated[str, typer.Argument()], *, retrieval: RetrievalOptions) -> None:
+        """Find."""
+        got.append(retrieval)
+
+    finder = typer.Typer()
+    add_command(finder, find)
+    result = testing.CliRunner().invoke(finder, ["words", *arguments])
+    assert result.exit_code == code, result.output
+    return got[0] if got else None
+
+
+def test_what_is_not_typed_in_is_the_model_s_or_the_command_s() -> None:
+    assert typed() == RetrievalOptions(top_k=20)
 
 
 def test_every_stage_can_be_typed_in() -> None:
-    options = retrieval_options(
-        Config(),
-        k=3,
-        min_score=0.1,
-        rerank=True,
-        rerank_by="llm",
-        rewrites=3,
-        hyde=True,
-        must_include=["refund", "partial"],
-        must_include_any=True,
-        diversity=0.5,
-        passage="chunk",
+    options = typed(
+        *["--k", "3", "--min-score", "0.1", "--mode", "lexical", "--fusion", "rrf", "--rrf-k", "7"],
+        *["--vector-weight", "0.4", "--lexical-weight", "0.6", "--rewrites", "3", "--hyde", "--diversity", "0.5"],
+        *["--must-include", "refund", "--must-include", "partial", "--any", "--passage", "chunk"],
+        *["--rerank", "--rerank-top-n", "9", "--rerank-by", "llm"],
     )
-    assert (options.multi_query, options.hyde, options.diversity, options.passage) == (3, True, 0.5, "chunk")
-    assert (options.must_include, options.must_include_mode) == (("refund", "partial"), "any")
-    assert (options.rerank.enabled, options.rerank.by) == (True, "llm")
+    assert options == RetrievalOptions(
+        top_k=3,
+        min_score=0.1,
+        mode="lexical",
+        fusion="rrf",
+        rrf_k=7,
+        vector_weight=0.4,
+        lexical_weight=0.6,
+        multi_query=3,
+        hyde=True,
+        diversity=0.5,
+        must_include=("refund", "partial"),
+        must_include_mode="any",
+        passage="chunk",
+        rerank=RerankOptions(enabled=True, top_n=9, by="llm"),
+    )
 
 
-@pytest.mark.parametrize("wrong", [{"rewrites": 6}, {"diversity": 1.5}, {"must_include": [" "]}, {"k": 0}])
-def test_what_is_out_of_bounds_is_named(wrong: dict[str, object]) -> None:
-    with pytest.raises(errors.ValidationError):
-        retrieval_options(Config(), **{"k": 3, "min_score": 0.1, **wrong})  # type: ignore[arg-type]  # wrong on purpose
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--k", "0"],
+        ["--k", "201"],
+        ["--rewrites", "6"],
+        ["--diversity", "1.5"],
+        ["--mode", "magic"],
+        ["--rerank-by", "chance"],
+        ["--rrf-k", "0"],
+        ["--must-include", " "],
+    ],
+)
+def test_what_is_out_of_bounds_is_wrong_usage(wrong: list[str]) -> None:
+    typed(*wrong, code=2)
+
+
+@pytest.mark.parametrize("command", ["ask", "search", "why", "eval"])
+def test_each_command_that_searches_has_them_explained(command: str) -> None:
+    pagelight: Any = typer.main.get_command(app)
+    options = pagelight.commands[command].params
+    explained = {flag: option.help for option in options if option.param_type_name == "option" for flag in option.opts}
+    assert explained.keys() >= FLAGS
+    assert all(explained[flag] for flag in FLAGS)

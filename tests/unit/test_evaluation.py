@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from rag import errors, evaluation
+from tests import sources
 
 
 def question(**fields: object) -> evaluation.Question:
@@ -66,3 +67,12 @@ def test_reading_questions_names_the_bad_line(tmp_path: Path) -> None:
 def test_a_missing_file_is_a_source_error(tmp_path: Path) -> None:
     with pytest.raises(errors.SourceError, match="Check the path"):
         evaluation.load_questions(tmp_path / "none.jsonl")
+
+
+def test_all_are_asked_and_told_of_though_a_document_is_missing() -> None:
+    told: list[tuple[str, int, int]] = []
+    questions = [question(id="q"), question(id="r"), question(id="s")]
+    found = {"q": [sources.hit("One.", name="a.pdf"), sources.hit("Two.", name="b.pdf")], "r": None, "s": []}
+    rows = evaluation.ask(questions, lambda asked: found[asked.id], lambda *progress: told.append(progress))
+    assert [(row.id, row.rank, row.pdf) for row in rows] == [("q", 1, "a.pdf"), ("q", 2, "b.pdf")]
+    assert told == [("questions", 1, 3), ("questions", 2, 3), ("questions", 3, 3)]

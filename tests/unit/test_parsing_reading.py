@@ -1,5 +1,6 @@
 """Reading in a process of its own. Each of these tests starts one."""
 
+import contextlib
 import subprocess
 import sys
 import textwrap
@@ -95,6 +96,13 @@ def test_a_file_that_is_too_large_or_gone(rendition: Path, tmp_path: Path) -> No
         read(rendition, pdfs.plain(), max_file_mb=0)
     with pytest.raises(errors.NotFoundError):
         parsing.read_file(tmp_path / "gone.pdf", name="gone.pdf", rendition=rendition)
+
+
+@pytest.mark.parametrize(("beyond", "is_read"), [(0, True), (1, False)])
+def test_a_megabyte_is_1024_kilobytes(rendition: Path, beyond: int, is_read: bool) -> None:
+    content = pdfs.plain().ljust(1024 * 1024 + beyond)
+    with contextlib.nullcontext() if is_read else pytest.raises(errors.UnreadableFileError, match="the limit is 1 MB"):
+        read(rendition, content, max_file_mb=1)
 
 
 def test_an_interruption_ends_the_process(rendition: Path, tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from llama_index.core.llms import ChatMessage, ChatResponse, LLMMetadata, MockLL
 from pydantic import PrivateAttr
 
 from rag import errors, prompts
+from rag.config import Config
+from rag.retrieval import as_configured
 from rag.retrieval.augmentation import read_list, variants
 from rag.retrieval.completions import Completions, request_digest
 from rag.retrieval.diversity import maximal_marginal_relevance
@@ -69,8 +71,19 @@ def candidates(scores: dict[uuid.UUID, float]) -> list[Candidate]:
     return [Candidate(key, DOCUMENT, 1, score) for key, score in scores.items()]
 
 
+def test_what_a_request_leaves_open_is_as_the_settings_say() -> None:
+    config = Config(rag_hybrid=False, rag_fusion="rrf", rag_rrf_k=10)
+    options = as_configured(RetrievalOptions(top_k=3, trace=True), config)
+    assert (options.mode, options.fusion, options.rrf_k) == ("vector", "rrf", 10)
+    assert (options.top_k, options.trace) == (3, True)
+    options = as_configured(RetrievalOptions(mode="lexical", fusion="weighted", rrf_k=60), config)
+    assert (options.mode, options.fusion, options.rrf_k) == ("lexical", "weighted", 60)
+    options = as_configured(RetrievalOptions(), Config())
+    assert (options.mode, options.fusion, options.rrf_k) == ("hybrid", "weighted", 60)
+
+
 def test_variants_that_agree_outrank_one_that_is_sure() -> None:
-    options = RetrievalOptions(mode="vector")
+    options = as_configured(RetrievalOptions(mode="vector"), Config())
     rankings = [
         rank(candidates(scores), LexicalMatches([], {}), options)
         for scores in ({A: 0.9, B: 0.8}, {B: 0.8, C: 0.7}, {B: 0.6, C: 0.5})
@@ -83,7 +96,8 @@ def test_variants_that_agree_outrank_one_that_is_sure() -> None:
 
 
 def test_lexical_scores_are_shares_of_the_best() -> None:
-    ranking = rank([], LexicalMatches(candidates({A: 8.0, B: 2.0}), {}), RetrievalOptions(mode="lexical"))
+    options = as_configured(RetrievalOptions(mode="lexical"), Config())
+    ranking = rank([], LexicalMatches(candidates({A: 8.0, B: 2.0}), {}), options)
     assert ranking == Ranking({}, {A: 1.0, B: 0.25}, {A: 1.0, B: 0.25}, {A: (DOCUMENT, 1), B: (DOCUMENT, 1)})
 
 

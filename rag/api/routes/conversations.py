@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 
 from rag.api.access import Reader, Writer
 from rag.contract import MessageBody
-from rag.types import STORABLE, TEXT, Conversation, IndexName, Model
+from rag.types import DEFAULT_INDEX, STORABLE, TEXT, Conversation, IndexName, Model
 
 IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=STORABLE)]
 Title = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=TEXT)]
@@ -32,7 +32,7 @@ class NewConversation(Model):
     """A chat over an index, or over some of its documents."""
 
     title: Title = "New chat"
-    index_name: IndexName = "default"
+    index_name: IndexName = DEFAULT_INDEX
     document_ids: tuple[uuid.UUID, ...] = pydantic.Field(default=(), max_length=1000)
 
 
@@ -50,7 +50,7 @@ class NewQuestion(Model):
 
 @router.get("/conversations")
 def list_conversations(
-    sender: Reader, index_name: Annotated[IndexField, Query(alias="indexName")] = "default"
+    sender: Reader, index_name: Annotated[IndexField, Query(alias="indexName")] = DEFAULT_INDEX
 ) -> ConversationList:
     """Chats over an index."""
     return ConversationList(items=tuple(sender.engine.chats.list(index_name)))

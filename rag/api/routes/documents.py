@@ -12,7 +12,7 @@ from rag import errors
 from rag.access.gate import Caller
 from rag.api.access import Reader, Writer
 from rag.api.pages import Limit, Offset, Page, page
-from rag.types import BOX, PRINTABLE, STORABLE, Chunk, Document, Model, Rect, Region
+from rag.types import BOX, DEFAULT_INDEX, PRINTABLE, STORABLE, Chunk, Document, Model, Rect, Region
 
 IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=STORABLE)]
 IdempotencyKey = Annotated[
@@ -27,7 +27,6 @@ IdempotencyKey = Annotated[
 Box = Annotated[str, pydantic.Field(pattern=BOX)]
 Search = Annotated[str | None, Query(max_length=200, pattern=STORABLE, description="Part of a name or title.")]
 
-DEFAULT_INDEX = "default"
 
 MAX_ZOOM_PIXELS = 20_000_000
 """Of a page's picture: beyond it the zoom is made smaller."""
@@ -82,7 +81,7 @@ def upload(
 def list_documents(
     *,
     sender: Reader,
-    index_name: Annotated[IndexField, Query(alias="indexName")] = "default",
+    index_name: Annotated[IndexField, Query(alias="indexName")] = DEFAULT_INDEX,
     search: Search = None,
     trash: bool = False,
     limit: Limit = 50,

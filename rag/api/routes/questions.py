@@ -35,13 +35,9 @@ def answer(request: Request, sender: Reader, body: AnswerRequest) -> Any:
 @router.post("/ask", response_model=AskResponse, responses=streaming.EVENTS)
 def ask(request: Request, sender: Reader, body: AskRequest) -> Any:
     """Answer a question from the documents; sources are `name#chunk`."""
-    config = sender.engine.config
-    asked = body.to_answer_request(
-        has_language_model=sender.engine.questions.has_language_model,
-        is_hybrid=config.rag_hybrid,
-        rrf_k=config.rag_rrf_k,
-    )
-    return _answered(request, sender, asked, lambda response: AskResponse.of(response, debug=config.rag_debug))
+    asked = body.to_answer_request(has_language_model=sender.engine.questions.has_language_model)
+    debug = sender.engine.config.rag_debug
+    return _answered(request, sender, asked, lambda response: AskResponse.of(response, debug=debug))
 
 
 def _answered(

@@ -84,6 +84,7 @@ class Reader:
             files=self._workspace.files,
             index=index,
             embedder=self._workspace.models.embedder(index.space, auth, options),
+            node_parser=self._workspace.node_parser,
         )
 
     def _recorder(self, document_id: uuid.UUID, on_progress: OnProgress) -> OnProgress:

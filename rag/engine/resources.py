@@ -6,6 +6,7 @@ from typing import TypedDict, Unpack
 
 from llama_index.core.base.embeddings import base as embeddings
 from llama_index.core.llms import LLM
+from llama_index.core.node_parser import NodeParser
 
 from rag import providers
 from rag.config import Config
@@ -15,7 +16,11 @@ from rag.types import EmbeddingSpace
 
 
 class Parts(TypedDict, total=False):
-    """What may be given in the place of what the settings say. `registry` has the known model providers."""
+    """What may be given in the place of what the settings say.
+
+    `registry` has the known model providers; `node_parser` cuts documents in the place of ours, whatever an index's
+    chunking says.
+    """
 
     store: Store | None
     files: FileStore | None
@@ -23,6 +28,7 @@ class Parts(TypedDict, total=False):
     llm: LLM | None
     reranker: providers.CrossEncoder | None
     registry: providers.Registry | None
+    node_parser: NodeParser | None
 
 
 class Resources:
@@ -37,6 +43,7 @@ class Resources:
             llm=parts.get("llm"),
             reranker=parts.get("reranker"),
         )
+        self.node_parser = parts.get("node_parser")
         self._store = parts.get("store")
         self._files = parts.get("files")
         self._server: embedded.EmbeddedServer | None = None

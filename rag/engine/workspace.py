@@ -2,6 +2,8 @@
 
 import uuid
 
+from llama_index.core.node_parser import NodeParser
+
 from rag import errors
 from rag.config import Config
 from rag.engine.models import Models
@@ -28,6 +30,11 @@ class Workspace:
     def models(self) -> Models:
         """The models."""
         return self._resources.models
+
+    @property
+    def node_parser(self) -> NodeParser | None:
+        """What cuts documents in the place of ours."""
+        return self._resources.node_parser
 
     @property
     def store(self) -> UserStore:

@@ -16,6 +16,11 @@ def test_every_example_runs_and_holds(settings: Path, tmp_path: Path) -> None:
     script = tmp_path / "examples.py"
     script.write_text("\n".join(examples) + "\nengine.installation.close()\n", "utf-8")
     run = subprocess.run(
-        [sys.executable, "-W", "error", script], cwd=tmp_path, env=os.environ, capture_output=True, text=True, check=False
+        [sys.executable, "-W", "error", script],
+        cwd=tmp_path,
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")

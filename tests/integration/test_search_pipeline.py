@@ -41,6 +41,9 @@ class Desk:
     def search(self, query: str = QUESTION, **retrieval: Any) -> SearchResponse:
         return self.engine.search({"query": query, "retrieval": {"min_score": 0.0, **retrieval}})
 
+    def take_in(self, name: str, text: str, index_name: str) -> None:
+        self.engine.process(self.engine.add_file(text.encode(), name, index_name=index_name, enqueue=False).id)
+
     def answer(self, **options: Any) -> AnswerResponse:
         return self.engine.answer({"question": QUESTION, "options": options})
 
@@ -145,6 +148,19 @@ def test_a_passage_is_the_page_or_the_chunk_alone(desk: Desk) -> None:
     assert chunk.passage.text == chunk.chunk.text
     assert chunk.passage.text in page.passage.text
     assert len(page.passage.text) > len(chunk.passage.text)
+
+
+def test_a_page_found_many_times_leaves_room_for_the_next_place(desk: Desk) -> None:
+    paragraphs = (f"Ships at quay {number}. " + "The harbour handles its ships here. " * 15 for number in range(7))
+    desk.take_in("harbour.txt", "\n\n".join(paragraphs), "crowded")
+    desk.take_in("orchard.txt", "Pears are shipped abroad.", "crowded")
+    request = {"index_name": "crowded", "query": QUESTION, "retrieval": {"top_k": 2, "min_score": 0.0, "trace": True}}
+    response = desk.engine.search(request)
+    assert response.trace is not None
+    first, *others, last = [candidate.outcome for candidate in response.trace.candidates]
+    assert names(response) == ["harbour.txt", "orchard.txt"]
+    assert (first, {*others}, last) == ("returned", {"same_place"}, "returned")
+    assert len(others) >= 5  # so many more chunks of the first page were found before the second
 
 
 def test_the_trace_tells_of_every_candidate(desk: Desk) -> None:

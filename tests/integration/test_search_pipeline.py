@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from psycopg import conninfo
 
-from rag import errors
+from rag import errors, prompts
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.types import AnswerResponse, SearchResponse
@@ -44,8 +44,8 @@ class Desk:
     def take_in(self, name: str, text: str, index_name: str) -> None:
         self.engine.process(self.engine.add_file(text.encode(), name, index_name=index_name, enqueue=False).id)
 
-    def answer(self, **options: Any) -> AnswerResponse:
-        return self.engine.answer({"question": QUESTION, "options": options})
+    def answer(self, generation: dict[str, Any] | None = None, **options: Any) -> AnswerResponse:
+        return self.engine.answer({"question": QUESTION, "generation": generation or {}, "options": options})
 
     def hits(self, kind: str) -> int:
         (found,) = [cache.hits for cache in self.engine.caches() if cache.kind == kind]
@@ -180,13 +180,15 @@ def test_the_trace_tells_of_every_candidate(desk: Desk) -> None:
     assert {candidate.outcome for candidate in low.candidates} == {"below_min_score"}
 
 
-def test_an_answer_is_written_once_for_each_user_question_and_choice(desk: Desk) -> None:
+def test_an_answer_is_written_once_for_each_user_question_and_choice(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     desk.says('It handled 4,812 ships [S1] <quote id="S1">handled 4,812 ships</quote>.')
     first = desk.answer()
     again = desk.answer()
     assert len(desk.server.requests) == 1
     assert (again.answer, again.citations) == (first.answer, first.citations)
-    assert first.usage.output_tokens > 0
+    assert (first.usage.input_tokens, first.usage.output_tokens) == (11, 7)  # as the vendor says
     assert again.usage.output_tokens == 0
     desk.answer(use_cache=False)
     assert len(desk.server.requests) == 2
@@ -197,6 +199,14 @@ def test_an_answer_is_written_once_for_each_user_question_and_choice(desk: Desk)
     other.process(other.add_file(pdfs.plain(HARBOUR), "harbour.pdf", enqueue=False).id)
     other.answer({"question": QUESTION})
     assert len(desk.server.requests) == 4
+    for choice in ({"temperature": 0.7}, {"maxOutputTokens": 99}, {"provider": "openai", "model": "gpt-4o"}):
+        before = len(desk.server.requests)
+        desk.answer(choice)
+        desk.answer(choice)
+        assert len(desk.server.requests) == before + 1
+    monkeypatch.setattr(prompts, "ANSWER_PROMPT_VERSION", "next")
+    desk.answer()
+    assert len(desk.server.requests) == 8
 
 
 def test_a_broken_off_answer_is_not_kept(desk: Desk) -> None:

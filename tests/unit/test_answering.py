@@ -25,6 +25,7 @@ from rag.types import (
     BlockKind,
     Hit,
     Message,
+    Usage,
     Verdict,
 )
 from tests import sources
@@ -234,6 +235,19 @@ def test_citations_can_be_optional_but_a_refusal_stays_one() -> None:
     assert ask(prompts.NOT_FOUND_SENTINEL, require_citations=False)[1].status == "insufficient_context"
 
 
+def test_what_begins_like_the_refusal_and_is_none_is_an_answer() -> None:
+    assert ask("I don", require_citations=False)[1].answer == "I don"
+
+
+def test_an_answer_tells_how_it_was_searched() -> None:
+    found = sources.response(REPORT, CONTRACT).model_copy(update={"usage": Usage(embedding_tokens=5, latency_ms=1000)})
+    request = AnswerRequest(question=QUESTION)
+    response = answering.answer(QUESTION, found, request, llm=None, locate=sources.locate)
+    assert response.retrieval.model_dump() == {"top_k": 8, "min_score": 0.2, "mode": "hybrid", "returned": 2}
+    assert response.usage.embedding_tokens == 5
+    assert response.usage.latency_ms > 1000
+
+
 def test_nothing_found_asks_no_model() -> None:
     llm = ScriptedLLM(reply="x")
     request = AnswerRequest(question=QUESTION)
@@ -313,8 +327,11 @@ def test_without_a_model_the_best_sentences_answer_word_for_word() -> None:
     assert (first.citation_id, first.quote) == ("S2", "The contract ends on 30 June 2030.")
     assert {citation.verdict for citation in response.citations} == {Verdict.VERIFIED}
     assert all(citation.regions for citation in response.citations)
-    sentence = response.sentences[0]
-    assert response.answer[sentence.start : sentence.end] == "The contract ends on 30 June 2030. [S2]"
+    shown = [f"{sentence.text} [{sentence.citation_ids[0]}]" for sentence in response.sentences]
+    assert shown[0] == "The contract ends on 30 June 2030. [S2]"
+    assert response.answer == "\n\n".join(shown)
+    assert [response.answer[sentence.start : sentence.end] for sentence in response.sentences] == shown
+    assert {citation.sentence for citation in response.citations} == {*range(len(shown))}
 
 
 def test_without_a_model_a_table_s_row_is_quoted_with_its_header() -> None:

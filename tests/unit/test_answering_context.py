@@ -18,6 +18,17 @@ def test_each_source_has_an_id_a_place_and_its_text() -> None:
     assert "[S2] [Source: b.pdf, Page 1, Lines 1-1]\nMore." in context.text
 
 
+def test_a_source_on_two_pages_says_so() -> None:
+    hit = sources.hit("It rose.", name="a\n  b.pdf", page_number=3)
+    lines = (*hit.passage.lines, *sources.lines("It fell.", first=2, page_number=4))
+    hit = hit.model_copy(update={"passage": hit.passage.model_copy(update={"lines": lines})})
+    text = build_context([hit, sources.hit("More.")]).text
+    assert text == (
+        "[S1] [Source: a b.pdf, Page 3-4, Lines 1-2]\nIt rose.\n\nIt fell.\n\n"
+        "[S2] [Source: report.pdf, Page 1, Lines 1-1]\nMore.\n"
+    )
+
+
 def test_a_place_is_presented_once() -> None:
     document = uuid.uuid4()
     whole = sources.hit("one\ntwo\nthree", document_id=document)

@@ -82,6 +82,7 @@ def test_ordinary_brackets_stay(raw: str) -> None:
         ("See <https://example.org> now.", "See https://example.org now."),
         ("<b>Bold</b> <img src=x onerror=alert(1)>move", "Bold move"),
         ("a<script>alert('x')</script>b", "ab"),
+        ("a<script>alert('x')</SCRIPT>b", "ab"),
         ("a <!-- hidden > --> b", "a b"),
         ("<<b>script>alert(1)", "< script>alert(1)"),
         ("[x]: https://example.org", "[x] : https://example.org"),
@@ -114,6 +115,17 @@ def test_quote_tags_are_taken_out(raw: str, expected: str, quotes: list[tuple[st
 def test_an_endless_quote_does_not_swallow_the_answer() -> None:
     text, _ = shown('Up <quote id="S1">' + "word " * 1000 + "End [S2].")
     assert text.endswith("End [S2].")
+
+
+@pytest.mark.parametrize("raw", ["Rose (by 5%)", "Wow! So", "a [b] c", "3 < 4", "<b>rose", "a\\b"])
+def test_what_can_become_nothing_else_is_shown_at_once(raw: str) -> None:
+    answer = markup.AnswerFilter(KNOWN)
+    assert answer.feed(raw + " and").endswith(" and")
+
+
+@pytest.mark.parametrize("raw", ["Rose (S", "Rose (", "Rose !", "Rose [", "Rose [S1", "Rose <", "Rose \\"])
+def test_what_never_became_a_mark_is_shown_at_the_end(raw: str) -> None:
+    assert shown(raw)[0] == raw
 
 
 MARKS = ["[S1]", "[S9]", "[S1, S9]", "(S2)", "(S9", "【S1】", "[[S3]]", "[S1", "\\[S1\\]", "[Source: a, Page 1]"]

@@ -60,6 +60,13 @@ def test_a_quote_that_nearly_stands_there_is_put_right(proposed: str, words: str
     assert words in PASSAGE.slice(quote.span)
 
 
+def test_of_several_places_the_first_that_cuts_no_word_is_taken() -> None:
+    passage = QuotablePassage(sources.passage("Unpriced goods had no price, repriced ones a price, and so a price."))
+    quote = passage.find("price")
+    assert quote is not None
+    assert passage.text[: quote.span.start] == "Unpriced goods had no "
+
+
 def test_parts_of_a_quote_that_lie_far_apart_are_not_one() -> None:
     passage = QuotablePassage(
         sources.passage("It rose in spring. " + "And so on it went. " * 25 + "It fell deeply in autumn.")
@@ -76,7 +83,22 @@ def test_a_quote_that_nearly_stands_there_is_widened_to_whole_words() -> None:
 
 @pytest.mark.parametrize(
     "proposed",
-    ["", " ", "...", "eported reven", "0,200", "14.4", "Nothing of this kind is written anywhere here", "x" * 9999],
+    [
+        "",
+        " ",
+        "...",
+        "eported reven",
+        "esults for",
+        "0,200",
+        "not 10",
+        "14.4",
+        "revenue of $514",
+        "4 million",
+        "up 3",
+        "5% from the prior",
+        "Nothing of this kind is written anywhere here",
+        "x" * 9999,
+    ],
 )
 def test_what_does_not_stand_there_is_not_found(proposed: str) -> None:
     assert PASSAGE.find(proposed) is None
@@ -127,6 +149,14 @@ def test_a_claim_is_aligned_with_one_sentence_or_two_neighbours_that_say_clearly
     quote = MILL.align(claim)
     assert quote is not None
     assert MILL.slice(quote.span) == words
+
+
+def test_a_number_says_more_than_two_words() -> None:
+    parts = ("The harbour was opened in 1931.", (BlockKind.HEADING, "Today"), "The old crane lifts timber.")
+    passage = QuotablePassage(sources.passage(*parts))
+    quote = passage.align("Old, from 1931, is the crane")
+    assert quote is not None
+    assert passage.slice(quote.span) == "The harbour was opened in 1931."
 
 
 @pytest.mark.parametrize(

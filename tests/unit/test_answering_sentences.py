@@ -64,6 +64,9 @@ def test_a_sentence_goes_on_in_the_next_column_or_page() -> None:
         "The board\n\nwas pleased.",
         "It left.",
     ]
+    assert units(sources.passage("3. The board", "was pleased.")) == ["3. The board\n\nwas pleased."]
+    for ended in ("It rose.", "It was so:", "上涨了。"):
+        assert units(sources.passage(ended, "and so on")) == [ended, "and so on"]
 
 
 def test_each_row_of_a_table_stands_alone_and_knows_its_header() -> None:
@@ -72,6 +75,7 @@ def test_each_row_of_a_table_stands_alone_and_knows_its_header() -> None:
     assert header.header is None
     assert [row.header for row in rows] == [header.span, header.span]
     assert units(passage)[1] == "Revenue\t5\t4"
+    assert units(sources.passage((BlockKind.TABLE, "Item\t2022\n \nCosts\t3"))) == ["Item\t2022", "Costs\t3"]
 
 
 def test_a_table_without_names_of_its_own_takes_them_from_the_line_above() -> None:

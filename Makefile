@@ -13,7 +13,7 @@ USABLE := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test lint format bench lock clean
+.PHONY: help run setup test lint format bench mutants lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ format: $(VENV)/installed-dev ## Put the code into its form
 bench: $(VENV)/installed-dev ## Measure speed and memory; `make bench ARGS=--help` shows the choices
 	@$(BIN)/python -m benchmarks $(ARGS)
 
+mutants: $(VENV)/installed-dev ## Break the code in small ways, one at a time, and see which a test notices
+	@PATH="$(CURDIR)/$(BIN):$$PATH" && mutmut run $(ARGS) && mutmut results | grep -v "type check"
+
 lock: ## Renew both locks from pyproject.toml (needs uv; UPGRADE=--upgrade for newer versions)
 	@uv pip compile $(LOCK_OPTIONS) --extra vendors --extra mcp $(UPGRADE) --output-file requirements.lock
 	@uv pip compile $(LOCK_OPTIONS) --extra vendors --extra mcp --extra drive --group dev $(UPGRADE) --constraints requirements.lock --output-file requirements-dev.lock
@@ -49,7 +52,7 @@ LOCK_OPTIONS := pyproject.toml --quiet --universal --python-version 3.11 --gener
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
 
 clean: ## Remove .venv and all caches; documents and the database stay
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache build *.egg-info
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache build mutants *.egg-info
 
 # The locks are complete, so nothing is resolved (--no-deps), and every file is checked against its hash.
 # setuptools comes out of the lock too: the project itself is installed without asking a registry.

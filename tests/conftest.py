@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import xdist
 from xdist import scheduler
 
 TESTS = Path(__file__).parent
@@ -68,11 +69,15 @@ def external_database_url() -> str | None:
 
 
 FOLDERS = ("e2e", "acceptance", "integration", "unit")
-"""In the order of running: what takes longest starts first, or it would end last, alone."""
+"""In the order of running: what takes longest starts first, or it would end last, alone.
+
+In one process it is the other way round: there the quick tests find most faults before anything is started.
+"""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: FOLDERS.index(item.path.relative_to(TESTS).parts[0]))
+def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
+    folders = FOLDERS if xdist.is_xdist_worker(session) else FOLDERS[::-1]
+    items.sort(key=lambda item: folders.index(item.path.relative_to(TESTS).parts[0]))
 
 
 class FilesAndBrowser(scheduler.LoadFileScheduling):  # type: ignore[misc]  # xdist has no types

@@ -227,7 +227,7 @@ def _bounded(text: str, span: Span) -> Iterator[Span]:
     start = span.start
     while span.end - start > MAX_SENTENCE_CHARS:
         limit = start + MAX_SENTENCE_CHARS
-        cut = max(text.rfind(mark, start + MAX_SENTENCE_CHARS // 2, limit) for mark in ("\n", "; ", " "))
+        cut = max(text.rfind(mark, start + MAX_SENTENCE_CHARS // 2, limit) for mark in ("\n", " "))
         cut = cut + 1 if cut > start else limit
         yield _trim(text, Span(start, cut))
         start = cut

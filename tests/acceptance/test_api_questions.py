@@ -11,8 +11,9 @@ from fastapi.testclient import TestClient
 
 from rag.api import create_app
 from rag.engine import RAGEngine
-from tests import pdfs
+from tests import pdfs, vendors
 from tests.acceptance import api
+from tests.vendor_servers import VendorServer
 
 QUESTION = "How many ships did the harbour handle in 2019?"
 
@@ -229,3 +230,38 @@ def test_a_conversation_is_kept(web: httpx.Client) -> None:
     assert web.delete(path).status_code == 204
     assert api.error_of(web.get(path)) == (404, "not_found")
     assert api.error_of(web.post(f"{path}/messages", json={"question": QUESTION})) == (404, "not_found")
+
+
+# --- chats with a model that writes ---
+
+
+@pytest.fixture
+def writer(database_url: str, tmp_path: Path) -> Iterator[tuple[httpx.Client, VendorServer]]:
+    """The API of an engine with a language model, and the server behind that."""
+    with vendors.vendor("openai", tmp_path) as vendor:
+        settings = {**vendor.settings, "rag_embed_model": "local"}
+        with api.open_engine(database_url, tmp_path / "data", **settings) as engine, api.serving(engine) as url:
+            api.take_in(engine, ("harbour.pdf",))
+            with api.client(url) as client:
+                yield client, vendor.server
+
+
+def test_a_follow_up_is_understood_by_the_last_turns_of_its_chat(writer: tuple[httpx.Client, VendorServer]) -> None:
+    web, model = writer
+    chat = web.post("/conversations", json={}).json()["id"]
+    for number in range(1, 6):
+        model.requests.clear()
+        model.pieces = [f"The harbour of Lindmark handled 4,812 ships, says answer {number} [S1]."]
+        turn = web.post(f"/conversations/{chat}/messages", json={"question": f"What of the harbour's ships, {number}?"})
+        assert turn.status_code == 201, turn.text
+    (asked,) = model.bodies[0]["messages"]
+    told = [line for line in asked["content"].split("\n") if line.startswith(("user:", "assistant:"))]
+    assert told == [
+        line
+        for number in (2, 3, 4)
+        for line in (
+            f"user: What of the harbour's ships, {number}?",
+            f"assistant: The harbour of Lindmark handled 4,812 ships, says answer {number} .",
+        )
+    ]
+    assert "Last question: What of the harbour's ships, 5?" in asked["content"]

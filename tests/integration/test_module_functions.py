@@ -12,7 +12,7 @@ from rag import answering, errors
 from rag.types import AdapterOptions, AnswerEvent, AnswerRequest, AnswerToken, IndexRequest, SearchRequest, Source
 from tests import pdfs
 from tests.embeddings import bag_of_words
-from tests.vendor_servers import Refusal, Slow, openai_server
+from tests.vendor_servers import Refusal, Slow, gemini_server, openai_server
 
 HARBOUR = "The harbour of Lindmark handled 4,812 ships in 2019."
 
@@ -323,6 +323,28 @@ def test_a_key_goes_to_the_provider_that_writes_only_if_it_cannot_be_meant_for_a
             assert keys(server) == ["sk-given"]
             with pytest.raises(errors.ConfigError, match="OPENAI_API_KEY"):
                 rag.answer({"question": "How many ships?", "generation": {"provider": "openai", "model": "gpt-4o"}})
+        finally:
+            rag.clear_config()
+
+
+def test_a_key_for_the_provider_that_embeds_serves_it_to_write_too_but_no_other_provider(
+    settings: dict[str, Any], folder: Path
+) -> None:
+    ask = {"question": "How many ships were there?", "minScore": 0, "auth": {"apiKey": "sk-of-the-embedder"}}
+    with openai_server() as embeds, gemini_server() as writes:
+        house = {"openai_api_key": "sk-of-the-house", "gemini_api_key": "sk-of-the-house"}
+        rag.configure({**settings, **house, "openai_base_url": embeds.url, "gemini_base_url": writes.url})
+        try:
+            embedding = {"provider": "openai", "model": "text-embedding-3-small"}
+            rag.build_index({"source": {"folderId": str(folder)}, "embedding": embedding})
+            embeds.requests.clear()
+            rag.answer({**ask, "generation": {"provider": "gemini"}})
+            assert keys(embeds) == ["sk-of-the-embedder"]
+            assert [request.headers["x-goog-api-key"] for request in writes.requests] == ["sk-of-the-house"]
+            assert not any("sk-of-the-embedder" in f"{request}" for request in writes.requests)
+            embeds.requests.clear()
+            rag.answer({**ask, "generation": {"provider": "openai", "model": "gpt-4o"}})
+            assert set(keys(embeds)) == {"sk-of-the-embedder"}
         finally:
             rag.clear_config()
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from psycopg import conninfo
 
-from rag import errors
+from rag import errors, prompts
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.types import AnswerResponse, SearchResponse
@@ -41,8 +41,12 @@ class Desk:
     def search(self, query: str = QUESTION, **retrieval: Any) -> SearchResponse:
         return self.engine.search({"query": query, "retrieval": {"min_score": 0.0, **retrieval}})
 
-    def answer(self, **options: Any) -> AnswerResponse:
-        return self.engine.answer({"question": QUESTION, "options": options})
+    def take_in(self, name: str, text: str, index_name: str) -> None:
+        documents = self.engine.documents
+        documents.process(documents.add(text.encode(), name, index_name=index_name, enqueue=False).id)
+
+    def answer(self, generation: dict[str, Any] | None = None, **options: Any) -> AnswerResponse:
+        return self.engine.answer({"question": QUESTION, "generation": generation or {}, "options": options})
 
     def hits(self, kind: str) -> int:
         (found,) = [cache.hits for cache in self.engine.caches.stats() if cache.kind == kind]
@@ -149,6 +153,19 @@ def test_a_passage_is_the_page_or_the_chunk_alone(desk: Desk) -> None:
     assert len(page.passage.text) > len(chunk.passage.text)
 
 
+def test_a_page_found_many_times_leaves_room_for_the_next_place(desk: Desk) -> None:
+    paragraphs = (f"Ships at quay {number}. " + "The harbour handles its ships here. " * 15 for number in range(7))
+    desk.take_in("harbour.txt", "\n\n".join(paragraphs), "crowded")
+    desk.take_in("orchard.txt", "Pears are shipped abroad.", "crowded")
+    request = {"index_name": "crowded", "query": QUESTION, "retrieval": {"top_k": 2, "min_score": 0.0, "trace": True}}
+    response = desk.engine.search(request)
+    assert response.trace is not None
+    first, *others, last = [candidate.outcome for candidate in response.trace.candidates]
+    assert names(response) == ["harbour.txt", "orchard.txt"]
+    assert (first, {*others}, last) == ("returned", {"same_place"}, "returned")
+    assert len(others) >= 5  # so many more chunks of the first page were found before the second
+
+
 def test_the_trace_tells_of_every_candidate(desk: Desk) -> None:
     assert desk.search().trace is None
     response = desk.search(trace=True, top_k=1, rerank={"enabled": True})
@@ -166,13 +183,15 @@ def test_the_trace_tells_of_every_candidate(desk: Desk) -> None:
     assert {candidate.outcome for candidate in low.candidates} == {"below_min_score"}
 
 
-def test_an_answer_is_written_once_for_each_user_question_and_choice(desk: Desk) -> None:
+def test_an_answer_is_written_once_for_each_user_question_and_choice(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     desk.says('It handled 4,812 ships [S1] <quote id="S1">handled 4,812 ships</quote>.')
     first = desk.answer()
     again = desk.answer()
     assert len(desk.server.requests) == 1
     assert (again.answer, again.citations) == (first.answer, first.citations)
-    assert first.usage.output_tokens > 0
+    assert (first.usage.input_tokens, first.usage.output_tokens) == (11, 7)  # as the vendor says
     assert again.usage.output_tokens == 0
     desk.answer(use_cache=False)
     assert len(desk.server.requests) == 2
@@ -183,6 +202,14 @@ def test_an_answer_is_written_once_for_each_user_question_and_choice(desk: Desk)
     other.documents.process(other.documents.add(pdfs.plain(HARBOUR), "harbour.pdf", enqueue=False).id)
     other.answer({"question": QUESTION})
     assert len(desk.server.requests) == 4
+    for choice in ({"temperature": 0.7}, {"maxOutputTokens": 99}, {"provider": "openai", "model": "gpt-4o"}):
+        before = len(desk.server.requests)
+        desk.answer(choice)
+        desk.answer(choice)
+        assert len(desk.server.requests) == before + 1
+    monkeypatch.setattr(prompts, "ANSWER_PROMPT_VERSION", "next")
+    desk.answer()
+    assert len(desk.server.requests) == 8
 
 
 def test_a_broken_off_answer_is_not_kept(desk: Desk) -> None:

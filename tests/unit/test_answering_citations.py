@@ -50,6 +50,25 @@ def test_a_quote_without_a_mark_gives_its_sentence_the_mark() -> None:
     assert [[quote.text for quote in claim.quotes] for claim in answer.claims] == [["rose"], ["fell"]]
 
 
+@pytest.mark.parametrize(
+    ("raw", "text", "quotes"),
+    [
+        ('Up. <quote id="S1">a</quote><quote id="S2">b</quote>', "Up. [S1][S2]", [["a", "b"]]),
+        ('Up. <quote id="S1">a</quote><quote id="S1">b</quote>', "Up. [S1]", [["a", "b"]]),
+        ("Up. <quote>a</quote> Down.", "Up. Down.", [["a"], []]),
+        (
+            'Up. <quote id="S1">a</quote> So. <quote id="S2">b</quote> On. <quote id="S3">c</quote>',
+            "Up. [S1] So. [S2] On. [S3]",
+            [["a"], ["b"], ["c"]],
+        ),
+    ],
+)
+def test_marks_of_quotes_leave_each_quote_with_its_sentence(raw: str, text: str, quotes: list[list[str]]) -> None:
+    answer = citations.parse(raw, KNOWN)
+    assert answer.text == text
+    assert [[quote.text for quote in claim.quotes] for claim in answer.claims] == quotes
+
+
 def test_a_sentence_spans_its_words_and_marks_in_the_answer() -> None:
     answer = citations.parse("- [S2] It rose. [S1]\n- It fell [S3].", KNOWN)
     assert [answer.text[c.sentence.start : c.sentence.end] for c in answer.claims] == [

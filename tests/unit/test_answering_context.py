@@ -1,5 +1,7 @@
 import uuid
 
+import pytest
+
 from rag import providers
 from rag.answering.context import MIN_SOURCE_TOKENS, build_context, neutral
 from rag.answering.quotes import QuotablePassage
@@ -14,6 +16,17 @@ def test_each_source_has_an_id_a_place_and_its_text() -> None:
     assert context.hits["S1"] is one
     assert "[S1] [Source: a.pdf, Page 3, Lines 7-8]\nIt rose.\nIt fell." in context.text
     assert "[S2] [Source: b.pdf, Page 1, Lines 1-1]\nMore." in context.text
+
+
+def test_a_source_on_two_pages_says_so() -> None:
+    hit = sources.hit("It rose.", name="a\n  b.pdf", page_number=3)
+    lines = (*hit.passage.lines, *sources.lines("It fell.", first=2, page_number=4))
+    hit = hit.model_copy(update={"passage": hit.passage.model_copy(update={"lines": lines})})
+    text = build_context([hit, sources.hit("More.")]).text
+    assert text == (
+        "[S1] [Source: a b.pdf, Page 3-4, Lines 1-2]\nIt rose.\n\nIt fell.\n\n"
+        "[S2] [Source: report.pdf, Page 1, Lines 1-1]\nMore.\n"
+    )
 
 
 def test_a_place_is_presented_once() -> None:
@@ -37,6 +50,33 @@ def test_the_budget_holds_and_keeps_what_was_found() -> None:
     assert providers.count_tokens(context.text) <= 250 + MIN_SOURCE_TOKENS
     assert len(context.sources) < 3
     assert {50, 51, 52} <= {line.number for line in context.sources[0].lines}
+
+
+@pytest.mark.parametrize(
+    ("chunk", "kept"),
+    [
+        ((28, 30), (22, 33)),  # as much before its beginning as after
+        ((28, 37), (26, 37)),  # but first the chunk itself
+        ((1, 3), (1, 12)),
+        ((3, 4), (1, 12)),
+        ((58, 58), (49, 60)),
+        ((60, 60), (49, 60)),
+        ((10, 40), (10, 21)),  # a chunk with more than there is room for
+    ],
+)
+def test_a_source_is_cut_around_its_chunk(chunk: tuple[int, int], kept: tuple[int, int]) -> None:
+    hit = sources.hit("\n".join(f"line {number} of many, all as long" for number in range(10, 70)))
+    found = hit.chunk.model_copy(update={"lines": hit.passage.lines[chunk[0] - 1 : chunk[1]]})
+    (source,) = build_context([hit.model_copy(update={"chunk": found})], budget_tokens=101).sources  # for twelve lines
+    assert [line.number for line in source.lines] == [*range(kept[0], kept[1] + 1)]
+
+
+def test_a_source_is_cut_behind_its_chunk_where_the_line_before_is_too_long() -> None:
+    hit = sources.hit("\n".join(["word " * 500, *(f"line {number} of many" for number in range(10, 70))]))
+    hit = hit.model_copy(update={"chunk": hit.chunk.model_copy(update={"lines": hit.passage.lines[1:2]})})
+    (source,) = build_context([hit], budget_tokens=100).sources
+    assert [line.number for line in source.lines] == [*range(2, 2 + len(source.lines))]
+    assert len(source.lines) > 2
 
 
 def test_nothing_found_is_no_context() -> None:

@@ -44,7 +44,24 @@ def test_a_question_that_nothing_answers_has_no_answer(reranker: providers.Cross
 def test_without_a_cross_encoder_words_decide() -> None:
     best, *_ = extractive.extract("How long is the river?", [REPORT, OTHER])
     assert "40 km long" in best.text
-    assert extractive.extract("Who won the chess tournament in Reykjavik?", [REPORT, OTHER]) == []
+    for unanswered in ("Who won the chess tournament in Reykjavik?", "Which river won the chess tournament?"):
+        assert extractive.extract(unanswered, [REPORT, OTHER]) == []
+    assert extractive.extract("How long is the river?", []) == []
+
+
+def test_without_a_cross_encoder_the_score_is_the_share_of_the_question_s_words() -> None:
+    whole, half = extractive.rank("Glass mills?", [sources.hit("The mills make glass.\n\nThe glass is green.")])[:2]
+    assert whole.score == pytest.approx(1.0)
+    assert 0.0 < half.score < whole.score
+
+
+def test_among_equals_the_sentence_of_the_better_hit_is_first() -> None:
+    worse, better = (
+        sources.hit(text, score=score) for text, score in (("A mill in Bern.", 0.3), ("A mill in Basel.", 0.9))
+    )
+    words = sources.hit("A mill of glass.", score=0.1)
+    found = extractive.rank("Glass mill?", [worse, better, words])
+    assert [extract.hit for extract in found] == [words, better, worse]
 
 
 class Scripted:
@@ -57,6 +74,25 @@ class Scripted:
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         self.asked += texts
         return [max((score for word, score in self.by_word.items() if word in text), default=0.0) for text in texts]
+
+
+def test_the_cross_encoder_reads_each_sentence_with_its_section_or_title() -> None:
+    titled = sources.hit("The mill makes paper.", title="Basel")
+    section = titled.chunk.model_copy(update={"section": "Mills"})
+    hits = [sources.hit("The mill makes glass."), titled, titled.model_copy(update={"chunk": section})]
+    for hit, asked in zip(
+        hits, ["The mill makes glass.", "Basel. The mill makes paper.", "Mills. The mill makes paper."], strict=True
+    ):
+        reader = Scripted({})
+        extractive.rank("What does the mill make?", [hit], reranker=reader)
+        assert reader.asked == [asked]
+
+
+def test_a_row_is_shown_with_the_names_of_its_columns() -> None:
+    table = "Segment of sales\tThis year\tLast year\nFine paper\t \t514 tonnes\nInk\t31 tonnes\t28 tonnes"
+    hit = sources.hit((BlockKind.TABLE, table))
+    shown = {extract.text for extract in extractive.rank("How much fine paper?", [hit])}
+    assert {"Fine paper – Last year: 514 tonnes", "Ink – This year: 31 tonnes; Last year: 28 tonnes"} < shown
 
 
 def test_further_sentences_need_a_share_of_the_best_score() -> None:

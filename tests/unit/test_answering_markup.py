@@ -27,6 +27,10 @@ def shown(raw: str, pieces: list[int] | None = None) -> tuple[str, list[markup.P
         ("Up [S1; s2 and S3].", "Up [S1][S2][S3]."),
         ("Up [S1-S3].", "Up [S1][S2][S3]."),
         ("Up [S1–3].", "Up [S1][S2][S3]."),
+        ("Up [s1-s3].", "Up [S1][S2][S3]."),
+        ("Up [S2-S3].", "Up [S2][S3]."),
+        ("Up [S3-S1].", "Up [S3][S1]."),
+        ("Up [S1-S4000].", "Up [S1]."),
         ("Up [s1].", "Up [S1]."),
         ("Up (S1).", "Up [S1]."),
         ("Up (S1, S12).", "Up [S1][S12]."),
@@ -82,7 +86,9 @@ def test_ordinary_brackets_stay(raw: str) -> None:
         ("See <https://example.org> now.", "See https://example.org now."),
         ("<b>Bold</b> <img src=x onerror=alert(1)>move", "Bold move"),
         ("a<script>alert('x')</script>b", "ab"),
+        ("a<script>alert('x')</SCRIPT>b", "ab"),
         ("a <!-- hidden > --> b", "a b"),
+        ("a <b", "a < b"),
         ("<<b>script>alert(1)", "< script>alert(1)"),
         ("[x]: https://example.org", "[x] : https://example.org"),
     ],
@@ -111,9 +117,33 @@ def test_quote_tags_are_taken_out(raw: str, expected: str, quotes: list[tuple[st
     assert [(quote.citation_id, quote.text) for quote in found] == quotes
 
 
+@pytest.mark.parametrize("chars", [1, markup.MAX_QUOTE_CHARS - 60, markup.MAX_QUOTE_CHARS])
+def test_a_quote_is_kept_whole_up_to_its_limit_however_it_comes(chars: int) -> None:
+    raw = f'Up <quote id="S1">{"w" * chars}</quote>.'
+    assert [len(quote.text) for quote in shown(raw, [*range(len(raw))])[1]] == [chars]
+
+
 def test_an_endless_quote_does_not_swallow_the_answer() -> None:
     text, _ = shown('Up <quote id="S1">' + "word " * 1000 + "End [S2].")
     assert text.endswith("End [S2].")
+
+
+LATER = [
+    *("Rose (by 5%)", "Wow! So", "a [b] c", "a [b\nc", "[a](b)", "3 < 4", "<b>rose", "a\\b", "a <!-- b --> c"),
+    *("<script>a</SCRIPT>b", "a <b" + "b" * markup.MAX_HELD_TAG_CHARS, "a [" + "b" * markup.MAX_HELD_MARK_CHARS),
+    "[a](" + "b" * (markup.MAX_TAG_CHARS + markup.MAX_HELD_MARK_CHARS),
+]
+
+
+@pytest.mark.parametrize("raw", LATER)
+def test_what_can_become_nothing_else_is_shown_at_once(raw: str) -> None:
+    answer = markup.AnswerFilter(KNOWN)
+    assert answer.feed(raw + " and").endswith(" and")
+
+
+@pytest.mark.parametrize("raw", ["Rose (S", "Rose (", "Rose !", "Rose [", "Rose [S1", "Rose <", "Rose \\"])
+def test_what_never_became_a_mark_is_shown_at_the_end(raw: str) -> None:
+    assert shown(raw)[0] == raw
 
 
 MARKS = ["[S1]", "[S9]", "[S1, S9]", "(S2)", "(S9", "【S1】", "[[S3]]", "[S1", "\\[S1\\]", "[Source: a, Page 1]"]

@@ -38,6 +38,8 @@ def test_numbers_are_found_as_written(text: str, numbers: list[str]) -> None:
         ("2022", "٢٠٢٢"),
         ("5M", "5 million"),
         (".5", "0.5"),
+        ("$5,200 million", "Revenue 5,200"),  # where nothing says otherwise
+        ("Section 12.3.4", "see 12.3.4"),
     ],
 )
 def test_the_same_number_in_another_spelling_is_supported(sentence: str, quote: str) -> None:
@@ -54,6 +56,8 @@ def test_the_same_number_in_another_spelling_is_supported(sentence: str, quote: 
         ("It was 1.2.", "It was 12.", ("1.2",)),
         ("In 2021 it was 5.", "In 2022 it was 5.", ("2021",)),
         ("It was 7 and 7.", "", ("7",)),
+        ("It was 1,234.50.", "It was 234 of 50.", ("1,234.50",)),
+        ("It was 0.125.", "It was 125.", ("0.125",)),
     ],
 )
 def test_another_number_is_not_supported(sentence: str, quote: str, missing: tuple[str, ...]) -> None:
@@ -83,10 +87,39 @@ def test_a_declared_scale_decides_what_a_bare_figure_means() -> None:
         ("$5.2 million + $4.1 million = $9.3 million", ["$5.2 million", "$4.1 million"]),
         ("12 + 30 = 42 and 42 / 30 = 1.4", ["12", "30"]),
         ("1,200 - 200 = 1,000", ["1,200", "200"]),
+        ("The total is 42 (=12+30).", ["12", "30"]),
+        ("−12 + 30 = 18", ["12", "30"]),
+        ("+12 + 30 = 42", ["12", "30"]),
+        ("The share is 25 / 80 = 31.25 %.", ["25", "80"]),
+        ("It grew by 514.4 / 496.0 - 1 = 3.7 %.", ["514.4", "496.0"]),
+        ("1.250 + 1.250 = 2.5", ["1.250"]),
+        ("1.26 billion - 500 million = 0.8 billion", ["1.26 billion", "500 million"]),
+        ("1.5 million / 3 = 500,000", ["1.5 million", "3"]),
+        ("5.2 + 4.1 = 9.3 million", ["5.2", "4.1"]),
+        ("(in millions) 5.2 million + 4.1 million = 9.3", ["5.2 million", "4.1 million"]),
     ],
 )
 def test_a_figure_computed_from_quoted_ones_is_supported(sentence: str, quotes: list[str]) -> None:
     assert unsupported(sentence, quotes) == ()
+
+
+@pytest.mark.parametrize(
+    ("computed", "wrong"),
+    [
+        ("10 / 3 = 3", "10 / 3 = 4"),
+        ("10 / 3 = 3.3", "10 / 3 = 3.4"),
+        ("10 / 3 = 3.33", "10 / 3 = 3.35"),
+        ("10 / 3 = 3,3", "10 / 3 = 3,6"),
+        ("5 / 2 = 3", "5 / 2 = 3.1"),
+        ("10,001 / 8 = 1,250", "10,001 / 8 = 1,251"),
+        ("10 / 8 = 1.250", "10 / 8 = 1.500"),
+        ("25 / 80 = 31 %", "25 / 80 = 31"),
+    ],
+)
+def test_a_computed_figure_may_be_rounded_and_no_more(computed: str, wrong: str) -> None:
+    quotes = [number.text for number in find_numbers(computed)[:2]]
+    assert unsupported(computed, quotes) == ()
+    assert unsupported(wrong, quotes) == (find_numbers(wrong)[-1].text,)
 
 
 @pytest.mark.parametrize(
@@ -97,6 +130,7 @@ def test_a_figure_computed_from_quoted_ones_is_supported(sentence: str, quotes: 
         ("The total of 12 and 30 is 42.", ["12", "30"], ("42",)),
         ("12 / 0 = 5", ["12", "0"], ("5",)),
         ("x = 42", ["12"], ("42",)),
+        ("12 + 30 = 42 + 7", ["12", "30"], ("42", "7")),
         ("12 ** 9 = 5159780352", ["12", "9"], ("5159780352",)),
         ("= = 3 + ((", [""], ("3",)),
         ("__import__('os').system('x') + 1 = 2", ["1"], ("2",)),

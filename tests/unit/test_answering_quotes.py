@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rag.answering.quotes import QuotablePassage, Quote, normalize
+from rag.answering.quotes import MIN_RERANK_SCORE, RERANKED_SENTENCES, QuotablePassage, Quote, normalize
 from rag.types import BlockKind, Verdict
 from tests import sources
 
@@ -50,6 +50,7 @@ def test_a_quote_that_stands_there_is_verified(proposed: str, words: str) -> Non
         ("reported revenues of $514.4 million, up 3.5 % from prior year", "up 3.5% from the prior year"),
         ("Acme Inc. ... up 3.5%", "Acme Inc. reported revenue of $514.4 mil-\nlion, up 3.5%"),
         ("Acme Inc. […] reported banana sales", "Acme Inc."),
+        ("up 3.5% ... In fiscal 2022, Acme Inc. reported", "In fiscal 2022, Acme Inc. reported"),  # not in this order
     ],
 )
 def test_a_quote_that_nearly_stands_there_is_put_right(proposed: str, words: str) -> None:
@@ -59,9 +60,45 @@ def test_a_quote_that_nearly_stands_there_is_put_right(proposed: str, words: str
     assert words in PASSAGE.slice(quote.span)
 
 
+def test_of_several_places_the_first_that_cuts_no_word_is_taken() -> None:
+    passage = QuotablePassage(sources.passage("Unpriced goods had no price, repriced ones a price, and so a price."))
+    quote = passage.find("price")
+    assert quote is not None
+    assert passage.text[: quote.span.start] == "Unpriced goods had no "
+
+
+def test_parts_of_a_quote_that_lie_far_apart_are_not_one() -> None:
+    passage = QuotablePassage(
+        sources.passage("It rose in spring. " + "And so on it went. " * 25 + "It fell deeply in autumn.")
+    )
+    quote = passage.find("It rose in spring ... it fell deeply in autumn")
+    assert quote is not None
+    assert passage.slice(quote.span) == "It fell deeply in autumn"
+
+
+def test_a_quote_that_nearly_stands_there_is_widened_to_whole_words() -> None:
+    quote = PASSAGE.find("eported revenue of $514.4 million, up 3.5% from the prio")
+    assert found(quote) == ("reported revenue of $514.4 mil-\nlion, up 3.5% from the prior", Verdict.CORRECTED)
+
+
 @pytest.mark.parametrize(
     "proposed",
-    ["", " ", "...", "eported reven", "0,200", "14.4", "Nothing of this kind is written anywhere here", "x" * 9999],
+    [
+        "",
+        " ",
+        "...",
+        "eported reven",
+        "esults for",
+        "0,200",
+        "not 10",
+        "14.4",
+        "revenue of $514",
+        "4 million",
+        "up 3",
+        "5% from the prior",
+        "Nothing of this kind is written anywhere here",
+        "x" * 9999,
+    ],
 )
 def test_what_does_not_stand_there_is_not_found(proposed: str) -> None:
     assert PASSAGE.find(proposed) is None
@@ -87,14 +124,65 @@ def test_a_claim_is_aligned_with_what_says_the_same(claim: str, words: str, verd
     assert quote.verdict is (verdict or Verdict.CORRECTED)
 
 
-class Thinks:
-    """Scores a text by whether it holds a word."""
+MILL = QuotablePassage(
+    sources.passage(
+        (BlockKind.HEADING, "The mill of Basel"),
+        "It was built in 1931. It makes paper for archives. Dinner is soup.\nSoup is what is eaten for dinner here.",
+        (BlockKind.HEADING, "The river"),
+        "Ships call twice. They carry timber.",
+    )
+)
 
-    def __init__(self, word: str) -> None:
-        self.word = word
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        ("It was built in about 1931.", "It was built in 1931."),
+        ("Built in 1931, it makes paper.", "It was built in 1931. It makes paper for archives."),
+        ("Paper for archives is made, built from 1931 on.", "It was built in 1931. It makes paper for archives."),
+        ("There, ships carry timber; they call twice.", "Ships call twice. They carry timber."),
+        ("For dinner, soup.", "Dinner is soup."),  # of two that say it, the shorter
+        ("At the river ships call, twice.", "Ships call twice."),  # a heading is no part of a sentence
+    ],
+)
+def test_a_claim_is_aligned_with_one_sentence_or_two_neighbours_that_say_clearly_more(claim: str, words: str) -> None:
+    quote = MILL.align(claim)
+    assert quote is not None
+    assert MILL.slice(quote.span) == words
+
+
+def test_a_number_says_more_than_two_words() -> None:
+    parts = ("The harbour was opened in 1931.", (BlockKind.HEADING, "Today"), "The old crane lifts timber.")
+    passage = QuotablePassage(sources.passage(*parts))
+    quote = passage.align("Old, from 1931, is the crane")
+    assert quote is not None
+    assert passage.slice(quote.span) == "The harbour was opened in 1931."
+
+
+@pytest.mark.parametrize(
+    ("claim", "quoted", "is_supported"),
+    [
+        ("Revenue grew", "reported revenue of $514.4 million", True),
+        ("Bananas are yellow and sweet", "Staff numbered 110", False),
+        ("Profits, margins, dividends, liquidity and outlook disappointed investors this year", "at year end", False),
+    ],
+)
+def test_a_quote_supports_a_claim_if_they_have_something_in_common(claim: str, quoted: str, is_supported: bool) -> None:
+    quote = PASSAGE.find(quoted)
+    assert quote is not None
+    assert PASSAGE.supports(claim, quote.span) == is_supported
+
+
+class Thinks:
+    """Scores a text by whether it holds a word, and keeps what it was asked."""
+
+    def __init__(self, word: str, score: float = 0.9) -> None:
+        self.word, self.score = word, score
+        self.asked: list[str] = []
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        return [0.9 if self.word in text else 0.1 for text in texts]
+        self.asked += texts
+        return [self.score if self.word in text else 0.1 for text in texts]
 
 
 def test_a_claim_in_other_words_needs_a_reranker_that_finds_it() -> None:
@@ -106,11 +194,58 @@ def test_a_claim_in_other_words_needs_a_reranker_that_finds_it() -> None:
     assert PASSAGE.slice(quote.span).startswith("Staff numbered")
 
 
+def test_a_reranker_decides_from_its_own_boundary_on() -> None:
+    assert PASSAGE.align("Headcount was a hundred and ten", Thinks("Staff", MIN_RERANK_SCORE)) is not None
+    assert PASSAGE.align("Headcount was a hundred and ten", Thinks("Staff", MIN_RERANK_SCORE - 0.01)) is None
+
+
+def test_a_reranker_reads_the_sentences_with_most_words_of_the_claim() -> None:
+    others = " ".join(f"Nothing of note happened at place {number}." for number in range(10))
+    passage = QuotablePassage(sources.passage(f"{others} The headcount fell."))
+    thinks = Thinks("headcount")
+    assert passage.align("Fewer people, by headcount, were employed by the venerable firm", thinks) is not None
+    assert len(thinks.asked) == RERANKED_SENTENCES
+    assert thinks.asked[0] == "The headcount fell."
+
+
 def test_numbers_open_after_a_quote_are_looked_for_around_it() -> None:
     row = PASSAGE.find("Revenue 514.4 497.0")
     assert row is not None
     assert [PASSAGE.slice(span) for span in PASSAGE.context_of(row.span, ["2021"])] == ["Item\t2022\t2021"]
     assert PASSAGE.context_of(row.span, ["42"]) == []
+    both = PASSAGE.context_of(row.span, ["2021", "312.9"])
+    assert [PASSAGE.slice(span) for span in both] == ["Item\t2022\t2021", "Costs\t312.9\t298.1"]
+
+
+@pytest.mark.parametrize(
+    ("missing", "words"),
+    [
+        ("47", ["Paper earned 31 in the north and 47 in the south."]),
+        ("2022", ["Results for 2022"]),
+        ("5", ["There were 5 mills."]),
+        ("8", ["Ink earned 8."]),
+        ("2019", []),
+        ("9", []),
+    ],
+)
+def test_numbers_are_looked_for_in_the_sentence_its_heading_and_its_neighbours(missing: str, words: list[str]) -> None:
+    text = "There were 5 mills. Paper earned 31 in the north and 47 in the south. Ink earned 8. Glue earned 9."
+    headings = ((BlockKind.HEADING, "Report of 2019"), (BlockKind.HEADING, "Results for 2022"))
+    for passage in (
+        QuotablePassage(sources.passage(*headings, text)),
+        QuotablePassage(sources.passage(text, (BlockKind.HEADING, "Report of 2019"))),
+    ):
+        quote = passage.find("earned 31 in the north")
+        assert quote is not None
+        found = [passage.slice(span) for span in passage.context_of(quote.span, [missing])]
+        assert found == [word for word in words if word in passage.text]
+
+
+def test_a_number_around_a_quote_has_the_scale_that_is_declared_there() -> None:
+    passage = QuotablePassage(sources.passage("Results in millions", (BlockKind.TABLE, "Item\t2022\nRevenue\t5,200")))
+    quote = passage.find("Item 2022")
+    assert quote is not None
+    assert [passage.slice(span) for span in passage.context_of(quote.span, ["5.2 billion"])] == ["Revenue\t5,200"]
 
 
 def test_an_empty_passage_supports_nothing() -> None:

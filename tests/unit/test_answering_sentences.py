@@ -31,8 +31,11 @@ def units(passage: Passage) -> list[str]:
         ("It is held by the U.S. Army today.", ["It is held by the U.S. Army today."]),
         ("Costs, e.g. Rent, rose approx. 5 percent.", ["Costs, e.g. Rent, rose approx. 5 percent."]),
         ("It was 2019. Sales rose.", ["It was 2019.", "Sales rose."]),
+        ("It was 42. Sales rose.", ["It was 42.", "Sales rose."]),
+        ("Costs (approx. 5 percent) rose. Good.", ["Costs (approx. 5 percent) rose.", "Good."]),
         ("1. Revenue rose. It did.", ["1. Revenue rose.", "It did."]),
         ("Yahoo! is a firm. So is X.", ["Yahoo! is a firm.", "So is X."]),
+        ("Am 30. Mai waren es 300. Mai war gut.", ["Am 30. Mai waren es 300.", "Mai war gut."]),
         ("Am 3. Mai stieg er z.B. stark. Das war viel.", ["Am 3. Mai stieg er z.B. stark.", "Das war viel."]),
         ("收入增长了。成本下降了！为什么？", ["收入增长了。", "成本下降了！", "为什么？"]),
         ("彼は「はい。」と言った。次。", ["彼は「はい。」", "と言った。", "次。"]),
@@ -64,6 +67,9 @@ def test_a_sentence_goes_on_in_the_next_column_or_page() -> None:
         "The board\n\nwas pleased.",
         "It left.",
     ]
+    assert units(sources.passage("3. The board", "was pleased.")) == ["3. The board\n\nwas pleased."]
+    for ended in ("It rose.", "It was so:", "上涨了。"):
+        assert units(sources.passage(ended, "and so on")) == [ended, "and so on"]
 
 
 def test_each_row_of_a_table_stands_alone_and_knows_its_header() -> None:
@@ -72,6 +78,7 @@ def test_each_row_of_a_table_stands_alone_and_knows_its_header() -> None:
     assert header.header is None
     assert [row.header for row in rows] == [header.span, header.span]
     assert units(passage)[1] == "Revenue\t5\t4"
+    assert units(sources.passage((BlockKind.TABLE, "Item\t2022\n \nCosts\t3"))) == ["Item\t2022", "Costs\t3"]
 
 
 def test_a_table_without_names_of_its_own_takes_them_from_the_line_above() -> None:
@@ -90,12 +97,36 @@ def test_a_list_of_names_and_values_has_no_header() -> None:
 def test_rows_of_figures_without_rules_and_list_items_stand_alone() -> None:
     passage = sources.passage("Revenue 514 496\nCosts (12) 30", "• First thing\ngoes on\n• Second thing")
     assert units(passage) == ["Revenue 514 496", "Costs (12) 30", "• First thing\ngoes on", "• Second thing"]
+    assert units(sources.passage("Sums follow\nCosts (12) 30\nand so on")) == [
+        "Sums follow",
+        "Costs (12) 30",
+        "and so on",
+    ]
+
+
+def test_white_space_around_lines_and_empty_lines_are_left_out() -> None:
+    assert units(sources.passage("  It rose\n \nand fell.  ")) == ["It rose\n \nand fell."]
+    assert units(sources.passage((BlockKind.TABLE, "Item\t2022\n  Costs\t3 "))) == ["Item\t2022", "Costs\t3"]
 
 
 def test_text_without_full_stops_is_cut() -> None:
     found = units(sources.passage("\n".join(["some words without an end"] * 100)))
     assert len(found) > 3
     assert all(0 < len(unit) <= MAX_SENTENCE_CHARS for unit in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "lengths"),
+    [
+        ("word " * 200, [599, 399]),
+        ("w" * 1300, [600, 600, 100]),
+        ("w" * 400 + "\n" + "w" * 400, [400, 400]),
+        ("w" * 250 + " " + "w" * 800, [600, 451]),  # not cut too short for a space
+        ("w" * 600, [600]),
+    ],
+)
+def test_text_without_full_stops_is_cut_at_the_last_space_if_that_is_near(text: str, lengths: list[int]) -> None:
+    assert [len(unit) for unit in units(sources.passage(text))] == lengths
 
 
 def test_flowing_text_joins_broken_words_and_parts_cells() -> None:

@@ -1,3 +1,6 @@
+from collections.abc import Callable
+from functools import partial
+
 import pytest
 
 from rag.retrieval.fusion import min_max, ranks, reciprocal_rank_fusion, weighted_fusion
@@ -35,3 +38,13 @@ def test_first_in_every_list_scores_one() -> None:
     fused = reciprocal_rank_fusion([({"a": 9.0, "b": 8.0}, 0.7), ({"a": 3.0}, 0.3)], k=10)
     assert fused["a"] == pytest.approx(1.0)
     assert max(fused.values()) <= 1.0
+
+
+@pytest.mark.parametrize("fused_by", [weighted_fusion, partial(reciprocal_rank_fusion, k=60)])
+def test_a_list_without_weight_or_without_entries_has_no_say(fused_by: Callable[..., dict[str, float]]) -> None:
+    first, other = {"a": 9.0, "b": 8.0}, {"c": 1.0}
+    alone = fused_by([(first, 0.7)])
+    assert alone["a"] == 1.0
+    assert fused_by([(first, 0.7), (other, 0.0)]) == alone
+    assert fused_by([({}, 0.3), (first, 0.7)]) == alone
+    assert fused_by([(first, 0.0), (other, 0.0)]) == fused_by([({}, 0.7)]) == {}

@@ -1,22 +1,63 @@
-"""Passages around chunks."""
+"""From chunks to pages, and passages around chunks."""
 
 import uuid
 
 import pytest
 
-from rag.retrieval.places import MAX_PASSAGE_CHARS, around
+from rag.retrieval.places import MAX_PASSAGE_CHARS, around, gather_places, pages_by_share
 from rag.types import Chunk, Line, Rect
 
 LINE_CHARS = 100
+ONE, OTHER = uuid.UUID(int=1), uuid.UUID(int=2)
 
 
-def line(number: int) -> Line:
-    return Line(number=number, page_number=1, bbox=Rect(0, 0, 1, 1), text="x" * LINE_CHARS)
+def line(number: int, page_number: int = 1, chars: int = LINE_CHARS) -> Line:
+    return Line(number=number, page_number=page_number, bbox=Rect(0, 0, 1, 1), text="x" * chars)
 
 
 def chunk(first: int, last: int) -> Chunk:
-    lines = tuple(line(number) for number in range(first, last + 1))
-    return Chunk(id=uuid.uuid4(), document_id=uuid.uuid4(), ordinal=0, lines=lines)
+    return holding(*(line(number) for number in range(first, last + 1)))
+
+
+def holding(*lines: Line, document_id: uuid.UUID = ONE) -> Chunk:
+    return Chunk(id=uuid.uuid4(), document_id=document_id, ordinal=0, lines=lines)
+
+
+def on(page_number: int, document_id: uuid.UUID = ONE) -> Chunk:
+    """A chunk of one line on a page."""
+    return holding(line(page_number, page_number), document_id=document_id)
+
+
+@pytest.mark.parametrize(
+    ("ranked", "places"),
+    [
+        ([], []),
+        ([on(3), on(3)], [(ONE, [3])]),
+        ([on(3), on(4)], [(ONE, [3, 4])]),
+        ([on(4), on(3)], [(ONE, [4, 3])]),
+        ([on(3), on(5)], [(ONE, [3]), (ONE, [5])]),
+        ([on(3), on(4), on(5)], [(ONE, [3, 4]), (ONE, [5])]),  # two pages at most
+        ([on(3), on(4), on(3), on(4)], [(ONE, [3, 4])]),
+        ([on(3), on(5), on(4)], [(ONE, [3, 4]), (ONE, [5])]),  # the better place takes the page between
+        ([on(3), on(4, OTHER), on(3, OTHER)], [(ONE, [3]), (OTHER, [4, 3])]),
+        ([holding(line(1, 7, 10), line(2, 8, 90))], [(ONE, [8, 7])]),
+        ([holding(line(1, 7, 10), line(2, 8, 90)), on(9)], [(ONE, [8, 7]), (ONE, [9])]),
+    ],
+)
+def test_pages_that_were_found_side_by_side_are_one_place(
+    ranked: list[Chunk], places: list[tuple[uuid.UUID, list[int]]]
+) -> None:
+    assert [(place.document_id, place.pages) for place in gather_places(ranked)] == places
+
+
+def test_a_place_keeps_the_chunk_that_found_it_best() -> None:
+    best, other = on(3), on(4)
+    (place,) = gather_places([best, other])
+    assert place.chunk is best
+
+
+def test_a_chunk_belongs_first_to_the_page_with_most_of_it() -> None:
+    assert pages_by_share(holding(line(1, 1, 30), line(2, 2, 20), line(3, 2, 20), line(4, 3, 35))) == [2, 3, 1]
 
 
 @pytest.mark.parametrize("end", [60, 61, 200])
@@ -25,8 +66,25 @@ def test_a_chunk_that_goes_on_behind_the_last_line_has_all_lines_before_it_aroun
     assert around(page, chunk(50, end)) == tuple(page)
 
 
-def test_a_passage_too_long_is_cut_around_its_chunk() -> None:
+@pytest.mark.parametrize("found", [(1, 2), (30, 30), (59, 60), (90, 95)])
+def test_what_is_short_enough_is_handed_on_whole(found: tuple[int, int]) -> None:
+    page = [line(number) for number in range(1, 61)]
+    assert around(page, chunk(*found)) == tuple(page)
+    assert around(page[:1], chunk(*found)) == (page[0],)
+
+
+@pytest.mark.parametrize(
+    ("found", "kept"),
+    [
+        ((1, 10), (1, 120)),
+        ((500, 509), (444, 564)),  # the chunk, then as much before as after
+        ((500, 700), (500, 619)),  # more than there is room for
+        ((991, 1000), (881, 1000)),
+        ((1000, 1000), (881, 1000)),
+    ],
+)
+def test_a_passage_too_long_is_cut_around_its_chunk(found: tuple[int, int], kept: tuple[int, int]) -> None:
     page = [line(number) for number in range(1, 1001)]
-    numbers = [item.number for item in around(page, chunk(500, 510))]
-    assert set(range(500, 511)) <= set(numbers)
-    assert len(numbers) * LINE_CHARS <= MAX_PASSAGE_CHARS + 2 * LINE_CHARS
+    numbers = [item.number for item in around(page, chunk(*found))]
+    assert numbers == [*range(kept[0], kept[1] + 1)]
+    assert len(numbers) * LINE_CHARS <= MAX_PASSAGE_CHARS + 2 * LINE_CHARS  # one at each end may go beyond

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,8 +53,10 @@ def test_rewrites_and_a_hypothetical_answer_follow_the_question() -> None:
         ("rewrite", "who bears the cost"),
         ("hyde", "The buyer pays."),
     ]
-    assert [kind for kind, _ in model.asked] == ["rewrites", "hyde"]
-    assert all("Who pays?" in prompt for _, prompt in model.asked)
+    assert model.asked == [
+        ("rewrites", prompts.REWRITE_QUERY.format(count=3, question="Who pays?")),
+        ("hyde", prompts.HYPOTHETICAL_ANSWER.format(question="Who pays?")),
+    ]
 
 
 @pytest.mark.parametrize("reply", ["", "\n \n", "---"])
@@ -101,6 +104,40 @@ def test_lexical_scores_are_shares_of_the_best() -> None:
     assert ranking == Ranking({}, {A: 1.0, B: 0.25}, {A: 1.0, B: 0.25}, {A: (DOCUMENT, 1), B: (DOCUMENT, 1)})
 
 
+ELSEWHERE = uuid.UUID(int=98)
+DEFAULTS = as_configured(RetrievalOptions(), Config())
+
+
+def hybrid(whole: dict[uuid.UUID, float], **options: Any) -> dict[uuid.UUID, float]:
+    """The fused scores of three chunks of two documents, of which `whole` are the fits."""
+    near = [Candidate(A, DOCUMENT, 1, 0.9), Candidate(B, ELSEWHERE, 1, 0.9), Candidate(C, ELSEWHERE, 2, 0.5)]
+    asked = as_configured(RetrievalOptions(**options), Config())
+    return rank(near, LexicalMatches(candidates({A: 4.0, D: 3.0}), whole), asked).fused
+
+
+def test_of_two_chunks_the_one_whose_document_fits_better_is_the_better() -> None:
+    fused = hybrid({DOCUMENT: 1.0, ELSEWHERE: 3.0})
+    assert fused == pytest.approx(
+        {A: 1.0 / 1.3, B: (0.65 + 0.3) / 1.3, C: 0.3 / 1.3, D: 0.0},
+    )
+    assert hybrid({DOCUMENT: 3.0})[A] == pytest.approx(1.0)  # a document without any of the words fits worst
+
+
+def test_whole_documents_count_only_where_both_searches_and_several_documents_take_part() -> None:
+    assert hybrid({ELSEWHERE: 3.0}, mode="vector") == {A: 0.9, B: 0.9, C: 0.5}
+    assert hybrid({ELSEWHERE: 3.0}, mode="lexical") == {A: 1.0, D: 0.75}
+    alone = rank(candidates({A: 0.9, B: 0.5}), LexicalMatches([], {DOCUMENT: 3.0}), DEFAULTS)
+    assert alone.fused == {A: 1.0, B: 0.0}
+
+
+def test_lists_may_be_fused_by_ranks() -> None:
+    fused = hybrid({DOCUMENT: 1.0, ELSEWHERE: 1.0}, fusion="rrf", rrf_k=60)
+    best = 1 / 61
+    assert {key: 1.3 * score - 0.3 for key, score in fused.items()} == pytest.approx(
+        {A: 1.0, B: 0.65 / 62 / best, C: 0.65 / 63 / best, D: 0.35 / 62 / best}
+    )
+
+
 @pytest.mark.parametrize(("diversity", "order"), [(0.0, [0, 1, 2, 3]), (0.5, [0, 2, 1, 3]), (1.0, [0, 2, 3, 1])])
 def test_diversity_weighs_novelty_against_relevance(diversity: float, order: list[int]) -> None:
     scores = np.array([1.0, 0.95, 0.6, 0.1])
@@ -111,10 +148,10 @@ def test_diversity_weighs_novelty_against_relevance(diversity: float, order: lis
 
 def test_a_model_s_ratings_become_scores() -> None:
     model = Scripted("1: 10\n[2]: 2.5\n**4** = 12\nbecause …")
-    assert ModelReranker(model).scores("Who?", ["one", "two", "three", "four"]) == [1.0, 0.25, 0.0, 1.0]
-    ((kind, prompt),) = model.asked
-    assert kind == "rerank"
-    assert "[3] three" in prompt
+    texts = ["one", "two\nlines", "three " * 1000, "four"]
+    assert ModelReranker(model).scores("Who?", texts) == [1.0, 0.25, 0.0, 1.0]
+    passages = f"[1] one\n\n[2] two lines\n\n[3] {('three ' * 1000)[:2000].strip()}\n\n[4] four\n"
+    assert model.asked == [("rerank", prompts.RERANK.format(question="Who?", passages=passages))]
     assert ModelReranker(Scripted()).scores("Who?", []) == []
 
 
@@ -142,7 +179,7 @@ class Memory:
 
 
 class Counting(MockLLM):
-    """A model that numbers its answers."""
+    """A model that numbers its answers, and repeats what it was asked."""
 
     _name: str = PrivateAttr()
     _answers: int = PrivateAttr(default=0)
@@ -157,17 +194,18 @@ class Counting(MockLLM):
 
     def chat(self, messages: Sequence[ChatMessage], **_: object) -> ChatResponse:
         self._answers += 1
-        return ChatResponse(message=ChatMessage(role="assistant", content=f"answer {self._answers}"))
+        (asked,) = messages
+        return ChatResponse(message=ChatMessage(role="assistant", content=f"answer {self._answers} to {asked.content}"))
 
 
 def test_a_model_is_asked_once_for_each_prompt_of_each_version(monkeypatch: pytest.MonkeyPatch) -> None:
     memory, model = Memory(), Counting("one")
     completions = Completions(model, memory)
     assert [completions.complete("hyde", prompt) for prompt in ("a", "a", "b", "a")] == [
-        "answer 1", "answer 1", "answer 2", "answer 1",
+        "answer 1 to a", "answer 1 to a", "answer 2 to b", "answer 1 to a",
     ]  # fmt: skip
-    assert completions.complete("rewrites", "a") == "answer 3"
-    assert Completions(Counting("two"), memory).complete("hyde", "a") == "answer 1"
+    assert completions.complete("rewrites", "a") == "answer 3 to a"
+    assert Completions(Counting("two"), memory).complete("hyde", "a") == "answer 1 to a"
     assert len(memory.kept) == 4
     monkeypatch.setattr(prompts, "AUGMENTATION_PROMPT_VERSION", "next")
-    assert completions.complete("hyde", "a") == "answer 4"
+    assert completions.complete("hyde", "a") == "answer 4 to a"

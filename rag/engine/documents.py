@@ -83,17 +83,17 @@ class Documents:
             return self._add_once(path, name, key, self._workspace.ensure_index(index_name), password)
 
     def _add_once(self, path: Path, name: str, key: str, index: Index, password: str | None) -> tuple[Document, bool]:
-        documents = self._workspace.store.documents
-        known = documents.of_upload_key(key)
+        sources = self._workspace.store.sources
+        known = sources.of_upload_key(key)
         try:
             document = known or self._enqueue(self._originals.keep(path, name, index, password=password))
         except errors.DuplicateError:  # the same upload, sent twice at the same time
-            known = documents.of_upload_key(key)
+            known = sources.of_upload_key(key)
             if known is None:
                 raise
             document = known
         if known is None:
-            documents.keep_upload_key(document.id, key)
+            sources.keep_upload_key(document.id, key)
         elif (known.index_id, known.sha256) != (index.id, sha256_of(path)):
             raise errors.ValidationError(
                 "The idempotency key was used for another file. Send this one under a new key.",

@@ -249,7 +249,7 @@ class RAGEngine:
         """
         references = named("document_ids", document_ids)
         index = self._workspace.asked_index(index_name)
-        found = self._workspace.store.documents.named(index.id, references)
+        found = self._workspace.store.sources.named(index.id, references)
         touched = self.documents.trash([document_id for ids in found.values() for document_id in ids])
         return deleted(references, found, touched)
 

@@ -69,6 +69,7 @@ class Intake:
         options: ProviderOptions = OWN_OPTIONS,
     ) -> None:
         self._documents = workspace.store.documents
+        self._sources = workspace.store.sources
         self._originals = Originals(workspace)
         self._reader = Reader(workspace)
         self._index = index
@@ -88,13 +89,13 @@ class Intake:
             errors.IndexError: another process is taking files into this index.
         """
         with self._alone():
-            present = self._documents.of_sources(self._index.id, prefix=folder.prefix)
+            present = self._sources.find(self._index.id, prefix=folder.prefix)
             known: dict[str | None, list[Document]] = {}
             for document in present:
                 known.setdefault(document.source, []).append(document)
             wanted = list({file.id: file for file in _wanted(folder, source, present)}.values())
             shown = {file.id: shown_source(file.id, file.path) for file in wanted}
-            self._documents.show({old.id: shown[old.source] for old in present if old.source in shown})
+            self._sources.show({old.id: shown[old.source] for old in present if old.source in shown})
             for file in wanted[:max_files]:
                 yield self._attempt(file, folder.fetch(file), known.get(file.id, []))
             for file in wanted[max_files:]:
@@ -137,7 +138,7 @@ class Intake:
     def file(self, path: Path) -> FileReport:
         """Take in a local file. One that came with a folder before keeps its path in it."""
         source = source_of(path)
-        present = self._documents.of_sources(self._index.id, sources=[source])
+        present = self._sources.find(self._index.id, sources=[source])
         shown = next((document.shown_source for document in present if document.shown_source), path.name)
         file = SourceFile(id=source, path=shown, name=path.name)
         return self._attempt(file, nullcontext(path), present)
@@ -194,7 +195,7 @@ class Intake:
         """`document`, which was `known` or has been read now, takes the place of its `older` versions."""
         in_sight = known is not None and known.status is DocumentStatus.READY and known.deleted_at is None
         if older or not in_sight:
-            self._documents.supersede(document.id, older)
+            self._sources.supersede(document.id, older)
         state: FileState = "added"
         if older or in_sight:
             state = "unchanged" if document is known and not older else "changed"

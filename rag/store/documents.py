@@ -1,6 +1,5 @@
 """The rows of documents: what they are, how far they are, and whether they are in the trash."""
 
-import builtins
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -70,7 +69,7 @@ class Documents:
         """A document, in the trash or not (`deleted_at` tells). Raises NotFoundError."""
         row = self._database.one(self._queries["get"], {"document_id": document_id})
         if row is None:
-            raise _unknown(document_id)
+            raise unknown(document_id)
         return to_document(row)
 
     def list(
@@ -95,46 +94,6 @@ class Documents:
         }
         return [to_document(row) for row in self._database.all(self._queries["list"], parameters)]
 
-    def of_sources(
-        self, index_id: uuid.UUID, *, sources: Sequence[str] = (), prefix: str | None = None
-    ) -> builtins.list[Document]:
-        """Documents whose source is one of `sources` or begins with `prefix`, those in the trash too, oldest first."""
-        parameters = {"index_id": index_id, "sources": [*sources], "prefix": prefix}
-        return [to_document(row) for row in self._database.all(self._queries["of_sources"], parameters)]
-
-    def show(self, sources: Mapping[uuid.UUID, str]) -> None:
-        """Let answers show these `sources` of documents from now on."""
-        parameters = {"ids": [*sources], "sources": [*sources.values()]}
-        self._database.write(self._queries["show"], parameters)
-
-    def named(self, index_id: uuid.UUID, references: Sequence[str]) -> dict[str, builtins.list[uuid.UUID]]:
-        """Which documents each of `references` means: their ids, their sources, or the SHA-256 of these (hex).
-
-        What means none, or only documents in the trash, is left out.
-        """
-        parameters = {"index_id": index_id, "references": [*references]}
-        found: dict[str, builtins.list[uuid.UUID]] = {}
-        for row in self._database.all(self._queries["named"], parameters):
-            found.setdefault(row["reference"], []).append(row["id"])
-        return found
-
-    def supersede(self, document_id: uuid.UUID, older: Sequence[uuid.UUID]) -> None:
-        """Take a document out of the trash and put its `older` versions there, in one moment; chats go along.
-
-        Raises:
-            errors.NotFoundError: there is no such document.
-        """
-        self._touch("supersede", document_id, {"older": [*older]})
-
-    def of_upload_key(self, key: str) -> Document | None:
-        """The document that came with an upload under this key, if it is still there."""
-        row = self._database.one(self._queries["of_upload_key"], {"key": key})
-        return to_document(row) if row else None
-
-    def keep_upload_key(self, document_id: uuid.UUID, key: str) -> None:
-        """Remember under which key a document came. Raises NotFoundError."""
-        self._touch("keep_upload_key", document_id, {"key": key})
-
     def update_progress(self, document_id: uuid.UUID, status: DocumentStatus, done: int, total: int) -> None:
         """How far a document is. Raises NotFoundError."""
         self._touch("update_progress", document_id, {"status": status.value, "done": done, "total": total})
@@ -150,7 +109,7 @@ class Documents:
     def _touch(self, query: str, document_id: uuid.UUID, parameters: Mapping[str, object]) -> Mapping[str, Any]:
         touched = self._database.write(self._queries[query], {"document_id": document_id, **parameters})
         if not touched:
-            raise _unknown(document_id)
+            raise unknown(document_id)
         return touched[0]
 
     def trash(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
@@ -207,7 +166,8 @@ def to_document(row: Mapping[str, Any]) -> Document:
     )
 
 
-def _unknown(document_id: uuid.UUID) -> errors.NotFoundError:
+def unknown(document_id: uuid.UUID) -> errors.NotFoundError:
+    """What is raised of an id that no document of the user has."""
     return errors.NotFoundError(f"There is no document {document_id}. List the documents and check the id.")
 
 

@@ -71,7 +71,7 @@ def world(module_db: store.Store) -> World:
     generation = db.of(VICTIM).generations.add(owner.index.id, BESIDE)
     chunk = db.of(VICTIM).chunks.of_document(document.id)[0]
     key = db.of(VICTIM).api_keys.create(name="mine", digest=DIGEST, hint="pl_abcd", permissions=["read"])
-    db.of(VICTIM).documents.keep_upload_key(document.id, "upload-1")
+    db.of(VICTIM).sources.keep_upload_key(document.id, "upload-1")
     job = db.of(VICTIM).jobs.create("evaluation", "default", {"question": "a secret one"})
     return World(owner, document, trashed, chunk, conversation, generation, key, job)
 
@@ -116,14 +116,12 @@ CASES |= {
     "documents.add": lambda w, user: w.db.of(user).documents.add(
         w.owner.index.id, document_id=uuid.uuid4(), name="x", mime_type="x", sha256=w.document.sha256, size=1
     ),
-    "documents.of_sources": lambda w, user: w.db.of(user).documents.of_sources(
-        w.owner.index.id, sources=[SOURCE], prefix=SOURCE[:3]
-    ),
-    "documents.show": lambda w, user: w.db.of(user).documents.show({w.document.id: "taken.pdf"}),
-    "documents.named": lambda w, user: w.db.of(user).documents.named(
+    "sources.find": lambda w, user: w.db.of(user).sources.find(w.owner.index.id, sources=[SOURCE], prefix=SOURCE[:3]),
+    "sources.show": lambda w, user: w.db.of(user).sources.show({w.document.id: "taken.pdf"}),
+    "sources.named": lambda w, user: w.db.of(user).sources.named(
         w.owner.index.id, [str(w.document.id), SOURCE, hashlib.sha256(SOURCE.encode()).hexdigest()]
     ),
-    "documents.supersede": lambda w, user: w.db.of(user).documents.supersede(w.trashed.id, [w.document.id]),
+    "sources.supersede": lambda w, user: w.db.of(user).sources.supersede(w.trashed.id, [w.document.id]),
     "documents.update_progress": lambda w, user: w.db.of(user).documents.update_progress(
         w.document.id, DocumentStatus.PARSING, 1, 2
     ),
@@ -237,8 +235,8 @@ CASES |= {
     "jobs.update_progress": lambda w, user: w.db.of(user).jobs.update_progress(w.job.id, 1, 2),
     "jobs.finish": lambda w, user: w.db.of(user).jobs.finish(w.job.id, {"answer": 42}),
     "jobs.fail": lambda w, user: w.db.of(user).jobs.fail(w.job.id, "code", "message"),
-    "documents.of_upload_key": lambda w, user: w.db.of(user).documents.of_upload_key("upload-1"),
-    "documents.keep_upload_key": lambda w, user: w.db.of(user).documents.keep_upload_key(w.document.id, "upload-2"),
+    "sources.of_upload_key": lambda w, user: w.db.of(user).sources.of_upload_key("upload-1"),
+    "sources.keep_upload_key": lambda w, user: w.db.of(user).sources.keep_upload_key(w.document.id, "upload-2"),
 }
 
 
@@ -289,7 +287,7 @@ def snapshot(world: World) -> object:
         db.of(VICTIM).api_keys.list(),
         db.of(VICTIM).jobs.list(),
         db.of(VICTIM).jobs.get(world.job.id),
-        db.of(VICTIM).documents.of_upload_key("upload-1"),
+        db.of(VICTIM).sources.of_upload_key("upload-1"),
         db.of(VICTIM).conversations.list(index_id),
         db.of(VICTIM).conversations.messages(world.conversation.id),
     )
@@ -328,8 +326,8 @@ def test_the_owner_gets_everything(world: World) -> None:
     for method in (
         "indexes.get",
         "documents.get",
-        "documents.of_sources",
-        "documents.named",
+        "sources.find",
+        "sources.named",
         "chunks.get",
         "chunks.vectors",
         "chunks.dense",

@@ -54,7 +54,7 @@ def test_paths_longer_than_a_key_can_be(owner: Owner) -> None:
 def test_documents_of_sources(owner: Owner) -> None:
     first, other = follow(owner, "/a/x.txt"), follow(owner, "/ab/x.txt")
     trashed = follow(owner, "/a/%/y.txt", in_trash=True)
-    found = owner.db.of("ann").documents.of_sources
+    found = owner.db.of("ann").sources.find
     assert [document.id for document in found(owner.index.id, prefix="/a/")] == [first.id, trashed.id]
     assert found(owner.index.id, prefix="/a/%")[0].deleted_at is not None
     assert [document.id for document in found(owner.index.id, sources=["/ab/x.txt", "/c"])] == [other.id]
@@ -65,10 +65,10 @@ def test_a_document_is_named_by_id_source_or_hash(owner: Owner) -> None:
     document = follow(owner, "/a/ü.txt")
     digest = hashlib.sha256("/a/ü.txt".encode()).hexdigest()
     references = [str(document.id), "/a/ü.txt", digest, digest.upper(), "ü.txt", "%"]
-    found = owner.db.of("ann").documents.named(owner.index.id, references)
+    found = owner.db.of("ann").sources.named(owner.index.id, references)
     assert found == {reference: [document.id] for reference in references[:4]}
     owner.db.of("ann").documents.trash([document.id])
-    assert owner.db.of("ann").documents.named(owner.index.id, references) == {}
+    assert owner.db.of("ann").sources.named(owner.index.id, references) == {}
 
 
 def test_a_new_version_takes_the_place_of_the_old_one_in_one_moment(owner: Owner) -> None:
@@ -85,10 +85,10 @@ def test_a_new_version_takes_the_place_of_the_old_one_in_one_moment(owner: Owner
         }
 
     assert found() == {old.id}
-    owner.db.of("ann").documents.supersede(new.id, [old.id])
+    owner.db.of("ann").sources.supersede(new.id, [old.id])
     assert found() == {new.id}
     assert owner.db.of("ann").documents.get(old.id).deleted_at is not None
     assert set(owner.db.of("ann").conversations.get(chat.id).document_ids) == {new.id, other}
     with pytest.raises(errors.NotFoundError):
-        owner.db.of("ann").documents.supersede(uuid.uuid4(), [new.id])
+        owner.db.of("ann").sources.supersede(uuid.uuid4(), [new.id])
     assert found() == {new.id}

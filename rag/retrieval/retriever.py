@@ -130,10 +130,10 @@ def _hit(
     vector_ranks: Mapping[uuid.UUID, int],
     lexical_ranks: Mapping[uuid.UUID, int],
 ) -> Hit:
-    """The chunk alone; `Pages` puts its surroundings around it."""
-    return Hit(
+    """The chunk alone; `Pages` puts its surroundings around it. Nothing here needs to be checked again."""
+    return Hit.model_construct(
         chunk=chunk,
-        passage=Passage(document_id=chunk.document_id, lines=chunk.lines),
+        passage=Passage.model_construct(document_id=chunk.document_id, lines=chunk.lines),
         document_name=document.name,
         mime_type=document.mime_type,
         title=document.title,

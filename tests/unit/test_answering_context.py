@@ -71,12 +71,12 @@ def test_a_source_is_cut_around_its_chunk(chunk: tuple[int, int], kept: tuple[in
     assert [line.number for line in source.lines] == [*range(kept[0], kept[1] + 1)]
 
 
-def test_a_source_is_cut_behind_its_chunk_where_the_line_before_is_too_long() -> None:
-    hit = sources.hit("\n".join(["word " * 500, *(f"line {number} of many" for number in range(10, 70))]))
+@pytest.mark.parametrize(("budget_tokens", "last"), [(90, 13), (91, 14)])
+def test_a_source_is_cut_behind_its_chunk_where_the_line_before_is_too_long(budget_tokens: int, last: int) -> None:
+    hit = sources.hit("\n".join(["word " * 500, *(f"line {number} of many, all as long" for number in range(10, 70))]))
     hit = hit.model_copy(update={"chunk": hit.chunk.model_copy(update={"lines": hit.passage.lines[1:2]})})
-    (source,) = build_context([hit], budget_tokens=100).sources
-    assert [line.number for line in source.lines] == [*range(2, 2 + len(source.lines))]
-    assert len(source.lines) > 2
+    (source,) = build_context([hit], budget_tokens=budget_tokens).sources
+    assert [line.number for line in source.lines] == [*range(2, last + 1)]
 
 
 def test_nothing_found_is_no_context() -> None:

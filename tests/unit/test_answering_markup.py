@@ -123,6 +123,11 @@ def test_a_quote_is_kept_whole_up_to_its_limit_however_it_comes(chars: int) -> N
     assert [len(quote.text) for quote in shown(raw, [*range(len(raw))])[1]] == [chars]
 
 
+def test_a_long_link_is_none_however_it_comes() -> None:
+    raw = f"See [it](https://example.org/{'a' * 1900}) now."
+    assert shown(raw, [*range(len(raw))])[0] == shown(raw)[0] == "See it now."
+
+
 def test_an_endless_quote_does_not_swallow_the_answer() -> None:
     text, _ = shown('Up <quote id="S1">' + "word " * 1000 + "End [S2].")
     assert text.endswith("End [S2].")

@@ -92,6 +92,7 @@ def test_a_declared_scale_decides_what_a_bare_figure_means() -> None:
         ("+12 + 30 = 42", ["12", "30"]),
         ("The share is 25 / 80 = 31.25 %.", ["25", "80"]),
         ("It grew by 514.4 / 496.0 - 1 = 3.7 %.", ["514.4", "496.0"]),
+        ("It is (5 + 4) / 3 - 1 = 2.", ["5", "4", "3"]),
         ("1.250 + 1.250 = 2.5", ["1.250"]),
         ("1.26 billion - 500 million = 0.8 billion", ["1.26 billion", "500 million"]),
         ("1.5 million / 3 = 500,000", ["1.5 million", "3"]),

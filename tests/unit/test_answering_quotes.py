@@ -151,6 +151,16 @@ def test_a_claim_is_aligned_with_one_sentence_or_two_neighbours_that_say_clearly
     assert MILL.slice(quote.span) == words
 
 
+@pytest.mark.parametrize(
+    "claim", ["It rose in spring and fell in autumn", "In autumn it fell, in spring it rose at last"]
+)
+def test_the_first_two_sentences_of_a_passage_are_neighbours_too(claim: str) -> None:
+    passage = QuotablePassage(sources.passage("It rose in spring. It fell in autumn at last."))
+    quote = passage.align(claim)
+    assert quote is not None
+    assert passage.slice(quote.span) == passage.text
+
+
 def test_a_number_says_more_than_two_words() -> None:
     parts = ("The harbour was opened in 1931.", (BlockKind.HEADING, "Today"), "The old crane lifts timber.")
     passage = QuotablePassage(sources.passage(*parts))
@@ -242,10 +252,10 @@ def test_numbers_are_looked_for_in_the_sentence_its_heading_and_its_neighbours(m
 
 
 def test_a_number_around_a_quote_has_the_scale_that_is_declared_there() -> None:
-    passage = QuotablePassage(sources.passage("Results in millions", (BlockKind.TABLE, "Item\t2022\nRevenue\t5,200")))
+    passage = QuotablePassage(sources.passage("Results in millions", (BlockKind.TABLE, "Item\t2022\nRevenue\t520")))
     quote = passage.find("Item 2022")
     assert quote is not None
-    assert [passage.slice(span) for span in passage.context_of(quote.span, ["5.2 billion"])] == ["Revenue\t5,200"]
+    assert [passage.slice(span) for span in passage.context_of(quote.span, ["0.52 billion"])] == ["Revenue\t520"]
 
 
 def test_an_empty_passage_supports_nothing() -> None:

@@ -49,7 +49,7 @@ class HitNode(schema.TextNode):
 
 _PLACE = ("document_id", "file_name", "mime_type", "page_number", "line_start", "line_end", "section")
 _UNSAID = tuple(key for key in _PLACE if key not in ("file_name", "page_number"))
-_BLANK = HitNode.model_construct()
+_BLANK = HitNode.model_construct()  # type: ignore[call-arg]  # each of its copies has a hit
 
 
 def to_hits(nodes: Iterable[schema.NodeWithScore]) -> tuple[Hit, ...]:

@@ -11,10 +11,15 @@ from rag.types import AnswerResponse, Citation, Highlight, Passage, Region
 
 
 class MarkedCopy(NamedTuple):
-    """Some pages of a document, by their numbers there, as a PDF of their own."""
+    """A PDF of the pages on which a document's `highlights` stand."""
 
-    page_numbers: tuple[int, ...]
+    highlights: tuple[Highlight, ...]
     content: bytes
+
+    @property
+    def page_numbers(self) -> tuple[int, ...]:
+        """Its pages, by their numbers in the document."""
+        return tuple(sorted({highlight.region.page_number for highlight in self.highlights}))
 
 
 class Pages:
@@ -44,8 +49,7 @@ class Pages:
         """
         rendition = self._workspace.files.local_path(document_id, "rendition")
         found = _highlights(response, document_id)
-        numbers = {highlight.region.page_number for highlight in found}
-        return MarkedCopy(tuple(sorted(numbers)), parsing.marked_copy(rendition, found))
+        return MarkedCopy(found, parsing.marked_copy(rendition, found))
 
     def locate(self, document_id: uuid.UUID, passage: Passage, start: int, end: int) -> tuple[Region, ...]:
         """The boxes of exactly the characters `passage.text[start:end]`.
@@ -59,14 +63,14 @@ class Pages:
         return parsing.locate(rendition, passage, start, end)
 
 
-def _highlights(response: AnswerResponse, document_id: uuid.UUID) -> list[Highlight]:
+def _highlights(response: AnswerResponse, document_id: uuid.UUID) -> tuple[Highlight, ...]:
     """What the answer quotes of the document; words quoted twice are marked once, with both notes."""
     notes: dict[Region, list[str]] = defaultdict(list)
     for label, (citation, hit) in zip(response.labels, response.cited, strict=True):
         if hit.passage.document_id == document_id:
             for region in citation.regions:
                 notes[region].append(_note(label, citation, response.sentences[citation.sentence].text))
-    return [Highlight(region=region, note="\n\n".join(own)) for region, own in notes.items()]
+    return tuple(Highlight(region=region, note="\n\n".join(own)) for region, own in notes.items())
 
 
 def _note(label: str, citation: Citation, sentence: str) -> str:

@@ -8,7 +8,7 @@ from rag import errors
 from rag.parsing.mupdf import display_matrix, from_display, open_pdf, pymupdf, readable, to_rect
 from rag.types import Highlight, Rect, Region
 
-QUOTE_COLOR = (1.0, 0.82, 0.1)
+QUOTE_COLOR = (1.0, 0.85, 0.3)
 OUTLINE_COLOR = (0.85, 0.35, 0.0)
 MAX_PIXELS = 40_000_000
 

@@ -1,11 +1,25 @@
-"""Pages of documents: their text, their pictures, and where words stand on them."""
+"""Pages of documents: their text, their pictures, where words stand on them, and copies with what an answer quotes."""
 
 import uuid
+from collections import defaultdict
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from rag import errors, parsing
 from rag.engine.workspace import Workspace
-from rag.types import Highlight, Passage, Region
+from rag.types import AnswerResponse, Citation, Highlight, Passage, Region
+
+
+class MarkedCopy(NamedTuple):
+    """A PDF of the pages on which a document's `highlights` stand."""
+
+    highlights: tuple[Highlight, ...]
+    content: bytes
+
+    @property
+    def page_numbers(self) -> tuple[int, ...]:
+        """Its pages, by their numbers in the document."""
+        return tuple(sorted({highlight.region.page_number for highlight in self.highlights}))
 
 
 class Pages:
@@ -27,10 +41,15 @@ class Pages:
         rendition = self._workspace.files.local_path(document_id, "rendition")
         return parsing.page_image(rendition, page_number, zoom=zoom, regions=regions)
 
-    def window(self, document_id: uuid.UUID, first: int, last: int, highlights: Sequence[Highlight] = ()) -> bytes:
-        """Pages `first` to `last` as a PDF with `highlights` burnt in."""
+    def marked(self, response: AnswerResponse, document_id: uuid.UUID) -> MarkedCopy:
+        """The pages on which `response` quotes the document, each quote lit, with its sentence and verdict as a note.
+
+        Raises:
+            errors.NotFoundError: it quotes nothing of this document, or the document is gone.
+        """
         rendition = self._workspace.files.local_path(document_id, "rendition")
-        return parsing.page_window(rendition, first=first, last=last, highlights=highlights)
+        found = _highlights(response, document_id)
+        return MarkedCopy(found, parsing.marked_copy(rendition, found))
 
     def locate(self, document_id: uuid.UUID, passage: Passage, start: int, end: int) -> tuple[Region, ...]:
         """The boxes of exactly the characters `passage.text[start:end]`.
@@ -42,3 +61,19 @@ class Pages:
         except errors.NotFoundError:
             return passage.regions_of(start, end)
         return parsing.locate(rendition, passage, start, end)
+
+
+def _highlights(response: AnswerResponse, document_id: uuid.UUID) -> tuple[Highlight, ...]:
+    """What the answer quotes of the document; words quoted twice are marked once, with both notes."""
+    notes: dict[Region, list[str]] = defaultdict(list)
+    for label, (citation, hit) in zip(response.labels, response.cited, strict=True):
+        if hit.passage.document_id == document_id:
+            for region in citation.regions:
+                notes[region].append(_note(label, citation, response.sentences[citation.sentence].text))
+    return tuple(Highlight(region=region, note="\n\n".join(own)) for region, own in notes.items())
+
+
+def _note(label: str, citation: Citation, sentence: str) -> str:
+    numbers = ", ".join(citation.unsupported_numbers)
+    warning = f"\nNot in the quoted words: {numbers}" if numbers else ""
+    return f"{label} · {citation.verdict.value}\n{sentence}{warning}"

@@ -4,17 +4,17 @@ from rag.parsing.document import parse_rendition
 from rag.parsing.filetype import MIME_TYPE_BY_SUFFIX, detect_mime_type
 from rag.parsing.quotes import locate
 from rag.parsing.reading import decrypt, needs_password, read_file
-from rag.parsing.viewing import page_image, page_size, page_window
+from rag.parsing.viewing import marked_copy, page_image, page_size
 
 __all__ = [
     "MIME_TYPE_BY_SUFFIX",
     "decrypt",
     "detect_mime_type",
     "locate",
+    "marked_copy",
     "needs_password",
     "page_image",
     "page_size",
-    "page_window",
     "parse_rendition",
     "read_file",
 ]

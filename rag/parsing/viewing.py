@@ -1,4 +1,4 @@
-"""What is shown of a rendition: a page as a picture, a few pages as a PDF of their own."""
+"""What is shown of a rendition: a page as a picture, marked pages as a PDF of their own."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,12 +8,8 @@ from rag import errors
 from rag.parsing.mupdf import display_matrix, from_display, open_pdf, pymupdf, readable, to_rect
 from rag.types import Highlight, Rect, Region
 
-QUOTE_COLOR = (1.0, 0.82, 0.1)
-ACTIVE_COLOR = (1.0, 0.6, 0.1)
-PASSAGE_COLOR = (1.0, 0.96, 0.7)
+QUOTE_COLOR = (1.0, 0.85, 0.3)
 OUTLINE_COLOR = (0.85, 0.35, 0.0)
-ROUND_END = 0.15
-"""MuPDF draws the ends of a highlight as arcs this deep, in heights of the line."""
 MAX_PIXELS = 40_000_000
 
 
@@ -46,24 +42,27 @@ def page_image(rendition: Path, page_number: int, *, zoom: float = 1.0, regions:
     return image
 
 
-def page_window(rendition: Path, *, first: int, last: int, highlights: Sequence[Highlight] = ()) -> bytes:
-    """A PDF of the pages `first` to `last` (from 1, `last` clipped) with `highlights` as its annotations.
+def marked_copy(rendition: Path, highlights: Sequence[Highlight]) -> bytes:
+    """A PDF of the pages that `highlights` stand on, with these as annotations and a bookmark for each page.
 
-    Highlights name pages of the rendition; those outside the window are left out. Pages keep size and rotation.
+    Pages keep their order, size and rotation. Links are left out, since they lead to pages that are.
 
     Raises:
-        errors.NotFoundError: there is no such file or page.
+        errors.NotFoundError: there is no such file or page, or nothing is to be marked.
         errors.UnreadableFileError: a page cannot be copied.
     """
-    with open_pdf(rendition) as document, readable(rendition.name), pymupdf.open() as window:
-        last = min(last, document.page_count)
-        if not 1 <= first <= last:
-            raise errors.NotFoundError(f"There is no page {first}: the document has {document.page_count} pages.")
-        window.insert_pdf(document, from_page=first - 1, to_page=last - 1, links=False, final=True)
-        for highlight in sorted(highlights, key=_layer):
-            if first <= highlight.page_number <= last:
-                _light(window[highlight.page_number - first], highlight)
-        content: bytes = window.tobytes(deflate=False, garbage=0)
+    numbers = sorted({highlight.region.page_number for highlight in highlights})
+    if not numbers:
+        raise errors.NotFoundError("Nothing of this document is to be marked.")
+    with open_pdf(rendition) as document, readable(rendition.name), pymupdf.open() as copy:
+        for number in numbers:
+            index = _page(document, number).number
+            copy.insert_pdf(document, from_page=index, to_page=index, links=False, final=number == numbers[-1])
+        for highlight in highlights:
+            _mark(copy[numbers.index(highlight.region.page_number)], highlight)
+        total = document.page_count
+        copy.set_toc([[1, f"Page {number} of {total}", place] for place, number in enumerate(numbers, start=1)])
+        content: bytes = copy.tobytes(garbage=1, deflate=True)
     return content
 
 
@@ -73,20 +72,12 @@ def _page(document: Any, number: int) -> Any:
     return document[number - 1]
 
 
-def _layer(highlight: Highlight) -> tuple[bool, bool]:
-    """Passages lie under quotes, and the active quote on top."""
-    return highlight.kind == "quote", highlight.active
-
-
-def _light(page: Any, highlight: Highlight) -> None:
-    color = PASSAGE_COLOR
-    if highlight.kind == "quote":
-        color = ACTIVE_COLOR if highlight.active else QUOTE_COLOR
-    quads = [_quad(page, rect) for rect in highlight.rects if rect.x1 > rect.x0 and rect.y1 > rect.y0]
+def _mark(page: Any, highlight: Highlight) -> None:
+    quads = [_quad(page, rect) for rect in highlight.region.rects if rect.x1 > rect.x0 and rect.y1 > rect.y0]
     if quads:
         annotation = page.add_highlight_annot(quads)
-        annotation.set_colors(stroke=color)
-        annotation.set_info(title="Pagelight")
+        annotation.set_colors(stroke=QUOTE_COLOR)
+        annotation.set_info(title="Pagelight", content=highlight.note)
         annotation.update()
 
 
@@ -96,13 +87,9 @@ def _outline(page: Any, rects: Sequence[Rect]) -> None:
 
 
 def _quad(page: Any, rect: Rect) -> Any:
-    """A displayed box as the four corners of text on the unrotated page; drawn, its ends bulge by the inset."""
+    """A displayed box as the four corners of text on the unrotated page; higher than wide, its text runs upwards."""
     x0, y0, x1, y1 = rect
-    if y1 - y0 > x1 - x0:  # text that runs upwards: its ends are at the top and bottom
-        inset = ROUND_END * (x1 - x0)
-        quad = pymupdf.Quad((x0, y1 - inset), (x0, y0 + inset), (x1, y1 - inset), (x1, y0 + inset))
-    else:
-        inset = ROUND_END * (y1 - y0)
-        quad = pymupdf.Rect(x0 + inset, y0, x1 - inset, y1).quad
+    upwards = y1 - y0 > x1 - x0
+    quad = pymupdf.Quad((x0, y1), (x0, y0), (x1, y1), (x1, y0)) if upwards else pymupdf.Rect(rect).quad
     matrix = display_matrix(page)
     return quad if matrix is None else quad * ~matrix

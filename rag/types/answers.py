@@ -1,6 +1,7 @@
 """Questions, answers and their citations; conversations."""
 
 import datetime as dt
+import string
 import uuid
 from collections.abc import Mapping
 from enum import StrEnum
@@ -135,6 +136,15 @@ class AnswerResponse(Model):
     def cited(self) -> tuple[tuple[Citation, Hit], ...]:
         """Each citation with the hit that it cites."""
         return tuple((citation, self.sources[citation.citation_id]) for citation in self.citations)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """A name for each citation: its id, and a letter when several quotes come from the same source: S1a, S1b."""
+        ids = [citation.citation_id for citation in self.citations]
+        return tuple(
+            f"{own}{string.ascii_lowercase[ids[:i].count(own) % 26]}" if ids.count(own) > 1 else own
+            for i, own in enumerate(ids)
+        )
 
 
 class AnswerToken(Model):

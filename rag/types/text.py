@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import pydantic
 from pydantic import alias_generators
@@ -83,12 +83,10 @@ class Region(Model):
 
 
 class Highlight(Model):
-    """Boxes to light on a page: a quote brightly, the passage around it softly; `active` marks the one clicked on."""
+    """Words to mark on a page of a copy, and the note that whoever points at them reads."""
 
-    page_number: int
-    rects: tuple[Rect, ...]
-    kind: Literal["quote", "passage"] = "quote"
-    active: bool = False
+    region: Region
+    note: str
 
 
 class BlockKind(StrEnum):

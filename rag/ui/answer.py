@@ -3,7 +3,6 @@
 import functools
 import html
 import re
-import string
 import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -62,7 +61,6 @@ def _component() -> ComponentRenderer:
 
 def answer_html(response: AnswerResponse) -> str:
     """The answer as safe HTML; each mark that has a citation is a button with the citation's number."""
-    names = labels(response)
 
     def button(match: re.Match[str]) -> str | None:
         number = _citation_at(response, match[1], match.start())
@@ -71,18 +69,11 @@ def answer_html(response: AnswerResponse) -> str:
         citation = response.citations[number]
         tone = "doubtful" if citation.unsupported_numbers else citation.verdict.value
         title = html.escape(citation.quote or explanation(citation))
-        return f'<button class="chip {tone}" data-citation="{number}" title="{title}">{names[number]}</button>'
+        return (
+            f'<button class="chip {tone}" data-citation="{number}" title="{title}">{response.labels[number]}</button>'
+        )
 
     return render(response.answer, button, MARK)
-
-
-def labels(response: AnswerResponse) -> list[str]:
-    """A name for each citation: its id, and a letter when several quotes come from the same source: S1a, S1b."""
-    ids = [citation.citation_id for citation in response.citations]
-    return [
-        f"{own}{string.ascii_lowercase[ids[:i].count(own) % 26]}" if ids.count(own) > 1 else own
-        for i, own in enumerate(ids)
-    ]
 
 
 def _citation_at(response: AnswerResponse, citation_id: str, position: int) -> int | None:
@@ -98,7 +89,7 @@ def marks(response: AnswerResponse) -> list[tuple[uuid.UUID, Mark]]:
     if response.status == "ok":
         return [
             (hit.passage.document_id, Mark.of_citation(citation, hit, label))
-            for label, (citation, hit) in zip(labels(response), response.cited, strict=True)
+            for label, (citation, hit) in zip(response.labels, response.cited, strict=True)
         ]
     return [(hit.passage.document_id, Mark.of_hit(hit, f"P{i + 1}")) for i, hit in enumerate(response.nearest)]
 
@@ -108,7 +99,7 @@ def sources(response: AnswerResponse) -> list[dict[str, Any]]:
     if response.status == "ok":
         return [
             _cited(number, label, *cited)
-            for number, (label, cited) in enumerate(zip(labels(response), response.cited, strict=True))
+            for number, (label, cited) in enumerate(zip(response.labels, response.cited, strict=True))
         ]
     return [_nearest(number, hit) for number, hit in enumerate(response.nearest)]
 

@@ -23,6 +23,7 @@ from rag.types import (
 from rag.ui import session
 from rag.ui.answer import marks, show_answer
 from rag.ui.frame import door, empty
+from rag.ui.marked import offer_copy
 from rag.ui.text import plain, plural, render
 from rag.ui.viewer import Mark, show_pdf
 
@@ -237,6 +238,7 @@ def _show_message(message: ChatMessage) -> None:
         if viewing and viewing.message_id == message.id and viewing.active is not None:
             lit = viewing.numbers[viewing.active]
         show_answer(message.response, message.id, lit=lit, on_cite=partial(_cite, message))
+        offer_copy(message.response, message.id)
 
 
 def _cite(message: ChatMessage, number: int) -> None:

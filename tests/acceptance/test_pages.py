@@ -1,5 +1,6 @@
 """The app's pages, run without a browser over the real engine; how they look and click is tested in `tests/e2e`."""
 
+import base64
 import json
 import time
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from rag.engine import RAGEngine
+from rag.parsing.mupdf import pymupdf
 from rag.types import Document
 from rag.ui import session
 from tests import pdfs
@@ -19,6 +21,7 @@ APP = Path(__file__).parents[2] / "app.py"
 PATIENCE_SECONDS = 60
 
 MINUTES = pdfs.plain()
+BUDGETS = {"committee": 3.2, "council": 4.1}
 
 pytestmark = pytest.mark.usefixtures("settings")
 
@@ -103,6 +106,34 @@ def test_answer_cites_and_lights_its_words(app: AppTest, engine: RAGEngine) -> N
     assert quote["rects"][0] == pytest.approx(line[:4], abs=2)
 
 
+def test_marked_copy_of_what_is_quoted_is_previewed(app: AppTest, engine: RAGEngine) -> None:
+    said = {f"{name}.pdf": f"The {name} approved the budget of {sum_} million euros." for name, sum_ in BUDGETS.items()}
+    for name, sentence in said.items():
+        add(engine, name, pdfs.plain((sentence,)))
+    app.run()
+    answered(app, "Which budgets were approved?")
+    assert not app.get("component_instance")
+    (button,) = [button for button in app.button if button.label == "Marked copy"]
+    button.click().run()
+    (chooser,) = app.selectbox
+    assert set(chooser.options) == set(said)
+    arguments = previewed(app)
+    assert arguments["annotations"][0]["page"] == arguments["scroll_to_annotation"] == 1
+    with pymupdf.open(stream=base64.b64decode(arguments["binary"])) as copy:
+        page = copy[0]
+        (note,) = [annotation.info["content"] for annotation in page.annots()]
+    assert note.partition(" · ")[2] == f"verified\n{said[chooser.options[0]]}"
+    assert f"{chooser.options[0]} · page 1" in texts(app)
+    assert not app.exception
+
+
+def previewed(app: AppTest) -> dict[str, Any]:
+    """What the preview was given."""
+    (preview,) = app.get("component_instance")
+    arguments: dict[str, Any] = json.loads(preview.proto.json_args)
+    return arguments
+
+
 def test_conversation_is_kept_and_opened_again(app: AppTest, engine: RAGEngine) -> None:
     add(engine)
     app.run()
@@ -134,6 +165,7 @@ def test_question_without_an_answer_offers_the_nearest_passages(app: AppTest, en
     answer = answered(app, "Which enzyme phosphorylates glucose in the liver?")
     assert answer["insufficient"]
     assert 'data-citation="' not in answer["html"]
+    assert "Marked copy" not in [button.label for button in app.button]
 
 
 def test_failing_model_is_named_and_can_be_asked_again(

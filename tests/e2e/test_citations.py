@@ -1,10 +1,12 @@
 """Upload, ask, click a citation: the light lies on the very words."""
 
 import functools
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from rag.parsing.mupdf import pymupdf
 from rag.types import Rect
 from tests.e2e import steps
 from tests.e2e.conftest import visit
@@ -13,6 +15,11 @@ from tests.e2e.papers import Paper, all_papers
 NEAR_PT = 2.0
 LINE_SLACK_PT = 6.0
 """How far a line's box reaches above and below its ink: room for the tallest and deepest letters."""
+PIXELS = """(canvas, places) => places.map(([x, y]) => {
+    const pen = canvas.getContext("2d");
+    return [...pen.getImageData(Math.round(x * canvas.width), Math.round(y * canvas.height), 1, 1).data].slice(0, 3);
+})"""
+"""The colours of a canvas at places that are given as parts of its width and height."""
 
 
 @pytest.fixture(scope="module")
@@ -48,3 +55,29 @@ def test_clicked_citation_lights_the_words(page: Page, papers: dict[str, Paper],
     assert -NEAR_PT <= light.y1 - words.y1 <= LINE_SLACK_PT
     page.locator(f'.page[data-page="{number}"]').locator(".mark.quote").first.scroll_into_view_if_needed()
     assert page.get_by_label("Page", exact=True).input_value() == str(number)
+
+
+@pytest.mark.parametrize("name", ["plain.pdf", "rotated.pdf", "cropped.pdf"])
+def test_marked_copy_is_drawn_with_its_highlights_and_downloaded(
+    page: Page, papers: dict[str, Paper], name: str, tmp_path: Path
+) -> None:
+    paper = papers[name]
+    steps.ask(page, paper.question)
+    page.get_by_role("button", name="Marked copy").click()
+    dialog = page.get_by_role("dialog")
+    canvas = dialog.frame_locator("iframe").locator("#canvas_page_1")
+    canvas.wait_for()
+    with page.expect_download() as download:
+        dialog.get_by_role("button", name="Download").click()
+    assert download.value.suggested_filename == f"{Path(name).stem} – marked.pdf"
+    download.value.save_as(tmp_path / name)
+    with pymupdf.open(tmp_path / name) as copy:
+        sheet = copy[0]
+        size = sheet.rect
+        assert any(paper.sentence in annotation.info["content"] for annotation in sheet.annots())
+    ((_, box),) = paper.boxes()
+    middle = (box.y0 + box.y1) / 2
+    inside = [(box.x0 + NEAR_PT, box.y0 + NEAR_PT), (box.x1 - NEAR_PT, box.y1 - NEAR_PT)]
+    outside = [(box.x0 - 2 * NEAR_PT, middle), (box.x1 + 2 * NEAR_PT, middle)]
+    colours = canvas.evaluate(PIXELS, [(x / size.width, y / size.height) for x, y in inside + outside])
+    assert [blue < 128 < red for red, _, blue in colours] == [True, True, False, False], colours

@@ -11,13 +11,14 @@ from rag import errors
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.parsing.mupdf import pymupdf
-from rag.types import BlockKind, DocumentStatus, EmbeddingSpace, Rect, TextBlock
+from rag.types import BlockKind, DocumentStatus, EmbeddingSpace, Rect, TextBlock, Verdict
 from tests import pdfs
 
 FACTS = {
     "harbour.pdf": "The harbour of Lindmark handled 4,812 ships in 2019.\nIts crane lifts 95 tonnes.",
     "orchard.pdf": "The orchard grows eleven kinds of pears.\nHarvest begins in the last week of August.",
 }
+HARVEST = "Harvest begins in the last week of August."
 
 
 @pytest.fixture
@@ -80,6 +81,39 @@ def test_an_answer_quotes_and_lights_the_very_words(engine: RAGEngine) -> None:
         (expected,) = document[region.page_number - 1].search_for(citation.quote)
     (rect,) = region.rects
     assert tuple(rect) == pytest.approx(tuple(expected), abs=2.0)
+
+
+def test_a_marked_copy_has_each_quote_with_its_sentence_and_verdict(
+    engine: RAGEngine, library: dict[str, uuid.UUID]
+) -> None:
+    response = engine.answer({"question": "When does the harvest of pears begin?"})
+    (quoted,) = [citation for citation in response.citations if citation.quote == HARVEST]
+    copy = engine.pages.marked(response, library["orchard.pdf"])
+    assert copy.page_numbers == (1,)
+    with pymupdf.open(stream=copy.content) as document:
+        page = document[0]
+        (place,) = page.search_for(HARVEST)
+        annotations = {annotation.info["content"]: annotation.vertices for annotation in page.annots()}
+    (note,) = [note for note in annotations if HARVEST in note]
+    assert note == f"{response.labels[response.citations.index(quoted)]} · verified\n{HARVEST}"
+    assert tuple(pymupdf.Quad(annotations[note]).rect) == pytest.approx(tuple(place), abs=2.0)
+
+
+def test_words_quoted_twice_are_marked_once_with_both_notes(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
+    response = engine.answer({"question": "When does the harvest of pears begin?"})
+    (quoted,) = [citation for citation in response.citations if citation.quote == HARVEST]
+    doubtful = quoted.model_copy(update={"verdict": Verdict.UNVERIFIED, "unsupported_numbers": ("12",)})
+    twice = response.model_copy(update={"citations": (quoted, doubtful)})
+    with pymupdf.open(stream=engine.pages.marked(twice, library["orchard.pdf"]).content) as document:
+        page = document[0]
+        (annotation,) = page.annots()
+        first, second = annotation.info["content"].split("\n\n")
+    label = quoted.citation_id
+    assert first == f"{label}a · verified\n{HARVEST}"
+    assert second == f"{label}b · unverified\n{HARVEST}\nNot in the quoted words: 12"
+    unquoted = response.model_copy(update={"citations": ()})
+    with pytest.raises(errors.NotFoundError):
+        engine.pages.marked(unquoted, library["orchard.pdf"])
 
 
 def test_trash_hides_and_restore_brings_back(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
@@ -191,6 +225,8 @@ def test_another_user_sees_and_changes_nothing(engine: RAGEngine, library: dict[
         other.documents.unlock(ids[0], "password")
     with pytest.raises(errors.NotFoundError):
         other.pages.image(ids[0], 1)
+    with pytest.raises(errors.NotFoundError):
+        other.pages.marked(engine.answer({"question": "How many ships?"}), library["harbour.pdf"])
     assert len(engine.documents.list()) == 2
 
 

@@ -125,33 +125,60 @@ def test_boxes_merge_by_line_and_keep_cells_apart() -> None:
 
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])
 @pytest.mark.parametrize("unit", [1, 2])
-def test_a_highlight_in_a_window_covers_the_quote_exactly(tmp_path: Path, rotation: int, unit: int) -> None:
-    path = saved(tmp_path, pdfs.turned(rotation, crop=(40, 30, 560, 560), user_unit=unit))
+@pytest.mark.parametrize("crop", [None, (40, 30, 560, 560)])
+def test_a_marked_copy_highlights_exactly_the_quote(
+    tmp_path: Path, rotation: int, unit: int, crop: tuple[float, float, float, float] | None
+) -> None:
+    path = saved(tmp_path, pdfs.turned(rotation, crop=crop, user_unit=unit))
     (region,) = locate(path, QUOTE)
-    highlight = Highlight(page_number=1, rects=region.rects, active=True)
-    window = saved(tmp_path / "..", parsing.page_window(path, first=1, last=1, highlights=[highlight]))
-    assert orange_box(window) == pytest.approx(region.rects[0], abs=1.5)
+    copy = tmp_path / "copy.pdf"
+    copy.write_bytes(parsing.marked_copy(path, [Highlight(region=region, note="S1 · verified")]))
+    assert yellow_box(copy) == pytest.approx(region.rects[0], abs=3.5 * unit)  # its ends are drawn round
+    with pymupdf.open(copy) as document:
+        (annotation,) = document.xref_get_key(document[0].xref, "Annots")[1].strip("[]").split(" 0 R")[:-1]
+        keys = {key: document.xref_get_key(int(annotation), key)[1] for key in ("Subtype", "Contents", "QuadPoints")}
+    assert (keys["Subtype"], keys["Contents"]) == ("/Highlight", "S1 · verified")
+    assert bounds(keys["QuadPoints"]) == pytest.approx(in_file(QUOTE, pdfs.turned(rotation)), abs=0.5)
 
 
-def orange_box(path: Path) -> tuple[float, float, float, float]:
-    """The bounds of the pixels in the colour of an active quote, a pixel being a point."""
+def bounds(quad: str) -> tuple[float, ...]:
+    """The box around the points of a quad as a file has it."""
+    numbers = [float(number) for number in quad.strip("[]").split()]
+    xs, ys = numbers[::2], numbers[1::2]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def in_file(quote: str, content: bytes) -> tuple[float, ...]:
+    """Where words stand in a file's own coordinates: from the lower left, whatever is displayed, turned or scaled."""
+    with pymupdf.open(stream=content) as document:
+        page = document[0]
+        (found,) = page.search_for(quote)
+        height = page.mediabox.height
+    return found.x0, height - found.y1, found.x1, height - found.y0
+
+
+def yellow_box(path: Path) -> tuple[float, float, float, float]:
+    """The bounds of the pixels in the colour of a highlight, a pixel being a point."""
     picture = pymupdf.Pixmap(parsing.page_image(path, 1, zoom=1))
     pixels = np.frombuffer(picture.samples, dtype=np.uint8).reshape(picture.height, picture.width, 3)
     ys, xs = np.nonzero((pixels[..., 0] > 230) & (pixels[..., 2] < 120))
     return float(xs.min()), float(ys.min()), float(xs.max() + 1), float(ys.max() + 1)
 
 
-def test_a_window_has_the_pages_asked_for_with_their_own_highlights(tmp_path: Path) -> None:
+def test_a_marked_copy_has_the_marked_pages_alone_each_named_by_its_bookmark(tmp_path: Path) -> None:
     path = saved(tmp_path, pdfs.pages(9))
-    rects = (Rect(72, 90, 200, 104),)
-    highlights = [Highlight(page_number=n, rects=rects, kind="passage") for n in (2, 5, 6)]
-    with pymupdf.open(stream=parsing.page_window(path, first=4, last=6, highlights=highlights)) as window:
-        assert [page.get_text().split("\n")[0] for page in window] == [
-            f"Page {n} speaks of topic number {n}." for n in (4, 5, 6)
+    regions = [Region(page_number=n, rects=(Rect(72, top, 200, top + 14),)) for n, top in ((6, 90), (2, 90), (6, 120))]
+    highlights = [Highlight(region=region, note=f"S{n}") for n, region in enumerate(regions, start=1)]
+    with pymupdf.open(stream=parsing.marked_copy(path, highlights)) as copy:
+        assert [page.get_text().split("\n")[0] for page in copy] == [
+            f"Page {n} speaks of topic number {n}." for n in (2, 6)
         ]
-        assert [len(list(page.annots())) for page in window] == [0, 1, 1]
-    with pytest.raises(errors.NotFoundError, match="9 pages"):
-        parsing.page_window(path, first=10, last=12)
+        assert [[annotation.info["content"] for annotation in page.annots()] for page in copy] == [["S2"], ["S1", "S3"]]
+        assert copy.get_toc() == [[1, "Page 2 of 9", 1], [1, "Page 6 of 9", 2]]
+    missing = Highlight(region=Region(page_number=10, rects=()), note="")
+    for highlights in ([missing], []):
+        with pytest.raises(errors.NotFoundError):
+            parsing.marked_copy(path, highlights)
 
 
 def test_pictures_of_pages(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_each_mark_opens_the_citation_of_its_own_sentence() -> None:
 
 
 def test_quotes_of_the_same_source_have_names_of_their_own() -> None:
-    assert answer.labels(response(citation(0, 0), citation(3, 1), citation(1, 1, id_="S2"))) == ["S1a", "S1b", "S2"]
+    assert response(citation(0, 0), citation(3, 1), citation(1, 1, id_="S2")).labels == ("S1a", "S1b", "S2")
 
 
 def test_mark_without_a_citation_stays_text() -> None:

@@ -213,6 +213,19 @@ def test_an_engine_that_cannot_be_opened_is_a_runtime_error(tmp_path: Path) -> N
         engine.query("anything")
 
 
+def test_chunks_of_the_same_page_are_results_of_their_own(engine: RAGEngine) -> None:
+    document = engine.documents.add(b"Notes of an inspection.", "notes.txt", enqueue=False)
+    sentence = "The harbour was inspected, and its crane passed the test. "
+    blocks = [
+        TextBlock(page_number=page, bbox=Rect(0, 0, 9, 9), line_start=line, line_end=line, text=sentence * 20)
+        for line, page in enumerate((1, 1, 1, 2, 2, 2), start=1)
+    ]
+    assert engine.index_document(document.id, blocks).chunk_count == 6
+    results = engine.query("Was the crane of the harbour inspected?")
+    assert len(results) == len({result.chunk.metadata["chunk_id"] for result in results}) == 5
+    assert {result.chunk.metadata["page_number"] for result in results} == {1, 2}
+
+
 def test_nothing_is_found_before_anything_is_taken_in(engine: RAGEngine) -> None:
     assert engine.query("What is Python?") == []
 

@@ -30,4 +30,4 @@ def in_words(found: Iterable[Mapping[str, Any]]) -> str:
 def _message(item: Mapping[str, Any]) -> str:
     if item["type"] == "string_pattern_mismatch":
         return FORMS.get(item["ctx"]["pattern"], OTHER_FORM)
-    return str(item["msg"])
+    return str(item["msg"]).removeprefix("Value error, ")

@@ -123,6 +123,9 @@ CASES |= {
     "documents.named": lambda w, user: w.db.of(user).documents.named(
         w.owner.index.id, [str(w.document.id), SOURCE, hashlib.sha256(SOURCE.encode()).hexdigest()]
     ),
+    "documents.meant": lambda w, user: w.db.of(user).documents.meant(
+        w.owner.index.id, [str(w.document.id), SOURCE, "secret.pdf"]
+    ),
     "documents.supersede": lambda w, user: w.db.of(user).documents.supersede(w.trashed.id, [w.document.id]),
     "documents.update_progress": lambda w, user: w.db.of(user).documents.update_progress(
         w.document.id, DocumentStatus.PARSING, 1, 2

@@ -9,6 +9,7 @@ from llama_index.core.embeddings import MockEmbedding
 
 from rag import errors
 from rag.config import load_config
+from rag.contract import AnswerBody
 from rag.engine import RAGEngine
 from rag.parsing.mupdf import pymupdf
 from rag.types import BlockKind, DocumentStatus, EmbeddingSpace, Rect, TextBlock
@@ -156,6 +157,32 @@ def test_blocks_of_the_caller_replace_what_was_parsed(engine: RAGEngine, library
     best = engine.search({"query": "zeppelins"}).results[0]
     assert best.passage.text == "Zeppelins moor at the mast."
     assert best.passage.regions[0].rects == (box,)
+
+
+@pytest.mark.parametrize("blocks", [[], ["", " \n\t"]])
+def test_blocks_without_text_are_refused_and_take_no_ones_place(
+    engine: RAGEngine, library: dict[str, uuid.UUID], blocks: list[str]
+) -> None:
+    before = engine.documents.get(library["harbour.pdf"])
+    empty = [TextBlock(page_number=1, bbox=Rect(0, 0, 9, 9), line_start=1, line_end=1, text=text) for text in blocks]
+    with pytest.raises(errors.ValidationError, match="no text"):
+        engine.index_document(library["harbour.pdf"], empty)
+    assert engine.documents.get(library["harbour.pdf"]) == before
+    assert names(engine, "ships in the harbour")[0] == "harbour.pdf"
+
+
+def test_a_block_keeps_the_lines_that_it_names(engine: RAGEngine) -> None:
+    document = engine.documents.add(pdfs.plain(["Nothing of this is read."]), "own.pdf", enqueue=False)
+    text = "The mill of Lindmark grinds 40 tonnes of rye a day."
+    block = TextBlock(page_number=1, bbox=Rect(72, 60, 300, 75), line_start=1, line_end=2, text=text)
+    engine.index_document(document.id, [block])
+    (chunk,) = engine.chunks.list(document.id)
+    assert (chunk.text, chunk.line_start, chunk.line_end) == (text, 1, 2)
+    (found,) = engine.query("How much rye does the mill grind?")
+    assert (found.chunk.metadata["line_start"], found.chunk.metadata["line_end"]) == (1, 2)
+    answered = AnswerBody.of(engine.answer("How much rye does the mill grind?"))
+    assert [(citation.line_start, citation.line_end) for citation in answered.citations] == [(1, 2)]
+    assert engine.collections.validate({"test_queries": ["rye"]}).validation_results[0].metadata_correct
 
 
 def test_another_embedding_model_is_refused_with_the_word(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:

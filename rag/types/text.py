@@ -8,6 +8,8 @@ from typing import Any, Literal, NamedTuple, get_args
 import pydantic
 from pydantic import alias_generators
 
+from rag.types.problems import refusal
+
 
 class Model(pydantic.BaseModel):
     """Base of all models: frozen, closed, camelCase aliases."""
@@ -21,7 +23,21 @@ class Model(pydantic.BaseModel):
     )
 
 
-class Input(Model):
+class Asked(pydantic.BaseModel):
+    """Raises our error where a caller makes it from wrong values; where pydantic makes it, the door has the words."""
+
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+            return
+        except pydantic.ValidationError as error:
+            refused = refusal(error)
+        raise refused
+
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # else pydantic calls it in validation, too
+
+
+class Input(Asked, Model):
     """Base of what callers send."""
 
     @pydantic.model_validator(mode="before")

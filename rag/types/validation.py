@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal
 import pydantic
 
 from rag.types.documents import DEFAULT_INDEX
-from rag.types.requests import NAME, TEXT, StorableText
-from rag.types.text import keep_kinds_apart
+from rag.types.patterns import NAME, TEXT
+from rag.types.requests import StorableText
+from rag.types.text import Asked, keep_kinds_apart
 
 DEFAULT_QUERY_MODEL = "embed-english-v3.0"
 """What callers of such an interface name when they have no wish: the collection's own model."""
@@ -23,7 +24,7 @@ class Plain(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
-class PlainInput(Plain):
+class PlainInput(Asked, Plain):
     """Base of those that callers send."""
 
     @pydantic.model_validator(mode="before")

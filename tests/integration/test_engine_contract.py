@@ -10,7 +10,7 @@ import pytest
 from rag import errors
 from rag.config import Config, load_config
 from rag.engine import RAGEngine
-from rag.types import Rect, TextBlock
+from rag.types import AnswerRequest, Rect, RetrieveRequest, SearchRequest, TextBlock
 from tests import pdfs
 
 Create = Callable[[str, str], str]
@@ -205,6 +205,27 @@ def test_nothing_given_is_an_error_that_names_the_field(engine: RAGEngine) -> No
     for text in ("", "ab", "  a  "):
         with pytest.raises(ValueError, match="query_text"):
             engine.query(text)
+
+
+@pytest.mark.parametrize("text", ["   ", " \n\u00a0", "x" * 5000, "zero\x00byte"])
+def test_a_query_that_is_blank_or_too_long_is_refused_at_every_door_of_python(engine: RAGEngine, text: str) -> None:
+    doors: list[Callable[[], object]] = [
+        lambda: engine.query(text),
+        lambda: engine.search({"query": text}),
+        lambda: engine.search(SearchRequest(query=text)),
+        lambda: engine.answer(text),
+        lambda: engine.answer({"question": text}),
+        lambda: engine.answer(AnswerRequest(question=text)),
+        lambda: engine.questions.explain({"query": text}, "passage"),
+        lambda: engine.chats.ask(engine.chats.start("Chat").id, text),
+        lambda: engine.collections.retrieve({"query": text}),
+        lambda: engine.collections.retrieve(RetrieveRequest(query=text)),
+        lambda: engine.collections.validate({"test_queries": [text]}),
+    ]
+    for door in doors:
+        with pytest.raises(errors.ValidationError, match=r"query|queries|question") as caught:
+            door()
+        assert "^" not in caught.value.message
 
 
 def test_an_engine_that_cannot_be_opened_is_a_runtime_error(tmp_path: Path) -> None:

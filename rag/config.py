@@ -14,6 +14,7 @@ import pydantic_settings
 
 from rag import errors
 from rag.types import ChunkingOptions, ParsingConfig
+from rag.types.problems import problems_of
 
 SYSTEM_DATA_DIR = Path("/var/lib/pagelight")
 """Default data folder of root: the embedded database then runs as an unprivileged user, who must be able to enter."""
@@ -123,7 +124,7 @@ def load_config(**overrides: object) -> Config:
     try:
         return Config(**overrides)  # type: ignore[arg-type]  # validated by pydantic right here
     except pydantic.ValidationError as error:
-        problems = [f"{'.'.join(map(str, item['loc'])).upper()}: {item['msg']}" for item in error.errors()]
+        problems = [f"{found['field'].upper()}: {found['message']}" for found in problems_of(error.errors())]
         raise errors.ConfigError(
             "Settings are wrong: " + "; ".join(problems) + ". Correct them in the environment or in .env.",
             details={"problems": problems},

@@ -70,7 +70,7 @@ def _place(hit: Hit, lines: Sequence[Line]) -> dict[str, Any]:
         "page": None if is_slide else number,
         "slide": number if is_slide else None,
         "line_start": lines[0].number,
-        "line_end": lines[-1].number,
+        "line_end": lines[-1].end,
         "score": hit.final_score,
         "vector_score": hit.vector_score,
         "lexical_score": hit.lexical_score,

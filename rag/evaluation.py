@@ -17,7 +17,8 @@ import pydantic
 from pydantic import alias_generators
 
 from rag import errors
-from rag.types import DEFAULT_INDEX, Hit, IndexName, Input, OnProgress, RetrievalOptions, ignore_progress
+from rag.types import DEFAULT_INDEX, TEXT, Hit, IndexName, Input, OnProgress, RetrievalOptions, ignore_progress
+from rag.types.problems import in_words
 
 _TOKEN = re.compile(r"\w+")
 
@@ -45,7 +46,7 @@ class Question(pydantic.BaseModel):
     )
 
     id: Annotated[QuestionId, pydantic.Field(min_length=1, max_length=200)]
-    question: str = pydantic.Field(min_length=1, max_length=4000)
+    question: str = pydantic.Field(min_length=1, max_length=4000, pattern=TEXT)
     pdf: str
     gold_pages: tuple[Annotated[int, pydantic.Field(strict=True)], ...] = ()
     evidence: tuple[str, ...] = ()
@@ -102,8 +103,8 @@ def load_questions(path: Path) -> list[Question]:
         try:
             questions.append(Question.model_validate_json(line))
         except pydantic.ValidationError as error:
-            fields = ", ".join(".".join(map(str, item["loc"])) or item["msg"] for item in error.errors())
-            raise errors.ValidationError(f"{path}, line {number} is not a question: check {fields}.") from error
+            words = in_words(error.errors(), whole="line")
+            raise errors.ValidationError(f"{path}, line {number} is not a question. {words}.") from error
     return questions
 
 

@@ -111,7 +111,7 @@ def present(source: Source) -> str:
         name=neutral(" ".join(source.hit.document_name.split())).translate(_NO_BRACKETS),
         pages="-".join(map(str, dict.fromkeys((pages[0], pages[-1])))),
         line_start=source.lines[0].number,
-        line_end=source.lines[-1].number,
+        line_end=source.lines[-1].end,
         text=neutral(lines_text(source.lines)),
     )
 

@@ -104,7 +104,7 @@ class AskCitation(Model):
             document_id=hit.chunk.document_id,
             name=hit.document_name,
             page=lines[0].page_number,
-            lines=(lines[0].number, lines[-1].number),
+            lines=(lines[0].number, lines[-1].end),
             quote=citation.quote,
             boxes=citation.regions,
             verdict=citation.verdict,

@@ -10,6 +10,8 @@ from rag import errors
 from rag.cli import files, lookup, output
 from rag.cli.door import open_engine
 from rag.cli.options import AsJson, IndexName
+from rag.cli.sync import shown_files
+from rag.contract import SyncBody
 from rag.types import DEFAULT_INDEX, Document, OnProgress
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 def reindex(index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None:
     """Read every document of an index anew, here and now: after another version, or other settings of reading.
 
+    Before that the index catches up with the folders that it follows since a `sync`: what is new there is read, too.
     Searches go on meanwhile; a document that cannot be read any more is found as it was. What waits for its password
     is left alone. The exit code is 5 if any document failed.
 
@@ -28,12 +31,16 @@ def reindex(index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> N
     with open_engine() as engine:
         lookup.require_index(engine, index_name)
         documents = engine.jobs.documents_to_reindex(index_name)
+        with shown_files() as show:
+            reports, unreadable = engine.jobs.refresh_folders(index_name, show)
         outcomes = files.each(documents, functools.partial(_read_anew, engine))
     if as_json:
-        output.print_json(files.summary(outcomes))
+        output.print_json({**files.summary(outcomes), "folders": list(map(SyncBody.of, reports))})
     else:
         files.print_summary(outcomes)
-    if any(outcome.state == "failed" for outcome in outcomes):
+    for error in unreadable:
+        output.print_error(error, as_json=False)
+    if unreadable or any(report.failures for report in reports) or any(found.state == "failed" for found in outcomes):
         raise typer.Exit(errors.SourceError.exit_code)
 
 

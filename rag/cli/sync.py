@@ -1,6 +1,8 @@
 """`pagelight sync`: an index follows a folder."""
 
+import contextlib
 import itertools
+from collections.abc import Callable, Iterator
 from typing import Annotated, get_args
 
 import typer
@@ -58,13 +60,7 @@ def sync(
         index={"index_name": index_name},
         options={"max_files": max_files, "max_chunks": max_chunks},
     )
-    with open_engine() as engine, progress.shown() as shown:
-        read = itertools.count(1)
-
-        def show(file: FileReport) -> None:
-            shown("Files", next(read), 0)
-            shown.line(MARKS[file.state], file.source, _explain(file))
-
+    with open_engine() as engine, shown_files() as show:
         report = engine.sync_index(request, show)
     if as_json:
         output.print_json(SyncBody.of(report))
@@ -72,6 +68,19 @@ def sync(
         _print_report(report)
     if report.failures:
         raise typer.Exit(errors.SourceError.exit_code)
+
+
+@contextlib.contextmanager
+def shown_files() -> Iterator[Callable[[FileReport], None]]:
+    """Tells what became of each file while the block runs."""
+    numbers = itertools.count(1)
+    with progress.shown() as shown:
+
+        def show(file: FileReport) -> None:
+            shown("Files", next(numbers), 0)
+            shown.line(MARKS[file.state], file.source, _explain(file))
+
+        yield show
 
 
 def _explain(file: FileReport) -> str:

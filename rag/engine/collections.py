@@ -1,6 +1,8 @@
 """Retrieval in the words of collections, and its validation."""
 
+import functools
 import time
+import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,9 +13,8 @@ from rag.engine.validation import validate, vector_chunk
 from rag.engine.workspace import Workspace
 from rag.types import (
     DEFAULT_QUERY_MODEL,
-    Chunk,
+    Document,
     EmbeddingSpace,
-    Hit,
     QueryVector,
     RetrievalOptions,
     RetrievalRequest,
@@ -61,17 +62,22 @@ class Collections:
             errors.NotFoundError: there is no such collection.
         """
         asked = parse(ValidationRequest, request)
-        asking = Asking(self._workspace, self._workspace.asked_index(asked.collection), _options(asked.top_k))
+        index = self._workspace.asked_index(asked.collection)
+        asking = Asking(self._workspace, index, _options(asked.top_k))
+        sources = {expected.source for expected in asked.expected_sources}
         return validate(
             asked,
             search=lambda query: asking.search(query).results,
-            stored=self._stored,
+            document=functools.cache(self._document),
+            named=self._workspace.store.sources.meant(index.id, sorted(sources)),
             relevance=self._workspace.models.reranker.scores,
         )
 
-    def _stored(self, hit: Hit) -> Chunk | None:
-        found = self._workspace.store.chunks.get([hit.chunk.id])
-        return found[0][0] if found else None
+    def _document(self, document_id: uuid.UUID) -> Document | None:
+        try:
+            return self._workspace.store.documents.get(document_id)
+        except errors.NotFoundError:
+            return None
 
 
 def _options(top_k: int) -> RetrievalRequest:

@@ -254,7 +254,13 @@ class RAGEngine:
         return deleted(references, found, touched)
 
     def index_document(self, document_id: uuid.UUID, blocks: Sequence[TextBlock]) -> Document:
-        """Make a document searchable by the caller's own blocks."""
+        """Make a document searchable by the caller's own blocks, which take the place of what it had.
+
+        Raises:
+            errors.ValidationError: there is no text in them.
+            errors.NotFoundError: there is no such document.
+            errors.ProviderError: the provider that embeds them fails; so does the document then.
+        """
         return Reader(self._workspace).index_blocks(document_id, blocks)
 
     # --- indexes ---

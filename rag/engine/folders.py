@@ -1,15 +1,19 @@
 """Building and syncing an index from a folder, and taking in single files."""
 
+import logging
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from rag import errors, providers
+from rag.engine.requests import parse
 from rag.engine.sync import Intake, OnFile, SourceFolder
 from rag.engine.workspace import Workspace
 from rag.store import Folder
 from rag.types import DEFAULT_INDEX, EmbeddingSpace, FileReport, Index, IndexRequest, Source, SyncReport, Usage
+
+logger = logging.getLogger(__name__)
 
 
 class Folders:
@@ -38,8 +42,32 @@ class Folders:
                 reports.append(report)
                 if on_file:
                     on_file(report)
+            if remove:
+                self._remember(request, folder, index)
         usage = Usage(latency_ms=(time.perf_counter() - started) * 1000)
         return SyncReport(index=index, files=tuple(reports), usage=usage)
+
+    def refresh(self, index: Index, on_file: OnFile | None = None) -> tuple[list[SyncReport], list[errors.SourceError]]:
+        """Make an index follow again every folder that it was ever made to follow.
+
+        Returns the reports, and what is wrong with folders that cannot be read: these stop no other, and stay as they
+        are. Raises as `take_in` but for these.
+        """
+        reports, unreadable = [], []
+        for asked in self._workspace.store.indexes.followed(index.id):
+            request = parse(IndexRequest, {**asked, "index": {"index_file_id": str(index.id)}})
+            try:
+                reports.append(self.take_in(request, remove=True, on_file=on_file))
+            except errors.SourceError as error:
+                logger.warning("a folder that the index %s follows: %s", index.id, error.code)
+                unreadable.append(error)
+        return reports, unreadable
+
+    def _remember(self, request: IndexRequest, folder: SourceFolder, index: Index) -> None:
+        """That the index follows the folder, by an address that has no password and means the same everywhere."""
+        source = request.source.model_copy(update={"folder_id": folder.prefix.rstrip("/") or folder.prefix})
+        asked = request.model_copy(update={"source": source}).model_dump(mode="json", include={"source", "options"})
+        self._workspace.store.indexes.follow(index.id, folder.prefix, asked)
 
     def _open(self, source: Source) -> AbstractContextManager[SourceFolder]:
         if providers.is_drive(source.folder_id):

@@ -8,8 +8,8 @@ from typing import Any
 from rag import errors
 from rag.types import FileReport, RetrievalOptions
 
-BY_SIMILARITY = RetrievalOptions(top_k=5, min_score=0.5, mode="vector")
-"""What `query` asks for; the scores are then cosine similarities."""
+BY_SIMILARITY = RetrievalOptions(top_k=5, min_score=0.5, mode="vector", passage="chunk")
+"""What `query` asks for, each chunk for itself; the scores are then cosine similarities."""
 
 MIN_QUERY_CHARS = 3
 

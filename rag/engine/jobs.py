@@ -1,6 +1,7 @@
 """Long work in the background: started by a door, done by a worker, followed by whoever asks."""
 
 import builtins
+import itertools
 import logging
 import uuid
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from rag.engine.evaluating import evaluate
 from rag.engine.folders import Folders
 from rag.engine.questions import Questions
 from rag.engine.requests import parse
+from rag.engine.sync import OnFile
 from rag.engine.workspace import Workspace
 from rag.types import (
     DEFAULT_INDEX,
@@ -24,6 +26,7 @@ from rag.types import (
     JobKind,
     OnProgress,
     ReindexRequest,
+    SyncReport,
 )
 
 logger = logging.getLogger(__name__)
@@ -39,6 +42,8 @@ class Jobs:
 
     def start_reindex(self, request: ReindexRequest | Mapping[str, Any] | None = None) -> Job:
         """Have every document of an index read anew, or the index follow a folder; searches go on meanwhile.
+
+        Before it reads anew, the index catches up with the folders that it follows already.
 
         Raises:
             errors.ValidationError: the request is malformed.
@@ -74,6 +79,12 @@ class Jobs:
         """All documents of an index but those that still wait for their password."""
         found = self._documents.list(index_name)
         return [document for document in found if document.status is not DocumentStatus.NEEDS_PASSWORD]
+
+    def refresh_folders(
+        self, index_name: str = DEFAULT_INDEX, on_file: OnFile | None = None
+    ) -> tuple[builtins.list[SyncReport], builtins.list[errors.SourceError]]:
+        """Make an index catch up with every folder that it follows. See `Folders.refresh`."""
+        return Folders(self._workspace).refresh(self._workspace.asked_index(index_name), on_file)
 
     def list(self, *, kind: JobKind | None = None, limit: int | None = None, offset: int = 0) -> builtins.list[Job]:
         """This user's jobs without their results, the latest first."""
@@ -116,8 +127,9 @@ class Jobs:
                 return evaluate(asked, self._documents.list(asked.index_name), self._questions.search, report)
 
     def _reindex(self, index_name: str, report: OnProgress) -> dict[str, Any]:
-        """Read all documents anew."""
+        """Catch up with the folders, and read anew all documents that were there before."""
         documents = self.documents_to_reindex(index_name)
+        followed, unreadable = self.refresh_folders(index_name, _counted(report))
         states = {"ready": 0, "failed": 0}
         for done, document in enumerate(documents):
             report("documents", done, len(documents))
@@ -127,20 +139,20 @@ class Jobs:
                 continue  # in the trash, or gone, since the job began
             states["ready" if read.status is DocumentStatus.READY else "failed"] += 1
         report("documents", len(documents), len(documents))
-        return {"documents": len(documents), **states}
+        folders = [SyncBody.of(synced).model_dump(mode="json", by_alias=True) for synced in followed]
+        return {"documents": len(documents), **states, "folders": folders, "unreadableFolders": len(unreadable)}
 
     def _follow(self, request: ReindexRequest, report: OnProgress) -> dict[str, Any]:
         """Make the index follow the folder that the request names."""
         if request.source is None:
             raise errors.ValidationError("The job names no folder. Start it again with a source.")
-        done = 0
-
-        def count(_: object) -> None:
-            nonlocal done
-            done += 1
-            report("files", done, 0)
-
         target = IndexTarget(index_name=request.index_name)
         wanted = IndexRequest(source=request.source, index=target)
-        synced = Folders(self._workspace).take_in(wanted, remove=True, on_file=count)
+        synced = Folders(self._workspace).take_in(wanted, remove=True, on_file=_counted(report))
         return SyncBody.of(synced).model_dump(mode="json", by_alias=True)
+
+
+def _counted(report: OnProgress) -> OnFile:
+    """Tells how many files are done, of nobody knows how many."""
+    numbers = itertools.count(1)
+    return lambda _: report("files", next(numbers), 0)

@@ -32,7 +32,9 @@ class Models:
     ) -> None:
         self._config = config
         self._registry = registry
-        self._embedders = dict(embedders or {})
+        self._embedders: dict[EmbeddingSpace, embeddings.BaseEmbedding] = {
+            space: providers.own_embedding(embedder, space) for space, embedder in (embedders or {}).items()
+        }
         self._given = tuple(self._embedders)
         self._preferred = next(iter(self._given), None)
         self._llm = llm

@@ -1,9 +1,10 @@
 """Reading a user's queued documents until they are searchable."""
 
+import contextlib
 import functools
 import logging
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rag import errors, ingestion
 from rag.engine.models import OWN_AUTH, OWN_OPTIONS
@@ -46,22 +47,30 @@ class Reader:
             document = documents.get(document_id)
             if not claimed or document.status not in UNFINISHED:
                 return document
-            try:
+            with contextlib.suppress(errors.Error), self._failures(document_id):
                 record = self._recorder(document_id, on_progress)
                 ingest = functools.partial(self._ingestion, document, auth, options)
                 self._in_its_space(document, lambda: ingest().run(document, record, max_chunks=max_chunks))
-            except errors.Error as error:
-                logger.warning("document %s failed: %s", document_id, error.code)
-                documents.fail(document_id, error.code, error.message)
         return documents.get(document_id)
 
     def index_blocks(self, document_id: uuid.UUID, blocks: Sequence[TextBlock]) -> Document:
-        """Make a document searchable by blocks that the caller parsed."""
+        """Make a document searchable by blocks that the caller parsed; a failure is recorded, and raised."""
         document = self._workspace.store.documents.get(document_id)
         parsed = ingestion.from_blocks(document, blocks)
         record = self._recorder(document_id, ignore_progress)
-        self._in_its_space(document, lambda: self._ingestion(document).index(document, parsed, record))
+        with self._failures(document_id):
+            self._in_its_space(document, lambda: self._ingestion(document).index(document, parsed, record))
         return self._workspace.store.documents.get(document_id)
+
+    @contextlib.contextmanager
+    def _failures(self, document_id: uuid.UUID) -> Iterator[None]:
+        """What goes wrong is recorded on the document."""
+        try:
+            yield
+        except errors.Error as error:
+            logger.warning("document %s failed: %s", document_id, error.code)
+            self._workspace.store.documents.fail(document_id, error.code, error.message)
+            raise
 
     def _in_its_space(self, document: Document, work: Callable[[], None]) -> None:
         """Do `work`, and once more if meanwhile the index has been switched to another embedding model."""

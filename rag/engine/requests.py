@@ -10,7 +10,7 @@ import pydantic
 
 from rag import errors
 from rag.types import AnswerRequest, Auth
-from rag.types.problems import in_words, problems_of
+from rag.types.problems import refusal
 
 Request = TypeVar("Request", bound=pydantic.BaseModel)
 Event = TypeVar("Event")
@@ -27,10 +27,8 @@ def parse(model: type[Request], request: Request | Mapping[str, Any]) -> Request
     try:
         return model.model_validate(request)
     except pydantic.ValidationError as error:
-        found = error.errors(include_input=False, include_url=False)
-    raise errors.ValidationError(
-        f"The request is malformed. {in_words(found)}.", details={"problems": problems_of(found)}
-    )
+        refused = refusal(error)
+    raise refused
 
 
 @contextmanager

@@ -1,15 +1,19 @@
 """Validation of retrieval: are results relevant, are their sources right, and are they the same every time?"""
 
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import zip_longest
 
 from rag.types import (
     Chunk,
+    Document,
     ExpectedSource,
     Hit,
     OverallValidation,
+    PageInfo,
     QueryValidation,
+    Rect,
     ValidationMetrics,
     ValidationRequest,
     ValidationResponse,
@@ -19,65 +23,73 @@ from rag.types import (
 RELEVANT_SCORE = 0.05
 """A cross-encoder's score from which a chunk counts as fit: below it the extractive answerer answers nothing, too."""
 
+BOX_SLACK_PT = 1.0
+"""A box may reach so far over its page's edge: what is printed up to there does."""
+
 Search = Callable[[str], Sequence[Hit]]
-Stored = Callable[[Hit], Chunk | None]
+FindDocument = Callable[[uuid.UUID], Document | None]
+Named = Mapping[str, Collection[uuid.UUID]]
 
 
 def validate(
-    request: ValidationRequest, search: Search, stored: Stored, relevance: Callable[[str, Sequence[str]], list[float]]
+    request: ValidationRequest,
+    search: Search,
+    *,
+    document: FindDocument,
+    named: Named,
+    relevance: Callable[[str, Sequence[str]], list[float]],
 ) -> ValidationResponse:
     """Run the queries and judge what they find.
 
-    `search` finds the chunks for a query, `stored` reads a hit's chunk again by its id, and `relevance` gives a
-    cross-encoder's scores in 0..1 of texts for a query.
+    `search` finds the chunks for a query, `document` the document of an id, with its pages; `named` has the ids of the
+    documents that each expected source means, and `relevance` gives a cross-encoder's scores in 0..1 of texts for a
+    query.
     """
     results = []
-    for position, query in enumerate(request.test_queries):
+    for query in request.test_queries:
         runs = [search(query) for _ in range(request.consistency_runs)]
-        texts = [hit.chunk.text for hit in runs[0]]
-        is_relevant = bool(texts) and max(relevance(query, texts)) >= RELEVANT_SCORE
-        results.append(_validated(query, _expected(request, position), runs, stored, is_relevant))
+        found = runs[0]
+        texts = [hit.chunk.text for hit in found]
+        right = [_stands(hit.chunk, document(hit.chunk.document_id)) for hit in found]
+        hits = [any(_fits(hit, wanted, named) for hit in found) for wanted in request.expected_of(query)]
+        results.append(
+            QueryValidation(
+                query=query,
+                retrieved_chunks=[vector_chunk(hit) for hit in found],
+                relevance_valid=bool(texts) and max(relevance(query, texts)) >= RELEVANT_SCORE,
+                metadata_correct=all(right),
+                consistency_score=_agreement(runs),
+                validation_metrics=ValidationMetrics(
+                    accuracy=_mean(map(float, hits or right)),
+                    relevance_score=_mean(hit.final_score for hit in found),
+                    consistency_variance=_variance(runs),
+                ),
+            )
+        )
     return ValidationResponse(validation_results=results, overall_validation=_overall(results))
 
 
-def _expected(request: ValidationRequest, position: int) -> list[ExpectedSource]:
-    """What must be found for the test query at `position`."""
-    query = request.test_queries[position]
-    return [
-        expected
-        for place, expected in enumerate(request.expected_sources)
-        if (expected.query == query if expected.query is not None else place == position)
-    ]
+def _stands(chunk: Chunk, document: Document | None) -> bool:
+    """Whether its document is there, and has the pages and lines that the chunk names, and room for its boxes."""
+    if document is None or document.deleted_at is not None:
+        return False
+    pages = {page.number: page for page in document.pages}
+    has_lines = 1 <= chunk.line_start <= chunk.line_end <= document.line_count
+    return has_lines and all(_is_on(pages.get(line.page_number), line.bbox) for line in chunk.lines)
 
 
-def _validated(
-    query: str, expected: Sequence[ExpectedSource], runs: Sequence[Sequence[Hit]], stored: Stored, is_relevant: bool
-) -> QueryValidation:
-    first = runs[0]
-    right = [_is_stored(hit, stored(hit)) for hit in first]
-    found = [any(_fits(hit, wanted) for hit in first) for wanted in expected] or right
-    return QueryValidation(
-        query=query,
-        retrieved_chunks=[vector_chunk(hit) for hit in first],
-        relevance_valid=is_relevant,
-        metadata_correct=all(right),
-        consistency_score=_agreement(runs),
-        validation_metrics=ValidationMetrics(
-            accuracy=_mean(map(float, found)),
-            relevance_score=_mean(hit.final_score for hit in first),
-            consistency_variance=_variance(runs),
-        ),
-    )
+def _is_on(page: PageInfo | None, box: Rect) -> bool:
+    if page is None:
+        return False
+    if not (page.width and page.height):  # nobody knows its size: the caller brought the blocks
+        return True
+    whole = Rect(-BOX_SLACK_PT, -BOX_SLACK_PT, page.width + BOX_SLACK_PT, page.height + BOX_SLACK_PT)
+    return whole.union(box) == whole
 
 
-def _is_stored(hit: Hit, chunk: Chunk | None) -> bool:
-    """Whether the hit's chunk is what the database has under its id, in the document, pages and lines it names."""
-    return chunk is not None and chunk == hit.chunk
-
-
-def _fits(hit: Hit, wanted: ExpectedSource) -> bool:
-    names = {hit.document_name, hit.source, hit.shown_source, str(hit.chunk.document_id)}
-    return wanted.source in names and (wanted.page is None or wanted.page in hit.chunk.pages)
+def _fits(hit: Hit, wanted: ExpectedSource, named: Named) -> bool:
+    is_meant = hit.chunk.document_id in named.get(wanted.source, ())
+    return is_meant and (wanted.page is None or wanted.page in hit.chunk.pages)
 
 
 def _agreement(runs: Sequence[Sequence[Hit]]) -> float:

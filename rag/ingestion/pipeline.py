@@ -112,7 +112,15 @@ class _Limit(schema.TransformComponent):
 
 
 def from_blocks(document: Document, blocks: Sequence[TextBlock]) -> ParsedDocument:
-    """What parsing would have made of `document` had it found `blocks`; page sizes stay those already known."""
+    """What parsing would have made of `document` had it found `blocks`; page sizes stay those already known.
+
+    Raises:
+        errors.ValidationError: there is no text in them.
+    """
+    if not any(line.text.strip() for block in blocks for line in block.to_lines()):
+        raise errors.ValidationError(
+            "The blocks have no text. Give at least one, or delete the document.", details={"field": "blocks"}
+        )
     numbers = sorted({block.page_number for block in blocks})
     known = {page.number: page for page in document.pages}
     pages = tuple(known.get(number) or PageInfo(number=number, width=0.0, height=0.0) for number in numbers)

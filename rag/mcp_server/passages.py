@@ -139,7 +139,7 @@ def place_of(engine: "RAGEngine", citation: Citation, hit: Hit) -> QuotePlace:
     if not _has(chunk, first):
         on_page = engine.chunks.list(chunk.document_id, first.page_number)
         chunk = next((other for other in on_page if _has(other, first)), chunk)
-    return QuotePlace(chunk.id, first.page_number, first.number, lines[-1].number)
+    return QuotePlace(chunk.id, first.page_number, first.number, lines[-1].end)
 
 
 def _has(chunk: Chunk, line: Line) -> bool:

@@ -10,6 +10,7 @@ from rag.providers.catalogue import LOCAL, EmbeddingModel, Provider
 from rag.providers.drive import DriveFolder, is_drive
 from rag.providers.local import CrossEncoder, LocalEmbedding, count_tokens
 from rag.providers.registry import EXTRACTIVE, Embed, EmbeddingCapabilities, Registry
+from rag.providers.vendor import own_embedding
 from rag.types import EmbeddingSpace, GenerationOptions
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "is_drive",
     "language_model",
     "model_id",
+    "own_embedding",
 ]
 
 

@@ -1,4 +1,4 @@
-"""What vendors' clients raise becomes `errors.ProviderError`, in this module only."""
+"""What vendors' clients, and callers' own models, raise becomes `errors.ProviderError`, in this module only."""
 
 import re
 import sys
@@ -47,6 +47,25 @@ def vendor_errors(label: str, setting: str = "", secrets: Sequence[str] = ()) ->
             message = f"{label} broke off: {_words(error)} Check the connection and the address, then try again."
         details = {"provider": label} | ({"status": status} if status is not None else {})
         raise errors.ProviderError(redact(message, secrets), details=details) from None
+
+
+@contextmanager
+def own_errors(label: str) -> Iterator[None]:
+    """Run calls of a caller's own model, which may raise anything; nothing of it is chained either.
+
+    Raises:
+        errors.ProviderError: with the model's words.
+    """
+    try:
+        yield
+    except errors.Error:
+        raise
+    except Exception as error:  # noqa: BLE001  # somebody else's code, of which nothing is known
+        words = redact(_words(error), ())
+        raise errors.ProviderError(
+            f"{label} failed ({type(error).__name__}): {words} Correct it, or choose another provider.",
+            details={"provider": label},
+        ) from None
 
 
 def redact(text: str, secrets: Sequence[str]) -> str:

@@ -25,7 +25,8 @@ from pydantic import PrivateAttr
 
 from rag import errors
 from rag.providers import connections, failures
-from rag.providers.catalogue import EmbeddingModel, Provider
+from rag.providers.catalogue import EmbeddingModel, Protocol, Provider
+from rag.types import EmbeddingSpace
 
 Piece = TypeVar("Piece", ChatResponse, CompletionResponse)
 
@@ -37,8 +38,15 @@ class Boundary:
     provider: Provider
     secrets: tuple[str, ...] = ()
 
+    @property
+    def is_own(self) -> bool:
+        """Whether the model is the caller's own and not a vendor's."""
+        return self.provider.protocol is Protocol.CUSTOM
+
     def guard(self) -> AbstractContextManager[None]:
         """Where the vendor's client is called."""
+        if self.is_own:
+            return failures.own_errors(self.provider.label)
         return failures.vendor_errors(self.provider.label, self.provider.key_name, self.secrets)
 
 
@@ -66,7 +74,7 @@ class VendorEmbedding(BaseEmbedding):
 
     def _get_query_embedding(self, query: str) -> list[float]:
         with self._boundary.guard():
-            vector = self._inner.get_query_embedding(self._model.query_prefix + query)
+            vector = _unit(self._inner.get_query_embedding(self._model.query_prefix + query))
         return self._checked([vector], 1)[0]
 
     def _get_text_embedding(self, text: str) -> list[float]:
@@ -74,7 +82,8 @@ class VendorEmbedding(BaseEmbedding):
 
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         with self._boundary.guard():
-            vectors = self._inner.get_text_embedding_batch([self._model.text_prefix + text for text in texts])
+            found = self._inner.get_text_embedding_batch([self._model.text_prefix + text for text in texts])
+            vectors = [_unit(vector) for vector in found]
         return self._checked(vectors, len(texts))
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
@@ -86,22 +95,32 @@ class VendorEmbedding(BaseEmbedding):
     async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         return await asyncio.to_thread(self._get_text_embeddings, texts)
 
-    def _checked(self, vectors: Sequence[list[float]], count: int) -> list[list[float]]:
+    def _checked(self, vectors: list[list[float]], count: int) -> list[list[float]]:
         label = self._boundary.provider.label
         if len(vectors) != count:
             raise errors.ProviderError(f"{label} returned {len(vectors)} vectors for {count} texts. Try again.")
         for vector in vectors:
             if self._model.dimensions not in {None, len(vector)}:
-                raise errors.EmbeddingCapabilityError(
+                error = errors.ProviderError if self._boundary.is_own else errors.EmbeddingCapabilityError
+                raise error(
                     f"{label}'s {self._model.name} returned {len(vector)} dimensions, not {self._model.dimensions}. "
                     "Choose another embedding model, or re-index with this one."
                 )
-        return [_unit(vector) for vector in vectors]
+        return vectors
 
 
 def _unit(vector: Sequence[float]) -> list[float]:
     length = math.hypot(*vector)
+    if not math.isfinite(length):
+        raise ValueError("A vector has a value that is no number.")
     return [value / length for value in vector] if length else list(vector)
+
+
+def own_embedding(inner: BaseEmbedding, space: EmbeddingSpace) -> VendorEmbedding:
+    """A caller's own model of `space`, behind a boundary."""
+    provider = Provider(name=space.provider, label=space.provider, protocol=Protocol.CUSTOM)
+    model = EmbeddingModel(space.model, dimensions=space.dimensions, max_batch=inner.embed_batch_size)
+    return VendorEmbedding(inner, Boundary(provider), model)
 
 
 class VendorLLM(CustomLLM):

@@ -80,7 +80,7 @@ class Documents:
         in_trash: bool = False,
         limit: int | None = None,
         offset: int = 0,
-    ) -> builtins.list[Document]:
+    ) -> list[Document]:
         """Documents of an index, or of its trash, newest first, without their `pages` (`get` has them).
 
         `search` is looked for in names and titles, in any case.

@@ -1,9 +1,12 @@
 """Named collections of documents, each with one embedding space."""
 
+import builtins
 import shlex
 import uuid
 from collections.abc import Mapping
 from typing import Any
+
+from psycopg.types.json import Jsonb
 
 from rag import errors
 from rag.store import queries
@@ -58,6 +61,15 @@ class Indexes:
     def list(self) -> list[Index]:
         """All indexes of a user by name."""
         return [to_index(row) for row in self._database.all(self._queries["list"], {})]
+
+    def follow(self, index_id: uuid.UUID, folder: str, request: Mapping[str, Any]) -> None:
+        """Remember that an index follows a folder, and what was asked for then: JSON without secrets."""
+        parameters = {"index_id": index_id, "folder": folder, "request": Jsonb(dict(request))}
+        self._database.write(self._queries["follow"], parameters)
+
+    def followed(self, index_id: uuid.UUID) -> builtins.list[Mapping[str, Any]]:
+        """What was asked for each folder that an index follows."""
+        return [row["request"] for row in self._database.all(self._queries["followed"], {"index_id": index_id})]
 
     def delete(self, index_id: uuid.UUID) -> None:
         """Remove an index with its documents, chunks and conversations for good; files are the caller's.

@@ -14,13 +14,14 @@ LINES = pydantic.TypeAdapter(tuple[Line, ...])
 """Makes all lines of a chunk at once, in half the time of one by one: a search reads hundreds."""
 
 PackedLine = list[int | float | str | bool]
-"""number, page number, x0, y0, x1, y1, length in characters, kind, starts a block."""
+"""number, page number, x0, y0, x1, y1, length in characters, kind, starts a block; and of several lines the last."""
 
 
 def pack(lines: Sequence[Line]) -> list[PackedLine]:
     """What cannot be told from the content."""
     return [
         [line.number, line.page_number, *line.bbox, len(line.text), line.kind.value, line.starts_block]
+        + ([line.last_number] if line.last_number else [])
         for line in lines
     ]
 
@@ -33,12 +34,13 @@ def unpack(content: str, packed: Sequence[Sequence[Any]]) -> tuple[Line, ...]:
 def unpack_rows(content: str, packed: Sequence[Sequence[Any]]) -> Iterator[dict[str, Any]]:
     """The fields of the lines whose `lines_text` is `content`."""
     position = 0
-    for index, (number, page, x0, y0, x1, y1, length, kind, starts_block) in enumerate(packed):
+    for index, (number, page, x0, y0, x1, y1, length, kind, starts_block, *last) in enumerate(packed):
         if index:
             position += 2 if starts_block else 1
         end = position + length
         yield {
             "number": number,
+            "last_number": last[0] if last else None,
             "page_number": page,
             "bbox": (x0, y0, x1, y1),
             "text": content[position:end],

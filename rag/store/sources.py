@@ -37,6 +37,14 @@ class Sources:
             found.setdefault(row["reference"], []).append(row["id"])
         return found
 
+    def meant(self, index_id: uuid.UUID, sources: Sequence[str]) -> dict[str, set[uuid.UUID]]:
+        """The documents that each of `sources` means: as in a filter of sources, or by their name or id."""
+        parameters = {"index_id": index_id, "sources": [*sources]}
+        found: dict[str, set[uuid.UUID]] = {}
+        for row in self._database.all(self._queries["meant"], parameters):
+            found.setdefault(row["source"], set()).add(row["id"])
+        return found
+
     def supersede(self, document_id: uuid.UUID, older: Sequence[uuid.UUID]) -> None:
         """Take a document out of the trash and put its `older` versions there, in one moment; chats go along.
 

@@ -53,11 +53,8 @@ from rag.types.indexing import (
     SyncReport,
 )
 from rag.types.jobs import Job, JobKind, JobStatus, ReindexRequest
+from rag.types.patterns import BOX, PRINTABLE, STORABLE, TEXT
 from rag.types.requests import (
-    BOX,
-    PRINTABLE,
-    STORABLE,
-    TEXT,
     Auth,
     IndexName,
     IndexReference,

@@ -9,6 +9,7 @@ from typing import Literal
 
 import pydantic
 
+from rag.types.patterns import TEXT
 from rag.types.requests import Auth, AuthField, ProviderOptions, spread
 from rag.types.search import Hit, RetrievalRequest, SearchMode, Usage
 from rag.types.text import Input, Line, Model, Region
@@ -93,7 +94,7 @@ class GenerationOptions(Input):
 class AnswerRequest(RetrievalRequest):
     """A question to one index."""
 
-    question: str = pydantic.Field(min_length=1, max_length=4000)
+    question: str = pydantic.Field(min_length=1, max_length=4000, pattern=TEXT)
     history: tuple[Message, ...] = ()
     generation: GenerationOptions = GenerationOptions()
     options: AnswerOptions = AnswerOptions()

@@ -6,7 +6,8 @@ from typing import Annotated, Literal, NamedTuple
 import pydantic
 
 from rag.types.documents import DEFAULT_INDEX, ChunkingOptions, Index
-from rag.types.requests import STORABLE, Auth, AuthField, ProviderOptions, StorableText
+from rag.types.patterns import STORABLE
+from rag.types.requests import Auth, AuthField, ProviderOptions, StorableText
 from rag.types.search import Usage
 from rag.types.text import Input, Model
 

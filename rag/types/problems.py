@@ -3,7 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rag.types.requests import BOX, NAME, PRINTABLE, STORABLE, TEXT
+import pydantic
+
+from rag import errors
+from rag.types.patterns import BOX, NAME, PRINTABLE, STORABLE, TEXT
 
 FORMS = {
     STORABLE: "Text should have no zero byte",
@@ -22,12 +25,20 @@ def problems_of(found: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
     return [{"field": ".".join(map(str, item["loc"])), "message": _message(item)} for item in found]
 
 
-def in_words(found: Iterable[Mapping[str, Any]]) -> str:
-    """The same as a part of a sentence."""
-    return "; ".join(f"{problem['field'] or 'request'}: {problem['message']}" for problem in problems_of(found))
+def in_words(found: Iterable[Mapping[str, Any]], whole: str = "request") -> str:
+    """The same as a part of a sentence; `whole` is what has the fields."""
+    return "; ".join(f"{problem['field'] or whole}: {problem['message']}" for problem in problems_of(found))
+
+
+def refusal(error: pydantic.ValidationError) -> errors.ValidationError:
+    """The same as an error; it names fields, never values."""
+    found = error.errors(include_input=False, include_url=False)
+    return errors.ValidationError(
+        f"The request is malformed. {in_words(found)}.", details={"problems": problems_of(found)}
+    )
 
 
 def _message(item: Mapping[str, Any]) -> str:
     if item["type"] == "string_pattern_mismatch":
         return FORMS.get(item["ctx"]["pattern"], OTHER_FORM)
-    return str(item["msg"])
+    return str(item["msg"]).removeprefix("Value error, ")

@@ -7,24 +7,10 @@ import pydantic
 from pydantic import alias_generators
 
 from rag.types.documents import DEFAULT_INDEX
+from rag.types.patterns import STORABLE
 from rag.types.text import Input, Model
 
-STORABLE = r"^[^\x00]*$"
-"""Text that PostgreSQL can keep."""
-
 StorableText = Annotated[str, pydantic.Field(pattern=STORABLE)]
-
-TEXT = r"^[^\x00]*[^\x00-\x20\x7f-\xa0\s][^\x00]*$"
-"""The same, and not only white space and control characters."""
-
-NAME = r"^[^<>:\"/\\|?*\x00-\x1f]+$"
-"""What a collection may be called."""
-
-PRINTABLE = r"^[\x21-\x7e]+$"
-"""What stands in a header without more ado."""
-
-BOX = r"^\d{1,5}(\.\d{1,6})?(,\d{1,5}(\.\d{1,6})?){3}$"
-"""Left, top, right and bottom of a box, in an address."""
 
 IndexName = Annotated[
     str,

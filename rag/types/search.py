@@ -6,7 +6,8 @@ from typing import Annotated, Literal, NamedTuple
 import pydantic
 
 from rag.types.documents import DEFAULT_INDEX
-from rag.types.requests import TEXT, Auth, AuthField, IndexName, QueryEmbedding, StorableText, gather
+from rag.types.patterns import TEXT
+from rag.types.requests import Auth, AuthField, IndexName, QueryEmbedding, StorableText, gather
 from rag.types.text import Chunk, Input, Model, Passage
 
 SearchMode = Literal["vector", "lexical", "hybrid"]
@@ -129,7 +130,7 @@ class RetrievalRequest(Input):
 class SearchRequest(RetrievalRequest):
     """A search in one index."""
 
-    query: str = pydantic.Field(min_length=1, max_length=4000)
+    query: str = pydantic.Field(min_length=1, max_length=4000, pattern=TEXT)
 
 
 class Hit(Model):

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, get_args
 import pydantic
 from pydantic import alias_generators
 
+from rag.types.problems import refusal
+
 
 class Model(pydantic.BaseModel):
     """Base of all models: frozen, closed, camelCase aliases."""
@@ -21,7 +23,21 @@ class Model(pydantic.BaseModel):
     )
 
 
-class Input(Model):
+class Asked(pydantic.BaseModel):
+    """Raises our error where a caller makes it from wrong values; where pydantic makes it, the door has the words."""
+
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+            return
+        except pydantic.ValidationError as error:
+            refused = refusal(error)
+        raise refused
+
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # else pydantic calls it in validation, too
+
+
+class Input(Asked, Model):
     """Base of what callers send."""
 
     @pydantic.model_validator(mode="before")
@@ -98,21 +114,30 @@ class BlockKind(StrEnum):
 
 
 class Line(Model):
-    """One line of text as it stands on a page. A table's row is one line, its cells parted by tabs."""
+    """One line of text as it stands on a page. A table's row is one line, its cells parted by tabs.
+
+    Of text that stands in several lines which nobody told apart, `number` is the first and `last_number` the last.
+    """
 
     number: int
+    last_number: int | None = pydantic.Field(default=None, exclude_if=lambda number: number is None)
     page_number: int
     bbox: Rect
     text: str
     kind: BlockKind = BlockKind.TEXT
     starts_block: bool = False
 
+    @property
+    def end(self) -> int:
+        """The number of the last line that it is."""
+        return self.last_number or self.number
+
 
 class TextBlock(Model):
     """A paragraph, heading or table on one page.
 
-    `lines` may be left out by callers who bring their own blocks; then `text` is split at line breaks
-    and every line has the block's box. `level` is a heading's depth from 1.
+    `lines` may be left out by callers who bring their own blocks; then `text` is split at line breaks, the last part
+    is all lines that are left, and every line has the block's box. `level` is a heading's depth from 1.
     """
 
     page_number: int = pydantic.Field(ge=1)
@@ -129,17 +154,19 @@ class TextBlock(Model):
         if self.lines:
             return self.lines
         texts = self.text.split("\n")
-        last = len(texts) - 1
+        numbers = [min(self.line_start + offset, self.line_end) for offset in range(len(texts))]
+        more = self.line_end if numbers[-1] < self.line_end else None
         return tuple(
             Line(
-                number=min(self.line_start + offset, self.line_end) if offset < last else self.line_end,
+                number=number,
+                last_number=more if offset == len(texts) - 1 else None,
                 page_number=self.page_number,
                 bbox=self.bbox,
                 text=text,
                 kind=self.kind,
                 starts_block=offset == 0,
             )
-            for offset, text in enumerate(texts)
+            for offset, (number, text) in enumerate(zip(numbers, texts, strict=True))
         )
 
 
@@ -206,7 +233,7 @@ class Passage(Model):
     @property
     def line_end(self) -> int:
         """Last line, counted through the document."""
-        return self.lines[-1].number
+        return self.lines[-1].end
 
     @property
     def bbox(self) -> Rect:

@@ -1,12 +1,14 @@
 """Retrieval and its validation in the words of collections: plain snake_case objects, as vector databases speak."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import pydantic
 
 from rag.types.documents import DEFAULT_INDEX
-from rag.types.requests import NAME, TEXT
-from rag.types.text import keep_kinds_apart
+from rag.types.patterns import NAME, TEXT
+from rag.types.requests import StorableText
+from rag.types.text import Asked, keep_kinds_apart
 
 DEFAULT_QUERY_MODEL = "embed-english-v3.0"
 """What callers of such an interface name when they have no wish: the collection's own model."""
@@ -22,7 +24,7 @@ class Plain(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
-class PlainInput(Plain):
+class PlainInput(Asked, Plain):
     """Base of those that callers send."""
 
     @pydantic.model_validator(mode="before")
@@ -86,12 +88,19 @@ class RetrieveResponse(Plain):
 class ExpectedSource(PlainInput):
     """What must be among the results of a query; without `query` of the test query in the same position.
 
-    A source is a document's name, its path or URL, or its id; with `page`, a chunk on that page.
+    A source is what filters take (as shown, in full, or the end of its path), or a document's name or id; with `page`,
+    a chunk on that page.
     """
 
     query: Query | None = None
-    source: str = pydantic.Field(min_length=1, max_length=8000)
+    source: StorableText = pydantic.Field(min_length=1, max_length=8000)
     page: int | None = pydantic.Field(default=None, ge=1)
+
+    def query_among(self, queries: Sequence[str], position: int) -> str | None:
+        """The one of `queries` that this, standing at `position` itself, belongs to; None if it belongs to none."""
+        if self.query is not None:
+            return self.query if self.query in queries else None
+        return queries[position] if position < len(queries) else None
 
 
 class ValidationRequest(PlainInput):
@@ -102,6 +111,25 @@ class ValidationRequest(PlainInput):
     expected_sources: tuple[ExpectedSource, ...] = pydantic.Field(default=(), max_length=1000)
     consistency_runs: int = pydantic.Field(default=3, ge=1, le=10)
     top_k: int = pydantic.Field(default=5, ge=1, le=100)
+
+    @pydantic.field_validator("expected_sources")
+    @classmethod
+    def _belong_to_queries(
+        cls, expected: tuple[ExpectedSource, ...], info: pydantic.ValidationInfo
+    ) -> tuple[ExpectedSource, ...]:
+        queries = info.data.get("test_queries")  # None: they are wrong themselves
+        for position, wanted in enumerate(expected):
+            if queries is not None and wanted.query_among(queries, position) is None:
+                raise ValueError(f"number {position + 1} belongs to none of the test queries")
+        return expected
+
+    def expected_of(self, query: str) -> list[ExpectedSource]:
+        """What must be found for a test query."""
+        return [
+            expected
+            for position, expected in enumerate(self.expected_sources)
+            if expected.query_among(self.test_queries, position) == query
+        ]
 
 
 class ValidationMetrics(Plain):
@@ -120,9 +148,9 @@ class ValidationMetrics(Plain):
 class QueryValidation(Plain):
     """What came of one test query.
 
-    `relevance_valid`: the cross-encoder finds at least one of the chunks fit. `metadata_correct`: every chunk stands in
-    the document, on the page and in the lines that it names. `consistency_score`: share of the places in the ranking
-    that are the same in every run.
+    `relevance_valid`: the cross-encoder finds at least one of the chunks fit. `metadata_correct`: every chunk's
+    document is there and has the pages and lines that the chunk names, and its boxes lie on these pages.
+    `consistency_score`: share of the places in the ranking that are the same in every run.
     """
 
     query: str

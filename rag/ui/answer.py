@@ -136,7 +136,7 @@ def _source(number: int, label: str, hit: Hit) -> dict[str, Any]:
 
 def place(lines: Sequence[Line]) -> str:
     """Where consecutive lines stand, as `p. 4, lines 120–131`."""
-    first, last = lines[0].number, lines[-1].number
+    first, last = lines[0].number, lines[-1].end
     return f"p. {lines[0].page_number}, {f'line {first}' if first == last else f'lines {first}–{last}'}"
 
 

@@ -1,13 +1,21 @@
 """`/retrieve` and `/validate`: every field, default, range and error."""
 
 import math
+import uuid
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
+from rag import errors
 from rag.engine import RAGEngine
+from rag.types import TextBlock
+from tests import pdfs
 from tests.acceptance import api
+
+HARBOUR = api.FACTS["harbour.pdf"].split("\n")[0]
 
 SHIPS = "How many ships did the harbour handle?"
 PEARS = "How many kinds of pears are there?"
@@ -139,6 +147,52 @@ def test_what_is_wrong_is_counted(web: httpx.Client) -> None:
     assert "1 relevant" in body["overall_validation"]["summary"]
 
 
+def test_a_source_is_expected_in_the_words_of_a_filter(database_url: str, tmp_path: Path) -> None:
+    (below := tmp_path / "reports" / "below").mkdir(parents=True)
+    (below / "harbour.pdf").write_bytes(pdfs.plain(api.FACTS["harbour.pdf"].split("\n")))
+    with api.open_engine(database_url, tmp_path / "data") as engine:
+        (file,) = engine.sync_index({"source": {"folderId": str(tmp_path / "reports")}}).files
+        for source, is_meant in {
+            "below/harbour.pdf": True,
+            "reports/below/harbour.pdf": True,
+            "harbour.pdf": True,
+            str(below / "harbour.pdf"): True,
+            str(file.document_id): True,
+            "arbour.pdf": False,
+            "elsewhere/harbour.pdf": False,
+        }.items():
+            asked = {"test_queries": [SHIPS], "expected_sources": [{"source": source}], "consistency_runs": 1}
+            (result,) = engine.collections.validate(asked).validation_results
+            assert result.validation_metrics.accuracy == is_meant, source
+            found = engine.search({"query": SHIPS, "minScore": 0, "filters": {"sources": [source]}}).results
+            assert bool(found) == is_meant or source == str(file.document_id), source
+
+
+@pytest.mark.parametrize(
+    ("block", "is_correct"),
+    [
+        ({}, True),
+        ({"page_number": 2}, False),
+        ({"bbox": (72, 90, 700, 110)}, False),
+        ({"bbox": (72, -40, 300, 110)}, False),
+        ({"line_start": 3, "line_end": 3}, False),
+    ],
+)
+def test_what_a_chunk_says_of_itself_is_compared_with_its_document(
+    database_url: str, tmp_path: Path, block: dict[str, Any], is_correct: bool
+) -> None:
+    """A document of one page and two lines, whose blocks are then brought by a caller."""
+    usual = {"page_number": 1, "line_start": 1, "line_end": 1, "bbox": (72, 90, 300, 110), "text": HARBOUR}
+    last = {**usual, "line_start": 2, "line_end": 2, "text": "Its crane lifts 95 tonnes."}
+    with api.open_engine(database_url, tmp_path / "data") as engine:
+        document_id = uuid.UUID(api.take_in(engine, ("harbour.pdf",))["harbour.pdf"])
+        engine.index_document(document_id, [TextBlock.model_validate(b) for b in ({**usual, **block}, last)])
+        body = {"test_queries": [SHIPS], "consistency_runs": 1}
+        validated = engine.collections.validate(body)
+    assert validated.validation_results[0].metadata_correct is is_correct
+    assert validated.overall_validation.passed is is_correct
+
+
 def test_an_expected_page_must_be_the_right_one(web: httpx.Client) -> None:
     expected = [{"source": "harbour.pdf", "page": 2}]
     body = web.post("/validate", json={"test_queries": [SHIPS], "expected_sources": expected}).json()
@@ -156,11 +210,22 @@ def test_an_expected_page_must_be_the_right_one(web: httpx.Client) -> None:
         {"test_queries": ["x"], "consistency_runs": 11},
         {"test_queries": ["x"], "expected_sources": [{"page": 1}]},
         {"test_queries": ["x"], "expected_sources": ["harbour.pdf"]},
+        {"test_queries": ["x"], "expected_sources": [{"source": "harbour.pdf", "query": "y"}]},
+        {"test_queries": ["x"], "expected_sources": [{"source": "harbour.pdf"}, {"source": "orchard.pdf"}]},
+        {"test_queries": ["x"], "expected_sources": [{"source": "harbour.pdf\x00"}]},
         {"test_queries": ["x"], "collection": "a:b"},
     ],
 )
 def test_validations_out_of_range_are_refused(web: httpx.Client, body: dict[str, object]) -> None:
     assert api.error_of(web.post("/validate", json=body)) == (422, "invalid_query")
+
+
+def test_an_expectation_of_no_query_is_named(web: httpx.Client, engine: RAGEngine) -> None:
+    body = {"test_queries": [SHIPS], "expected_sources": [{"source": "a.pdf"}, {"source": "b.pdf"}]}
+    problem = {"field": "expected_sources", "message": "number 2 belongs to none of the test queries"}
+    assert web.post("/validate", json=body).json()["error"]["details"]["problems"] == [problem]
+    with pytest.raises(errors.ValidationError, match="expected_sources: number 2"):
+        engine.collections.validate(body)
 
 
 @pytest.mark.parametrize("runs", [1, 10])

@@ -1,6 +1,7 @@
 """What front ends are promised: defaults, ranges, settings, and the calls of curl as their documentation has them."""
 
 import contextlib
+import datetime as dt
 import json
 import os
 import shlex
@@ -9,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ from rag.api.asking import AskRequest
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.engine.validation import validate
-from rag.types import Hit, ValidationRequest
+from rag.types import Document, Hit, PageInfo, ValidationRequest
 from tests import pdfs, sources
 from tests.acceptance import api
 
@@ -281,7 +283,14 @@ def test_runs_that_differ_are_inconsistent() -> None:
     one, two = sources.hit("One."), sources.hit("Two.", name="other.pdf")
     runs = iter([[_scored(one, 0.8), _scored(two, 0.4)], [_scored(one, 0.6)]])
     request = ValidationRequest(test_queries=("x",), consistency_runs=2)
-    response = validate(request, lambda _: next(runs), lambda hit: hit.chunk, lambda _, texts: [1.0 for _ in texts])
+    document = two_lines()
+    response = validate(
+        request,
+        lambda _: next(runs),
+        document=lambda _: document,
+        named={},
+        relevance=lambda _, texts: [1.0 for _ in texts],
+    )
     (result,) = response.validation_results
     assert result.consistency_score == 0.5  # the first rank is the same, the second is not
     assert result.validation_metrics.relevance_score == pytest.approx(0.6)  # of the first run
@@ -289,6 +298,14 @@ def test_runs_that_differ_are_inconsistent() -> None:
     assert response.overall_validation.passed is False
     assert response.overall_validation.score == pytest.approx((1 + 0.6 + 0.5) / 3)
     assert "0 the same in every run" in response.overall_validation.summary
+
+
+def two_lines() -> Document:
+    """A document of a page with two lines, whose size nobody knows."""
+    page = PageInfo(number=1, width=0, height=0)
+    ids: dict[str, Any] = {"id": uuid.uuid4(), "index_id": uuid.uuid4(), "user_id": "local"}
+    file: dict[str, Any] = {"name": "a.txt", "mime_type": "text/plain", "sha256": "", "size": 1, "status": "ready"}
+    return Document(**ids, **file, pages=(page,), line_count=2, created_at=dt.datetime.now(dt.UTC))
 
 
 def _scored(hit: Hit, score: float) -> Hit:
@@ -399,4 +416,4 @@ def test_documented_calls_need_the_key_where_there_is_one(database_url: str, tmp
             while (seen := client.get(f"/jobs/{job['id']}").json())["status"] not in {"done", "failed"}:
                 assert time.monotonic() < deadline, seen
                 time.sleep(0.2)
-    assert seen["result"] == {"documents": 2, "ready": 2, "failed": 0}
+    assert seen["result"] == {"folders": [], "unreadableFolders": 0, "documents": 2, "ready": 2, "failed": 0}

@@ -116,6 +116,19 @@ def test_a_folder_that_is_not_there_removes_nothing(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("settings")
+def test_reading_anew_catches_up_with_the_folder_that_is_followed(folder: Path) -> None:
+    parsed("sync", folder)
+    (folder / "mill.txt").write_text("The mill stands idle.")
+    report = parsed("reindex")
+    assert [counts(followed) for followed in report["folders"]] == [{"added": 1, "unchanged": 2}]
+    assert report["ingested"] == 2
+    folder.rename(folder.with_name("elsewhere"))
+    gone = pagelight("reindex", code=5)
+    assert "There is no folder" in gone.stderr
+    assert gone.stderr.count("✓") == 3
+
+
+@pytest.mark.usefixtures("settings")
 def test_every_document_is_read_anew(folder: Path) -> None:
     parsed("ingest", folder)
     before = {document["id"]: document["indexedAt"] for document in parsed("documents")}
@@ -169,7 +182,8 @@ def test_jobs_are_listed_and_shown() -> None:
     listed = pagelight("jobs", "list").stdout
     assert re.search(rf"{failing.id.hex[:8]}\s+sync\s+default\s+failed: source", listed)
     done = parsed("jobs", "show", reindexing.id.hex[:8])
-    assert (done["status"], done["result"]) == ("done", {"documents": 0, "ready": 0, "failed": 0})
+    counted = {"documents": 0, "ready": 0, "failed": 0, "folders": [], "unreadableFolders": 0}
+    assert (done["status"], done["result"]) == ("done", counted)
     assert '"documents": 0' in pagelight("jobs", "show", reindexing.id).stdout
     assert "/there/is/no/such/folder" in pagelight("jobs", "show", failing.id).stdout
     assert parsed("jobs", "show", "0" * 8, code=5)["error"]["code"] == "not_found"

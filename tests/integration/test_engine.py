@@ -1,18 +1,21 @@
 """The engine over a real database, real files and the embedded models."""
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from llama_index.core.embeddings import MockEmbedding
 
-from rag import errors
+from rag import errors, providers
 from rag.config import load_config
+from rag.contract import AnswerBody
 from rag.engine import RAGEngine
 from rag.parsing.mupdf import pymupdf
 from rag.types import BlockKind, DocumentStatus, EmbeddingSpace, Rect, TextBlock, Verdict
 from tests import pdfs
+from tests.embeddings import register
 
 FACTS = {
     "harbour.pdf": "The harbour of Lindmark handled 4,812 ships in 2019.\nIts crane lifts 95 tonnes.",
@@ -182,6 +185,54 @@ def test_a_failing_embedder_leaves_the_old_version_searchable(engine: RAGEngine,
     assert names(engine, "ships in the harbour")[0] == "harbour.pdf"
 
 
+class Own(MockEmbedding):
+    """A caller's function as a LlamaIndex embedding."""
+
+    function: Any
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        vector: list[float] = self.function([query])[0]
+        return vector
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        vectors: list[list[float]] = self.function(texts)
+        return vectors
+
+
+BROKEN: dict[str, Callable[[list[str]], Any]] = {
+    "raises": lambda texts: [[1.0][len(texts)]],
+    "too few": lambda texts: [[1.0] * 4] * (len(texts) - 1),
+    "too short": lambda texts: [[1.0] * 3 for _ in texts],
+    "no vectors": lambda texts: [None for _ in texts],
+    "no list": lambda _: None,
+    "no numbers": lambda texts: [[float("nan")] * 4 for _ in texts],
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+@pytest.mark.parametrize("registered", [True, False])
+def test_an_embedder_of_the_caller_that_fails_is_our_error_and_a_failed_document(
+    database_url: str, tmp_path: Path, kind: str, registered: bool
+) -> None:
+    registry = providers.Registry()
+    space = register(registry, "own", 4, BROKEN[kind])
+    given = None if registered else {space: Own(embed_dim=4, function=BROKEN[kind])}
+    config = load_config(rag_data_dir=tmp_path, rag_database_url=database_url, rag_embed_model="own:model")
+    with RAGEngine(config, registry=registry if registered else None, embedders=given) as engine:
+        document = engine.documents.add(b"The harbour handled 4,812 ships.", "own.txt", enqueue=False)
+        failed = engine.documents.process(document.id)
+        assert (failed.status, failed.error_code) == (DocumentStatus.FAILED, "provider")
+        block = TextBlock(page_number=1, bbox=Rect(0, 0, 9, 9), line_start=1, line_end=1, text="New words.")
+        for call in (
+            lambda: engine.index_document(document.id, [block]),
+            lambda: engine.search({"query": "How many ships?", "mode": "vector"}),
+        ):
+            with pytest.raises(errors.ProviderError, match="own") as caught:
+                call()
+            assert caught.value.__suppress_context__ or caught.value.__context__ is None
+        assert engine.documents.get(document.id).status is DocumentStatus.FAILED
+
+
 def test_blocks_of_the_caller_replace_what_was_parsed(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
     box = Rect(72, 60, 300, 75)
     block = TextBlock(page_number=1, bbox=box, line_start=1, line_end=1, text="Zeppelins moor at the mast.")
@@ -190,6 +241,32 @@ def test_blocks_of_the_caller_replace_what_was_parsed(engine: RAGEngine, library
     best = engine.search({"query": "zeppelins"}).results[0]
     assert best.passage.text == "Zeppelins moor at the mast."
     assert best.passage.regions[0].rects == (box,)
+
+
+@pytest.mark.parametrize("blocks", [[], ["", " \n\t"]])
+def test_blocks_without_text_are_refused_and_take_no_ones_place(
+    engine: RAGEngine, library: dict[str, uuid.UUID], blocks: list[str]
+) -> None:
+    before = engine.documents.get(library["harbour.pdf"])
+    empty = [TextBlock(page_number=1, bbox=Rect(0, 0, 9, 9), line_start=1, line_end=1, text=text) for text in blocks]
+    with pytest.raises(errors.ValidationError, match="no text"):
+        engine.index_document(library["harbour.pdf"], empty)
+    assert engine.documents.get(library["harbour.pdf"]) == before
+    assert names(engine, "ships in the harbour")[0] == "harbour.pdf"
+
+
+def test_a_block_keeps_the_lines_that_it_names(engine: RAGEngine) -> None:
+    document = engine.documents.add(pdfs.plain(["Nothing of this is read."]), "own.pdf", enqueue=False)
+    text = "The mill of Lindmark grinds 40 tonnes of rye a day."
+    block = TextBlock(page_number=1, bbox=Rect(72, 60, 300, 75), line_start=1, line_end=2, text=text)
+    engine.index_document(document.id, [block])
+    (chunk,) = engine.chunks.list(document.id)
+    assert (chunk.text, chunk.line_start, chunk.line_end) == (text, 1, 2)
+    (found,) = engine.query("How much rye does the mill grind?")
+    assert (found.chunk.metadata["line_start"], found.chunk.metadata["line_end"]) == (1, 2)
+    answered = AnswerBody.of(engine.answer("How much rye does the mill grind?"))
+    assert [(citation.line_start, citation.line_end) for citation in answered.citations] == [(1, 2)]
+    assert engine.collections.validate({"test_queries": ["rye"]}).validation_results[0].metadata_correct
 
 
 def test_another_embedding_model_is_refused_with_the_word(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from rag import errors
 from rag.config import Config, load_config
 from rag.engine import RAGEngine
-from rag.types import Rect, TextBlock
+from rag.types import AnswerRequest, Rect, RetrieveRequest, SearchRequest, TextBlock
 from tests import pdfs
 
 Create = Callable[[str, str], str]
@@ -207,10 +207,44 @@ def test_nothing_given_is_an_error_that_names_the_field(engine: RAGEngine) -> No
             engine.query(text)
 
 
+@pytest.mark.parametrize("text", ["   ", " \n\u00a0", "x" * 5000, "zero\x00byte"])
+def test_a_query_that_is_blank_or_too_long_is_refused_at_every_door_of_python(engine: RAGEngine, text: str) -> None:
+    doors: list[Callable[[], object]] = [
+        lambda: engine.query(text),
+        lambda: engine.search({"query": text}),
+        lambda: engine.search(SearchRequest(query=text)),
+        lambda: engine.answer(text),
+        lambda: engine.answer({"question": text}),
+        lambda: engine.answer(AnswerRequest(question=text)),
+        lambda: engine.questions.explain({"query": text}, "passage"),
+        lambda: engine.chats.ask(engine.chats.start("Chat").id, text),
+        lambda: engine.collections.retrieve({"query": text}),
+        lambda: engine.collections.retrieve(RetrieveRequest(query=text)),
+        lambda: engine.collections.validate({"test_queries": [text]}),
+    ]
+    for door in doors:
+        with pytest.raises(errors.ValidationError, match=r"query|queries|question") as caught:
+            door()
+        assert "^" not in caught.value.message
+
+
 def test_an_engine_that_cannot_be_opened_is_a_runtime_error(tmp_path: Path) -> None:
     url = "postgresql://nobody@127.0.0.1:1/none?connect_timeout=2"
     with RAGEngine(load_config(rag_data_dir=tmp_path, rag_database_url=url)) as engine, pytest.raises(RuntimeError):
         engine.query("anything")
+
+
+def test_chunks_of_the_same_page_are_results_of_their_own(engine: RAGEngine) -> None:
+    document = engine.documents.add(b"Notes of an inspection.", "notes.txt", enqueue=False)
+    sentence = "The harbour was inspected, and its crane passed the test. "
+    blocks = [
+        TextBlock(page_number=page, bbox=Rect(0, 0, 9, 9), line_start=line, line_end=line, text=sentence * 20)
+        for line, page in enumerate((1, 1, 1, 2, 2, 2), start=1)
+    ]
+    assert engine.index_document(document.id, blocks).chunk_count == 6
+    results = engine.query("Was the crane of the harbour inspected?")
+    assert len(results) == len({result.chunk.metadata["chunk_id"] for result in results}) == 5
+    assert {result.chunk.metadata["page_number"] for result in results} == {1, 2}
 
 
 def test_nothing_is_found_before_anything_is_taken_in(engine: RAGEngine) -> None:

@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+import fsspec
 import pytest
 
 from rag import errors, worker
@@ -58,7 +59,13 @@ def test_reindexing_reads_every_document_anew(engine: RAGEngine, document_id: uu
     before = engine.documents.get(document_id).indexed_at
     job = engine.jobs.start_reindex()
     worker.run(engine.installation, wait=False)
-    assert engine.jobs.get(job.id).result == {"documents": 1, "ready": 1, "failed": 0}
+    assert engine.jobs.get(job.id).result == {
+        "documents": 1,
+        "ready": 1,
+        "failed": 0,
+        "folders": [],
+        "unreadableFolders": 0,
+    }
     after = engine.documents.get(document_id)
     assert after.status == "ready"
     assert after.indexed_at is not None
@@ -77,6 +84,65 @@ def test_a_folder_is_followed(engine: RAGEngine, tmp_path: Path) -> None:
     assert done.result is not None
     assert done.result["added"] == 1
     assert [document.name for document in engine.documents.list("reports")] == ["one.pdf"]
+
+
+def test_reindexing_catches_up_with_the_folders_that_are_followed(
+    engine: RAGEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("reports", "letters", "once"):
+        (tmp_path / name / "below").mkdir(parents=True)
+        (tmp_path / name / f"{name}.txt").write_text(f"One of the {name}.")
+    monkeypatch.chdir(tmp_path)
+    engine.sync_index({"source": {"folderId": "reports", "includeSubfolders": False}})
+    engine.sync_index({"source": {"folderId": "letters"}})
+    engine.build_index({"source": {"folderId": "once"}})
+    engine.installation.for_user("bob").sync_index({"source": {"folderId": "once"}})
+    monkeypatch.chdir("/")  # a worker may run elsewhere
+    for name in ("reports", "letters", "once"):
+        (tmp_path / name / "new.txt").write_text(f"A new one of the {name}.")
+        (tmp_path / name / "below" / "deep.txt").write_text(f"Below the {name}.")
+    (tmp_path / "reports" / "reports.txt").unlink()
+    job = engine.jobs.start_reindex()
+    worker.run(engine.installation, wait=False)
+    done = engine.jobs.get(job.id)
+    assert done.result is not None, done
+    assert {document.shown_source for document in engine.documents.list()} == {
+        *("new.txt", "letters.txt", "below/deep.txt", "once.txt")
+    }
+    assert len(engine.documents.list()) == 5  # both new.txt
+    assert sorted((found["added"], found["removed"]) for found in done.result["folders"]) == [(1, 1), (2, 0)]
+    assert (done.result["documents"], done.result["ready"], done.result["unreadableFolders"]) == (3, 2, 0)
+    assert [document.name for document in engine.installation.for_user("bob").documents.list()] == ["once.txt"]
+
+
+def test_a_followed_folder_that_is_gone_stops_nothing_and_removes_nothing(engine: RAGEngine, tmp_path: Path) -> None:
+    for name in ("gone", "kept"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.txt").write_text(f"The first of {name}.")
+        engine.sync_index({"source": {"folderId": str(tmp_path / name)}})
+    (tmp_path / "gone").rename(tmp_path / "elsewhere")
+    (tmp_path / "kept" / "b.txt").write_text("The second.")
+    job = engine.jobs.start_reindex()
+    worker.run(engine.installation, wait=False)
+    done = engine.jobs.get(job.id)
+    assert done.result is not None, done
+    assert (done.status, done.result["unreadableFolders"], done.result["ready"]) == ("done", 1, 2)
+    assert len(engine.documents.list()) == 3
+
+
+def test_what_is_remembered_of_a_folder_has_no_key(engine: RAGEngine) -> None:
+    files = fsspec.filesystem("memory")
+    files.pipe_file("/ada:a-password@followed/a.txt", b"The first.")
+    try:
+        source = {"folderId": "memory://ada:a-password@followed"}
+        engine.sync_index({"source": source, "auth": {"apiKey": "sk-secret"}})
+        index = engine.indexes.ensure()
+        (kept,) = engine.installation._resources.store.of("ada").indexes.followed(index.id)
+    finally:
+        files.rm("/ada:a-password@followed", recursive=True)
+    assert "memory://" in str(kept)
+    assert "a-password" not in str(kept)
+    assert "sk-secret" not in str(kept)
 
 
 def test_a_job_that_fails_says_why(engine: RAGEngine) -> None:

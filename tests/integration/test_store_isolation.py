@@ -72,6 +72,7 @@ def world(module_db: store.Store) -> World:
     chunk = db.of(VICTIM).chunks.of_document(document.id)[0]
     key = db.of(VICTIM).api_keys.create(name="mine", digest=DIGEST, hint="pl_abcd", permissions=["read"])
     db.of(VICTIM).sources.keep_upload_key(document.id, "upload-1")
+    db.of(VICTIM).indexes.follow(owner.index.id, "/home/victim/", {"source": {"folder_id": "/home/victim"}})
     job = db.of(VICTIM).jobs.create("evaluation", "default", {"question": "a secret one"})
     return World(owner, document, trashed, chunk, conversation, generation, key, job)
 
@@ -107,6 +108,8 @@ CASES |= {
     "indexes.get_by_id": lambda w, user: w.db.of(user).indexes.get_by_id(w.owner.index.id),
     "indexes.list": lambda w, user: w.db.of(user).indexes.list(),
     "indexes.stats": lambda w, user: w.db.of(user).indexes.stats(w.owner.index.id),
+    "indexes.follow": lambda w, user: w.db.of(user).indexes.follow(w.owner.index.id, "/theirs/", {"a": 1}),
+    "indexes.followed": lambda w, user: w.db.of(user).indexes.followed(w.owner.index.id),
     "indexes.delete": lambda w, user: w.db.of(user).indexes.delete(w.owner.index.id),
     "documents.get": lambda w, user: w.db.of(user).documents.get(w.document.id),
     "documents.list": lambda w, user: [
@@ -120,6 +123,9 @@ CASES |= {
     "sources.show": lambda w, user: w.db.of(user).sources.show({w.document.id: "taken.pdf"}),
     "sources.named": lambda w, user: w.db.of(user).sources.named(
         w.owner.index.id, [str(w.document.id), SOURCE, hashlib.sha256(SOURCE.encode()).hexdigest()]
+    ),
+    "sources.meant": lambda w, user: w.db.of(user).sources.meant(
+        w.owner.index.id, [str(w.document.id), SOURCE, "secret.pdf"]
     ),
     "sources.supersede": lambda w, user: w.db.of(user).sources.supersede(w.trashed.id, [w.document.id]),
     "documents.update_progress": lambda w, user: w.db.of(user).documents.update_progress(
@@ -275,6 +281,7 @@ def snapshot(world: World) -> object:
     db, index_id = world.db, world.owner.index.id
     return (
         db.of(VICTIM).indexes.list(),
+        db.of(VICTIM).indexes.followed(index_id),
         db.of(VICTIM).indexes.stats(index_id).model_copy(update={"database_bytes": 0}),
         db.of(VICTIM).documents.list(index_id),
         db.of(VICTIM).documents.list(index_id, in_trash=True),
@@ -325,9 +332,11 @@ def test_the_owner_gets_everything(world: World) -> None:
     """The cases above would pass with an empty database; these calls are theirs, made by the owner."""
     for method in (
         "indexes.get",
+        "indexes.followed",
         "documents.get",
         "sources.find",
         "sources.named",
+        "sources.meant",
         "chunks.get",
         "chunks.vectors",
         "chunks.dense",

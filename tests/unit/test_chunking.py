@@ -29,6 +29,20 @@ def make_blocks(*texts: tuple[BlockKind, str], page: int = 1) -> list[TextBlock]
     return blocks
 
 
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("a", [(3, 5)]),
+        ("a\nb", [(3, 3), (4, 5)]),
+        ("a\nb\nc", [(3, 3), (4, 4), (5, 5)]),
+        ("a\nb\nc\nd", [(3, 3), (4, 4), (5, 5), (5, 5)]),
+    ],
+)
+def test_lines_of_a_callers_block_are_those_that_it_names(text: str, numbers: list[tuple[int, int]]) -> None:
+    block = TextBlock(page_number=1, bbox=Rect(0, 0, 1, 1), line_start=3, line_end=5, text=text)
+    assert [(line.number, line.end) for line in block.to_lines()] == numbers
+
+
 def split(blocks: Sequence[TextBlock], options: ChunkingOptions = SMALL, title: str | None = None) -> list[Chunk]:
     return split_blocks(blocks, document_id=uuid.uuid4(), name="annual_report-2023.pdf", title=title, options=options)
 

@@ -1,6 +1,7 @@
 """What is wrong with a request is said in words at every door."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pydantic
@@ -13,9 +14,10 @@ from rag.cli.door import validated
 from rag.config import load_config
 from rag.engine import Installation
 from rag.engine.requests import parse
+from rag.evaluation import load_questions
 from rag.types import TEXT, RetrieveRequest
+from rag.types.patterns import NAME
 from rag.types.problems import FORMS, OTHER_FORM, in_words, problems_of
-from rag.types.requests import NAME
 
 WRONG = {"query": "\x00", "collection": "a/b"}
 
@@ -58,6 +60,17 @@ def test_the_command_line_shows_no_regular_expression() -> None:
     with pytest.raises(errors.ValidationError, match="collection: Text should have no control character") as caught:
         validated(RetrieveRequest, **WRONG)
     assert "^" not in caught.value.message
+
+
+def test_settings_and_question_files_are_told_in_the_same_words(tmp_path: Path) -> None:
+    with pytest.raises(errors.ConfigError) as setting:
+        load_config(rag_chunking={"chunk_size_chars": 100, "chunk_overlap_chars": 100})
+    assert setting.value.details["problems"] == [
+        "RAG_CHUNKING: chunk_overlap_chars must be smaller than chunk_size_chars"
+    ]
+    (questions := tmp_path / "questions.jsonl").write_text('{"id": 1, "question": " ", "pdf": "a.pdf"}')
+    with pytest.raises(errors.ValidationError, match=f"line 1 is not a question. question: {FORMS[TEXT]}"):
+        load_questions(questions)
 
 
 def test_a_pattern_without_words_is_not_shown_either() -> None:

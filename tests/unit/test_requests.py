@@ -6,7 +6,7 @@ from typing import Any
 import pydantic
 import pytest
 
-from rag import types
+from rag import errors, types
 from rag.contract import AnswerBody, CitationBody, SearchBody, SearchResult
 from rag.types import AnswerRequest, AnswerResponse, Citation, Hit, Model, SearchRequest, SearchResponse, Verdict
 from tests import sources
@@ -126,6 +126,14 @@ def test_a_refused_request_does_not_show_what_it_held() -> None:
     with pytest.raises(pydantic.ValidationError) as caught:
         SearchRequest.model_validate({"query": "q", "auth": {"key": "sk-secret"}})
     assert "secret" not in str(caught.value)
+
+
+def test_a_request_that_is_made_wrong_is_our_error_and_pydantics_in_validation() -> None:
+    with pytest.raises(errors.ValidationError, match=r"retrieval\.topK: Input should be greater") as caught:
+        SearchRequest(query="q", retrieval={"topK": 0})
+    assert caught.value.details["problems"]
+    with pytest.raises(pydantic.ValidationError):  # so that who validates knows every field
+        SearchRequest.model_validate({"query": "q", "retrieval": {"topK": 0}})
 
 
 # --- responses ---

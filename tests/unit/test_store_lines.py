@@ -22,6 +22,7 @@ def test_round_trip() -> None:
         make(3, ""),
         make(3, "same number, with\na line break\n\nand an empty line"),
         make(4, "𝒳 数据 é", starts_block=True),
+        make(5, "what stands in three lines").model_copy(update={"last_number": 7}),
     )
     assert packing.unpack(lines_text(lines), packing.pack(lines)) == lines
 

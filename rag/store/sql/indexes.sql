@@ -41,6 +41,17 @@ SELECT * FROM indexes WHERE user_id = :user_id AND id = :index_id;
 -- name: list
 SELECT * FROM indexes WHERE user_id = :user_id ORDER BY name;
 
+-- name: follow
+UPDATE indexes SET followed = followed || jsonb_build_object(:folder::text, :request::jsonb)
+WHERE user_id = :user_id AND id = :index_id
+RETURNING id;
+
+-- name: followed
+SELECT kept.request
+FROM indexes CROSS JOIN LATERAL jsonb_each(followed) AS kept (folder, request)
+WHERE user_id = :user_id AND id = :index_id
+ORDER BY kept.folder;
+
 -- name: delete
 DELETE FROM indexes WHERE user_id = :user_id AND id = :index_id RETURNING id;
 

@@ -22,6 +22,18 @@ JOIN documents d ON d.user_id = :user_id AND d.index_id = :index_id AND d.delete
   AND (d.id::text = lower(r.reference) OR d.source = r.reference
        OR encode(sha256(convert_to(d.source, 'UTF8')), 'hex') = lower(r.reference));
 
+-- name: meant
+-- As in a filter of sources, or by name or id.
+SELECT s.source, d.id
+FROM unnest(:sources::text[]) AS s (source)
+CROSS JOIN LATERAL (
+    SELECT id FROM documents_in_scope(:user_id, :index_id, NULL, NULL, ARRAY[s.source], NULL)
+    UNION
+    SELECT id FROM documents
+    WHERE user_id = :user_id AND index_id = :index_id AND deleted_at IS NULL
+      AND (name = s.source OR id::text = lower(s.source))
+) AS d;
+
 -- name: supersede
 -- All at once: no search sees both versions, or none. Chats about the old ones are about the new one from now on.
 WITH shown AS (

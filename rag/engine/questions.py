@@ -59,6 +59,7 @@ class Questions:
             errors.NotFoundError: there is no such index.
             errors.AuthError: a provider refuses the request's own key.
             errors.ProviderError: a provider refuses or is down.
+            errors.GroundingError: a quote's document cannot be read any more, or the answer broke off.
         """
         if isinstance(request, str):
             request = {"question": request, "retrieval": {"top_k": QUESTION_TOP_K}}

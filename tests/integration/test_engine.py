@@ -235,6 +235,15 @@ def test_a_block_keeps_the_lines_that_it_names(engine: RAGEngine) -> None:
     assert engine.collections.validate({"test_queries": ["rye"]}).validation_results[0].metadata_correct
 
 
+@pytest.mark.usefixtures("library")
+def test_an_answer_whose_document_cannot_be_read_any_more_is_a_grounding_error(engine: RAGEngine) -> None:
+    (harbour,) = (document for document in engine.documents.list() if document.name == "harbour.pdf")
+    engine.documents.rendition(harbour.id).write_bytes(b"%PDF-1.7\nnothing of a PDF follows")
+    with pytest.raises(errors.GroundingError, match=r"harbour\.pdf.*again") as caught:
+        engine.answer("How many ships did the harbour of Lindmark handle in 2019?")
+    assert (caught.value.code, caught.value.http_status) == ("grounding", 502)
+
+
 def test_another_embedding_model_is_refused_with_the_word(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
     assert library
     space = EmbeddingSpace(provider="local", model="another", dimensions=8)

@@ -159,6 +159,7 @@ class Intake:
             source=file.id,
             source_path=file.path,
             mime_type=file.mime_type if file.mime_type in GOOGLE_APPS else None,
+            sha256=sha256,
             follows_source=True,
             in_trash=bool(older),
         )

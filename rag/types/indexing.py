@@ -92,8 +92,8 @@ FileState = Literal["added", "changed", "unchanged", "removed", "failed", "left_
 class FileReport(Model):
     """What became of a file. `source` is its path or URL, `chunks` how many were made of it now.
 
-    As of a document, what is sent as `source` is `shown_source`. `code` and `reason` say why it failed or was left out. A
-    changed file that fails stays searchable as it was.
+    As of a document, what is sent as `source` is `shown_source`. `code` and `reason` say why it failed or was left out.
+    A changed file that fails stays searchable as it was.
     """
 
     source: str = pydantic.Field(exclude=True)

@@ -126,6 +126,12 @@ def test_an_encrypted_file_waits_for_its_password_which_is_not_kept(engine: RAGE
     assert not any(b"opensesame" in path.read_bytes() for path in files)
 
 
+def test_a_question_to_no_index_is_refused_before_a_model_is_asked(engine: RAGEngine) -> None:
+    generation = {"provider": "openai", "model": "gpt-4o"}  # for which there is no key
+    with pytest.raises(errors.NotFoundError, match="nosuch"):
+        engine.answer({"question": "Why?", "indexName": "nosuch", "generation": generation})
+
+
 def test_a_damaged_file_fails_with_words_and_can_be_retried(engine: RAGEngine) -> None:
     document = engine.documents.add(b"%PDF-1.7\nnothing of a PDF follows", "broken.pdf", enqueue=False)
     failed = engine.documents.process(document.id)

@@ -33,6 +33,16 @@ if TYPE_CHECKING:
         sync_index,
         unregister_embedding_provider,
     )
+    from rag.errors import (
+        AstRagAuthError,
+        AstRagEmbeddingCapabilityError,
+        AstRagError,
+        AstRagGroundingError,
+        AstRagIndexError,
+        AstRagRetrievalError,
+        AstRagSourceError,
+        AstRagValidationError,
+    )
     from rag.retrieval import HybridRetriever
     from rag.types import (
         AnswerRequest,
@@ -51,6 +61,14 @@ if TYPE_CHECKING:
 _HOMES = {
     "AnswerRequest": "rag.types",
     "AnswerResponse": "rag.types",
+    "AstRagAuthError": "rag.errors",
+    "AstRagEmbeddingCapabilityError": "rag.errors",
+    "AstRagError": "rag.errors",
+    "AstRagGroundingError": "rag.errors",
+    "AstRagIndexError": "rag.errors",
+    "AstRagRetrievalError": "rag.errors",
+    "AstRagSourceError": "rag.errors",
+    "AstRagValidationError": "rag.errors",
     "Citation": "rag.types",
     "Config": "rag.config",
     "Document": "rag.types",
@@ -82,6 +100,14 @@ _HOMES = {
 __all__ = [
     "AnswerRequest",
     "AnswerResponse",
+    "AstRagAuthError",
+    "AstRagEmbeddingCapabilityError",
+    "AstRagError",
+    "AstRagGroundingError",
+    "AstRagIndexError",
+    "AstRagRetrievalError",
+    "AstRagSourceError",
+    "AstRagValidationError",
     "Citation",
     "Config",
     "Document",

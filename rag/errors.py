@@ -193,3 +193,14 @@ class ProviderError(Error):
     code = "provider"
     http_status = 502
     exit_code = 11
+
+
+# The names that the contract of the module functions gives them; docs/conformance.md says when each is raised.
+AstRagError = Error
+AstRagValidationError = ValidationError
+AstRagAuthError = AuthError
+AstRagSourceError = SourceError
+AstRagIndexError = IndexError
+AstRagRetrievalError = RetrievalError
+AstRagEmbeddingCapabilityError = EmbeddingCapabilityError
+AstRagGroundingError = GroundingError

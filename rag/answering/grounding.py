@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from rag import errors
 from rag.answering import numbers
 from rag.answering.citations import Claim
 from rag.answering.quotes import MIN_COVERAGE, QuotablePassage, Quote
@@ -40,17 +41,30 @@ class Grounder:
                 yield self.cite(index, citation_id, quote, missing)
 
     def cite(self, sentence: int, citation_id: str, quote: Quote | None, missing: tuple[str, ...] = ()) -> Citation:
-        """The citation of sentence number `sentence`; one that states numbers which no quote has is never verified."""
+        """The citation of sentence number `sentence`; one that states numbers which no quote has is never verified.
+
+        Raises:
+            errors.GroundingError: the document cannot be read any more.
+        """
         hit = self._sources[citation_id]
         return Citation(
             citation_id=citation_id,
             sentence=sentence,
             quote=self.passage(citation_id).slice(quote.span) if quote else None,
             lines=hit.passage.lines_of(*quote.span) if quote else (),
-            regions=self._locate(hit.passage.document_id, hit.passage, *quote.span) if quote else (),
+            regions=self._regions(hit, quote.span) if quote else (),
             verdict=quote.verdict if quote and not missing else Verdict.UNVERIFIED,
             unsupported_numbers=missing,
         )
+
+    def _regions(self, hit: Hit, span: Span) -> tuple[Region, ...]:
+        try:
+            return self._locate(hit.passage.document_id, hit.passage, *span)
+        except errors.SourceError as error:
+            raise errors.GroundingError(
+                f"A quote cannot be shown on its page in {hit.document_name}: {error.message} Read the document again.",
+                details={"document_id": str(hit.passage.document_id)},
+            ) from error
 
     def passage(self, citation_id: str) -> QuotablePassage:
         """The prepared passage of a source."""

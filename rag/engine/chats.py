@@ -43,9 +43,9 @@ class Chats:
         """One chat. Raises NotFoundError."""
         return self._workspace.store.conversations.get(conversation_id)
 
-    def messages(self, conversation_id: uuid.UUID) -> Sequence[ChatMessage]:
-        """A chat's turns in order. Raises NotFoundError."""
-        return self._workspace.store.conversations.messages(conversation_id)
+    def messages(self, conversation_id: uuid.UUID, *, last: int | None = None) -> Sequence[ChatMessage]:
+        """A chat's turns in order, or the `last` so many. Raises NotFoundError."""
+        return self._workspace.store.conversations.messages(conversation_id, last=last)
 
     def append(
         self,
@@ -68,7 +68,7 @@ class Chats:
             errors.NotFoundError: there is no such chat.
         """
         conversation = self.get(conversation_id)
-        earlier = self.messages(conversation_id)[-HISTORY_MESSAGES:]
+        earlier = self.messages(conversation_id, last=HISTORY_MESSAGES)
         scope = conversation.document_ids if document_ids is None else tuple(document_ids)
         return AnswerRequest(
             index_name=str(conversation.index_id),

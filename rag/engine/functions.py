@@ -83,21 +83,24 @@ _process = _Process()
 # --- settings ---
 
 
-def configure(config: Config | Mapping[str, Any] | None = None, **options: Any) -> None:
+def configure(
+    config: Config | Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None, **more: Any
+) -> None:
     """Let the module functions act on an engine with these settings; those not given are the environment's.
 
-    `config` maps names of settings (of `rag.config.Config`, in any case) to values. Options: `user_id`, and what
-    `RAGEngine` takes beside its settings (`store`, `files`, `embedders`, `llm`, `reranker`).
+    `config` maps names of settings (of `rag.config.Config`, in any case) to values. Options, also as keywords:
+    `user_id`, and what `RAGEngine` takes beside its settings (`store`, `files`, `embedders`, `llm`, `reranker`).
 
     Raises:
         errors.ValidationError: there is no such setting or option.
         errors.ConfigError: a setting has a wrong value.
     """
-    unknown = sorted(options.keys() - {"user_id", "store", "files", "embedders", "llm", "reranker"})
+    chosen = {**(options or {}), **more}
+    unknown = sorted(chosen.keys() - {"user_id", "store", "files", "embedders", "llm", "reranker"})
     if unknown:
         raise errors.ValidationError(f"There is no such option: {', '.join(unknown)}.", details={"fields": unknown})
     settings = config if isinstance(config, Config) else load_config(**_settings(config or {}))
-    _process.use(RAGEngine(settings, registry=_process.registry, **options))
+    _process.use(RAGEngine(settings, registry=_process.registry, **chosen))
 
 
 def _settings(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -33,14 +33,15 @@ class Originals:
         source: str | None = None,
         source_path: str | None = None,
         mime_type: str | None = None,
+        sha256: str | None = None,
         follows_source: bool = False,
         in_trash: bool = False,
     ) -> Document:
         """Keep a file as a document to be read; an encrypted one without its password waits for it.
 
         `source_path` leads to the file from the folder it comes with; `mime_type` is what the document was there, if
-        that is not what the file's content tells. One that `follows_source` may have the content of another; one
-        `in_trash` waits to take an older one's place.
+        that is not what the file's content tells; `sha256` is the content's, where it is known already. One that
+        `follows_source` may have the content of another; one `in_trash` waits to take an older one's place.
 
         Raises:
             errors.UnsupportedFileError: a kind of file that cannot be taken in.
@@ -61,7 +62,7 @@ class Originals:
                     document_id=document_id,
                     name=_display_name(name),
                     mime_type=mime_type or detected,
-                    sha256=sha256_of(path),
+                    sha256=sha256 or sha256_of(path),
                     size=path.stat().st_size,
                     source=source,
                     shown_source=shown_source(source, source_path or name) if source else None,

@@ -19,6 +19,7 @@ from rag.types import (
     AnswerToken,
     Explanation,
     GenerationOptions,
+    Index,
     RetrievalSummary,
     SearchRequest,
     SearchResponse,
@@ -59,6 +60,7 @@ class Questions:
             errors.NotFoundError: there is no such index.
             errors.AuthError: a provider refuses the request's own key.
             errors.ProviderError: a provider refuses or is down.
+            errors.GroundingError: a quote's document cannot be read any more, or the answer broke off.
         """
         if isinstance(request, str):
             request = {"question": request, "retrieval": {"top_k": QUESTION_TOP_K}}
@@ -69,11 +71,12 @@ class Questions:
         """Pieces of the answer as they come, then the checked answer, which replaces them. Raises as `answer`."""
         request = parse(AnswerRequest, request)
         started = time.perf_counter()
-        generation = self._generation(request)
+        index = self._workspace.asked_index(request.index_name)
+        generation = self._generation(request, index)
         llm = self._workspace.models.language_model(generation)
         with own_key(generation.auth):
             query = retrieval.Query(answering.condense(request.question, request.history, llm))
-        asking = self._asking(request)
+        asking = Asking(self._workspace, index, request)
         synthesizer = asking.synthesizer(llm, options=request.options, generation=generation, streaming=True)
         with own_key(request.auth):
             response = asking.engine(synthesizer).query(query)
@@ -99,18 +102,18 @@ class Questions:
         """Whether a language model writes the answers; without one they are quotes."""
         return self._workspace.models.language_model() is not None
 
-    def _asking(self, request: SearchRequest | AnswerRequest, *, trace: bool = False) -> Asking:
+    def _asking(self, request: SearchRequest, *, trace: bool = False) -> Asking:
         if trace:
             options = request.retrieval.model_copy(update={"trace": True})
             request = request.model_copy(update={"retrieval": options})
         return Asking(self._workspace, self._workspace.asked_index(request.index_name), request)
 
-    def _generation(self, request: AnswerRequest) -> GenerationOptions:
+    def _generation(self, request: AnswerRequest, index: Index) -> GenerationOptions:
         """With the request's key where it can only be meant for the provider that writes, too: never for another."""
         generation = request.generation
         if generation.auth.api_key or not generation.provider or not request.auth.api_key:
             return generation
-        embeds = self._workspace.asked_index(request.index_name).space.provider
+        embeds = index.space.provider
         is_meant = embeds == generation.provider or not self._workspace.models.takes_key(embeds)
         return generation.model_copy(update={"auth": request.auth}) if is_meant else generation
 

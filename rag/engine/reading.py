@@ -1,7 +1,6 @@
 """Reading a user's queued documents until they are searchable."""
 
 import contextlib
-import functools
 import logging
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +13,7 @@ from rag.types import (
     Auth,
     Document,
     DocumentStatus,
+    Index,
     OnProgress,
     ProviderOptions,
     TextBlock,
@@ -49,8 +49,10 @@ class Reader:
                 return document
             with contextlib.suppress(errors.Error), self._failures(document_id):
                 record = self._recorder(document_id, on_progress)
-                ingest = functools.partial(self._ingestion, document, auth, options)
-                self._in_its_space(document, lambda: ingest().run(document, record, max_chunks=max_chunks))
+                self._in_its_space(
+                    document,
+                    lambda index: self._ingestion(index, auth, options).run(document, record, max_chunks=max_chunks),
+                )
         return documents.get(document_id)
 
     def index_blocks(self, document_id: uuid.UUID, blocks: Sequence[TextBlock]) -> Document:
@@ -59,7 +61,7 @@ class Reader:
         parsed = ingestion.from_blocks(document, blocks)
         record = self._recorder(document_id, ignore_progress)
         with self._failures(document_id):
-            self._in_its_space(document, lambda: self._ingestion(document).index(document, parsed, record))
+            self._in_its_space(document, lambda index: self._ingestion(index).index(document, parsed, record))
         return self._workspace.store.documents.get(document_id)
 
     @contextlib.contextmanager
@@ -72,21 +74,21 @@ class Reader:
             self._workspace.store.documents.fail(document_id, error.code, error.message)
             raise
 
-    def _in_its_space(self, document: Document, work: Callable[[], None]) -> None:
-        """Do `work`, and once more if meanwhile the index has been switched to another embedding model."""
+    def _in_its_space(self, document: Document, work: Callable[[Index], None]) -> None:
+        """Do `work` with the document's index, once more if this is meanwhile switched to another embedding model."""
         indexes = self._workspace.store.indexes
-        before = indexes.get_by_id(document.index_id).space
+        index = indexes.get_by_id(document.index_id)
         try:
-            work()
+            work(index)
         except errors.IndexError:
-            if indexes.get_by_id(document.index_id).space == before:
+            switched = indexes.get_by_id(document.index_id)
+            if switched.space == index.space:
                 raise
-            work()
+            work(switched)
 
     def _ingestion(
-        self, document: Document, auth: Auth = OWN_AUTH, options: ProviderOptions = OWN_OPTIONS
+        self, index: Index, auth: Auth = OWN_AUTH, options: ProviderOptions = OWN_OPTIONS
     ) -> ingestion.Ingestion:
-        index = self._workspace.store.indexes.get_by_id(document.index_id)
         return ingestion.Ingestion(
             config=self._workspace.config,
             store=self._workspace.store,

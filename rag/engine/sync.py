@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path, PurePath
-from typing import Protocol
+from typing import Any, Protocol
 
 from rag import errors, parsing
 from rag.engine.models import OWN_AUTH, OWN_OPTIONS
@@ -99,7 +99,7 @@ class Intake:
             for file in wanted[:max_files]:
                 yield self._attempt(file, folder.fetch(file), known.get(file.id, []))
             for file in wanted[max_files:]:
-                yield _left_out(file.id, f"The folder has more than {max_files} files. Raise maxFiles, or split it.")
+                yield _left_out(file, f"The folder has more than {max_files} files. Raise maxFiles, or split it.")
             if remove:
                 yield from self._removed(folder, present, {file.id for file in wanted})
 
@@ -119,19 +119,19 @@ class Intake:
             with fetched as path:
                 report = self._take(path, file, present)
         except _REFUSED as error:
-            report = FileReport(source=file.id, state="failed", code=error.code, reason=error.message)
+            report = _report(file, "failed", code=error.code, reason=error.message)
         if report.state == "failed" and not self._skip_failures:
             raise errors.SourceError(f"{file.id}: {report.reason}", details={"source": file.id, "code": report.code})
         return report
 
     def _removed(self, folder: SourceFolder, present: Iterable[Document], wanted: set[str]) -> Iterator[FileReport]:
         gone = {
-            document.id: document.source or ""
+            document.id: SourceFile(document.source or "", document.shown_source or document.name, document.name)
             for document in present
             if document.deleted_at is None and document.source not in wanted and folder.owns(document.source or "")
         }
         for document_id in self._documents.trash(list(gone)):
-            yield FileReport(source=gone[document_id], state="removed", document_id=document_id)
+            yield _report(gone[document_id], "removed", document_id=document_id)
 
     # --- files ---
 
@@ -145,14 +145,14 @@ class Intake:
 
     def _take(self, path: Path, file: SourceFile, present: Sequence[Document]) -> FileReport:
         if not path.is_file():
-            raise errors.SourceError(f"There is no file {path}. Check the path.")
+            raise errors.SourceError(f"There is no file {file.name}. Check the path.")
         sha256 = sha256_of(path)
         older = [document.id for document in present if document.deleted_at is None and document.sha256 != sha256]
         known = self._known([document for document in present if document.sha256 == sha256])
         if known and known.status is DocumentStatus.READY and not self._again:
             return self._shown(file, known, known, older)
         if self._room == 0:
-            return _left_out(file.id, "The limit of chunks is reached. Raise maxChunks, or split the folder.")
+            return _left_out(file, "The limit of chunks is reached. Raise maxChunks, or split the folder.")
         document = known or self._originals.keep(
             path,
             file.name,
@@ -160,6 +160,7 @@ class Intake:
             source=file.id,
             source_path=file.path,
             mime_type=file.mime_type if file.mime_type in GOOGLE_APPS else None,
+            sha256=sha256,
             follows_source=True,
             in_trash=bool(older),
         )
@@ -202,7 +203,7 @@ class Intake:
         if self._room is not None:
             self._room = max(0, self._room - document.chunk_count)
         made = 0 if document is known else document.chunk_count
-        return FileReport(source=file.id, state=state, document_id=document.id, chunks=made)
+        return _report(file, state, document_id=document.id, chunks=made)
 
     def _unread(self, file: SourceFile, document: Document) -> FileReport:
         """What could not be read; where it would stand in the way of nothing, it stays to be seen and tried again."""
@@ -212,9 +213,9 @@ class Intake:
             self._documents.trash([document.id])
             self._originals.purge([document.id])
         if is_limit:
-            return _left_out(file.id, reason)
+            return _left_out(file, reason)
         stays = document.id if document.deleted_at is None else None
-        return FileReport(source=file.id, state="failed", document_id=stays, code=code, reason=reason)
+        return _report(file, "failed", document_id=stays, code=code, reason=reason)
 
 
 def source_of(path: Path) -> str:
@@ -232,8 +233,12 @@ def _why(document: Document) -> tuple[str, str]:
             return "busy", "Another process is reading it."
 
 
-def _left_out(source: str, reason: str) -> FileReport:
-    return FileReport(source=source, state="left_out", code=errors.LimitError.code, reason=reason)
+def _report(file: SourceFile, state: FileState, **more: Any) -> FileReport:
+    return FileReport(source=file.id, shown_source=shown_source(file.id, file.path), state=state, **more)
+
+
+def _left_out(file: SourceFile, reason: str) -> FileReport:
+    return _report(file, "left_out", code=errors.LimitError.code, reason=reason)
 
 
 def _wanted(folder: SourceFolder, source: Source, present: Iterable[Document]) -> Iterator[SourceFile]:

@@ -1,7 +1,5 @@
 """One user's part of what a process shares."""
 
-import uuid
-
 from llama_index.core.node_parser import NodeParser
 
 from rag import errors
@@ -53,12 +51,7 @@ class Workspace:
 
     def find_index(self, name: str) -> Index:
         """The index of this name or id. Raises NotFoundError."""
-        try:
-            return self.store.indexes.get(name)
-        except errors.NotFoundError:
-            if not _is_uuid(name):
-                raise
-            return self.store.indexes.get_by_id(uuid.UUID(name))
+        return self.store.indexes.find(name)
 
     def ensure_index(self, name: str) -> Index:
         """The index of this name or id, made empty if there is none.
@@ -83,11 +76,3 @@ class Workspace:
 
     def _make_index(self, name: str) -> Index:
         return self.store.indexes.ensure(name, self.models.preferred_space(), self.config.rag_chunking)
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        uuid.UUID(text)
-    except ValueError:
-        return False
-    return True

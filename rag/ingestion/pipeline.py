@@ -77,7 +77,8 @@ class Ingestion:
 
     def _parse(self, document: Document, on_progress: OnProgress) -> ParsedDocument:
         source = self._files.local_path(document.id, "original")
-        if parsing.needs_password(source):  # then its decrypted form was kept when the password was given
+        has_rendition = self._files.exists(document.id, "rendition")  # of an encrypted file from the beginning
+        if has_rendition and parsing.needs_password(source):
             source = self._files.local_path(document.id, "rendition")
         with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
             rendition = Path(folder) / "rendition.pdf"

@@ -91,7 +91,8 @@ class Chunks:
         chunks: Sequence[Chunk],
         vectors: Sequence[Sequence[float]],
     ) -> None:
-        pgvector.psycopg.register_vector(connection)
+        if connection.adapters.types.get("vector") is None:  # it costs four statements, and lasts for the connection
+            pgvector.psycopg.register_vector(connection)
         vector_type = "halfvec" if space.dimensions > HALF_PRECISION_ABOVE else "vector"
         statement = self._queries["copy"].format(chunks=queries.chunk_table(space.dimensions))
         with connection.cursor() as cursor, cursor.copy(statement) as copy:

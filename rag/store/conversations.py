@@ -58,10 +58,10 @@ class Conversations:
         """Remove a chat and its turns. Raises NotFoundError."""
         self._touch("delete", conversation_id, {})
 
-    def messages(self, conversation_id: uuid.UUID) -> builtins.list[ChatMessage]:
-        """The turns of a chat in order. Raises NotFoundError."""
+    def messages(self, conversation_id: uuid.UUID, *, last: int | None = None) -> builtins.list[ChatMessage]:
+        """The turns of a chat in order, or the `last` so many. Raises NotFoundError."""
         self.get(conversation_id)
-        parameters = {"conversation_id": conversation_id}
+        parameters = {"conversation_id": conversation_id, "last": last}
         return [_to_message(row) for row in self._database.all(self._queries["messages"], parameters)]
 
     def append(

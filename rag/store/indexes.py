@@ -50,8 +50,11 @@ class Indexes:
 
     def get(self, name: str) -> Index:
         """The index called `name`. Raises NotFoundError."""
-        row = self._database.one(self._queries["get"], {"name": name})
-        return _found(row, f"There is no index {name!r}. List the indexes and check the name.")
+        return _named(self._database.one(self._queries["get"], {"name": name}), name)
+
+    def find(self, name: str) -> Index:
+        """The index of this name or id. Raises NotFoundError."""
+        return _named(self._database.one(self._queries["find"], {"name": name, "id": _as_id(name)}), name)
 
     def get_by_id(self, index_id: uuid.UUID) -> Index:
         """The index with this id. Raises NotFoundError."""
@@ -113,6 +116,17 @@ def to_index(row: Mapping[str, Any]) -> Index:
         generation=row["generation"],
         created_at=row["created_at"],
     )
+
+
+def _as_id(text: str) -> uuid.UUID | None:
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        return None
+
+
+def _named(row: Row | None, name: str) -> Index:
+    return _found(row, f"There is no index {name!r}. List the indexes and check the name.")
 
 
 def _found(row: Row | None, message: str) -> Index:

@@ -92,10 +92,12 @@ FileState = Literal["added", "changed", "unchanged", "removed", "failed", "left_
 class FileReport(Model):
     """What became of a file. `source` is its path or URL, `chunks` how many were made of it now.
 
-    `code` and `reason` say why it failed or was left out. A changed file that fails stays searchable as it was.
+    As of a document, what is sent as `source` is `shown_source`. `code` and `reason` say why it failed or was left out.
+    A changed file that fails stays searchable as it was.
     """
 
-    source: str
+    source: str = pydantic.Field(exclude=True)
+    shown_source: str = pydantic.Field(serialization_alias="source")
     state: FileState
     document_id: uuid.UUID | None = None
     chunks: int = 0

@@ -276,7 +276,7 @@ def _show_pending() -> None:
 def _show_finished(conversation: uuid.UUID) -> None:
     """The answer is kept now: show that one, and light its first citation."""
     del _pending()[conversation]
-    last = session.engine().chats.messages(conversation)[-1]
+    (last,) = session.engine().chats.messages(conversation, last=1)
     if last.response and marks(last.response):
         _look_at(last, 0)
 

@@ -1,6 +1,7 @@
 """Searching and asking over HTTP."""
 
 import json
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -139,12 +140,24 @@ def test_paths_of_the_server_are_shown_nowhere(database_url: str, tmp_path: Path
             client.get("/documents"),
             client.get(f"/documents/{file.document_id}"),
         ]
-        engine.exports.write(tmp_path / "out")
         query_sees = engine.query("How many ships?")[0].chunk.metadata["source_file"]
+        (below / "harbour.pdf").rename(below / "former harbour.pdf")
+        (below / "broken.pdf").write_bytes(b"%PDF-1.7\nnothing of a PDF follows")
+        for source in ({"folderId": str(tmp_path / "reports")}, None):
+            job = client.post("/reindex", json={"source": source}).json()["id"]
+            engine.jobs.run(uuid.UUID(job))
+            responses.append(client.get(f"/jobs/{job}"))
+        engine.exports.write(tmp_path / "out")
     for response in responses:
         assert response.status_code in {200, 201}, response.text
         assert str(tmp_path) not in response.text, response.url
         assert "harbour.pdf" in response.text
+    files = responses[9].json()["result"]["files"]
+    assert {(found["source"], found["state"]) for found in files} == {
+        ("below/harbour.pdf", "removed"),
+        ("below/former harbour.pdf", "added"),
+        ("below/broken.pdf", "failed"),
+    }
     assert responses[0].json()["sources"] == ["below/harbour.pdf#0"]
     assert responses[0].json()["citations"][0]["source"] == "below/harbour.pdf#0"
     assert responses[4].json()["retrieved_chunks"][0]["source_url"] == "below/harbour.pdf"

@@ -160,6 +160,12 @@ def test_an_encrypted_file_waits_for_its_password_which_is_not_kept(engine: RAGE
     assert not any(b"opensesame" in path.read_bytes() for path in files)
 
 
+def test_a_question_to_no_index_is_refused_before_a_model_is_asked(engine: RAGEngine) -> None:
+    generation = {"provider": "openai", "model": "gpt-4o"}  # for which there is no key
+    with pytest.raises(errors.NotFoundError, match="nosuch"):
+        engine.answer({"question": "Why?", "indexName": "nosuch", "generation": generation})
+
+
 def test_a_damaged_file_fails_with_words_and_can_be_retried(engine: RAGEngine) -> None:
     document = engine.documents.add(b"%PDF-1.7\nnothing of a PDF follows", "broken.pdf", enqueue=False)
     failed = engine.documents.process(document.id)
@@ -267,6 +273,15 @@ def test_a_block_keeps_the_lines_that_it_names(engine: RAGEngine) -> None:
     answered = AnswerBody.of(engine.answer("How much rye does the mill grind?"))
     assert [(citation.line_start, citation.line_end) for citation in answered.citations] == [(1, 2)]
     assert engine.collections.validate({"test_queries": ["rye"]}).validation_results[0].metadata_correct
+
+
+@pytest.mark.usefixtures("library")
+def test_an_answer_whose_document_cannot_be_read_any_more_is_a_grounding_error(engine: RAGEngine) -> None:
+    (harbour,) = (document for document in engine.documents.list() if document.name == "harbour.pdf")
+    engine.documents.rendition(harbour.id).write_bytes(b"%PDF-1.7\nnothing of a PDF follows")
+    with pytest.raises(errors.GroundingError, match=r"harbour\.pdf.*again") as caught:
+        engine.answer("How many ships did the harbour of Lindmark handle in 2019?")
+    assert (caught.value.code, caught.value.http_status) == ("grounding", 502)
 
 
 def test_another_embedding_model_is_refused_with_the_word(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:

@@ -117,8 +117,10 @@ def test_configuring_anew_takes_another_user_and_clearing_forgets(settings: dict
         rag.configure(settings, user_id="ada")
         rag.build_index({"source": {"folderId": str(folder)}})
         assert rag.inspect_index().documents == 1
-        rag.configure(settings, user_id="bob")
-        assert rag.inspect_index().documents == 0
+        rag.configure(settings, {"user_id": "bob"})
+        assert (rag.get_config()["user_id"], rag.inspect_index().documents) == ("bob", 0)
+        rag.configure(settings, {"user_id": "bob"}, user_id="cat")
+        assert rag.get_config()["user_id"] == "cat"
         rag.clear_config()
         assert rag.get_config()["user_id"] == "local"
         rag.configure(rag.load_config(**{name.lower(): value for name, value in settings.items()}), user_id="ada")
@@ -141,6 +143,8 @@ def test_wrong_settings_are_refused(
 ) -> None:
     with pytest.raises(error, match=word):
         rag.configure(arguments, **options)
+    with pytest.raises(error, match=word):
+        rag.configure(arguments, options)
 
 
 # --- requests that are wrong ---

@@ -21,6 +21,7 @@ def test_turns_are_kept_in_order_with_their_answers(owner: Owner) -> None:
     question = conversations.append(chat.id, role="user", content="Did debt grow?")
     answer = conversations.append(chat.id, role="assistant", content=response.answer, response=response)
     assert conversations.messages(chat.id) == [question, answer]
+    assert conversations.messages(chat.id, last=1) == [answer]
     assert answer.response == response
 
 

@@ -108,6 +108,7 @@ CASES |= {
     "indexes.get_by_id": lambda w, user: w.db.of(user).indexes.get_by_id(w.owner.index.id),
     "indexes.list": lambda w, user: w.db.of(user).indexes.list(),
     "indexes.stats": lambda w, user: w.db.of(user).indexes.stats(w.owner.index.id),
+    "indexes.find": lambda w, user: w.db.of(user).indexes.find(str(w.owner.index.id)),
     "indexes.follow": lambda w, user: w.db.of(user).indexes.follow(w.owner.index.id, "/theirs/", {"a": 1}),
     "indexes.followed": lambda w, user: w.db.of(user).indexes.followed(w.owner.index.id),
     "indexes.delete": lambda w, user: w.db.of(user).indexes.delete(w.owner.index.id),
@@ -332,6 +333,7 @@ def test_the_owner_gets_everything(world: World) -> None:
     """The cases above would pass with an empty database; these calls are theirs, made by the owner."""
     for method in (
         "indexes.get",
+        "indexes.find",
         "indexes.followed",
         "documents.get",
         "sources.find",

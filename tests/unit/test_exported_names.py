@@ -1,11 +1,22 @@
 import subprocess
 import sys
 
+import pytest
+
 import rag
+from rag import errors
 
 EXPORTED = [
     "AnswerRequest",
     "AnswerResponse",
+    "AstRagAuthError",
+    "AstRagEmbeddingCapabilityError",
+    "AstRagError",
+    "AstRagGroundingError",
+    "AstRagIndexError",
+    "AstRagRetrievalError",
+    "AstRagSourceError",
+    "AstRagValidationError",
     "Citation",
     "Config",
     "Document",
@@ -38,6 +49,11 @@ EXPORTED = [
 def test_the_public_names_are_these_and_all_resolve() -> None:
     assert sorted(rag.__all__) == EXPORTED
     assert all(getattr(rag, name).__module__.startswith("rag.") for name in EXPORTED)
+
+
+@pytest.mark.parametrize("name", [name for name in EXPORTED if name.startswith("AstRag")])
+def test_errors_go_by_the_contracts_names_too(name: str) -> None:
+    assert getattr(rag, name) is getattr(errors, name.removeprefix("AstRag"))
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:

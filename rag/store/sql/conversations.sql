@@ -24,8 +24,12 @@ DELETE FROM conversations WHERE user_id = :user_id AND id = :conversation_id RET
 
 -- name: messages
 SELECT id, conversation_id, role, content, response, created_at
-FROM messages
-WHERE user_id = :user_id AND conversation_id = :conversation_id
+FROM (
+    SELECT * FROM messages
+    WHERE user_id = :user_id AND conversation_id = :conversation_id
+    ORDER BY number DESC
+    LIMIT :last::bigint
+) AS latest
 ORDER BY number;
 
 -- name: append

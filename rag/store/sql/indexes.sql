@@ -35,6 +35,13 @@ RETURNING *;
 -- name: get
 SELECT * FROM indexes WHERE user_id = :user_id AND name = :name;
 
+-- name: find
+-- What looks like an id may be a name, too, and is that first.
+SELECT * FROM indexes
+WHERE user_id = :user_id AND (name = :name OR id = :id::uuid)
+ORDER BY name = :name DESC
+LIMIT 1;
+
 -- name: get_by_id
 SELECT * FROM indexes WHERE user_id = :user_id AND id = :index_id;
 

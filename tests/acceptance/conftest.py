@@ -3,9 +3,12 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from psycopg import conninfo
 
+from rag.engine import RAGEngine
+from tests.acceptance import api
 from tests.integration.conftest import database_url, migrated_url, new_database, server_url
 
 __all__ = ["database_url", "migrated_url", "new_database", "server_url"]
@@ -38,3 +41,30 @@ def shared_settings(
         environment.setenv("RAG_DATABASE_URL", url)
         environment.setenv("RAG_DATA_DIR", str(folder / "data"))
         yield folder / "data"
+
+
+@pytest.fixture(scope="module")
+def engine(shared_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RAGEngine]:
+    """The engine that a module's API stands on, which is open to the shared key."""
+    with api.open_engine(shared_database_url, tmp_path_factory.mktemp("data")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def documents(engine: RAGEngine) -> dict[str, str]:
+    """Names and ids of two ready documents."""
+    return api.take_in(engine)
+
+
+@pytest.fixture(scope="module")
+def base_url(engine: RAGEngine) -> Iterator[str]:
+    """Where the API is served."""
+    with api.serving(engine) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def web(base_url: str) -> Iterator[httpx.Client]:
+    """A client with the shared key."""
+    with api.client(base_url) as client:
+        yield client

@@ -19,18 +19,6 @@ from tests.acceptance import api
 SECRET_TEXT = "The confidential merger of Acme is planned for May."
 
 
-@pytest.fixture(scope="module")
-def engine(shared_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RAGEngine]:
-    with api.open_engine(shared_database_url, tmp_path_factory.mktemp("data")) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def base_url(engine: RAGEngine) -> Iterator[str]:
-    with api.serving(engine) as url:
-        yield url
-
-
 def local(engine: RAGEngine, host: str = "127.0.0.1", **settings: object) -> TestClient:
     """A client on this machine, or at another address, of a server with other settings."""
     config = engine.config.model_copy(update=settings)

@@ -31,18 +31,6 @@ def engine(shared_database_url: str, data_dir: Path) -> Iterator[RAGEngine]:
         yield opened
 
 
-@pytest.fixture(scope="module")
-def base_url(engine: RAGEngine) -> Iterator[str]:
-    with api.serving(engine) as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def web(base_url: str) -> Iterator[httpx.Client]:
-    with api.client(base_url) as client:
-        yield client
-
-
 @pytest.fixture(autouse=True)
 def _lives_on(web: httpx.Client) -> Iterator[None]:
     """After each attempt the server answers as before."""

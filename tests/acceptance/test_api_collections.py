@@ -2,7 +2,6 @@
 
 import math
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,22 +19,7 @@ HARBOUR = api.FACTS["harbour.pdf"].split("\n")[0]
 SHIPS = "How many ships did the harbour handle?"
 PEARS = "How many kinds of pears are there?"
 
-
-@pytest.fixture(scope="module")
-def engine(shared_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RAGEngine]:
-    with api.open_engine(shared_database_url, tmp_path_factory.mktemp("data")) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def documents(engine: RAGEngine) -> dict[str, str]:
-    return api.take_in(engine)
-
-
-@pytest.fixture(scope="module")
-def web(engine: RAGEngine, documents: dict[str, str]) -> Iterator[httpx.Client]:
-    with api.serving(engine) as url, api.client(url) as client:
-        yield client
+pytestmark = pytest.mark.usefixtures("documents")
 
 
 def test_chunks_come_with_complete_sources(web: httpx.Client, documents: dict[str, str]) -> None:

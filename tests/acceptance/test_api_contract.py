@@ -51,12 +51,6 @@ def engine(shared_database_url: str, tmp_path_factory: pytest.TempPathFactory) -
         yield opened
 
 
-@pytest.fixture(scope="module")
-def web(engine: RAGEngine) -> Iterator[httpx.Client]:
-    with api.serving(engine) as url, api.client(url) as client:
-        yield client
-
-
 # --- fields, defaults and ranges ---
 
 
@@ -416,4 +410,5 @@ def test_documented_calls_need_the_key_where_there_is_one(database_url: str, tmp
             while (seen := client.get(f"/jobs/{job['id']}").json())["status"] not in {"done", "failed"}:
                 assert time.monotonic() < deadline, seen
                 time.sleep(0.2)
-    assert seen["result"] == {"folders": [], "unreadableFolders": 0, "documents": 2, "ready": 2, "failed": 0}
+    counted = {"documents": 2, "ready": 2, "failed": 0, "folders": [], "unreadableFolders": 0}
+    assert seen["result"] == counted

@@ -3,7 +3,6 @@
 import hashlib
 import io
 import uuid
-from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -13,18 +12,6 @@ from rag import worker
 from rag.engine import RAGEngine
 from tests import pdfs
 from tests.acceptance import api
-
-
-@pytest.fixture(scope="module")
-def engine(shared_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RAGEngine]:
-    with api.open_engine(shared_database_url, tmp_path_factory.mktemp("data")) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def web(engine: RAGEngine) -> Iterator[httpx.Client]:
-    with api.serving(engine) as url, api.client(url) as client:
-        yield client
 
 
 def upload(web: httpx.Client, content: bytes, name: str, key: str | None = None, **fields: str) -> httpx.Response:

@@ -18,22 +18,7 @@ from tests.vendor_servers import VendorServer
 
 QUESTION = "How many ships did the harbour handle in 2019?"
 
-
-@pytest.fixture(scope="module")
-def engine(shared_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RAGEngine]:
-    with api.open_engine(shared_database_url, tmp_path_factory.mktemp("data")) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def documents(engine: RAGEngine) -> dict[str, str]:
-    return api.take_in(engine)
-
-
-@pytest.fixture(scope="module")
-def web(engine: RAGEngine, documents: dict[str, str]) -> Iterator[httpx.Client]:
-    with api.serving(engine) as url, api.client(url) as client:
-        yield client
+pytestmark = pytest.mark.usefixtures("documents")
 
 
 def ask(web: httpx.Client, **body: object) -> dict[str, Any]:

@@ -11,6 +11,8 @@ import pytest
 from psycopg import conninfo, sql
 
 from rag import store
+from rag.config import load_config
+from rag.engine import RAGEngine
 from rag.store import embedded, migrations
 
 
@@ -64,6 +66,14 @@ def module_db(server_url: str, migrated_url: str) -> Iterator[store.Store]:
     """A store that the tests of a module share, who leave it as they found it."""
     template = conninfo.conninfo_to_dict(migrated_url)["dbname"]
     with new_database(server_url, template=str(template)) as url, store.Store.open(url, pool_size=4) as opened:
+        yield opened
+
+
+@pytest.fixture
+def engine(database_url: str, tmp_path: Path) -> Iterator[RAGEngine]:
+    """Ada's engine, over a database and files of its own."""
+    config = load_config(rag_data_dir=tmp_path / "data", rag_database_url=database_url)
+    with RAGEngine(config, user_id="ada") as opened:
         yield opened
 
 

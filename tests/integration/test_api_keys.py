@@ -4,8 +4,6 @@ import datetime as dt
 import hashlib
 import logging
 import uuid
-from collections.abc import Iterator
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -17,13 +15,6 @@ from rag.types import Permission
 
 NOW = dt.datetime.now(dt.UTC)
 SOON = NOW + dt.timedelta(hours=1)
-
-
-@pytest.fixture
-def engine(database_url: str, tmp_path: Path) -> Iterator[RAGEngine]:
-    config = load_config(rag_data_dir=tmp_path / "data", rag_database_url=database_url)
-    with RAGEngine(config, user_id="ada") as opened:
-        yield opened
 
 
 def change(database_url: str, assignment: str, key_id: uuid.UUID) -> None:

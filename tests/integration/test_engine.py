@@ -1,7 +1,7 @@
 """The engine over a real database, real files and the embedded models."""
 
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +22,6 @@ FACTS = {
     "orchard.pdf": "The orchard grows eleven kinds of pears.\nHarvest begins in the last week of August.",
 }
 HARVEST = "Harvest begins in the last week of August."
-
-
-@pytest.fixture
-def engine(database_url: str, tmp_path: Path) -> Iterator[RAGEngine]:
-    config = load_config(rag_data_dir=tmp_path / "data", rag_database_url=database_url)
-    with RAGEngine(config, user_id="ada") as opened:
-        yield opened
 
 
 @pytest.fixture

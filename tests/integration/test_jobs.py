@@ -1,25 +1,16 @@
 """Jobs: long work that a user starts, a worker does, and nobody but the user sees."""
 
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import fsspec
 import pytest
 
 from rag import errors, worker
-from rag.config import load_config
 from rag.engine import RAGEngine
 from tests import pdfs
 
 PAGES = {1: "The harbour handled 4,812 ships.", 2: "The orchard grows eleven kinds of pears."}
-
-
-@pytest.fixture
-def engine(database_url: str, tmp_path: Path) -> Iterator[RAGEngine]:
-    config = load_config(rag_data_dir=tmp_path / "data", rag_database_url=database_url)
-    with RAGEngine(config, user_id="ada") as opened:
-        yield opened
 
 
 @pytest.fixture

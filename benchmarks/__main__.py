@@ -13,8 +13,8 @@ from benchmarks.report import Section
 from benchmarks.settings import Options, local_config
 
 PARTS = ("parsing", "embedding", "ingestion", "search", "contract", "memory")
-ON_DEMAND = ("load",)
-"""Needs what is not installed with the other tools, so it is measured only when asked for."""
+ON_DEMAND = ("load", "viewers")
+"""Need what is not installed with the other tools (locust, Chromium), so they are measured only when asked for."""
 
 
 def main() -> None:

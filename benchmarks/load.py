@@ -6,24 +6,21 @@ Needs locust (`pip install --group load`), and Linux, whose /proc tells the serv
 import json
 import os
 import shutil
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.error import URLError
 
 import psycopg
 
 from benchmarks import databases, libraries, material
 from benchmarks.libraries import Library
-from benchmarks.processes import PROC
+from benchmarks.processes import PROC, free_port, wait_for
 from benchmarks.report import Section, at_most
 from benchmarks.settings import Options
 from rag import errors, providers
@@ -151,9 +148,7 @@ def _forget(url: str) -> None:
 @contextmanager
 def serving(database_url: str, options: Options) -> Iterator[tuple[str, int]]:
     """`pagelight serve` on a free port without limits of rate: its base URL and process id."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     settings = {"RAG_DATABASE_URL": database_url, "RAG_RATE_LIMIT_PER_MINUTE": "0", "RAG_WORKER": "false"}
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as folder,
@@ -165,18 +160,7 @@ def serving(database_url: str, options: Options) -> Iterator[tuple[str, int]]:
     ):
         url = f"http://127.0.0.1:{port}"
         try:
-            _wait(f"{url}/health", server)
+            wait_for(f"{url}/health", server)
             yield url, server.pid
         finally:
             server.terminate()
-
-
-def _wait(url: str, server: subprocess.Popen[bytes]) -> None:
-    while True:
-        if server.poll() is not None:
-            raise errors.StoreError("The server did not start. Run `pagelight serve` to see why.")
-        try:
-            with urllib.request.urlopen(url):
-                return
-        except (URLError, ConnectionError):
-            time.sleep(0.2)

@@ -1,13 +1,41 @@
-"""The memory of processes, as Linux keeps it in /proc."""
+"""Processes: servers to wait for, and the memory of each, as Linux keeps it in /proc."""
 
+import socket
+import subprocess
 import threading
+import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.error import URLError
+
+from rag import errors
 
 PROC = Path("/proc")
 INTERVAL_SECONDS = 0.1
+POLL_SECONDS = 0.2
+
+
+def free_port() -> int:
+    """A port of this machine that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
+    """Wait until the server answers."""
+    while True:
+        if server.poll() is not None:
+            raise errors.StoreError(f"The server did not start. Run it to see why: {server.args!r}")
+        try:
+            with urllib.request.urlopen(url):
+                return
+        except (URLError, ConnectionError):
+            time.sleep(POLL_SECONDS)
 
 
 @dataclass(frozen=True)

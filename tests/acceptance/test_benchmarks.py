@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,10 +22,12 @@ NAMES = {
         "1,000 chunks: our hybrid is faster, p95",
     },
     "contract": {"query p50", "query p95"},
+    "viewers": {"8 pages, our viewer: click to highlight", "8 pages, streamlit-pdf-viewer: peak memory of the browser"},
     "memory": {f"peak memory, {process}" for process in ("app", "parser", "worker")},
 }
 """Some of the figures of each part."""
 
+NEEDS_CHROMIUM = pytest.mark.skipif(not shutil.which("chromium"), reason="shows pages in Chromium")
 NEEDS_PROC = pytest.mark.skipif(not Path("/proc").is_dir(), reason="reads /proc")
 
 
@@ -38,7 +41,12 @@ def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.timeout(300)
 @pytest.mark.usefixtures("settings")
 @pytest.mark.parametrize(
-    "parts", [("parsing", "embedding", "ingestion", "search", "contract"), pytest.param(("memory",), marks=NEEDS_PROC)]
+    "parts",
+    [
+        ("parsing", "embedding", "ingestion", "search", "contract"),
+        pytest.param(("memory",), marks=NEEDS_PROC),
+        pytest.param(("viewers",), marks=[NEEDS_PROC, NEEDS_CHROMIUM]),
+    ],
 )
 def test_parts_run_in_small_sizes_and_write_their_figures(parts: tuple[str, ...], tmp_path: Path) -> None:
     done = run(*parts, "--quick", "--json", tmp_path / "figures.json")

@@ -62,7 +62,8 @@ class Grounder:
             return self._locate(hit.passage.document_id, hit.passage, *span)
         except errors.SourceError as error:
             raise errors.GroundingError(
-                f"A quote cannot be shown on its page in {hit.document_name}: {error.message} Read the document again.",
+                f"A quote cannot be located in {hit.document_name}, whose kept pages cannot be read any more. "
+                "Have the document read again.",
                 details={"document_id": str(hit.passage.document_id)},
             ) from error
 

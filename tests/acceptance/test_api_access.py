@@ -75,6 +75,7 @@ def test_figures_are_the_admins(engine: RAGEngine, base_url: str) -> None:
     with api.client(base_url, api.key_of(engine, "reader", "write")) as web:
         assert api.error_of(web.get("/metrics")) == (403, "forbidden")
     with api.client(base_url) as web:
+        web.get("/documents")
         figures = web.get("/metrics").text
     assert 'route="/documents"' in figures
     assert "pagelight_request_seconds_bucket" in figures

@@ -26,10 +26,10 @@ from rag import errors
 from rag.engine import RAGEngine
 from rag.types import LOCAL_USER, EmbeddingSpace
 
-PAGES, QUICK_PAGES = (10, 500), (8,)
-CLICKS = 8
+PAGES, QUICK_PAGES = (10, 500), (4,)
+CLICKS, QUICK_CLICKS = 8, 2
 STRIDE = 3
-"""Places are gone to out of their order, which is why it and their number have no common divisor."""
+"""Places are gone to out of their order, which is why it and each number of clicks have no common divisor."""
 VIEWERS = {"ours": "our viewer", "theirs": "streamlit-pdf-viewer"}
 SPACE = EmbeddingSpace(provider="none", model="none", dimensions=8)
 """Nothing is searched, so all vectors are alike."""
@@ -73,14 +73,14 @@ def measure(options: Options, section: Section) -> None:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:
         raise errors.ConfigError("The viewers are shown in Chromium, which is not installed: apt-get install chromium")
-    section.about = f"medians of {CLICKS} clicks, a browser for each"
+    sizes, clicks = (QUICK_PAGES, QUICK_CLICKS) if options.quick else (PAGES, CLICKS)
+    section.about = f"medians of {clicks} clicks, a browser for each"
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as folder,
         databases.server(options) as server_url,
         databases.passing(server_url) as url,
     ):
         changes = {"rag_data_dir": Path(folder), "rag_storage_url": None, "rag_database_url": pydantic.SecretStr(url)}
-        sizes = QUICK_PAGES if options.quick else PAGES
         with RAGEngine(
             options.config.model_copy(update=changes),
             user_id=LOCAL_USER,
@@ -90,7 +90,7 @@ def measure(options: Options, section: Section) -> None:
         with _serving(folder, url) as base_url:
             for pages, document_id in documents.items():
                 for viewer, name in VIEWERS.items():
-                    milliseconds, megabytes = _watch(chromium, base_url, viewer, document_id, pages)
+                    milliseconds, megabytes = _watch(chromium, base_url, viewer, document_id, pages, clicks)
                     section.add(f"{pages} pages, {name}: click to highlight", milliseconds, "ms")
                     section.add(f"{pages} pages, {name}: peak memory of the browser", megabytes, "MB")
 
@@ -121,9 +121,11 @@ def _serving(folder: str, database_url: str) -> Iterator[str]:
             server.terminate()
 
 
-def _watch(chromium: str, base_url: str, viewer: str, document_id: uuid.UUID, pages: int) -> tuple[float, float]:
+def _watch(
+    chromium: str, base_url: str, viewer: str, document_id: uuid.UUID, pages: int, clicks: int
+) -> tuple[float, float]:
     """Milliseconds of the median click, and the most megabytes that the process of the page had."""
-    places = [(2 * number + 1) * pages // (2 * CLICKS) + 1 for number in range(CLICKS)]
+    places = [(2 * number + 1) * pages // (2 * clicks) + 1 for number in range(clicks)]
     query = f"viewer={viewer}&document={document_id}&places={','.join(map(str, places))}"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
@@ -131,7 +133,7 @@ def _watch(chromium: str, base_url: str, viewer: str, document_id: uuid.UUID, pa
         page.set_default_timeout(PATIENCE_MS)
         page.goto(f"{base_url}/?{query}")
         page.wait_for_function(SHOWN[viewer], arg=pages)
-        times = [_click(page, viewer, number, places) for number in (step * STRIDE % CLICKS for step in range(CLICKS))]
+        times = [_click(page, viewer, number, places) for number in (step * STRIDE % clicks for step in range(clicks))]
         megabytes = max(process.peak_mb for process in below({os.getpid()}, running()) if _draws(process.command))
         browser.close()
     return statistics.median(times), megabytes

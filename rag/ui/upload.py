@@ -48,7 +48,7 @@ def drop_zone() -> None:
         f"Drop files here: {', '.join(KINDS)}",
         accept_multiple_files=True,
         max_upload_size=session.engine().config.rag_parsing.max_file_mb,
-        key=f"files-{turn}",
+        key=f"drop-{turn}",
     )
     if not files:
         return

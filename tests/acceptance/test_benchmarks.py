@@ -22,7 +22,7 @@ NAMES = {
         "1,000 chunks: our hybrid is faster, p95",
     },
     "contract": {"query p50", "query p95"},
-    "viewers": {"8 pages, our viewer: click to highlight", "8 pages, streamlit-pdf-viewer: peak memory of the browser"},
+    "viewers": {"4 pages, our viewer: click to highlight", "4 pages, streamlit-pdf-viewer: peak memory of the browser"},
     "memory": {f"peak memory, {process}" for process in ("app", "parser", "worker")},
 }
 """Some of the figures of each part."""

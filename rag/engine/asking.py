@@ -66,8 +66,8 @@ class Asking:
         self,
         llm: LLM | None,
         *,
-        options: AnswerOptions | None = None,
-        generation: GenerationOptions | None = None,
+        options: AnswerOptions = answering.DEFAULT_OPTIONS,
+        generation: GenerationOptions = answering.DEFAULT_GENERATION,
         streaming: bool = False,
     ) -> answering.GroundedSynthesizer:
         """Answers from what is left of them, by `llm` or in the documents' own words."""
@@ -76,8 +76,8 @@ class Asking:
             locate=Pages(self._workspace).locate,
             reranker=self._workspace.models.reranker,
             memory=self._store.caches,
-            options=options or AnswerOptions(),
-            generation=generation or GenerationOptions(),
+            options=options,
+            generation=generation,
             streaming=streaming,
         )
 

@@ -20,4 +20,4 @@ def as_configured(options: RetrievalOptions, config: Config) -> ConfiguredOption
         "rrf_k": config.rag_rrf_k,
     }
     given = {name: value for name, value in options if value is not None}
-    return ConfiguredOptions.model_validate({**settings, **given})
+    return ConfiguredOptions.model_construct(**{**settings, **given})  # both have been checked

@@ -1,7 +1,8 @@
 """Small chunks find, whole pages are read: from ranked chunks to the pages handed on, each place once."""
 
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from rag.types import Chunk, Line
@@ -49,16 +50,17 @@ def gather_places(ranked: Iterable[Chunk]) -> list[Place]:
 
 def pages_by_share(chunk: Chunk) -> list[int]:
     """The chunk's pages, the one with most of its characters first."""
-    return sorted(chunk.pages, key=lambda page: -sum(len(line.text) for line in _on(chunk.lines, page)))
-
-
-def _on(lines: Iterable[Line], page: int) -> Iterator[Line]:
-    return (line for line in lines if line.page_number == page)
+    characters: Counter[int] = Counter()
+    for line in chunk.lines:
+        characters[line.page_number] += len(line.text)
+    return sorted(characters, key=lambda page: (-characters[page], page))
 
 
 def around(lines: Sequence[Line], chunk: Chunk) -> tuple[Line, ...]:
     """`lines`, or as many of them around `chunk` as `MAX_PASSAGE_CHARS` allows."""
     room = MAX_PASSAGE_CHARS
+    if sum(len(line.text) for line in lines) <= room:
+        return tuple(lines)
     first = next((i for i, line in enumerate(lines) if line.number >= chunk.line_start), 0)
     last = first
     room -= len(lines[first].text)

@@ -153,8 +153,9 @@ class Chunks:
     def get(self, ids: Sequence[uuid.UUID]) -> list[tuple[Chunk, Document]]:
         """Chunks with their documents (these without `pages`), in the order of `ids`; what is not there is left out."""
         rows = self._database.all(self._queries["get"], {"ids": [*ids]})
+        documents = {document_id: to_document(row) for document_id, row in {row["id"]: row for row in rows}.items()}
         found = {
-            row["chunk_id"]: (to_chunk({**row, "id": row["chunk_id"], "document_id": row["id"]}), to_document(row))
+            row["chunk_id"]: (to_chunk({**row, "id": row["chunk_id"], "document_id": row["id"]}), documents[row["id"]])
             for row in rows
         }
         return [found[chunk_id] for chunk_id in ids if chunk_id in found]
@@ -204,14 +205,21 @@ class Chunks:
             "document_ids": [document_id for document_id, _ in pages],
             "page_numbers": [number for _, number in pages],
         }
-        asked = set(pages)
-        found: dict[tuple[uuid.UUID, int], dict[tuple[object, ...], Mapping[str, Any]]] = {}
+        found: dict[uuid.UUID, dict[int, dict[tuple[object, ...], Mapping[str, Any]]]] = {}
+        for document_id, number in pages:
+            found.setdefault(document_id, {})[number] = {}
         for row in self._database.all(self._queries["on_pages"], parameters):
+            on_page = found[row["document_id"]]
             for line in packing.unpack_rows(row["content"], row["lines"]):
-                page = (row["document_id"], line["page_number"])
-                if page in asked:
-                    found.setdefault(page, {}).setdefault((line["number"], line["text"], line["bbox"]), line)
-        return {page: packing.to_lines(lines.values()) for page, lines in found.items()}
+                lines = on_page.get(line["page_number"])
+                if lines is not None:
+                    lines.setdefault((line["number"], line["text"], line["bbox"]), line)
+        return {
+            (document_id, number): packing.to_lines(lines.values())
+            for document_id, numbers in found.items()
+            for number, lines in numbers.items()
+            if lines
+        }
 
 
 def to_chunk(row: Mapping[str, Any]) -> Chunk:

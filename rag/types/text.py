@@ -196,12 +196,8 @@ class ParsedDocument(Model):
 
 def lines_text(lines: Sequence[Line]) -> str:
     """The text of `lines`: a blank line before each new block, a line break before each other line."""
-    parts: list[str] = []
-    for index, line in enumerate(lines):
-        if index:
-            parts.append("\n\n" if line.starts_block else "\n")
-        parts.append(line.text)
-    return "".join(parts)
+    parts = [part for line in lines for part in ("\n\n" if line.starts_block else "\n", line.text)]
+    return "".join(parts[1:])
 
 
 class Passage(Model):

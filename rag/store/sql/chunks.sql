@@ -91,7 +91,8 @@ ORDER BY c.ordinal
 LIMIT :limit::bigint OFFSET :offset::bigint;
 
 -- name: on_pages
-SELECT DISTINCT c.document_id, c.ordinal, c.content, c.lines
+-- A chunk comes once for each of its pages that is asked for.
+SELECT c.document_id, c.content, c.lines
 FROM unnest(:document_ids::uuid[], :page_numbers::int[]) AS page (document_id, number)
 JOIN documents d ON d.user_id = :user_id AND d.id = page.document_id AND d.deleted_at IS NULL
 JOIN document_chunks c ON c.user_id = d.user_id AND c.document_id = d.id

@@ -19,6 +19,9 @@ from rag.types.problems import problems_of
 SYSTEM_DATA_DIR = Path("/var/lib/pagelight")
 """Default data folder of root: the embedded database then runs as an unprivileged user, who must be able to enter."""
 
+PART = "__"
+"""Between a setting's name and that of its part: RAG_PARSING__MAX_FILE_MB."""
+
 
 def default_data_dir() -> Path:
     """Where everything the app writes is kept unless `RAG_DATA_DIR` says otherwise."""
@@ -34,7 +37,7 @@ class Config(pydantic_settings.BaseSettings):
         env_file=".env",
         env_file_encoding="utf-8",
         env_ignore_empty=True,
-        env_nested_delimiter="__",
+        env_nested_delimiter=PART,
         extra="ignore",
         frozen=True,
         populate_by_name=True,
@@ -124,7 +127,8 @@ def load_config(**overrides: object) -> Config:
     try:
         return Config(**overrides)  # type: ignore[arg-type]  # validated by pydantic right here
     except pydantic.ValidationError as error:
-        problems = [f"{found['field'].upper()}: {found['message']}" for found in problems_of(error.errors())]
+        found = problems_of(error.errors())
+        problems = [f"{problem['field'].upper().replace('.', PART)}: {problem['message']}" for problem in found]
         raise errors.ConfigError(
             "Settings are wrong: " + "; ".join(problems) + ". Correct them in the environment or in .env.",
             details={"problems": problems},

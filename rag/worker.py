@@ -104,7 +104,7 @@ def _end_with(parent: int) -> None:
         pause = threading.Event()
         while os.getppid() == parent:
             pause.wait(PARENT_CHECK_SECONDS)
-        logger.warning("the app is gone, so is its worker")
+        logger.info("the app is gone, so is its worker")
         os._exit(0)
 
     threading.Thread(target=watch, name="parent-watch", daemon=True).start()

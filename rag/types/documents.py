@@ -105,11 +105,11 @@ class ParsingConfig(Model):
     layout: Literal["fast", "accurate"] = "fast"
     ocr: bool = True
     ocr_language: str = "eng"
-    timeout_seconds_base: float = 60.0
-    timeout_seconds_per_page: float = 5.0
-    memory_limit_mb: int = 2048
-    max_file_mb: int = 500
-    max_pages: int = 20_000
+    timeout_seconds_base: pydantic.PositiveFloat = 60.0
+    timeout_seconds_per_page: pydantic.NonNegativeFloat = 5.0
+    memory_limit_mb: pydantic.PositiveInt = 2048
+    max_file_mb: pydantic.PositiveInt = 500
+    max_pages: pydantic.PositiveInt = 20_000
 
     @property
     def max_file_bytes(self) -> int:

@@ -56,6 +56,13 @@ def test_the_engine_shows_no_regular_expression_and_no_value() -> None:
     assert f"query: {FORMS[TEXT]}; collection: {FORMS[NAME]}." in caught.value.message
 
 
+@pytest.mark.parametrize("name", ["MAX_FILE_MB", "MAX_PAGES", "MEMORY_LIMIT_MB"])
+def test_a_wrong_setting_is_named_as_in_the_environment(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"RAG_PARSING__{name}", "0")
+    with pytest.raises(errors.ConfigError, match=f"RAG_PARSING__{name}: Input should be greater than 0"):
+        load_config()
+
+
 def test_the_command_line_shows_no_regular_expression() -> None:
     with pytest.raises(errors.ValidationError, match="collection: Text should have no control character") as caught:
         validated(RetrieveRequest, **WRONG)

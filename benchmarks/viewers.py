@@ -89,8 +89,11 @@ def measure(options: Options, section: Section) -> None:
             documents = {pages: _add(engine, Path(folder), pages) for pages in sizes}
         with _serving(folder, url) as base_url:
             for pages, document_id in documents.items():
+                places = [(2 * number + 1) * pages // (2 * clicks) + 1 for number in range(clicks)]
+                query = f"document={document_id}&places={','.join(map(str, places))}"
                 for viewer, name in VIEWERS.items():
-                    milliseconds, megabytes = _watch(chromium, base_url, viewer, document_id, pages, clicks)
+                    address = f"{base_url}/?viewer={viewer}&{query}"
+                    milliseconds, megabytes = _watch(chromium, address, viewer, pages, places)
                     section.add(f"{pages} pages, {name}: click to highlight", milliseconds, "ms")
                     section.add(f"{pages} pages, {name}: peak memory of the browser", megabytes, "MB")
 
@@ -121,19 +124,16 @@ def _serving(folder: str, database_url: str) -> Iterator[str]:
             server.terminate()
 
 
-def _watch(
-    chromium: str, base_url: str, viewer: str, document_id: uuid.UUID, pages: int, clicks: int
-) -> tuple[float, float]:
+def _watch(chromium: str, address: str, viewer: str, pages: int, places: list[int]) -> tuple[float, float]:
     """Milliseconds of the median click, and the most megabytes that the process of the page had."""
-    places = [(2 * number + 1) * pages // (2 * clicks) + 1 for number in range(clicks)]
-    query = f"viewer={viewer}&document={document_id}&places={','.join(map(str, places))}"
+    order = (step * STRIDE % len(places) for step in range(len(places)))
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.set_default_timeout(PATIENCE_MS)
-        page.goto(f"{base_url}/?{query}")
+        page.goto(address)
         page.wait_for_function(SHOWN[viewer], arg=pages)
-        times = [_click(page, viewer, number, places) for number in (step * STRIDE % clicks for step in range(clicks))]
+        times = [_click(page, viewer, number, places) for number in order]
         megabytes = max(process.peak_mb for process in below({os.getpid()}, running()) if _draws(process.command))
         browser.close()
     return statistics.median(times), megabytes

@@ -91,9 +91,7 @@ def test_a_file_that_takes_too_much_memory(rendition: Path) -> None:
     assert list(rendition.parent.iterdir()) == []
 
 
-def test_a_file_that_is_too_large_or_gone(rendition: Path, tmp_path: Path) -> None:
-    with pytest.raises(errors.UnreadableFileError, match="the limit is 0 MB"):
-        read(rendition, pdfs.plain(), max_file_mb=0)
+def test_a_file_that_is_gone(rendition: Path, tmp_path: Path) -> None:
     with pytest.raises(errors.NotFoundError):
         parsing.read_file(tmp_path / "gone.pdf", name="gone.pdf", rendition=rendition)
 

@@ -50,10 +50,6 @@ class Conversations:
         """Give a chat another title. Raises NotFoundError."""
         self._touch("rename", conversation_id, {"title": title})
 
-    def set_documents(self, conversation_id: uuid.UUID, document_ids: Sequence[uuid.UUID]) -> None:
-        """Let a chat be over these documents, or with none over the whole index. Raises NotFoundError."""
-        self._touch("set_documents", conversation_id, {"document_ids": [*document_ids]})
-
     def delete(self, conversation_id: uuid.UUID) -> None:
         """Remove a chat and its turns. Raises NotFoundError."""
         self._touch("delete", conversation_id, {})

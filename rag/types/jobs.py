@@ -33,11 +33,6 @@ class Job(Model):
     started_at: dt.datetime | None = None
     finished_at: dt.datetime | None = None
 
-    @property
-    def has_ended(self) -> bool:
-        """Whether nothing will change any more."""
-        return self.status in {"done", "failed"}
-
 
 class ReindexRequest(Input):
     """Read every document of an index anew, or make the index follow a folder (`source`)."""

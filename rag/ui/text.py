@@ -7,7 +7,6 @@ read a hostile one may try to send what it knows to somebody else's server.
 import functools
 import re
 from collections.abc import Callable
-from datetime import datetime
 
 import markdown_it
 
@@ -63,8 +62,3 @@ def size(count: int) -> str:
 def plural(count: int, noun: str) -> str:
     """A count and its noun: `1 page`, `2 pages`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def when(moment: datetime) -> str:
-    """A moment in the server's time zone, to the minute."""
-    return moment.astimezone().strftime("%d %b %Y, %H:%M")

@@ -35,9 +35,8 @@ def test_the_latest_chat_comes_first(owner: Owner) -> None:
 
 def test_changing_and_deleting(owner: Owner) -> None:
     conversations, document_id = owner.db.of("ann").conversations, uuid.uuid4()
-    chat = conversations.create(owner.index.id, title="old", document_ids=[uuid.uuid4()])
+    chat = conversations.create(owner.index.id, title="old", document_ids=[document_id])
     conversations.rename(chat.id, "new")
-    conversations.set_documents(chat.id, [document_id])
     conversations.append(chat.id, role="user", content="hello")
     changed = conversations.get(chat.id)
     assert (changed.title, changed.document_ids) == ("new", (document_id,))

@@ -177,7 +177,6 @@ CASES |= {
     "conversations.list": lambda w, user: w.db.of(user).conversations.list(w.owner.index.id),
     "conversations.get": lambda w, user: w.db.of(user).conversations.get(w.conversation.id),
     "conversations.rename": lambda w, user: w.db.of(user).conversations.rename(w.conversation.id, "theirs"),
-    "conversations.set_documents": lambda w, user: w.db.of(user).conversations.set_documents(w.conversation.id, []),
     "conversations.delete": lambda w, user: w.db.of(user).conversations.delete(w.conversation.id),
     "conversations.messages": lambda w, user: w.db.of(user).conversations.messages(w.conversation.id),
     "conversations.append": lambda w, user: w.db.of(user).conversations.append(

@@ -14,11 +14,6 @@ SELECT * FROM conversations WHERE user_id = :user_id AND id = :conversation_id;
 -- name: rename
 UPDATE conversations SET title = :title WHERE user_id = :user_id AND id = :conversation_id RETURNING id;
 
--- name: set_documents
-UPDATE conversations SET document_ids = :document_ids::uuid[]
-WHERE user_id = :user_id AND id = :conversation_id
-RETURNING id;
-
 -- name: delete
 DELETE FROM conversations WHERE user_id = :user_id AND id = :conversation_id RETURNING id;
 

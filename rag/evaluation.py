@@ -9,9 +9,9 @@ import json
 import re
 import statistics
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import pydantic
 from pydantic import alias_generators
@@ -19,6 +19,9 @@ from pydantic import alias_generators
 from rag import errors
 from rag.types import DEFAULT_INDEX, TEXT, Hit, IndexName, Input, OnProgress, RetrievalOptions, ignore_progress
 from rag.types.problems import in_words
+
+RESAMPLES = 2000
+"""Of the documents, for an interval: its ends then hardly move by another seed."""
 
 _TOKEN = re.compile(r"\w+")
 
@@ -138,27 +141,61 @@ def result_rows(question: Question, hits: Iterable[Hit]) -> list[ResultRow]:
     ]
 
 
-def score(
-    questions: Sequence[Question], rows: Iterable[ResultRow], ks: Sequence[int] = (1, 3, 5, 10)
-) -> dict[str, float]:
-    """Means over the scored questions; a question without hits counts 0.
+class Scores(NamedTuple):
+    """Means over the scored `questions`, and for each a 95 % interval where the questions are of several documents.
 
-    Returns:
-        `questions` (how many were scored), `mrr` (1 / rank of the first hit on a gold page), and for each k: `hit@k`
-        (any of the first k hits lies on a gold page), `recall@k` (share of the gold pages among the first k hits),
-        `evidence_coverage@k` (share of the evidence's words within the first k hits from the right document;
-        only over questions with evidence).
+    `mrr` is 1 / rank of the first hit on a gold page. For each k: `hit@k` (any of the first k hits lies on a gold
+    page), `recall@k` (share of the gold pages among the pages of the first k hits), `page_recall@k` (share of them
+    among the first k distinct pages, so that a hit of two pages takes two places), `characters@k` (how much the first
+    k hits hand on to be read), `evidence_coverage@k` (share of the evidence's words within the first k hits from the
+    right document; only over questions with evidence).
     """
+
+    questions: int
+    means: dict[str, float]
+    intervals: dict[str, tuple[float, float]]
+
+    def to_json(self) -> dict[str, dict[str, Any]]:
+        """As reports have them: `measures`, among them the number of questions, and their `intervals`."""
+        return {"measures": {"questions": self.questions, **self.means}, "intervals": {**self.intervals}}
+
+
+def score(questions: Sequence[Question], rows: Iterable[ResultRow], ks: Sequence[int] = (1, 3, 5, 10)) -> Scores:
+    """How well the lines of a run answer the questions; a question without hits counts 0."""
     by_question: dict[str, list[ResultRow]] = collections.defaultdict(list)
     for row in rows:
         by_question[row.id].append(row)
     scored = [question for question in questions if question.is_scored]
-    measures: dict[str, list[float]] = collections.defaultdict(list)
+    measures: dict[str, list[tuple[str, float]]] = collections.defaultdict(list)
     for question in scored:
         ranked = sorted(by_question[question.id], key=lambda row: row.rank)
         for name, value in _score_question(question, ranked, ks).items():
-            measures[name].append(value)
-    return {"questions": float(len(scored))} | {name: statistics.fmean(values) for name, values in measures.items()}
+            measures[name].append((question.file_name, value))
+    return Scores(
+        questions=len(scored),
+        means={name: statistics.fmean(value for _, value in values) for name, values in measures.items()},
+        intervals={name: found for name, values in measures.items() if (found := _interval(values))},
+    )
+
+
+def _interval(values: Iterable[tuple[str, float]]) -> tuple[float, float] | None:
+    """The 95 % interval of the mean of (document, value) by resampling whole documents; None for a single one.
+
+    Questions about one document stand and fall together, so an interval over questions would be too narrow.
+    Source: the cluster bootstrap with replacement, Field, Welsh, "Bootstrapping clustered data", JRSS B 69, 2007.
+    """
+    import numpy as np
+
+    by_document: dict[str, list[float]] = collections.defaultdict(list)
+    for document, value in values:
+        by_document[document].append(value)
+    if len(by_document) < 2:
+        return None
+    totals = np.array([(sum(found), len(found)) for found in by_document.values()])
+    chosen = np.random.default_rng(0).integers(len(totals), size=(RESAMPLES, len(totals)))
+    sums, counts = totals[chosen].sum(axis=1).T
+    low, high = np.quantile(sums / counts, [0.025, 0.975])
+    return float(low), float(high)
 
 
 def first_rank(question: Question, rows: Iterable[ResultRow]) -> int | None:
@@ -172,11 +209,14 @@ def _score_question(question: Question, ranked: Sequence[ResultRow], ks: Sequenc
     gold = set(question.gold_pages)
     found = [gold & set(row.pages) if row.pdf == question.file_name else set() for row in ranked]
     first = next((rank for rank, pages in enumerate(found, start=1) if pages), None)
+    pages = list(dict.fromkeys((row.pdf, page) for row in ranked for page in row.pages))
     measures = {"mrr": 1.0 / first if first else 0.0}
     for k in ks:
         seen = set().union(*found[:k])
         measures[f"hit@{k}"] = float(bool(seen))
         measures[f"recall@{k}"] = len(seen) / len(gold)
+        measures[f"page_recall@{k}"] = len({(question.file_name, page) for page in gold} & {*pages[:k]}) / len(gold)
+        measures[f"characters@{k}"] = float(sum(len(row.text) for row in ranked[:k]))
         if question.evidence:
             measures[f"evidence_coverage@{k}"] = _evidence_coverage(question, ranked[:k])
     return measures
@@ -198,13 +238,3 @@ def write_rows(path: Path, rows: Iterable[ResultRow]) -> None:
     with path.open("w", encoding="utf-8") as file:
         for row in rows:
             file.write(json.dumps(row.model_dump(), ensure_ascii=False) + "\n")
-
-
-def summary(measures: Mapping[str, float], k: int = 5) -> dict[str, Any]:
-    """The three figures to quote: page recall@k, MRR, evidence coverage@k (None without evidence)."""
-    return {
-        "questions": int(measures["questions"]),
-        f"recall@{k}": measures.get(f"recall@{k}"),
-        "mrr": measures.get("mrr"),
-        f"evidence_coverage@{k}": measures.get(f"evidence_coverage@{k}"),
-    }

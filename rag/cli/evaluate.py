@@ -92,7 +92,7 @@ def evaluate(
         mode = as_configured(retrieval, engine.config).mode
     if out:
         evaluation.write_rows(out, rows)
-    measures = evaluation.score(questions, rows, KS)
+    scores = evaluation.score(questions, rows, KS)
     report = {
         "index": index_name,
         "scope": scope,
@@ -101,13 +101,13 @@ def evaluate(
         "failed": [outcome.to_json() for outcome in failed],
         "missing": sorted({question.file_name for question in questions} - {file.name for file in chosen}),
         "questions": len(questions),
-        "measures": measures,
+        **scores.to_json(),
         "seconds": round(time.perf_counter() - started, 3),
     }
     if as_json:
         output.print_json(report)
     else:
-        _print_measures(measures, len(questions))
+        _print_scores(scores, len(questions))
 
 
 def _choose(folder: Path, questions: Sequence[evaluation.Question], only_referenced: bool | None) -> list[Path]:
@@ -177,17 +177,26 @@ def _ask_all(
         return evaluation.ask(questions, find, on_progress)
 
 
-def _print_measures(measures: dict[str, float], asked: int) -> None:
+def _print_scores(scores: evaluation.Scores, asked: int) -> None:
     rows = [
         (
             k,
-            output.score(measures.get(f"recall@{k}")),
-            output.score(measures.get(f"hit@{k}")),
-            output.score(measures.get(f"evidence_coverage@{k}")),
+            _with_interval(scores, f"page_recall@{k}"),
+            _with_interval(scores, f"recall@{k}"),
+            output.score(scores.means.get(f"hit@{k}")),
+            _with_interval(scores, f"evidence_coverage@{k}"),
+            f"{scores.means.get(f'characters@{k}', 0.0):,.0f}",
         )
         for k in KS
     ]
-    columns = ["k", "page recall", "hit", "evidence coverage"]
+    columns = ["k", "first k pages", "pages of k hits", "hit", "evidence coverage", "characters"]
     output.print_table(columns, rows, right=columns)
-    scored = int(measures["questions"])
-    output.print_text(f"\nMRR {output.score(measures.get('mrr'))} over {scored} of {output.plural(asked, 'question')}.")
+    scored = f"{scores.questions} of {output.plural(asked, 'question')}"
+    output.print_text(f"\nMRR {_with_interval(scores, 'mrr')} over {scored}.")
+    output.print_text("Recall is of the pages that hold the answers. In brackets: 95 % intervals, documents resampled.")
+
+
+def _with_interval(scores: evaluation.Scores, measure: str) -> str:
+    """Such as “0.654 [.59 .71]”."""
+    mean, interval = output.score(scores.means.get(measure)), scores.intervals.get(measure)
+    return f"{mean} [{' '.join(f'{end:.2f}'.removeprefix('0') for end in interval)}]" if interval else mean

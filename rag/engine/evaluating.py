@@ -20,9 +20,9 @@ def evaluate(
     """Ask all questions and score what is found.
 
     Returns:
-        `measures` as `rag.evaluation.score` gives them; `missing`, names of documents that are not in the index;
-        and for each question under `questions` its `id` and the `rank` of its first hit on a gold page, None if there
-        is no such hit.
+        `measures` and `intervals` as `rag.evaluation.Scores` has them; `missing`, names of documents that are not in
+        the index; and for each question under `questions` its `id` and the `rank` of its first hit on a gold page,
+        None if there is no such hit.
     """
     ids = {document.name: document.id for document in documents if document.status is DocumentStatus.READY}
 
@@ -36,7 +36,7 @@ def evaluate(
 
     rows = evaluation.ask(request.questions, find, on_progress)
     return {
-        "measures": evaluation.score(request.questions, rows, CUTOFFS),
+        **evaluation.score(request.questions, rows, CUTOFFS).to_json(),
         "missing": sorted({question.file_name for question in request.questions} - ids.keys()),
         "questions": [
             {"id": question.id, "rank": evaluation.first_rank(question, rows)} for question in request.questions

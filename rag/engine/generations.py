@@ -157,7 +157,7 @@ class Generations:
             return Asking(self._workspace, index, request).search(request.query).results
 
         rows = evaluation.ask(questions, find)
-        measures = evaluation.score(questions, rows, (COMPARED_AT,))
+        measures = evaluation.score(questions, rows, (COMPARED_AT,)).means
         return GenerationScore(
             generation=generation, recall_at_5=measures[f"recall@{COMPARED_AT}"], mrr=measures["mrr"]
         )

@@ -21,10 +21,11 @@ def row(rank: int, pages: list[int], *, pdf: str = "a.pdf", text: str = "") -> e
 
 def test_scores_by_hand() -> None:
     rows = [row(1, [1]), row(2, [2], pdf="b.pdf"), row(3, [2]), row(4, [4, 5])]
-    measures = evaluation.score([question()], rows, ks=(1, 3, 5))
-    assert measures == pytest.approx(
+    scores = evaluation.score([question()], rows, ks=(1, 3, 5))
+    assert (scores.questions, scores.intervals) == (1, {})
+    found = {name: value for name, value in scores.means.items() if not name.startswith(("characters", "page"))}
+    assert found == pytest.approx(
         {
-            "questions": 1,
             "mrr": 1 / 3,
             "hit@1": 0,
             "hit@3": 1,
@@ -36,22 +37,35 @@ def test_scores_by_hand() -> None:
     )
 
 
+def test_a_hit_of_two_pages_takes_two_places() -> None:
+    rows = [row(1, [3, 4], text="12345"), row(2, [5, 6], text="678"), row(3, [4, 2])]
+    means = evaluation.score([question()], rows, ks=(1, 2, 3, 5)).means
+    assert [means[f"page_recall@{k}"] for k in (1, 2, 3, 5)] == [0, 0, 0.5, 1.0]
+    assert [means[f"characters@{k}"] for k in (1, 2, 3)] == [5, 8, 8]
+
+
+def test_an_interval_is_over_documents_not_questions() -> None:
+    many = [question(id="q")] * 50 + [question(id="r", pdf="b.pdf")] * 50
+    low, high = evaluation.score(many, [row(1, [2, 5])], ks=(1,)).intervals["recall@1"]
+    assert (low, high) == (0, 1)  # two documents, one all right and one all wrong: nothing is known
+
+
 def test_evidence_counts_words_from_the_right_document_only() -> None:
     asked = question(evidence=["net sales of 12 million"])
     rows = [row(1, [2], text="Net Sales grew"), row(2, [5], pdf="b.pdf", text="12 million")]
-    assert evaluation.score([asked], rows, ks=(5,))["evidence_coverage@5"] == pytest.approx(2 / 5)
+    assert evaluation.score([asked], rows, ks=(5,)).means["evidence_coverage@5"] == pytest.approx(2 / 5)
 
 
 def test_questions_without_gold_pages_or_answer_are_not_scored() -> None:
     asked = [question(), question(id="r", gold_pages=[]), question(id="s", answerable=False)]
-    measures = evaluation.score(asked, [row(1, [2])], ks=(5,))
-    assert measures["questions"] == 1
-    assert measures["recall@5"] == 0.5
+    scores = evaluation.score(asked, [row(1, [2])], ks=(5,))
+    assert scores.questions == 1
+    assert scores.means["recall@5"] == 0.5
 
 
 def test_a_question_without_hits_counts_zero() -> None:
     asked = [question(), question(id="r")]
-    assert evaluation.score(asked, [row(1, [2, 5])], ks=(5,))["recall@5"] == 0.5
+    assert evaluation.score(asked, [row(1, [2, 5])], ks=(5,)).means["recall@5"] == 0.5
 
 
 def test_reading_questions_names_the_bad_line(tmp_path: Path) -> None:

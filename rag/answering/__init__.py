@@ -1,6 +1,6 @@
 """From what was found to an answer whose every claim is tied to the exact words of its source."""
 
-from rag.answering.answer import EXTRACTIVE_MODEL, condense, stream
+from rag.answering.answer import CONDENSED_MESSAGES, EXTRACTIVE_MODEL, condense, stream
 from rag.answering.context import Context, Source, build_context
 from rag.answering.grounding import Locate
 from rag.answering.synthesizer import (
@@ -12,6 +12,7 @@ from rag.answering.synthesizer import (
 )
 
 __all__ = [
+    "CONDENSED_MESSAGES",
     "EXTRACTIVE_MODEL",
     "Context",
     "GroundedChatEngine",

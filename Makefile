@@ -43,7 +43,7 @@ bench: $(VENV)/installed-dev ## Measure speed and memory; `make bench ARGS=--hel
 
 mutants: $(VENV)/installed-dev ## Break the code in small ways, one at a time, and see which a test notices
 	@PATH="$(CURDIR)/$(BIN):$$PATH" mutmut run $(ARGS)
-	@$(BIN)/mutmut results | sed '/type check/d'
+	@$(BIN)/mutmut results | sed '/type check/d; /not checked/d'
 
 lock: ## Renew both locks from pyproject.toml (needs uv; UPGRADE=--upgrade for newer versions)
 	@uv pip compile $(LOCK_OPTIONS) --extra vendors --extra mcp $(UPGRADE) --output-file requirements.lock

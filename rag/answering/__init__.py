@@ -1,6 +1,13 @@
 """From what was found to an answer whose every claim is tied to the exact words of its source."""
 
-from rag.answering.answer import DEFAULT_GENERATION, DEFAULT_OPTIONS, EXTRACTIVE_MODEL, condense, stream
+from rag.answering.answer import (
+    CONDENSED_MESSAGES,
+    DEFAULT_GENERATION,
+    DEFAULT_OPTIONS,
+    EXTRACTIVE_MODEL,
+    condense,
+    stream,
+)
 from rag.answering.context import Context, Source, build_context
 from rag.answering.grounding import Locate
 from rag.answering.synthesizer import (
@@ -12,6 +19,7 @@ from rag.answering.synthesizer import (
 )
 
 __all__ = [
+    "CONDENSED_MESSAGES",
     "DEFAULT_GENERATION",
     "DEFAULT_OPTIONS",
     "EXTRACTIVE_MODEL",

@@ -205,8 +205,7 @@ class _Expression(NamedTuple):
 
 def _expression_before(sentence: str, position: int, numbers: Sequence[Number]) -> _Expression:
     """The longest expression that ends at `position`."""
-    begin = max([match.end() for match in _EQUALS.finditer(sentence, 0, position)], default=0)
-    text, inside = _coded(sentence, max(begin, position - MAX_EXPRESSION_CHARS), position, numbers)
+    text, inside = _coded(sentence, max(0, position - MAX_EXPRESSION_CHARS), position, numbers)
     tokens: list[str] = []
     last_end = 0
     for match in _TOKEN.finditer(text):
@@ -223,9 +222,7 @@ def _expression_before(sentence: str, position: int, numbers: Sequence[Number]) 
 
 def _expression_after(sentence: str, position: int, numbers: Sequence[Number]) -> _Expression:
     """The longest expression that begins right after the sign at `position`."""
-    following = _EQUALS.search(sentence, position + 1)
-    end = following.start() if following else len(sentence)
-    text, inside = _coded(sentence, position + 1, min(end, position + MAX_EXPRESSION_CHARS), numbers)
+    text, inside = _coded(sentence, position + 1, position + MAX_EXPRESSION_CHARS, numbers)
     tokens: list[str] = []
     index = 0
     while match := _TOKEN.match(text, index):

@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Literal
 
+from rag import answering
 from rag.engine.questions import Questions
 from rag.engine.workspace import Workspace
 from rag.types import (
@@ -16,9 +17,6 @@ from rag.types import (
     Message,
     RetrievalOptions,
 )
-
-HISTORY_MESSAGES = 8
-"""Turns before a question that may say what it means."""
 
 
 class Chats:
@@ -62,13 +60,13 @@ class Chats:
     def request(
         self, conversation_id: uuid.UUID, question: str, document_ids: Sequence[uuid.UUID] | None = None
     ) -> AnswerRequest:
-        """A chat's next question with the turns before it, over `document_ids` or else the chat's own documents.
+        """A chat's next question with the last turns before it, over `document_ids` or else the chat's own documents.
 
         Raises:
             errors.NotFoundError: there is no such chat.
         """
         conversation = self.get(conversation_id)
-        earlier = self.messages(conversation_id, last=HISTORY_MESSAGES)
+        earlier = self.messages(conversation_id, last=answering.CONDENSED_MESSAGES)
         scope = conversation.document_ids if document_ids is None else tuple(document_ids)
         return AnswerRequest(
             index_name=str(conversation.index_id),

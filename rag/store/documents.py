@@ -1,5 +1,6 @@
 """The rows of documents: what they are, how far they are, and whether they are in the trash."""
 
+import builtins
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -80,7 +81,7 @@ class Documents:
         in_trash: bool = False,
         limit: int | None = None,
         offset: int = 0,
-    ) -> list[Document]:
+    ) -> builtins.list[Document]:
         """Documents of an index, or of its trash, newest first, without their `pages` (`get` has them).
 
         `search` is looked for in names and titles, in any case.

@@ -7,6 +7,7 @@ import uuid
 
 import psycopg
 import pytest
+from pydantic import SecretStr
 
 from rag import errors
 from rag.config import load_config
@@ -69,6 +70,16 @@ def test_the_secret_is_neither_stored_nor_logged(
 def test_another_secret_opens_nothing(engine: RAGEngine, wrong: str) -> None:
     engine.keys.create("laptop")
     assert engine.installation.authenticate(wrong) is None
+
+
+def test_the_shared_key_is_an_admins_of_the_local_user(engine: RAGEngine) -> None:
+    config = engine.config.model_copy(update={"rag_api_key": SecretStr("the shared secret")})
+    with RAGEngine(config) as shared:
+        found = shared.installation.authenticate("the shared secret")
+        assert found is not None
+        assert (found.user_id, found.permissions) == ("local", ("admin",))
+        for wrong in ("", "the shared secre", "the shared secret ", "THE SHARED SECRET", "the shared secre\u0163"):
+            assert shared.installation.authenticate(wrong) is None
 
 
 def test_what_cannot_be_a_secret_is_not_looked_up(engine: RAGEngine, caplog: pytest.LogCaptureFixture) -> None:
@@ -138,6 +149,11 @@ def test_the_last_use_is_written_once_a_minute(engine: RAGEngine, database_url: 
     last = engine.keys.list()[0].last_used_at
     assert last is not None
     assert last >= first
+
+
+@pytest.mark.parametrize("name", ["a", "a" * 100, "é", " a "])
+def test_a_name_may_be_short_or_long(engine: RAGEngine, name: str) -> None:
+    assert engine.keys.create(name)[0].name == name.strip()
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a" * 101, "two\nlines", "zero\x00byte", "\x1b[31m"])

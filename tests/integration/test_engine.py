@@ -331,6 +331,15 @@ def test_a_conversation_keeps_its_turns_and_belongs_to_its_user(
         other.chats.append(conversation.id, "user", "mine now")
 
 
+def test_with_a_question_come_the_last_turns_of_its_chat(engine: RAGEngine) -> None:
+    """As many as are read to understand it: a long chat costs no more than a short one."""
+    chat = engine.chats.start("Pears")
+    for number in range(10):
+        engine.chats.append(chat.id, "user", f"Question {number}")
+    request = engine.chats.request(chat.id, "And now?")
+    assert [turn.content for turn in request.history] == [f"Question {number}" for number in range(4, 10)]
+
+
 def test_blocks_of_a_document_that_was_never_rendered_are_cited_by_their_lines(engine: RAGEngine) -> None:
     document = engine.documents.add(pdfs.plain(["Nothing of this is read."]), "own.pdf", enqueue=False)
     box = Rect(72, 60, 300, 75)

@@ -186,7 +186,7 @@ def test_the_trace_tells_of_every_candidate(desk: Desk) -> None:
 def test_an_answer_is_written_once_for_each_user_question_and_choice(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk.says('It handled 4,812 ships [S1] <quote id="S1">handled 4,812 ships</quote>.')
+    desk.server.pieces = ["It handled ", '4,812 ships [S1] <quote id="S1">handled 4,812 ', "ships</quote>."]
     first = desk.answer()
     again = desk.answer()
     assert len(desk.server.requests) == 1
@@ -210,6 +210,8 @@ def test_an_answer_is_written_once_for_each_user_question_and_choice(
     monkeypatch.setattr(prompts, "ANSWER_PROMPT_VERSION", "next")
     desk.answer()
     assert len(desk.server.requests) == 8
+    desk.engine.answer({"question": "What does the crane lift?"})
+    assert len(desk.server.requests) == 9
 
 
 def test_a_broken_off_answer_is_not_kept(desk: Desk) -> None:

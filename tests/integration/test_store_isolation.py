@@ -331,29 +331,12 @@ def test_others_get_nothing_and_change_nothing(world: World, method: str) -> Non
 def test_the_owner_gets_everything(world: World) -> None:
     """The cases above would pass with an empty database; these calls are theirs, made by the owner."""
     for method in (
-        "indexes.get",
-        "indexes.find",
-        "indexes.followed",
-        "documents.get",
-        "sources.find",
-        "sources.named",
-        "sources.meant",
-        "chunks.get",
-        "chunks.vectors",
-        "chunks.dense",
-        "chunks.lexical",
-        "chunks.to_embed",
-        "api_keys.list",
-        "generations.list",
-        "generations.missing",
-    ):
-        assert CASES[method](world, VICTIM), method
-    for method in (
-        "embedding_cache.get",
-        "caches.recall",
-        "caches.stats",
-        "conversations.messages",
-        "documents.list",
+        *("indexes.get", "indexes.get_by_id", "indexes.list", "indexes.stats", "indexes.find", "indexes.followed"),
+        *("documents.get", "documents.list", "sources.find", "sources.named", "sources.meant", "sources.of_upload_key"),
+        *("chunks.dense", "chunks.lexical", "chunks.get", "chunks.with_words", "chunks.in_scope", "chunks.vectors"),
+        *("chunks.of_document", "chunks.page_lines", "chunks.to_embed", "generations.list", "generations.missing"),
+        *("embedding_cache.get", "caches.recall", "caches.stats", "api_keys.list", "jobs.get", "jobs.list"),
+        *("conversations.list", "conversations.get", "conversations.messages"),
     ):
         assert CASES[method](world, VICTIM), method
 

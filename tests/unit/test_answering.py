@@ -152,6 +152,12 @@ def test_a_claim_that_nothing_supports_is_unverified_and_lights_nothing() -> Non
     assert response.citations[-1].unsupported_numbers == ("7",)
 
 
+def test_of_quotes_that_have_nothing_to_do_with_their_claim_one_is_shown() -> None:
+    quotes = "".join(f'<quote id="S2">{words}</quote>' for words in ("The contract ends", "may end it earlier"))
+    _, response = ask(f"Costs fell by 3.5% [S1]. Bananas are yellow [S2] {quotes}.")
+    assert [citation.quote for citation in response.citations if citation.sentence == 1] == ["The contract ends"]
+
+
 def test_a_claim_in_other_words_is_found_by_the_reranker() -> None:
     llm = ScriptedLLM(reply="The agreement will expire in June [S1].")
     found = [
@@ -230,7 +236,7 @@ def test_without_grounding_the_answer_is_the_refusal_and_the_nearest_passages(re
     _, response = ask(reply)
     assert response.status == "insufficient_context"
     assert response.answer == prompts.INSUFFICIENT_CONTEXT_MESSAGE
-    assert (response.sentences, response.citations) == ((), ())
+    assert (response.sentences, response.citations, response.sources) == ((), (), {})
     assert response.nearest == (REPORT, CONTRACT)
 
 
@@ -242,7 +248,8 @@ def test_the_refusal_is_not_streamed_and_its_message_can_be_chosen() -> None:
 
 def test_citations_can_be_optional_but_a_refusal_stays_one() -> None:
     assert ask("Revenue was high.", require_citations=False)[1].status == "ok"
-    assert ask(prompts.NOT_FOUND_SENTINEL, require_citations=False)[1].status == "insufficient_context"
+    for refusal in (prompts.NOT_FOUND_SENTINEL, prompts.NOT_FOUND_SENTINEL.rstrip(".") + "!"):
+        assert ask(refusal, require_citations=False)[1].status == "insufficient_context"
 
 
 def test_what_begins_like_the_refusal_and_is_none_is_an_answer() -> None:

@@ -79,6 +79,13 @@ def test_a_source_is_cut_behind_its_chunk_where_the_line_before_is_too_long(budg
     assert [line.number for line in source.lines] == [*range(2, last + 1)]
 
 
+def test_a_source_is_cut_before_a_line_that_is_too_long_though_a_later_one_would_fit() -> None:
+    hit = sources.hit("\n".join(["It rose.", "word " * 500, "It fell."]))
+    hit = hit.model_copy(update={"chunk": hit.chunk.model_copy(update={"lines": hit.passage.lines[:1]})})
+    (source,) = build_context([hit], budget_tokens=90).sources
+    assert [line.number for line in source.lines] == [1]
+
+
 def test_nothing_found_is_no_context() -> None:
     assert build_context([]).text == ""
     assert build_context([sources.hit(" ")]).sources == ()

@@ -71,7 +71,10 @@ def test_marks_of_unknown_sources_leave_no_trace(raw: str, expected: str) -> Non
 
 @pytest.mark.parametrize(
     "raw",
-    ["Array[0] holds 3.", "See (a) and (b).", "Wow! 3 < 4 > 2.", "Item [12] of 5.", "S1 is a class.", "(in millions)"],
+    [
+        *("Array[0] holds 3.", "See (a) and (b).", "Wow! 3 < 4 > 2.", "Item [12] of 5.", "S1 is a class."),
+        *("(in millions)", "It is in C:\\temp."),
+    ],
 )
 def test_ordinary_brackets_stay(raw: str) -> None:
     assert shown(raw)[0] == raw
@@ -121,6 +124,13 @@ def test_quote_tags_are_taken_out(raw: str, expected: str, quotes: list[tuple[st
 def test_a_quote_is_kept_whole_up_to_its_limit_however_it_comes(chars: int) -> None:
     raw = f'Up <quote id="S1">{"w" * chars}</quote>.'
     assert [len(quote.text) for quote in shown(raw, [*range(len(raw))])[1]] == [chars]
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"), [("a <!-- <b> hidden --> c", "a c"), ("Up.\n\nDown [S9]\n\n.", "Up.\n\nDown\n\n.")]
+)
+def test_comments_and_paragraphs_are_the_same_however_they_come(raw: str, expected: str) -> None:
+    assert shown(raw, [*range(len(raw))])[0] == shown(raw)[0] == expected
 
 
 def test_a_long_link_is_none_however_it_comes() -> None:

@@ -49,6 +49,7 @@ def test_a_quote_that_stands_there_is_verified(proposed: str, words: str) -> Non
     [
         ("reported revenues of $514.4 million, up 3.5 % from prior year", "up 3.5% from the prior year"),
         ("Acme Inc. ... up 3.5%", "Acme Inc. reported revenue of $514.4 mil-\nlion, up 3.5%"),
+        ("Acme Inc. ... “ ... up 3.5%", "Acme Inc. reported revenue of $514.4 mil-\nlion, up 3.5%"),
         ("Acme Inc. […] reported banana sales", "Acme Inc."),
         ("up 3.5% ... In fiscal 2022, Acme Inc. reported", "In fiscal 2022, Acme Inc. reported"),  # not in this order
     ],
@@ -65,6 +66,21 @@ def test_of_several_places_the_first_that_cuts_no_word_is_taken() -> None:
     quote = passage.find("price")
     assert quote is not None
     assert passage.text[: quote.span.start] == "Unpriced goods had no "
+
+
+@pytest.mark.parametrize(
+    ("proposed", "expected"),
+    [
+        ("売上高は", ("売上高は", Verdict.VERIFIED)),
+        ("売上高は...100億円です", ("売上高は100億円です", Verdict.CORRECTED)),
+        ("00億円です", None),
+        ("億円です", None),  # of which number is not said
+    ],
+)
+def test_words_without_spaces_end_where_a_number_begins(proposed: str, expected: tuple[str, Verdict] | None) -> None:
+    passage = QuotablePassage(sources.passage("売上高は100億円です。"))
+    quote = passage.find(proposed)
+    assert (quote and (passage.slice(quote.span), quote.verdict)) == expected
 
 
 def test_parts_of_a_quote_that_lie_far_apart_are_not_one() -> None:

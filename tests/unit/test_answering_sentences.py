@@ -68,8 +68,9 @@ def test_a_sentence_goes_on_in_the_next_column_or_page() -> None:
         "It left.",
     ]
     assert units(sources.passage("3. The board", "was pleased.")) == ["3. The board\n\nwas pleased."]
-    for ended in ("It rose.", "It was so:", "上涨了。"):
-        assert units(sources.passage(ended, "and so on")) == [ended, "and so on"]
+    assert units(sources.passage("3. The board", " was pleased.")) == ["3. The board\n\n was pleased."]
+    for ended in ("It rose.", "It rose. ", "It was so:", "上涨了。", "It rose\n "):
+        assert units(sources.passage(ended, "and so on")) == [ended.strip(), "and so on"]
 
 
 def test_each_row_of_a_table_stands_alone_and_knows_its_header() -> None:
@@ -90,8 +91,8 @@ def test_a_table_without_names_of_its_own_takes_them_from_the_line_above() -> No
 
 
 def test_a_list_of_names_and_values_has_no_header() -> None:
-    passage = sources.passage((BlockKind.TABLE, "Name\tAcme\nTown\tParis"))
-    assert [unit.header for unit in split_passage(passage)] == [None, None]
+    for rows in ("Name\tAcme\nTown\tParis", "Name of the firm\tAcme\nTown\tParis"):
+        assert [unit.header for unit in split_passage(sources.passage((BlockKind.TABLE, rows)))] == [None, None]
 
 
 def test_rows_of_figures_without_rules_and_list_items_stand_alone() -> None:
@@ -102,6 +103,10 @@ def test_rows_of_figures_without_rules_and_list_items_stand_alone() -> None:
         "Costs (12) 30",
         "and so on",
     ]
+
+
+def test_a_heading_may_have_several_numbers() -> None:
+    assert units(sources.passage((BlockKind.HEADING, "1. Results\n2. Costs"))) == ["1. Results", "2. Costs"]
 
 
 def test_white_space_around_lines_and_empty_lines_are_left_out() -> None:
@@ -119,6 +124,7 @@ def test_text_without_full_stops_is_cut() -> None:
     ("text", "lengths"),
     [
         ("word " * 200, [599, 399]),
+        ("length " * 100, [594, 104]),
         ("w" * 1300, [600, 600, 100]),
         ("w" * 400 + "\n" + "w" * 400, [400, 400]),
         ("w" * 250 + " " + "w" * 800, [600, 451]),  # not cut too short for a space

@@ -460,7 +460,7 @@ def test_questions_are_asked_and_scored(folder: Path, questions: Path, tmp_path:
 def test_documents_are_taken_in_once_into_an_index_of_their_own(folder: Path, questions: Path) -> None:
     first = pagelight("eval", questions, "--documents", folder)
     assert "3 to take in" in first.stderr
-    assert re.search(r"MRR \d\.\d{3} over 3 of 3 questions", first.stdout)
+    assert re.search(r"MRR \d\.\d{3} \[.*\] over 3 of 3 questions", first.stdout)
     assert "3 ready, 0 to take in" in pagelight("eval", questions, "--documents", folder).stderr
     assert names() == []
 

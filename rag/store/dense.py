@@ -101,14 +101,18 @@ def ensure_table(database: Database, dimensions: int) -> None:
 def _scoped(
     statement: sa.Select[Any], _table: object, *, user_id: str, scope: Scope, space: EmbeddingSpace
 ) -> sa.Select[Any]:
-    """`statement` inside what the user has in `scope` and `space`, whose values are bound, never written into it."""
+    """`statement` inside what the user has in `scope` and `space`, whose values are bound, never written into it.
+
+    The texts of candidates stay where they are: most are never read, and those that are come with their lines.
+    """
+    kept = [sa.literal("").label("text") if column.key == "text" else column for column in statement.selected_columns]
     columns: list[sa.ColumnClause[Any]] = [
         sa.literal_column(name) for name in ("chunk_id", "document_id", "page_number")
     ]
     condition = sa.text(queries.load_text("dense")["scope"]).bindparams(
         user_id=user_id, **scopes.parameters(scope), **space.model_dump()
     )
-    return statement.add_columns(*columns).where(condition)
+    return statement.with_only_columns(*kept, *columns).where(condition)
 
 
 def _candidate(row: dict[str, Any], similarity: float) -> Candidate:

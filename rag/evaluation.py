@@ -155,9 +155,9 @@ class Scores(NamedTuple):
     means: dict[str, float]
     intervals: dict[str, tuple[float, float]]
 
-    def to_json(self) -> dict[str, dict[str, Any]]:
+    def to_json(self) -> dict[str, Any]:
         """As reports have them: `measures`, among them the number of questions, and their `intervals`."""
-        return {"measures": {"questions": self.questions, **self.means}, "intervals": {**self.intervals}}
+        return {"measures": {"questions": self.questions, **self.means}, "intervals": self.intervals}
 
 
 def score(questions: Sequence[Question], rows: Iterable[ResultRow], ks: Sequence[int] = (1, 3, 5, 10)) -> Scores:

@@ -19,8 +19,8 @@ def upload(page: Page, *papers: Paper) -> None:
 
 
 def drop(page: Page, *files: FilePayload) -> None:
-    """Put files into the field of the upload page; one that took files before may still be there, after it."""
-    page.locator("input[type=file]").first.set_input_files(files)
+    """Put files into the one field that the upload page shows."""
+    page.locator('[data-testid="stFileUploaderDropzone"]:visible input[type=file]').set_input_files(files)
 
 
 def ask(page: Page, question: str) -> Locator:

@@ -14,3 +14,7 @@ AND document_id IN (
 )
 AND (CAST(:must_all AS text[]) IS NULL OR text ~* ALL (CAST(:must_all AS text[])))
 AND (CAST(:must_any AS text[]) IS NULL OR text ~* ANY (CAST(:must_any AS text[])))
+
+-- name: size
+SELECT coalesce(sum(scope.chunk_count), 0) AS chunks
+FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before) scope;

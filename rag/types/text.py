@@ -71,6 +71,14 @@ def _is_of_kind(value: object, kinds: set[Any]) -> bool:
 NUMBERS = {int, float}
 
 
+class Landmark(NamedTuple):
+    """A page of a document by a name: "balance sheet", "table 4", "page 12"; `strength` says how surely, in 0..1."""
+
+    name: str
+    page_number: int
+    strength: float
+
+
 class Span(NamedTuple):
     """Characters `start` to `end` (exclusive) of a text."""
 

@@ -1,0 +1,87 @@
+"""Parts of a document that have a name, found on its pages: statements and sections, tables, notes, the pages.
+
+What a page is, its text hardly says: the balance sheet's words stand all over a report, and "page 12" nowhere. So the
+named parts are found when a document is read, and a question that names or means one is shown it.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from rag.types import BlockKind, Landmark, Line
+from rag.vocabulary.references import caption
+from rag.vocabulary.vocabulary import Place
+
+TITLE = 0.5
+"""What a title at a page's top counts beside the share of the marks that the page has (1.0). Flat from 0.3 to 1."""
+TITLE_CHARACTERS = 400
+"""So much of a page is its top: a heading may stand below a letterhead, and a sentence further down is no title."""
+MIN_STRENGTH = 0.25
+"""Below it a page has a few words in common with the place, as many pages do."""
+CAPTION, HEADING = 0.7, 1.0
+LISTED = 0.3
+"""How surely a caption or a heading begins what it names; many of one kind on a page are a list of them."""
+LIST_LENGTH = 6
+
+_WORD = re.compile(r"[a-z0-9&%']+")
+_APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\uff07", "''''")
+
+Phrase = tuple[str, ...]
+
+
+class Landmarks:
+    """Finds the landmarks of documents: the `places` of vocabularies, and whatever has a number."""
+
+    def __init__(self, places: Iterable[Place]) -> None:
+        self._places = {place.name: ({*map(_words, place.marks)}, {*map(_words, place.titles)}) for place in places}
+        self._phrases: dict[str, list[Phrase]] = defaultdict(list)
+        for phrase in {phrase for marks, titles in self._places.values() for phrase in (*marks, *titles) if phrase}:
+            self._phrases[phrase[0]].append(phrase)
+
+    def find(self, lines: Iterable[Line]) -> list[Landmark]:
+        """The landmarks of the document with these lines, each name once per page, at its strongest."""
+        pages: dict[int, list[Line]] = defaultdict(list)
+        for line in lines:
+            pages[line.page_number].append(line)
+        last = max(pages, default=0)
+        found = [landmark for number, on_page in pages.items() for landmark in self._on_page(number, last, on_page)]
+        strongest = {(mark.name, mark.page_number): mark for mark in sorted(found, key=lambda mark: mark.strength)}
+        return [strongest[key] for key in dict.fromkeys((mark.name, mark.page_number) for mark in found)]
+
+    def _on_page(self, number: int, last: int, lines: Sequence[Line]) -> Iterator[Landmark]:
+        yield Landmark(name=f"page {number}", page_number=number, strength=1.0)
+        yield Landmark(name=f"page {number - last - 1}", page_number=number, strength=1.0)
+        text = "\n".join(line.text for line in lines)
+        present, on_top = self._present(text), self._present(text[:TITLE_CHARACTERS])
+        for name, (marks, titles) in self._places.items():
+            share = len(marks & present) / len(marks) if marks else 0.0
+            strength = (share + TITLE * (not titles.isdisjoint(on_top))) / (1 + TITLE)
+            if strength >= MIN_STRENGTH:
+                yield Landmark(name=name, page_number=number, strength=strength)
+        yield from _captions(number, lines)
+
+    def _present(self, text: str) -> set[Phrase]:
+        """The phrases that stand in `text`."""
+        words = _words(text)
+        return {
+            phrase
+            for start, word in enumerate(words)
+            for phrase in self._phrases.get(word, ())
+            if words[start : start + len(phrase)] == phrase
+        }
+
+
+def _captions(number: int, lines: Sequence[Line]) -> Iterator[Landmark]:
+    found = []
+    for line in lines:
+        is_heading = line.kind is BlockKind.HEADING
+        if line.kind is not BlockKind.TABLE and (reference := caption(line.text, is_heading=is_heading)):
+            found.append((reference, HEADING if is_heading else CAPTION))
+    counts: Mapping[str, int] = Counter(reference.kind for reference, _ in found)
+    for reference, strength in found:
+        listed = counts[reference.kind] >= LIST_LENGTH
+        yield Landmark(name=reference.name, page_number=number, strength=LISTED if listed else strength)
+
+
+def _words(text: str) -> Phrase:
+    return tuple(_WORD.findall(text.lower().translate(_APOSTROPHES)))

@@ -1,0 +1,263 @@
+"""Questions widened with the words of a trade.
+
+A question in an analyst's words ("quick ratio", "COGS", "who bears the indemnity?") is widened with the words in
+which documents put it, and with the places where they do.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+import snowballstemmer
+
+from rag import errors
+from rag.vocabulary.vocabulary import Abbreviation, Place, Terms, Vocabulary
+
+WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*|(?<=\s)&(?=\s)")
+"""A word; or an ampersand that stands for one, unlike that of R&D."""
+APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\uff07", "''''")
+ENDING = re.compile(r"(?:'?s)?(?![^\W_])")
+"""What may follow an abbreviation: NDAs, CEO's."""
+STEMS_KEPT = 20_000
+
+Kind = Literal["synonym", "derived", "item", "abbreviation"]
+
+
+@dataclass(frozen=True)
+class Widening:
+    """What a question was widened with, and why: the words found in it, and the trade that knows them."""
+
+    found: str
+    added: tuple[str, ...]
+    trade: str
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Widened:
+    """All that a question was widened with, and the places it asks for, those that it names first."""
+
+    widenings: tuple[Widening, ...] = ()
+    places: tuple[Place, ...] = ()
+
+
+class _Word(NamedTuple):
+    """A stem and the characters it stands for; all words of an abbreviation's long form stand for the same."""
+
+    stem: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Rule:
+    """What a match brings: phrases, each with its stems, and places."""
+
+    trade: str
+    kind: Kind | Literal["place"]
+    added: tuple[tuple[str, str], ...]
+    places: tuple[str, ...]
+
+
+class _Match(NamedTuple):
+    words: range
+    rules: Sequence[_Rule]
+
+
+class _Short(NamedTuple):
+    """An abbreviation found in a text."""
+
+    abbreviation: str
+    start: int
+    end: int
+
+
+class Widener:
+    """Widens questions by the words of several vocabularies.
+
+    Where an abbreviation means several things, the vocabulary named first says which of them a question means.
+    """
+
+    def __init__(self, vocabularies: Sequence[Vocabulary]) -> None:
+        """Raises `errors.ValidationError` if a place is not defined in any of the vocabularies."""
+        self._places = _merged_places(vocabularies)
+        self._shorts: dict[str, list[str]] = {}
+        self._longs: dict[str, list[tuple[str, _Rule]]] = {}
+        self._patterns: dict[str, dict[tuple[str, ...], list[_Rule]]] = {}
+        for vocabulary in vocabularies:
+            for abbreviation in vocabulary.abbreviations:
+                self._abbreviate(abbreviation, vocabulary.title)
+        for shorts in self._shorts.values():
+            shorts.sort(key=len, reverse=True)
+        for vocabulary in vocabularies:
+            self._check_places(vocabulary)
+            for terms, rule in _rules(vocabulary):
+                self._index(terms, rule)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """All that the vocabularies define."""
+        return tuple(self._places.values())
+
+    def widen(self, question: str) -> Widened:
+        """What to search for besides the words of `question`: the long forms first, then as the question has it."""
+        text = question.translate(APOSTROPHES)
+        shorts = self._shorts_in(text)
+        found = [(short.start, short.end, rule) for short in shorts for _, rule in self._longs[short.abbreviation]]
+        words = self._expanded(text, shorts)
+        for match in self._matches(words):
+            start, end = words[match.words[0]].start, words[match.words[-1]].end
+            found += [(start, end, rule) for rule in match.rules]
+        known, widenings, used = _Phrases(text), [], set()
+        for start, end, rule in found:
+            if rule in used:
+                continue
+            used.add(rule)
+            added = known.new(rule.added)
+            if added and rule.kind != "place":
+                widenings.append(Widening(question[start:end], added, rule.trade, rule.kind))
+        named = [name for _, _, rule in found if rule.kind == "place" for name in rule.places]
+        asked = [name for _, _, rule in found for name in rule.places]
+        return Widened(tuple(widenings), tuple(self._places[name] for name in dict.fromkeys([*named, *asked])))
+
+    def _abbreviate(self, abbreviation: Abbreviation, trade: str) -> None:
+        short = abbreviation.short.translate(APOSTROPHES)
+        rule = _Rule(trade, "abbreviation", _with_stems([abbreviation.long]), ())
+        if short not in self._longs:
+            self._shorts.setdefault(_first_word(short), []).append(short)
+        self._longs.setdefault(short, []).append((abbreviation.long, rule))
+
+    def _check_places(self, vocabulary: Vocabulary) -> None:
+        uses = [*(name for derived in vocabulary.derived for name in derived.places)]
+        uses += [items.place for items in vocabulary.items]
+        if unknown := [name for name in dict.fromkeys(uses) if name not in self._places]:
+            names = ", ".join(f"“{name}”" for name in unknown)
+            raise errors.ValidationError(
+                f"The vocabulary “{vocabulary.title}” names places that none defines: {names}."
+            )
+
+    def _index(self, terms: Iterable[str], rule: _Rule) -> None:
+        """Each term as it is written, and with the long forms of what it abbreviates, as questions are read."""
+        for term in terms:
+            text = term.translate(APOSTROPHES)
+            written, expanded = _words(text), self._expanded(text, self._shorts_in(text))
+            for stems in {tuple(word.stem for word in words) for words in (written, expanded)}:
+                rules = self._patterns.setdefault(stems[0], {}).setdefault(stems, [])
+                if rule not in rules:
+                    rules.append(rule)
+
+    def _shorts_in(self, text: str) -> list[_Short]:
+        """Abbreviations in `text`, the longest at each place, also in the plural: NDAs."""
+        found: list[_Short] = []
+        for word in WORD.finditer(text):
+            if found and word.start() < found[-1].end:
+                continue
+            first = word[0].split("'")[0]
+            for short in [*self._shorts.get(first, ()), *self._shorts.get(first.removesuffix("s"), ())]:
+                ending = ENDING.match(text, word.start() + len(short))
+                if ending and text.startswith(short, word.start()):
+                    found.append(_Short(short, word.start(), ending.end()))
+                    break
+        return found
+
+    def _expanded(self, text: str, shorts: Sequence[_Short]) -> list[_Word]:
+        """The words of `text`, with the long forms of its abbreviations in place of them."""
+        words, at = [], 0
+        for short in shorts:
+            words += _words(text, at, short.start)
+            long = self._longs[short.abbreviation][0][0]
+            words += [_Word(word.stem, short.start, short.end) for word in _words(long.translate(APOSTROPHES))]
+            at = short.end
+        return words + _words(text, at)
+
+    def _matches(self, words: Sequence[_Word]) -> list[_Match]:
+        """Terms in `words` that do not overlap, the longest taken first, in the order in which they stand."""
+        candidates = sorted(self._candidates(words), key=lambda match: (-len(match.words), match.words[0]))
+        free, taken = set(range(len(words))), []
+        for match in candidates:
+            if free.issuperset(match.words):
+                free.difference_update(match.words)
+                taken.append(match)
+        return sorted(taken, key=lambda match: match.words[0])
+
+    def _candidates(self, words: Sequence[_Word]) -> Iterator[_Match]:
+        stems = [word.stem for word in words]
+        for start, stem in enumerate(stems):
+            for pattern, rules in self._patterns.get(stem, {}).items():
+                end = start + len(pattern)
+                if tuple(stems[start:end]) == pattern and _may_cut(words, start) and _may_cut(words, end):
+                    yield _Match(range(start, end), rules)
+
+
+class _Phrases:
+    """The phrases that need not be added, for the question has them or another widening has added them."""
+
+    def __init__(self, question: str) -> None:
+        self._question = f" {_stems(question)} "
+        self._added: set[str] = set()
+
+    def new(self, phrases: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+        """Those of `phrases` that are not yet known; they are from now on."""
+        found = []
+        for phrase, stems in phrases:
+            if stems not in self._added and f" {stems} " not in self._question:
+                self._added.add(stems)
+                found.append(phrase)
+        return tuple(found)
+
+
+def _may_cut(words: Sequence[_Word], position: int) -> bool:
+    """Whether a term may begin or end before `position`: not amid the long form of an abbreviation."""
+    return not 0 < position < len(words) or words[position - 1].start != words[position].start
+
+
+def _rules(vocabulary: Vocabulary) -> Iterator[tuple[Terms, _Rule]]:
+    trade = vocabulary.title
+    for synonyms in vocabulary.synonyms:
+        yield synonyms.terms, _Rule(trade, "synonym", _with_stems(synonyms.terms), ())
+    for derived in vocabulary.derived:
+        yield derived.terms, _Rule(trade, "derived", _with_stems(derived.items), derived.places)
+    for items in vocabulary.items:
+        yield items.terms, _Rule(trade, "item", _with_stems([items.place]), (items.place,))
+    for place in vocabulary.places:
+        yield place.terms, _Rule(trade, "place", (), (place.name,))
+
+
+def _merged_places(vocabularies: Sequence[Vocabulary]) -> dict[str, Place]:
+    """Places by name; of one that several vocabularies define, all terms, titles and marks."""
+    places: dict[str, Place] = {}
+    for place in (place for vocabulary in vocabularies for place in vocabulary.places):
+        known = places.setdefault(place.name, place)
+        places[place.name] = replace(
+            known,
+            terms=tuple(dict.fromkeys(known.terms + place.terms)),
+            titles=tuple(dict.fromkeys(known.titles + place.titles)),
+            marks=tuple(dict.fromkeys(known.marks + place.marks)),
+        )
+    return places
+
+
+def _with_stems(phrases: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((phrase, _stems(phrase.translate(APOSTROPHES))) for phrase in phrases)
+
+
+def _stems(text: str) -> str:
+    return " ".join(word.stem for word in _words(text))
+
+
+def _words(text: str, start: int = 0, end: int | None = None) -> list[_Word]:
+    matches = WORD.finditer(text, start, len(text) if end is None else end)
+    return [_Word(stem(word[0].lower()), word.start(), word.end()) for word in matches]
+
+
+def _first_word(text: str) -> str:
+    match = WORD.match(text)
+    return match[0].split("'")[0] if match else ""
+
+
+@lru_cache(STEMS_KEPT)
+def stem(word: str) -> str:
+    """`word` without its inflection. Each call has a stemmer of its own, for they keep what they work on."""
+    return "and" if word == "&" else str(snowballstemmer.stemmer("english").stemWord(word))

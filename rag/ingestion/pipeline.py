@@ -15,6 +15,7 @@ from llama_index.core.node_parser import NodeParser
 
 from rag import errors, parsing, providers
 from rag.config import Config
+from rag.ingestion import languages
 from rag.ingestion.nodes import BlockNodeParser, FileDocument, chunks_of
 from rag.store import UserFiles, UserStore
 from rag.types import Document, DocumentStatus, Index, OnProgress, PageInfo, ParsedDocument, TextBlock
@@ -66,6 +67,7 @@ class Ingestion:
             chunks=chunks_of(file, nodes),
             vectors=[node.embedding or [] for node in nodes],
             search_texts=[node.get_content(metadata_mode=schema.MetadataMode.EMBED) for node in nodes],
+            language=languages.detect(file.text),
         )
 
     def _pipeline(self, on_progress: OnProgress, limit: "_Limit") -> ingestion.IngestionPipeline:

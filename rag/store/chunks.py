@@ -16,7 +16,7 @@ from rag.store.database import Connection, UserDatabase
 from rag.store.dense import HALF_PRECISION_ABOVE, DenseSearch
 from rag.store.documents import to_document
 from rag.store.lexical import LexicalMatches, LexicalSearch
-from rag.types import Candidate, Chunk, Document, EmbeddingSpace, Finding, Line, ParsedDocument, Scope
+from rag.types import ENGLISH, Candidate, Chunk, Document, EmbeddingSpace, Finding, Line, ParsedDocument, Scope
 
 CHARS_PER_TOKEN = 4
 """English text has about four characters to a token of the usual models' vocabularies."""
@@ -48,10 +48,12 @@ class Chunks:
         chunks: Sequence[Chunk],
         vectors: Sequence[Sequence[float]],
         search_texts: Sequence[str],
+        language: str = ENGLISH,
     ) -> None:
         """Put `chunks` in the place of what the document had, and make it `ready`, in one transaction.
 
-        `vectors` and `search_texts` (what BM25 sees) belong to the chunks, whose ordinals count from 0 in their order.
+        `vectors` and `search_texts` (what BM25 sees, by the stems of `language`) belong to the chunks, whose ordinals
+        count from 0 in their order.
 
         Raises:
             errors.NotFoundError: there is no such document.
@@ -64,7 +66,7 @@ class Chunks:
             raise errors.StoreError("The chunks are not numbered from 0 in their order. This is a bug; report it.")
         self._dense.ensure_table(space.dimensions)
         with self._database.transaction() as connection:
-            document = self._lock(connection, document_id)
+            document = {**self._lock(connection, document_id), "language": language}
             _require_space(document, space)
             for row in connection.execute(self._queries["sizes"], document).fetchall():
                 table = queries.chunk_table(row["dimensions"])

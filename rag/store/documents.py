@@ -160,6 +160,7 @@ def to_document(row: Mapping[str, Any]) -> Document:
         failed_pages=tuple(row["failed_pages"]),
         line_count=row["line_count"],
         chunk_count=row["chunk_count"],
+        language=row["language"],
         pages=tuple(PageInfo.model_validate(page) for page in row.get("pages", ())),
         created_at=row["created_at"],
         indexed_at=row["indexed_at"],

@@ -2,10 +2,13 @@
 
 The database finds the postings of the question's terms inside the scope and hands them over as bytes; the scores are
 computed on them as arrays, which is several times faster than row by row in SQL.
+
+The documents of each language are a collection of their own: the question has other terms in each, by its stems and
+stop words, and a word that is common in few German documents would look rare among many English ones.
 """
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,13 +27,22 @@ class LexicalMatches(NamedTuple):
     documents: dict[uuid.UUID, float]
 
 
-class _Postings(NamedTuple):
-    """The postings of a question's terms, and what they are of: the index's vector size and active generation."""
+class _Found(NamedTuple):
+    """The index's vector size and active generation; per language its documents and where the question's terms are."""
 
     dimensions: int
     generation: int
-    collection: bm25.Collection
-    lists: list[bm25.PostingList]
+    languages: list[tuple[bm25.Collection, list[bm25.PostingList]]]
+
+    @property
+    def documents(self) -> bm25.Collection:
+        """All of them, one language after the other."""
+        parts = [(part.numbers, part.chunk_counts, part.lexeme_counts) for part, _ in self.languages]
+        return bm25.Collection(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def scores(self, scores: Callable[[bm25.Collection, list[bm25.PostingList]], bm25.Floats]) -> bm25.Floats:
+        """Those of each language by its own statistics, in the order of `documents`."""
+        return np.concatenate([scores(*part) for part in self.languages])
 
 
 class LexicalSearch:
@@ -46,8 +58,8 @@ class LexicalSearch:
         return self._database.read(lambda connection: self._search(connection, parameters, limit))
 
     def _search(self, connection: Connection, parameters: Parameters, limit: int) -> LexicalMatches:
-        found = self._postings(connection, parameters)
-        if not found.lists:
+        found = self._find(connection, parameters)
+        if found is None:
             return LexicalMatches([], {})
         return LexicalMatches(
             chunks=self._best_chunks(connection, parameters, found, limit),
@@ -55,16 +67,17 @@ class LexicalSearch:
         )
 
     def _best_chunks(
-        self, connection: Connection, parameters: Parameters, found: _Postings, limit: int
+        self, connection: Connection, parameters: Parameters, found: _Found, limit: int
     ) -> list[Candidate]:
-        scores = bm25.chunk_scores(found.collection, found.lists)
+        searched = found.documents
+        scores = found.scores(bm25.chunk_scores)
         if parameters["must_all"] or parameters["must_any"]:
             scores[~self._containing(connection, parameters, found)] = 0.0
         positions = bm25.best(scores, limit)
-        documents = np.searchsorted(found.collection.offsets, positions, side="right") - 1
+        documents = np.searchsorted(searched.offsets, positions, side="right") - 1
         places = {
-            "numbers": found.collection.numbers[documents].tolist(),
-            "ordinals": (positions - found.collection.offsets[documents]).tolist(),
+            "numbers": searched.numbers[documents].tolist(),
+            "ordinals": (positions - searched.offsets[documents]).tolist(),
             "generation": found.generation,
         }
         query = self._queries["chunks"].format(chunks=queries.chunk_table(found.dimensions))
@@ -74,42 +87,50 @@ class LexicalSearch:
             for row in connection.execute(query, {**parameters, **places}, binary=True)
         ]
 
-    def _containing(self, connection: Connection, parameters: Parameters, found: _Postings) -> Any:
+    def _containing(self, connection: Connection, parameters: Parameters, found: _Found) -> Any:
         """Of every chunk in scope, whether it has the required words."""
         query = self._queries["containing"].format(chunks=queries.chunk_table(found.dimensions))
         row = connection.execute(query, {**parameters, "generation": found.generation}, binary=True).fetchone() or {}
         keys = _integers(row["chunks"], ">i8")
-        documents = np.searchsorted(found.collection.numbers, (keys >> 32).astype(np.int32))
-        mask = np.zeros(found.collection.offsets[-1], dtype=bool)
-        mask[found.collection.offsets[documents] + (keys & 0xFFFFFFFF)] = True
+        searched = found.documents
+        by_number = np.argsort(searched.numbers)
+        documents = by_number[np.searchsorted(searched.numbers, (keys >> 32).astype(np.int32), sorter=by_number)]
+        mask = np.zeros(searched.offsets[-1], dtype=bool)
+        mask[searched.offsets[documents] + (keys & 0xFFFFFFFF)] = True
         return mask
 
     def _best_documents(
-        self, connection: Connection, parameters: Parameters, found: _Postings, limit: int
+        self, connection: Connection, parameters: Parameters, found: _Found, limit: int
     ) -> dict[uuid.UUID, float]:
-        scores = bm25.document_scores(found.collection, found.lists)
+        scores = found.scores(bm25.document_scores)
         positions = bm25.best(scores, limit)
         best = scores[positions].tolist()
-        places = {"numbers": found.collection.numbers[positions].tolist()}
+        places = {"numbers": found.documents.numbers[positions].tolist()}
         return {
             row["document_id"]: best[row["place"] - 1]
             for row in connection.execute(self._queries["documents"], {**parameters, **places}, binary=True)
         }
 
-    def _postings(self, connection: Connection, parameters: Parameters) -> _Postings:
-        """What is searched, seen as it is now until the end of the transaction."""
+    def _find(self, connection: Connection, parameters: Parameters) -> _Found | None:
+        """What is searched, seen as it is now until the end of the transaction; None if no term is in it."""
         connection.execute(queries.load("session")["snapshot"])
-        row = connection.execute(self._queries["collection"], parameters, binary=True).fetchone() or {}
-        collection = bm25.Collection(
-            numbers=_integers(row["numbers"], ">i4"),
-            chunk_counts=_integers(row["chunk_counts"], ">i4"),
-            lexeme_counts=_integers(row["lexeme_counts"], ">i8"),
-        )
-        lists = [
-            bm25.PostingList(_integers(found["blocks"], ">i8"), _integers(found["postings"], ">i4"))
-            for found in connection.execute(self._queries["postings"], parameters, binary=True)
-        ]
-        return _Postings(row["dimensions"], row["generation"], collection, lists)
+        rows = connection.execute(self._queries["collections"], parameters, binary=True).fetchall()
+        lists: dict[str, list[bm25.PostingList]] = {row["language"]: [] for row in rows}
+        for found in connection.execute(self._queries["postings"], {**parameters, "languages": [*lists]}, binary=True):
+            postings = bm25.PostingList(_integers(found["blocks"], ">i8"), _integers(found["postings"], ">i4"))
+            lists[found["language"]].append(postings)
+        if not any(lists.values()):
+            return None
+        languages = [(_collection(row), lists[row["language"]]) for row in rows]
+        return _Found(rows[0]["dimensions"], rows[0]["generation"], languages)
+
+
+def _collection(row: Mapping[str, Any]) -> bm25.Collection:
+    return bm25.Collection(
+        numbers=_integers(row["numbers"], ">i4"),
+        chunk_counts=_integers(row["chunk_counts"], ">i4"),
+        lexeme_counts=_integers(row["lexeme_counts"], ">i8"),
+    )
 
 
 def _integers(data: bytes | None, dtype: str) -> Any:

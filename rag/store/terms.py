@@ -32,7 +32,7 @@ SEPARATORS = str.maketrans(dict.fromkeys("/\\<>&_=~|\u00b7\u2022", " ") | {"\u00
 
 
 def normalize(text: str) -> str:
-    """`text` as `to_tsvector('english', …)` should see it: lower case, and CJK as bigrams."""
+    """`text` as `to_tsvector` should see it in any language: lower case, and CJK as bigrams."""
     text = unicodedata.normalize("NFKC", text).lower().translate(SEPARATORS)
     text = THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
     text = FORM_NUMBER.sub(r"\1\2", text)

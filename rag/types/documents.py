@@ -14,6 +14,12 @@ from rag.types.text import Input, Model, PageInfo
 DEFAULT_INDEX = "default"
 """The index of whoever names none; it always exists."""
 
+ENGLISH = "english"
+"""The language of a document that tells none. Languages have the names that PostgreSQL's text search has for them."""
+
+SIMPLE = "simple"
+"""Any language that words are searched in as they stand, without stems and stop words."""
+
 GOOGLE_DOCUMENT = "application/vnd.google-apps.document"
 GOOGLE_PRESENTATION = "application/vnd.google-apps.presentation"
 GOOGLE_APPS = frozenset({GOOGLE_DOCUMENT, GOOGLE_PRESENTATION})
@@ -72,7 +78,7 @@ class Document(Model):
     """A file of one user in one index.
 
     `source` is the path or URL it was taken in from. It stays on this machine: what answers show, and what is sent as
-    `source`, is `shown_source`.
+    `source`, is `shown_source`. `language` is the one whose stems its words are searched by.
     """
 
     id: uuid.UUID
@@ -93,6 +99,7 @@ class Document(Model):
     failed_pages: tuple[int, ...] = ()
     line_count: int = 0
     chunk_count: int = 0
+    language: str = ENGLISH
     pages: tuple[PageInfo, ...] = ()
     created_at: dt.datetime
     indexed_at: dt.datetime | None = None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from rag import store
 from rag.types import (
+    ENGLISH,
     BlockKind,
     Chunk,
     ChunkingOptions,
@@ -78,13 +79,13 @@ class Owner:
             source=source,
         )
 
-    def ready(self, name: str, texts: Sequence[str], *, source: str | None = None) -> Document:
+    def ready(self, name: str, texts: Sequence[str], *, source: str | None = None, language: str = ENGLISH) -> Document:
         """A searchable document with a chunk per text; vectors depend on the texts."""
         document = self.add(name, source=source)
-        self.fill(document, texts)
+        self.fill(document, texts, language=language)
         return self.db.of(self.user_id).documents.get(document.id)
 
-    def fill(self, document: Document, texts: Sequence[str]) -> list[Chunk]:
+    def fill(self, document: Document, texts: Sequence[str], *, language: str = ENGLISH) -> list[Chunk]:
         """Put a chunk per text into a document, one page each."""
         chunks = make_chunks(document.id, texts)
         self.db.of(self.user_id).chunks.replace(
@@ -94,6 +95,7 @@ class Owner:
             chunks=chunks,
             vectors=[random_vector(text, self.index.space.dimensions) for text in texts],
             search_texts=texts,
+            language=language,
         )
         return chunks
 

@@ -31,7 +31,7 @@ FROM STDIN (FORMAT binary);
 WITH lexemes AS MATERIALIZED (
     SELECT c.ordinal, l.lexeme, least(cardinality(l.positions), 255) AS count
     FROM unnest(:ordinals::int[], :texts::text[]) AS c (ordinal, text),
-         unnest(to_tsvector('english', c.text)) AS l
+         unnest(to_tsvector(:language::regconfig, c.text)) AS l
     WHERE octet_length(l.lexeme) <= 255
 ), lengths AS MATERIALIZED (
     SELECT ordinal, least(sum(count), 65535)::int AS length FROM lexemes GROUP BY ordinal
@@ -49,15 +49,15 @@ UPDATE documents
 SET status = 'ready', error = NULL, error_code = NULL, progress_done = :chunk_count, progress_total = :chunk_count,
     title = :title, pages = :pages, page_count = :page_count, failed_pages = :failed_pages, line_count = :line_count,
     chunk_count = :chunk_count, char_count = :char_count, token_count = :token_count, lexeme_count = :lexeme_count,
-    indexed_at = now()
+    language = :language, indexed_at = now()
 WHERE user_id = :user_id AND id = :document_id;
 
 -- name: get
 -- Documents without their pages' sizes, which can be thousands, and would come with each of their chunks.
 SELECT c.id AS chunk_id, c.content, c.ordinal, c.section, c.context, c.lines,
        d.user_id, d.id, d.index_id, d.name, d.mime_type, d.sha256, d.size, d.source, d.shown_source, d.title, d.status, d.progress_done,
-       d.progress_total, d.error, d.error_code, d.page_count, d.failed_pages, d.line_count, d.chunk_count, d.created_at,
-       d.indexed_at, d.deleted_at
+       d.progress_total, d.error, d.error_code, d.page_count, d.failed_pages, d.line_count, d.chunk_count, d.language,
+       d.created_at, d.indexed_at, d.deleted_at
 FROM document_chunks c JOIN documents d ON d.user_id = c.user_id AND d.id = c.document_id
 WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND d.deleted_at IS NULL;
 

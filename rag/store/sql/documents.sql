@@ -26,7 +26,7 @@ SELECT * FROM documents WHERE user_id = :user_id AND id = :document_id;
 -- name: list
 -- Without the pages' sizes, which can be thousands per document.
 SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
-       error_code, page_count, failed_pages, line_count, chunk_count, created_at, indexed_at, deleted_at
+       error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at
 FROM documents
 WHERE user_id = :user_id AND index_id = :index_id AND (deleted_at IS NOT NULL) = :in_trash
   AND (:search::text IS NULL

@@ -1,6 +1,8 @@
--- name: collection
--- The documents in scope as bytes (big endian), and which vectors the index uses, whose rows hold the chunks.
-SELECT string_agg(int4send(scope.number), '') AS numbers,
+-- name: collections
+-- A row per language of the documents in scope: these as bytes (big endian), and which vectors the index uses, whose rows
+-- hold the chunks.
+SELECT scope.language,
+       string_agg(int4send(scope.number), '') AS numbers,
        string_agg(int4send(scope.chunk_count), '') AS chunk_counts,
        string_agg(int8send(scope.lexeme_count), '') AS lexeme_counts,
        (SELECT dimensions FROM indexes WHERE user_id = :user_id AND id = :index_id) AS dimensions,
@@ -9,25 +11,29 @@ FROM (
     SELECT *
     FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before)
     WHERE chunk_count > 0
-    ORDER BY number
-) AS scope;
+    ORDER BY language, number
+) AS scope
+GROUP BY scope.language
+ORDER BY scope.language;
 
 -- name: postings
--- A row per term of the question, as bytes (big endian): of each block of a document in scope its document (4), number (3)
--- and number of postings (1), and all their postings. Term by term, as sorting the blocks would take longer than the rest.
+-- A row per language and term that the question has in it, as bytes (big endian): of each block of a document in scope that
+-- is of that language its document (4), number (3) and number of postings (1), and all their postings. Term by term, as
+-- sorting the blocks would take longer than the rest.
 WITH scope AS MATERIALIZED (
-    SELECT number
+    SELECT number, language
     FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before)
     WHERE chunk_count > 0
 )
-SELECT found.*
-FROM unnest(to_tsvector('english', :query)) AS term, LATERAL (
+SELECT spoken.language, found.*
+FROM unnest(:languages::text[]) AS spoken (language), unnest(to_tsvector(spoken.language::regconfig, :query)) AS term, LATERAL (
     SELECT string_agg(int8send((p.document_number::bigint << 32) | (p.block << 8) | (length(p.packed) >> 2)), '') AS blocks,
            string_agg(p.packed, '') AS postings
     FROM postings p JOIN scope ON scope.number = p.document_number
     WHERE p.user_id = :user_id
       AND p.index_number = (SELECT number FROM indexes WHERE user_id = :user_id AND id = :index_id)
       AND p.term = term.lexeme
+      AND scope.language = spoken.language
 ) AS found
 WHERE found.blocks IS NOT NULL;
 

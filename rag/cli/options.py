@@ -87,8 +87,9 @@ def _option(name: str, field: FieldInfo, default: Any) -> inspect.Parameter:
         kind, default = bool, False
     elif get_origin(kind) is tuple:
         kind, default, explained = list[str], [*default], f"{explained} May be repeated."
+    flag = name.replace("__", "-").replace("_", "-")
     option = typer.Option(
-        FLAGS.get(name, f"--{name.replace('__', '-').replace('_', '-')}"),
+        FLAGS.get(name, f"--{flag}/--no-{flag}" if default is True else f"--{flag}"),
         min=_bound(field, "ge"),
         max=_bound(field, "le"),
         help=explained,

@@ -12,7 +12,7 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.response_synthesizers import BaseSynthesizer
 
-from rag import answering, retrieval
+from rag import answering, retrieval, vocabulary
 from rag.config import Config, load_config
 from rag.engine import keys
 from rag.engine.asking import Asking
@@ -121,13 +121,14 @@ class Installation:
         return self._resources.store.health()
 
     def warm_up(self) -> None:
-        """Connect to the database and load the embedded models, for which the first question would wait."""
+        """Connect to the database and load models and vocabularies, for which the first question would wait."""
         self.health()
         models = self._resources.models
         space = models.preferred_space()
         if models.is_embedded(space):  # a vendor's would cost, and needs no loading
             models.embedder(space).get_query_embedding(WARM_UP)
         models.reranker.scores(WARM_UP, [WARM_UP])
+        vocabulary.widener()
 
     def forget_provider(self, name: str) -> None:
         """Open a provider's embedding models anew when they are needed next: another adapter bears its name."""

@@ -1,59 +1,40 @@
-"""Small chunks find, whole pages are read: from ranked chunks to the pages handed on, each place once."""
+"""Small chunks find, whole pages are read: from ranked chunks to the pages handed on, each once."""
 
 import uuid
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from rag.types import Chunk, Line
 
-MAX_PAGES = 2
-"""Neighbouring pages that were both found are handed on together, up to this many."""
 MAX_PASSAGE_CHARS = 12_000
 """A passage longer than this (a page of very small print) is cut down around the chunk that was found."""
 
 
-@dataclass
-class Place:
-    """Pages of one document that follow each other, and the chunk that found them best."""
+class Place(NamedTuple):
+    """A page of a document, and the chunk that found it best, which may run over the page's end."""
 
     chunk: Chunk
-    pages: list[int] = field(default_factory=list)
+    page: int
 
     @property
     def document_id(self) -> uuid.UUID:
-        """The document the pages are of."""
+        """The document the page is of."""
         return self.chunk.document_id
 
-    def takes(self, document_id: uuid.UUID, page: int) -> bool:
-        """Whether `page` belongs to this place or next to it."""
-        if document_id != self.document_id:
-            return False
-        return page in self.pages or (
-            len(self.pages) < MAX_PAGES and (page + 1 in self.pages or page - 1 in self.pages)
-        )
+    def passage(self, page_lines: Iterable[Line]) -> tuple[Line, ...]:
+        """The page's lines with the rest of the chunk, which may be the end of a sentence or of a table."""
+        beyond = [line for line in self.chunk.lines if line.page_number != self.page]
+        lines = sorted([*page_lines, *beyond], key=lambda line: (line.page_number, line.number))
+        return around(lines, self.chunk)
 
 
 def gather_places(ranked: Iterable[Chunk]) -> list[Place]:
-    """The places of `ranked` chunks, best first: a page goes to the best-ranked place that takes it."""
-    places: list[Place] = []
+    """The main pages of `ranked` chunks, best first, each once."""
+    places: dict[tuple[uuid.UUID, int], Place] = {}
     for chunk in ranked:
-        for page in pages_by_share(chunk):
-            place = next((place for place in places if place.takes(chunk.document_id, page)), None)
-            if place is None:
-                place = Place(chunk)
-                places.append(place)
-            if page not in place.pages:
-                place.pages.append(page)
-    return places
-
-
-def pages_by_share(chunk: Chunk) -> list[int]:
-    """The chunk's pages, the one with most of its characters first."""
-    characters: Counter[int] = Counter()
-    for line in chunk.lines:
-        characters[line.page_number] += len(line.text)
-    return sorted(characters, key=lambda page: (-characters[page], page))
+        page = chunk.main_page
+        places.setdefault((chunk.document_id, page), Place(chunk, page))
+    return [*places.values()]
 
 
 def around(lines: Sequence[Line], chunk: Chunk) -> tuple[Line, ...]:

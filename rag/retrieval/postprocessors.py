@@ -17,7 +17,7 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from rag.retrieval.completions import Completions
 from rag.retrieval.diversity import maximal_marginal_relevance
 from rag.retrieval.nodes import HitNode, to_hits
-from rag.retrieval.places import Place, around, gather_places
+from rag.retrieval.places import Place, gather_places
 from rag.retrieval.query import Query
 from rag.retrieval.reranking import ModelReranker, Reranker
 from rag.store import UserStore
@@ -138,7 +138,7 @@ class First(BaseNodePostprocessor):
 
 
 class Pages(BaseNodePostprocessor):
-    """Small chunks find, whole pages are read: the first `top_k` places, each with the pages around its best chunk."""
+    """Small chunks find, whole pages are read: the first `top_k` pages, each for the chunk that found it best."""
 
     store: Any
     top_k: int
@@ -150,11 +150,11 @@ class Pages(BaseNodePostprocessor):
         return [*self._read(places[: self.top_k], own), *foreign][: self.top_k]
 
     def _read(self, places: Sequence[Place], own: Mapping[uuid.UUID, Hit]) -> Nodes:
-        pages = self.store.chunks.page_lines([(place.document_id, page) for place in places for page in place.pages])
+        pages = self.store.chunks.page_lines([(place.document_id, place.page) for place in places])
         read = []
         for place in places:
-            lines = [line for page in sorted(place.pages) for line in pages.get((place.document_id, page), ())]
+            lines = pages.get((place.document_id, place.page))
             if lines:  # else it was deleted since it was found
-                passage = Passage(document_id=place.document_id, lines=around(lines, place.chunk))
+                passage = Passage(document_id=place.document_id, lines=place.passage(lines))
                 read.append(HitNode.of(own[place.chunk.id].model_copy(update={"passage": passage})))
         return read

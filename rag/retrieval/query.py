@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from llama_index.core import schema
 
 from rag.retrieval.ranking import Ranking, Scores
-from rag.types import Chunk, Variant
+from rag.types import Chunk, Rewriting, Variant
 
 
 @dataclass
@@ -18,6 +18,7 @@ class Findings:
     """
 
     variants: tuple[Variant, ...] = ()
+    rewritings: tuple[Rewriting, ...] = ()
     ranking: Ranking = field(default_factory=Ranking)
     considered: tuple[uuid.UUID, ...] = ()
     chunks: Mapping[uuid.UUID, Chunk] = field(default_factory=dict)

@@ -5,42 +5,70 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rag.retrieval.configured import ConfiguredOptions
-from rag.retrieval.fusion import min_max, reciprocal_rank_fusion, weighted_fusion
+from rag.retrieval.fusion import reciprocal_rank_fusion, weighted_fusion
 from rag.store import LexicalMatches
 from rag.types import Candidate
 
 DOCUMENT_WEIGHT = 0.3
 """What the whole document's fit counts beside the chunk's own (1.0): of two equal chunks, the one whose document
 also speaks of the rest of the question is the better. Measured between 0.1 and 0.8; flat from 0.3 on."""
+FRONT_WEIGHT = 0.3
+"""What the fit of the document's name, title and first pages counts. Flat from 0.2 to 0.5."""
+LANDMARK_WEIGHT = 0.8
+"""How far a chunk at a landmark that is asked for is lifted towards 1. Flat from 0.5 to 0.8."""
 
 Scores = dict[uuid.UUID, float]
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Scores by chunk: cosine similarity, BM25 as a share of the best, and both fused.
+    """Scores by chunk: cosine similarity, BM25 as a share of the best, the strength of a landmark, and all fused.
 
-    `places` are document and page of every candidate.
+    `places` are document and page of every candidate, `documents` how well each document fits, in 0..1.
     """
 
     vector: Scores = field(default_factory=dict)
     lexical: Scores = field(default_factory=dict)
+    landmark: Scores = field(default_factory=dict)
     fused: Scores = field(default_factory=dict)
     places: Mapping[uuid.UUID, tuple[uuid.UUID, int]] = field(default_factory=dict)
+    documents: Scores = field(default_factory=dict)
 
 
 def rank(near: Sequence[Candidate], matches: LexicalMatches, options: ConfiguredOptions) -> Ranking:
-    """The candidates of both searches for one text."""
-    candidates = (*near, *matches.chunks)
+    """The candidates of both searches for one text, and in a hybrid search those at the landmarks it asks for."""
+    landmarks = matches.landmarks if options.mode == "hybrid" else []
+    candidates = (*near, *matches.chunks, *landmarks)
     places = {candidate.chunk_id: (candidate.document_id, candidate.page_number) for candidate in candidates}
     vector = {candidate.chunk_id: candidate.score for candidate in near}
-    top = max((candidate.score for candidate in matches.chunks), default=1.0)
-    lexical = {candidate.chunk_id: candidate.score / top for candidate in matches.chunks}
-    fused = fuse(vector, lexical, options)
-    documents = {key: document_id for key, (document_id, _) in places.items()}
-    if options.mode == "hybrid" and len(set(documents.values())) > 1:
-        fused = with_documents(fused, documents, matches.documents)
-    return Ranking(vector, lexical, fused, places)
+    lexical = shares({candidate.chunk_id: candidate.score for candidate in matches.chunks})
+    strengths = {candidate.chunk_id: candidate.score for candidate in landmarks}
+    fused = {**dict.fromkeys(strengths, 0.0), **fuse(vector, lexical, options)}
+    documents = Scores()
+    if options.mode == "hybrid" and len({document for document, _ in places.values()}) > 1:
+        documents = document_fit(matches, options)
+        weight = DOCUMENT_WEIGHT + (FRONT_WEIGHT if options.routing else 0.0)
+        fused = {
+            key: (score + weight * documents.get(places[key][0], 0.0)) / (1 + weight) for key, score in fused.items()
+        }
+    for key, strength in strengths.items():
+        fit = documents.get(places[key][0], 0.0) if documents else 1.0
+        fused[key] += (1 - fused[key]) * LANDMARK_WEIGHT * strength * fit
+    return Ranking(vector, lexical, strengths, fused, places, documents)
+
+
+def document_fit(matches: LexicalMatches, options: ConfiguredOptions) -> Scores:
+    """How well each document fits, the best with 1: by all of its words, and by what says which document it is."""
+    fit = {key: DOCUMENT_WEIGHT * score for key, score in shares(matches.documents).items()}
+    for key, score in shares(matches.fronts).items() if options.routing else ():
+        fit[key] = fit.get(key, 0.0) + FRONT_WEIGHT * score
+    return shares(fit)
+
+
+def shares(scores: Mapping[uuid.UUID, float]) -> Scores:
+    """Scores of at least 0 as shares of the best."""
+    best = max(scores.values(), default=0.0)
+    return {key: score / best for key, score in scores.items()} if best > 0 else {}
 
 
 def merge(rankings: Sequence[Ranking]) -> Ranking:
@@ -51,15 +79,17 @@ def merge(rankings: Sequence[Ranking]) -> Ranking:
     first, *others = rankings
     if not others:
         return first
-    vector, lexical, fused = Scores(), Scores(), Scores()
+    vector, lexical, landmark, fused, documents = Scores(), Scores(), Scores(), Scores(), Scores()
     places: dict[uuid.UUID, tuple[uuid.UUID, int]] = {}
     for ranking in reversed(rankings):
         vector.update(ranking.vector)
         lexical.update(ranking.lexical)
+        landmark.update(ranking.landmark)
+        documents.update(ranking.documents)
         places.update(ranking.places)
         for key, score in ranking.fused.items():
             fused[key] = fused.get(key, 0.0) + score / len(rankings)
-    return Ranking(vector, lexical, fused, places)
+    return Ranking(vector, lexical, landmark, fused, places, documents)
 
 
 def best_first(scores: Scores) -> list[uuid.UUID]:
@@ -77,11 +107,3 @@ def fuse(vector: Scores, lexical: Scores, options: ConfiguredOptions) -> Scores:
     if options.fusion == "rrf":
         return reciprocal_rank_fusion(lists, options.rrf_k)
     return weighted_fusion(lists)
-
-
-def with_documents(fused: Scores, documents: Mapping[uuid.UUID, uuid.UUID], whole: Mapping[uuid.UUID, float]) -> Scores:
-    """`fused` with the score of each chunk's whole document mixed in; still in 0..1."""
-    fit = min_max({document: whole.get(document, 0.0) for document in set(documents.values())})
-    return {
-        key: (score + DOCUMENT_WEIGHT * fit[documents[key]]) / (1 + DOCUMENT_WEIGHT) for key, score in fused.items()
-    }

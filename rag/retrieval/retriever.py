@@ -18,8 +18,10 @@ from rag.retrieval.fusion import ranks
 from rag.retrieval.nodes import HitNode
 from rag.retrieval.query import Findings, Query
 from rag.retrieval.ranking import Ranking, best_first, merge, rank
+from rag.retrieval.understanding import Understanding, understand
 from rag.store import LexicalMatches, UserStore
 from rag.types import Candidate, Chunk, Document, EmbeddingSpace, Hit, Passage, Scope
+from rag.vocabulary import Widener
 
 POOL = 100
 """Candidates asked of each list; more change the first ten places hardly ever."""
@@ -54,15 +56,17 @@ class HybridRetriever(BaseRetriever):
         scope: Scope,
         options: ConfiguredOptions,
         depth: int,
+        widener: Widener,
         llm: LLM | None = None,
     ) -> None:
-        """`llm` writes rewrites and hypothetical answers, where the options ask for them."""
+        """`widener` knows the words of trades; `llm` writes rewrites and hypothetical answers, where asked for."""
         self._store = store
         self._space = space
         self._embedder = embedder
         self._scope = scope
         self._options = options
         self._depth = depth
+        self._widener = widener
         self._llm = llm
         super().__init__()
 
@@ -75,19 +79,21 @@ class HybridRetriever(BaseRetriever):
             errors.StoreError: the database fails.
         """
         searched = variants(query_bundle.query_str, self._options, self._completions())
-        ranking = self._candidates([variant.text for variant in searched])
+        understood = [understand(variant.text, self._options, self._widener) for variant in searched]
+        ranking = self._candidates(understood)
         considered = best_first(ranking.fused)[: self._depth]
         found = self._store.chunks.get(considered)
         if isinstance(query_bundle, Query):
             chunks = {chunk.id: chunk for chunk, _ in found}
-            query_bundle.findings = Findings(searched, ranking, tuple(considered), chunks)
+            query_bundle.findings = Findings(searched, understood[0].rewritings, ranking, tuple(considered), chunks)
         vector_ranks, lexical_ranks = ranks(ranking.vector), ranks(ranking.lexical)
         return [HitNode.of(_hit(chunk, document, ranking, vector_ranks, lexical_ranks)) for chunk, document in found]
 
     def standing(self, query: str, ids: Collection[uuid.UUID]) -> Standing:
         """The best ranks of any of the chunks `ids` for the query itself, far beyond what a search reads."""
-        near = self._dense(self._embedder.get_query_embedding(query), STANDING_POOL)
-        matches = self._store.chunks.lexical(self._scope, query, STANDING_POOL)
+        understood = understand(query, self._options, self._widener)
+        near = self._dense(self._embedder.get_query_embedding(understood.text), STANDING_POOL)
+        matches = self._lexical(understood, STANDING_POOL)
         found = rank(near, matches, self._options)
         best = [
             min(((place, scores[key]) for key, place in ranks(scores).items() if key in ids), default=(None, None))
@@ -105,22 +111,22 @@ class HybridRetriever(BaseRetriever):
             )
         return Completions(self._llm, self._store.caches)
 
-    def _candidates(self, texts: Sequence[str]) -> Ranking:
+    def _candidates(self, understood: Sequence[Understanding]) -> Ranking:
         """All searches at the same time."""
         by_meaning, by_words = self._options.mode != "lexical", self._options.mode != "vector"
         with futures.ThreadPoolExecutor(SEARCHES_AT_ONCE, thread_name_prefix="search") as threads:
-            matches = [threads.submit(self._lexical, text) for text in texts] if by_words else []
-            vectors = [self._embedder.get_query_embedding(text) for text in texts] if by_meaning else []
+            matches = [threads.submit(self._lexical, asked) for asked in understood] if by_words else []
+            vectors = [self._embedder.get_query_embedding(asked.text) for asked in understood] if by_meaning else []
             near = [threads.submit(self._dense, vector) for vector in vectors]
-            dense = [done.result() for done in near] or [[] for _ in texts]
-            lexical = [done.result() for done in matches] or [LexicalMatches([], {}) for _ in texts]
+            dense = [done.result() for done in near] or [[] for _ in understood]
+            lexical = [done.result() for done in matches] or [LexicalMatches.none() for _ in understood]
         return merge([rank(*found, self._options) for found in zip(dense, lexical, strict=True)])
 
     def _dense(self, vector: Sequence[float], limit: int = POOL) -> list[Candidate]:
         return self._store.chunks.dense(self._scope, self._space, vector, limit)
 
-    def _lexical(self, text: str) -> LexicalMatches:
-        return self._store.chunks.lexical(self._scope, text, POOL)
+    def _lexical(self, asked: Understanding, limit: int = POOL) -> LexicalMatches:
+        return self._store.chunks.lexical(self._scope, asked.text, limit, added=asked.added, landmarks=asked.landmarks)
 
 
 def _hit(

@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Sequence
 
 from rag.retrieval.fusion import ranks
-from rag.retrieval.places import pages_by_share
 from rag.retrieval.query import Findings
 from rag.retrieval.ranking import best_first
 from rag.types import CandidateTrace, Hit, Outcome, RetrievalOptions, SearchTrace
@@ -27,6 +26,8 @@ def trace(findings: Findings, hits: Sequence[Hit], options: RetrievalOptions) ->
                 vector_score=ranking.vector.get(key),
                 lexical_rank=lexical_ranks.get(key),
                 lexical_score=ranking.lexical.get(key),
+                landmark_score=ranking.landmark.get(key),
+                document_score=ranking.documents.get(document_id),
                 fused_rank=fused_rank,
                 fused_score=ranking.fused[key],
                 rerank_score=findings.reranked.get(key),
@@ -35,7 +36,7 @@ def trace(findings: Findings, hits: Sequence[Hit], options: RetrievalOptions) ->
                 outcome=outcome,
             )
         )
-    return SearchTrace(variants=findings.variants, candidates=tuple(candidates))
+    return SearchTrace(variants=findings.variants, rewritings=findings.rewritings, candidates=tuple(candidates))
 
 
 def _outcome(
@@ -52,6 +53,6 @@ def _outcome(
         return "below_min_score", None
     if options.passage == "pages":
         for place, hit in enumerate(hits, start=1):
-            if chunk.document_id == hit.chunk.document_id and pages_by_share(chunk)[0] in hit.passage.pages:
+            if (chunk.document_id, chunk.main_page) == (hit.chunk.document_id, hit.chunk.main_page):
                 return "same_place", place
     return "beyond_top_k", None

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 K1 = 1.2
-B = 0.75
+B = 0.4
+"""Below the usual 0.75: chunks are of about the same length, so a longer one is rather fuller than wordier."""
 
 BLOCK_CHUNKS = 128
 """Chunks of a document in one row of postings; the same number stands in the SQL as a shift by 7."""
@@ -38,7 +39,7 @@ class Collection:
 
 @dataclass(frozen=True)
 class PostingList:
-    """A term's postings, block by block of the documents.
+    """A term's postings, block by block of the documents, and what the term counts in the question.
 
     A block is document number << 32 | number of the block in it << 8 | number of postings.
     A posting is ordinal in the block << 24 | term count << 16 | length of the chunk in lexemes.
@@ -46,6 +47,7 @@ class PostingList:
 
     blocks: Ints
     postings: ShortInts
+    weight: float = 1.0
 
     @property
     def term_counts(self) -> ShortInts:
@@ -75,13 +77,22 @@ class PostingList:
         return self.blocks & 0xFF
 
 
+@dataclass(frozen=True)
+class Front:
+    """The documents with a term in their front (name, title, first pages), how often, and what the term counts."""
+
+    numbers: ShortInts
+    postings: ShortInts
+    weight: float = 1.0
+
+
 def chunk_scores(collection: Collection, lists: Sequence[PostingList]) -> Floats:
     """The BM25 of every chunk, in the documents' order."""
     offsets = collection.offsets
     scores = np.zeros(offsets[-1])
     mean_length = collection.lexeme_counts.sum() / max(len(scores), 1)
     for found in lists:
-        weight = _inverse_document_frequency(len(scores), len(found.postings))
+        weight = found.weight * _inverse_document_frequency(len(scores), len(found.postings))
         # A term has one posting per chunk, so no position occurs twice and nothing is lost.
         scores[found.chunks(collection, offsets)] += weight * _saturation(found.term_counts, found.lengths, mean_length)
     return scores
@@ -96,8 +107,20 @@ def document_scores(collection: Collection, lists: Sequence[PostingList]) -> Flo
         documents = found.documents(collection)
         counted = np.bincount(documents, weights=found.term_counts, minlength=number_of_documents)
         term_counts: Floats = np.asarray(counted, dtype=np.float64)
-        weight = _inverse_document_frequency(number_of_documents, int(np.count_nonzero(term_counts)))
+        frequency = int(np.count_nonzero(term_counts))
+        weight = found.weight * _inverse_document_frequency(number_of_documents, frequency)
         scores += weight * _saturation(term_counts, collection.lexeme_counts, mean_length)
+    return scores
+
+
+def front_scores(collection: Collection, fronts: Sequence[Front]) -> Floats:
+    """The BM25 of every document by its front. All fronts are about the same text, so their length does not count."""
+    number_of_documents = len(collection.numbers)
+    scores = np.zeros(number_of_documents)
+    for front in fronts:
+        weight = front.weight * _inverse_document_frequency(number_of_documents, len(front.numbers))
+        counts = (front.postings >> 16) & 0xFF
+        scores[np.searchsorted(collection.numbers, front.numbers)] += weight * (K1 + 1) * counts / (counts + K1)
     return scores
 
 

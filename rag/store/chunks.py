@@ -1,7 +1,7 @@
 """Chunks with their vectors and postings: replaced as a whole per document, searched, and read back."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,18 @@ from rag.store.database import Connection, UserDatabase
 from rag.store.dense import HALF_PRECISION_ABOVE, DenseSearch
 from rag.store.documents import to_document
 from rag.store.lexical import LexicalMatches, LexicalSearch
-from rag.types import ENGLISH, Candidate, Chunk, Document, EmbeddingSpace, Finding, Line, ParsedDocument, Scope
+from rag.types import (
+    ENGLISH,
+    Candidate,
+    Chunk,
+    Document,
+    EmbeddingSpace,
+    Finding,
+    Landmark,
+    Line,
+    ParsedDocument,
+    Scope,
+)
 
 CHARS_PER_TOKEN = 4
 """English text has about four characters to a token of the usual models' vocabularies."""
@@ -49,11 +60,14 @@ class Chunks:
         vectors: Sequence[Sequence[float]],
         search_texts: Sequence[str],
         language: str = ENGLISH,
+        front: str = "",
+        landmarks: Sequence[Landmark] = (),
     ) -> None:
         """Put `chunks` in the place of what the document had, and make it `ready`, in one transaction.
 
         `vectors` and `search_texts` (what BM25 sees, by the stems of `language`) belong to the chunks, whose ordinals
-        count from 0 in their order.
+        count from 0 in their order. `front` says what the whole document is: its name, its title and how it begins.
+        `landmarks` of pages that no chunk is mainly of are left out.
 
         Raises:
             errors.NotFoundError: there is no such document.
@@ -72,8 +86,12 @@ class Chunks:
                 table = queries.chunk_table(row["dimensions"])
                 connection.execute(self._queries["delete"].format(chunks=table), document)
             connection.execute(self._queries["delete_postings"], document)
+            connection.execute(self._queries["delete_landmarks"], document)
             self._copy(connection, space, document, chunks, vectors)
-            added = connection.execute(self._queries["add_postings"], {**document, **_lexical(chunks, search_texts)})
+            added = connection.execute(
+                self._queries["add_postings"], {**document, **_lexical(chunks, search_texts, front)}
+            )
+            connection.execute(self._queries["add_landmarks"], {**document, **_placed(landmarks, chunks)})
             totals = {**_totals(parsed, chunks), **(added.fetchone() or {})}
             connection.execute(self._queries["finish_document"], {**document, **totals})
 
@@ -146,9 +164,14 @@ class Chunks:
         """The chunks in scope nearest to `vector`, best first; the score is 1 - cosine distance, clipped to 0..1."""
         return self._dense.search(self._database.user_id, scope, space, vector, limit)
 
-    def lexical(self, scope: Scope, query: str, limit: int) -> LexicalMatches:
-        """The `limit` chunks, and the `limit` documents each taken as one text, with the highest BM25 in scope."""
-        return self._lexical.search(scope, query, limit)
+    def lexical(
+        self, scope: Scope, query: str, limit: int, *, added: Sequence[str] = (), landmarks: Sequence[str] = ()
+    ) -> LexicalMatches:
+        """The `limit` chunks in scope with the highest BM25, the best documents, and what stands at `landmarks`.
+
+        The phrases `added` mean the same as words of the query and count less than these.
+        """
+        return self._lexical.search(scope, query, limit, added, landmarks)
 
     # --- reading ---
 
@@ -268,10 +291,26 @@ def _row(document: Mapping[str, Any], chunk: Chunk, vector: Sequence[float]) -> 
     )
 
 
-def _lexical(chunks: Sequence[Chunk], search_texts: Sequence[str]) -> dict[str, object]:
+def _lexical(chunks: Sequence[Chunk], search_texts: Sequence[str], front: str) -> dict[str, object]:
     return {
+        "front": terms.normalize(front),
         "ordinals": [chunk.ordinal for chunk in chunks],
         "texts": [terms.normalize(text) for text in search_texts],
+    }
+
+
+def _placed(landmarks: Iterable[Landmark], chunks: Iterable[Chunk]) -> dict[str, list[object]]:
+    """Landmarks with the first and the last chunk that are mainly of their pages."""
+    ordinals: dict[int, list[int]] = {}
+    for chunk in chunks:
+        ordinals.setdefault(chunk.main_page, []).append(chunk.ordinal)
+    placed = [landmark for landmark in landmarks if landmark.page_number in ordinals]
+    return {
+        "names": [landmark.name for landmark in placed],
+        "page_numbers": [landmark.page_number for landmark in placed],
+        "first_ordinals": [min(ordinals[landmark.page_number]) for landmark in placed],
+        "last_ordinals": [max(ordinals[landmark.page_number]) for landmark in placed],
+        "strengths": [landmark.strength for landmark in placed],
     }
 
 

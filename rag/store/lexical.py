@@ -8,7 +8,7 @@ stop words, and a word that is common in few German documents would look rare am
 """
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,57 +20,100 @@ from rag.types import Candidate, Scope
 Parameters = Mapping[str, object]
 
 
+ADDED_WEIGHT = 0.4
+"""What a word counts that means the same as one of the question's (1.0). Flat from 0.3 to 0.5."""
+DOCUMENTS = 100
+"""Documents that are told of, the best, and whose landmarks are looked for."""
+
+
 class LexicalMatches(NamedTuple):
-    """What matches a query by words, each with its raw BM25 above 0, best first: chunks, and documents as a whole."""
+    """What matches a query by words, each with its raw BM25 above 0, best first.
+
+    Chunks; documents as a whole; documents by their fronts, that is their names, titles and first pages; and the chunks
+    at the landmarks asked for, each with the landmark's strength in 0..1.
+    """
 
     chunks: list[Candidate]
-    documents: dict[uuid.UUID, float]
+    documents: Mapping[uuid.UUID, float]
+    fronts: Mapping[uuid.UUID, float]
+    landmarks: list[Candidate]
+
+    @classmethod
+    def none(cls) -> "LexicalMatches":
+        """Nothing matches."""
+        return cls([], {}, {}, [])
+
+
+class _Language(NamedTuple):
+    """The documents of a language, and where the question's terms are in them."""
+
+    documents: bm25.Collection
+    lists: list[bm25.PostingList]
+    fronts: list[bm25.Front]
 
 
 class _Found(NamedTuple):
-    """The index's vector size and active generation; per language its documents and where the question's terms are."""
+    """The index's vector size and active generation, and what there is in each language."""
 
     dimensions: int
     generation: int
-    languages: list[tuple[bm25.Collection, list[bm25.PostingList]]]
+    languages: list[_Language]
 
     @property
     def documents(self) -> bm25.Collection:
         """All of them, one language after the other."""
-        parts = [(part.numbers, part.chunk_counts, part.lexeme_counts) for part, _ in self.languages]
+        parts = [(part.numbers, part.chunk_counts, part.lexeme_counts) for part, _, _ in self.languages]
         return bm25.Collection(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def scores(self, scores: Callable[[bm25.Collection, list[bm25.PostingList]], bm25.Floats]) -> bm25.Floats:
+    def scores(self, scores: Callable[[_Language], bm25.Floats]) -> bm25.Floats:
         """Those of each language by its own statistics, in the order of `documents`."""
-        return np.concatenate([scores(*part) for part in self.languages])
+        return np.concatenate([scores(language) for language in self.languages])
 
 
 class LexicalSearch:
-    """The table `postings`."""
+    """The tables `postings` and `landmarks`."""
 
     def __init__(self, database: UserDatabase) -> None:
         self._database = database
         self._queries = queries.load("lexical")
 
-    def search(self, scope: Scope, query: str, limit: int) -> LexicalMatches:
+    def search(
+        self, scope: Scope, query: str, limit: int, added: Sequence[str] = (), landmarks: Sequence[str] = ()
+    ) -> LexicalMatches:
         """See `Chunks.lexical`."""
-        parameters = self._database.bind({**scopes.parameters(scope), "query": terms.normalize(query)})
+        parameters = self._database.bind(
+            {
+                **scopes.parameters(scope),
+                "query": terms.normalize(query),
+                "added": terms.normalize(". ".join(added)),
+                "added_weight": ADDED_WEIGHT,
+                "landmarks": [*landmarks],
+            }
+        )
         return self._database.read(lambda connection: self._search(connection, parameters, limit))
 
     def _search(self, connection: Connection, parameters: Parameters, limit: int) -> LexicalMatches:
         found = self._find(connection, parameters)
         if found is None:
-            return LexicalMatches([], {})
+            return LexicalMatches.none()
+        whole = found.scores(lambda language: bm25.document_scores(language.documents, language.lists))
+        fronts = found.scores(lambda language: bm25.front_scores(language.documents, language.fronts))
+        best = bm25.best(_relative(whole) + _relative(fronts), DOCUMENTS)
+        if not len(best):  # nothing says which documents are meant
+            best = np.arange(min(len(whole), DOCUMENTS))
+        ids = self._document_ids(connection, parameters, found, best)
         return LexicalMatches(
             chunks=self._best_chunks(connection, parameters, found, limit),
-            documents=self._best_documents(connection, parameters, found, limit),
+            documents=_positive(ids, whole[best]),
+            fronts=_positive(ids, fronts[best]),
+            landmarks=self._landmarks(connection, parameters, found, best) if parameters["landmarks"] else [],
         )
 
     def _best_chunks(
         self, connection: Connection, parameters: Parameters, found: _Found, limit: int
     ) -> list[Candidate]:
         searched = found.documents
-        scores = found.scores(bm25.chunk_scores)
+        scores = found.scores(lambda language: bm25.chunk_scores(language.documents, language.lists))
         if parameters["must_all"] or parameters["must_any"]:
             scores[~self._containing(connection, parameters, found)] = 0.0
         positions = bm25.best(scores, limit)
@@ -99,30 +142,47 @@ class LexicalSearch:
         mask[searched.offsets[documents] + (keys & 0xFFFFFFFF)] = True
         return mask
 
-    def _best_documents(
-        self, connection: Connection, parameters: Parameters, found: _Found, limit: int
-    ) -> dict[uuid.UUID, float]:
-        scores = found.scores(bm25.document_scores)
-        positions = bm25.best(scores, limit)
-        best = scores[positions].tolist()
-        places = {"numbers": found.documents.numbers[positions].tolist()}
-        return {
-            row["document_id"]: best[row["place"] - 1]
-            for row in connection.execute(self._queries["documents"], {**parameters, **places}, binary=True)
-        }
+    def _document_ids(
+        self, connection: Connection, parameters: Parameters, found: _Found, positions: bm25.Ints
+    ) -> list[uuid.UUID]:
+        numbers = {"numbers": found.documents.numbers[positions].tolist()}
+        rows = connection.execute(self._queries["documents"], {**parameters, **numbers}, binary=True)
+        return [row["document_id"] for row in rows]
+
+    def _landmarks(
+        self, connection: Connection, parameters: Parameters, found: _Found, positions: bm25.Ints
+    ) -> list[Candidate]:
+        where = {"numbers": found.documents.numbers[positions].tolist(), "generation": found.generation}
+        query = self._queries["landmarks"].format(chunks=queries.chunk_table(found.dimensions))
+        return [
+            Candidate(row["chunk_id"], row["document_id"], row["page_number"], row["strength"])
+            for row in connection.execute(query, {**parameters, **where}, binary=True)
+        ]
 
     def _find(self, connection: Connection, parameters: Parameters) -> _Found | None:
-        """What is searched, seen as it is now until the end of the transaction; None if no term is in it."""
+        """What is searched, seen as it is now until the end of the transaction; None if there is nothing in scope."""
         connection.execute(queries.load("session")["snapshot"])
         rows = connection.execute(self._queries["collections"], parameters, binary=True).fetchall()
-        lists: dict[str, list[bm25.PostingList]] = {row["language"]: [] for row in rows}
-        for found in connection.execute(self._queries["postings"], {**parameters, "languages": [*lists]}, binary=True):
-            postings = bm25.PostingList(_integers(found["blocks"], ">i8"), _integers(found["postings"], ">i4"))
-            lists[found["language"]].append(postings)
-        if not any(lists.values()):
+        languages = {row["language"]: _Language(_collection(row), [], []) for row in rows}
+        spoken = {"languages": [*languages]}
+        for row in connection.execute(self._queries["postings"], {**parameters, **spoken}, binary=True):
+            language, weight = languages[row["language"]], row["weight"]
+            postings = bm25.PostingList(_integers(row["blocks"], ">i8"), _integers(row["postings"], ">i4"), weight)
+            language.lists.append(postings)
+            front = bm25.Front(_integers(row["front_numbers"], ">i4"), _integers(row["front_postings"], ">i4"), weight)
+            language.fronts.append(front)
+        if not rows:
             return None
-        languages = [(_collection(row), lists[row["language"]]) for row in rows]
-        return _Found(rows[0]["dimensions"], rows[0]["generation"], languages)
+        return _Found(rows[0]["dimensions"], rows[0]["generation"], [*languages.values()])
+
+
+def _relative(scores: bm25.Floats) -> bm25.Floats:
+    """As shares of the best."""
+    return scores / max(float(scores.max(initial=0.0)), 1e-9)
+
+
+def _positive(ids: Sequence[uuid.UUID], scores: bm25.Floats) -> dict[uuid.UUID, float]:
+    return {document_id: score for document_id, score in zip(ids, scores.tolist(), strict=True) if score > 0}
 
 
 def _collection(row: Mapping[str, Any]) -> bm25.Collection:

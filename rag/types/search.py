@@ -85,6 +85,21 @@ class RetrievalOptions(Input):
         default=0, ge=0, le=5, description="Search for so many rewrites of the question, too (language model)."
     )
     hyde: bool = pydantic.Field(default=False, description="Search for a hypothetical answer, too (language model).")
+    periods: bool = pydantic.Field(
+        default=True,
+        description="Search for periods as documents write them: FY22 as 2022, Q2'23 as second quarter 2023.",
+    )
+    vocabulary: bool = pydantic.Field(
+        default=True,
+        description="Search by words for what a trade calls the same, too: net sales where revenue is asked for.",
+    )
+    landmarks: bool = pydantic.Field(
+        default=True,
+        description="Prefer the part of a document that is named or meant: a balance sheet, table 4, page 12.",
+    )
+    routing: bool = pydantic.Field(
+        default=True, description="Prefer documents whose name, title or first pages the question speaks of."
+    )
     must_include: tuple[Keyword, ...] = pydantic.Field(
         default=(), max_length=20, description="Only chunks that have these words."
     )
@@ -171,6 +186,18 @@ class Variant(Model):
     text: str
 
 
+class Rewriting(Model):
+    """What a question was rewritten or widened with: the words `found` in it, and what was `added` to the search.
+
+    `trade` is the vocabulary that knows them.
+    """
+
+    kind: Literal["period", "synonym", "derived", "item", "abbreviation", "landmark"]
+    found: str
+    added: tuple[str, ...]
+    trade: str | None = None
+
+
 Outcome = Literal["returned", "same_place", "below_min_score", "beyond_top_k", "not_considered", "gone"]
 """What became of a candidate: it was returned as a hit; it lies on the pages of a better hit; its score is too low; it
 came after the last hit; its fused score was too low for a closer
@@ -180,7 +207,8 @@ look; it was deleted meanwhile."""
 class CandidateTrace(Model):
     """A candidate's way through a search. Ranks count from 1; None: the stage did not see it.
 
-    Scores are in 0..1: cosine similarity, BM25 as a share of the best, both fused, reranked, and the one that decided.
+    Scores are in 0..1: cosine similarity, BM25 as a share of the best, how surely it stands at a landmark that is asked
+    for, how well its whole document fits, all of these fused, reranked, and the one that decided.
     """
 
     chunk_id: uuid.UUID
@@ -190,6 +218,8 @@ class CandidateTrace(Model):
     vector_score: float | None = None
     lexical_rank: int | None = None
     lexical_score: float | None = None
+    landmark_score: float | None = None
+    document_score: float | None = None
     fused_rank: int
     fused_score: float
     rerank_score: float | None = None
@@ -199,9 +229,10 @@ class CandidateTrace(Model):
 
 
 class SearchTrace(Model):
-    """What was searched for, and every candidate by its fused rank."""
+    """What was searched for, what the question was rewritten with, and every candidate by its fused rank."""
 
     variants: tuple[Variant, ...]
+    rewritings: tuple[Rewriting, ...] = ()
     candidates: tuple[CandidateTrace, ...]
 
 

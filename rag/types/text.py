@@ -1,6 +1,7 @@
 """Boxes, lines and blocks: text and where it stands on a page."""
 
 import uuid
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple, get_args
@@ -228,6 +229,14 @@ class Passage(Model):
     def page_number(self) -> int:
         """The page it begins on."""
         return self.lines[0].page_number
+
+    @property
+    def main_page(self) -> int:
+        """The page with most of its characters, the first of several."""
+        characters: Counter[int] = Counter()
+        for line in self.lines:
+            characters[line.page_number] += len(line.text)
+        return min(characters, key=lambda page: (-characters[page], page))
 
     @property
     def line_start(self) -> int:

@@ -1,5 +1,6 @@
 """How questions put things and how documents do: words of a trade, periods, and the named parts of documents."""
 
+from rag.vocabulary.glossary import landmarks, widener
 from rag.vocabulary.landmarks import Landmarks
 from rag.vocabulary.periods import spell_out_periods
 from rag.vocabulary.references import Reference, references
@@ -13,8 +14,10 @@ __all__ = [
     "Widened",
     "Widener",
     "Widening",
+    "landmarks",
     "load",
     "references",
     "spell_out_periods",
     "trades",
+    "widener",
 ]

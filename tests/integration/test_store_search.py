@@ -58,13 +58,13 @@ def lexemes(database_url: str, texts: list[str]) -> list[Counter[str]]:
 
 
 def plain_bm25(texts: list[Counter[str]], query: Counter[str]) -> list[float]:
-    """Okapi BM25 with k1 = 1.2 and b = 0.75, text by text."""
+    """Okapi BM25 with k1 = 1.2 and b = 0.4, text by text."""
     mean = sum(text.total() for text in texts) / len(texts)
     frequency = {term: sum(term in text for text in texts) for term in query}
     idf = {term: math.log(1 + (len(texts) - n + 0.5) / (n + 0.5)) for term, n in frequency.items()}
     return [
         sum(
-            idf[term] * text[term] * 2.2 / (text[term] + 1.2 * (0.25 + 0.75 * text.total() / mean))
+            idf[term] * text[term] * 2.2 / (text[term] + 1.2 * (0.6 + 0.4 * text.total() / mean))
             for term in query
             if text[term]
         )

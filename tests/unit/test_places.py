@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from rag.retrieval.places import MAX_PASSAGE_CHARS, around, gather_places, pages_by_share
+from rag.retrieval.places import MAX_PASSAGE_CHARS, Place, around, gather_places
 from rag.types import Chunk, Line, Rect
 
 LINE_CHARS = 100
@@ -29,35 +29,33 @@ def on(page_number: int, document_id: uuid.UUID = ONE) -> Chunk:
 
 
 @pytest.mark.parametrize(
-    ("ranked", "places"),
+    ("ranked", "pages"),
     [
         ([], []),
-        ([on(3), on(3)], [(ONE, [3])]),
-        ([on(3), on(4)], [(ONE, [3, 4])]),
-        ([on(4), on(3)], [(ONE, [4, 3])]),
-        ([on(3), on(5)], [(ONE, [3]), (ONE, [5])]),
-        ([on(3), on(4), on(5)], [(ONE, [3, 4]), (ONE, [5])]),  # two pages at most
-        ([on(3), on(4), on(3), on(4)], [(ONE, [3, 4])]),
-        ([on(3), on(5), on(4)], [(ONE, [3, 4]), (ONE, [5])]),  # the better place takes the page between
-        ([on(3), on(4, OTHER), on(3, OTHER)], [(ONE, [3]), (OTHER, [4, 3])]),
-        ([holding(line(1, 7, 10), line(2, 8, 90))], [(ONE, [8, 7])]),
-        ([holding(line(1, 7, 10), line(2, 8, 90)), on(9)], [(ONE, [8, 7]), (ONE, [9])]),
+        ([on(3), on(3)], [(ONE, 3)]),
+        ([on(4), on(3)], [(ONE, 4), (ONE, 3)]),
+        ([on(3), on(4, OTHER), on(3, OTHER), on(3)], [(ONE, 3), (OTHER, 4), (OTHER, 3)]),
+        ([holding(line(1, 7, 10), line(2, 8, 90)), on(7)], [(ONE, 8), (ONE, 7)]),
     ],
 )
-def test_pages_that_were_found_side_by_side_are_one_place(
-    ranked: list[Chunk], places: list[tuple[uuid.UUID, list[int]]]
-) -> None:
-    assert [(place.document_id, place.pages) for place in gather_places(ranked)] == places
+def test_each_page_that_was_found_is_a_place(ranked: list[Chunk], pages: list[tuple[uuid.UUID, int]]) -> None:
+    assert [(place.document_id, place.page) for place in gather_places(ranked)] == pages
 
 
 def test_a_place_keeps_the_chunk_that_found_it_best() -> None:
-    best, other = on(3), on(4)
+    best, other = on(3), on(3)
     (place,) = gather_places([best, other])
     assert place.chunk is best
 
 
-def test_a_chunk_belongs_first_to_the_page_with_most_of_it() -> None:
-    assert pages_by_share(holding(line(1, 1, 30), line(2, 2, 20), line(3, 2, 20), line(4, 3, 35))) == [2, 3, 1]
+def test_what_a_chunk_has_on_another_page_is_read_with_the_page() -> None:
+    found = holding(line(3, 7, 10), line(4, 8, 90), line(5, 8, 90), line(6, 9, 10))
+    place = Place(found, 8)
+    assert [read.number for read in place.passage([line(4, 8, 90), line(5, 8, 90)])] == [3, 4, 5, 6]
+
+
+def test_a_chunk_belongs_to_the_page_with_most_of_it() -> None:
+    assert holding(line(1, 1, 30), line(2, 2, 20), line(3, 2, 20), line(4, 3, 35)).main_page == 2
 
 
 @pytest.mark.parametrize("end", [60, 61, 200])

@@ -20,7 +20,7 @@ from rag.retrieval.reranking import ModelReranker
 from rag.store import CompletionKind, LexicalMatches
 from rag.types import Candidate, RetrievalOptions
 
-A, B, C, D = (uuid.UUID(int=number) for number in range(4))
+A, B, C, D, E = (uuid.UUID(int=number) for number in range(5))
 DOCUMENT = uuid.UUID(int=99)
 
 
@@ -88,7 +88,7 @@ def test_what_a_request_leaves_open_is_as_the_settings_say() -> None:
 def test_variants_that_agree_outrank_one_that_is_sure() -> None:
     options = as_configured(RetrievalOptions(mode="vector"), Config())
     rankings = [
-        rank(candidates(scores), LexicalMatches([], {}), options)
+        rank(candidates(scores), LexicalMatches.none(), options)
         for scores in ({A: 0.9, B: 0.8}, {B: 0.8, C: 0.7}, {B: 0.6, C: 0.5})
     ]
     merged = merge(rankings)
@@ -100,38 +100,70 @@ def test_variants_that_agree_outrank_one_that_is_sure() -> None:
 
 def test_lexical_scores_are_shares_of_the_best() -> None:
     options = as_configured(RetrievalOptions(mode="lexical"), Config())
-    ranking = rank([], LexicalMatches(candidates({A: 8.0, B: 2.0}), {}), options)
-    assert ranking == Ranking({}, {A: 1.0, B: 0.25}, {A: 1.0, B: 0.25}, {A: (DOCUMENT, 1), B: (DOCUMENT, 1)})
+    ranking = rank([], LexicalMatches(candidates({A: 8.0, B: 2.0}), {}, {}, []), options)
+    shares = {A: 1.0, B: 0.25}
+    assert ranking == Ranking(lexical=shares, fused=shares, places={A: (DOCUMENT, 1), B: (DOCUMENT, 1)})
 
 
 ELSEWHERE = uuid.UUID(int=98)
 DEFAULTS = as_configured(RetrievalOptions(), Config())
 
 
-def hybrid(whole: dict[uuid.UUID, float], **options: Any) -> dict[uuid.UUID, float]:
-    """The fused scores of three chunks of two documents, of which `whole` are the fits."""
+def hybrid(
+    whole: dict[uuid.UUID, float],
+    fronts: dict[uuid.UUID, float] | None = None,
+    landmarks: Sequence[Candidate] = (),
+    **options: Any,
+) -> dict[uuid.UUID, float]:
+    """The fused scores of four chunks of two documents, of which `whole` and `fronts` are the fits."""
     near = [Candidate(A, DOCUMENT, 1, 0.9), Candidate(B, ELSEWHERE, 1, 0.9), Candidate(C, ELSEWHERE, 2, 0.5)]
     asked = as_configured(RetrievalOptions(**options), Config())
-    return rank(near, LexicalMatches(candidates({A: 4.0, D: 3.0}), whole), asked).fused
+    matches = LexicalMatches(candidates({A: 4.0, D: 3.0}), whole, fronts or {}, [*landmarks])
+    return rank(near, matches, asked).fused
 
 
 def test_of_two_chunks_the_one_whose_document_fits_better_is_the_better() -> None:
-    fused = hybrid({DOCUMENT: 1.0, ELSEWHERE: 3.0})
+    fused = hybrid({DOCUMENT: 1.0, ELSEWHERE: 3.0}, routing=False)
     assert fused == pytest.approx(
-        {A: 1.0 / 1.3, B: (0.65 + 0.3) / 1.3, C: 0.3 / 1.3, D: 0.0},
+        {A: 1.1 / 1.3, B: (0.65 + 0.3) / 1.3, C: 0.3 / 1.3, D: 0.1 / 1.3},
     )
-    assert hybrid({DOCUMENT: 3.0})[A] == pytest.approx(1.0)  # a document without any of the words fits worst
+    assert hybrid({DOCUMENT: 3.0}, routing=False)[A] == pytest.approx(1.0)
+    assert hybrid({DOCUMENT: 3.0}, routing=False)[C] == 0.0  # a document without any of the words fits worst
+
+
+def test_a_document_whose_front_is_spoken_of_is_the_better() -> None:
+    fused = hybrid({}, fronts={ELSEWHERE: 2.0, DOCUMENT: 1.0})
+    assert fused[B] == pytest.approx((0.65 + 0.6) / 1.6)
+    assert fused[A] == pytest.approx((1.0 + 0.3) / 1.6)
+    assert hybrid({}, fronts={ELSEWHERE: 2.0}, routing=False)[B] == pytest.approx(0.65 / 1.3)
+
+
+def test_a_chunk_at_a_landmark_is_lifted_by_its_strength_and_its_documents_fit() -> None:
+    there = [Candidate(C, ELSEWHERE, 2, 1.0), Candidate(E, DOCUMENT, 9, 0.5)]
+    whole = {DOCUMENT: 1.0, ELSEWHERE: 4.0}
+    before, fused = hybrid(whole, routing=False), hybrid(whole, landmarks=there, routing=False)
+    assert fused[C] == pytest.approx(before[C] + (1 - before[C]) * 0.8)
+    least = 0.3 * 0.25 / 1.3  # found by no search: only its document speaks for it
+    assert fused[E] == pytest.approx(least + (1 - least) * 0.8 * 0.5 * 0.25)
+    assert (fused[A], fused[B]) == (before[A], before[B])
+    assert E not in hybrid(whole, landmarks=there, mode="lexical")
+
+
+def test_in_a_single_document_a_landmark_counts_whole() -> None:
+    near = [Candidate(A, DOCUMENT, 1, 0.9), Candidate(B, DOCUMENT, 2, 0.5)]
+    there = [Candidate(B, DOCUMENT, 2, 0.5)]
+    assert rank(near, LexicalMatches([], {}, {}, there), DEFAULTS).fused == {A: 1.0, B: pytest.approx(0.4)}
 
 
 def test_whole_documents_count_only_where_both_searches_and_several_documents_take_part() -> None:
     assert hybrid({ELSEWHERE: 3.0}, mode="vector") == {A: 0.9, B: 0.9, C: 0.5}
     assert hybrid({ELSEWHERE: 3.0}, mode="lexical") == {A: 1.0, D: 0.75}
-    alone = rank(candidates({A: 0.9, B: 0.5}), LexicalMatches([], {DOCUMENT: 3.0}), DEFAULTS)
+    alone = rank(candidates({A: 0.9, B: 0.5}), LexicalMatches([], {DOCUMENT: 3.0}, {}, []), DEFAULTS)
     assert alone.fused == {A: 1.0, B: 0.0}
 
 
 def test_lists_may_be_fused_by_ranks() -> None:
-    fused = hybrid({DOCUMENT: 1.0, ELSEWHERE: 1.0}, fusion="rrf", rrf_k=60)
+    fused = hybrid({DOCUMENT: 1.0, ELSEWHERE: 1.0}, routing=False, fusion="rrf", rrf_k=60)
     best = 1 / 61
     assert {key: 1.3 * score - 0.3 for key, score in fused.items()} == pytest.approx(
         {A: 1.0, B: 0.65 / 62 / best, C: 0.65 / 63 / best, D: 0.35 / 62 / best}

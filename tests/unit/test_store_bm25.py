@@ -47,7 +47,7 @@ def plain_bm25(texts: list[list[str]], query: list[str]) -> list[float]:
             frequency = sum(term in other for other in texts)
             idf = math.log(1 + (len(texts) - frequency + 0.5) / (frequency + 0.5))
             count = text.count(term)
-            score += idf * count * 2.2 / (count + 1.2 * (0.25 + 0.75 * len(text) / mean))
+            score += idf * count * 2.2 / (count + 1.2 * (0.6 + 0.4 * len(text) / mean))
         scores.append(score)
     return scores
 

@@ -41,8 +41,20 @@ WITH lexemes AS MATERIALIZED (
            string_agg(int4send(((ordinal & 127) << 24) | (count << 16) | length), '' ORDER BY ordinal)
     FROM lexemes JOIN lengths USING (ordinal)
     GROUP BY lexeme, ordinal >> 7
+    UNION ALL
+    SELECT :user_id, :index_number, l.lexeme, :document_number, -1, int4send(least(cardinality(l.positions), 255) << 16)
+    FROM unnest(to_tsvector(:language::regconfig, :front)) AS l
+    WHERE octet_length(l.lexeme) <= 255
 )
 SELECT coalesce(sum(length), 0)::bigint AS lexeme_count FROM lengths;
+
+-- name: delete_landmarks
+DELETE FROM landmarks WHERE user_id = :user_id AND document_id = :document_id;
+
+-- name: add_landmarks
+INSERT INTO landmarks (user_id, document_id, name, page_number, first_ordinal, last_ordinal, strength)
+SELECT :user_id, :document_id, l.*
+FROM unnest(:names::text[], :page_numbers::int[], :first_ordinals::int[], :last_ordinals::int[], :strengths::real[]) AS l;
 
 -- name: finish_document
 UPDATE documents

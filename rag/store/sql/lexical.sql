@@ -18,24 +18,36 @@ ORDER BY scope.language;
 
 -- name: postings
 -- A row per language and term that the question has in it, as bytes (big endian): of each block of a document in scope that
--- is of that language its document (4), number (3) and number of postings (1), and all their postings. Term by term, as
--- sorting the blocks would take longer than the rest.
+-- is of that language its document (4), number (3) and number of postings (1), and all their postings; and of each document
+-- with the term in its front its number and posting. Term by term, as sorting the blocks would take longer than the rest.
+-- A term counts as often as the question has it; one that is only in the phrases added to it counts less.
 WITH scope AS MATERIALIZED (
     SELECT number, language
     FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before)
     WHERE chunk_count > 0
+), terms AS MATERIALIZED (
+    SELECT spoken.language, term.lexeme, max(term.weight) AS weight
+    FROM unnest(:languages::text[]) AS spoken (language), LATERAL (
+        SELECT lexeme, cardinality(positions)::float8 FROM unnest(to_tsvector(spoken.language::regconfig, :query))
+        UNION ALL
+        SELECT lexeme, :added_weight::float8 FROM unnest(to_tsvector(spoken.language::regconfig, :added))
+    ) AS term (lexeme, weight)
+    GROUP BY spoken.language, term.lexeme
 )
-SELECT spoken.language, found.*
-FROM unnest(:languages::text[]) AS spoken (language), unnest(to_tsvector(spoken.language::regconfig, :query)) AS term, LATERAL (
-    SELECT string_agg(int8send((p.document_number::bigint << 32) | (p.block << 8) | (length(p.packed) >> 2)), '') AS blocks,
-           string_agg(p.packed, '') AS postings
+SELECT terms.language, terms.weight, found.*
+FROM terms, LATERAL (
+    SELECT string_agg(int8send((p.document_number::bigint << 32) | (p.block << 8) | (length(p.packed) >> 2)), '')
+               FILTER (WHERE p.block >= 0) AS blocks,
+           string_agg(p.packed, '') FILTER (WHERE p.block >= 0) AS postings,
+           string_agg(int4send(p.document_number), '') FILTER (WHERE p.block < 0) AS front_numbers,
+           string_agg(p.packed, '') FILTER (WHERE p.block < 0) AS front_postings
     FROM postings p JOIN scope ON scope.number = p.document_number
     WHERE p.user_id = :user_id
       AND p.index_number = (SELECT number FROM indexes WHERE user_id = :user_id AND id = :index_id)
-      AND p.term = term.lexeme
-      AND scope.language = spoken.language
+      AND p.term = terms.lexeme
+      AND scope.language = terms.language
 ) AS found
-WHERE found.blocks IS NOT NULL;
+WHERE found.blocks IS NOT NULL OR found.front_numbers IS NOT NULL;
 
 -- name: containing
 -- The chunks in scope that have the required words, as bytes (big endian): the document's number and the ordinal.
@@ -59,3 +71,16 @@ FROM unnest(:numbers::int[]) WITH ORDINALITY AS best (number, place)
 JOIN documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before) scope
     ON scope.number = best.number
 ORDER BY best.place;
+
+-- name: landmarks
+-- The chunks on pages that have one of the names, each with the greatest strength of them.
+SELECT c.chunk_id, c.document_id, c.page_number, max(l.strength)::float8 AS strength
+FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before) scope
+JOIN landmarks l ON l.user_id = :user_id AND l.document_id = scope.id AND l.name = ANY (:landmarks::text[])
+JOIN {chunks} c ON c.user_id = :user_id AND c.document_id = scope.id AND c.generation = :generation
+    AND c.ordinal BETWEEN l.first_ordinal AND l.last_ordinal
+WHERE scope.number = ANY (:numbers::int[])
+  AND (:must_all::text[] IS NULL OR c.text ~* ALL (:must_all::text[]))
+  AND (:must_any::text[] IS NULL OR c.text ~* ANY (:must_any::text[]))
+GROUP BY c.chunk_id, c.document_id, c.page_number
+ORDER BY strength DESC, c.document_id, c.page_number;

@@ -1,0 +1,22 @@
+"""What questions and documents are read with: the packaged trades, and before them a user's glossary."""
+
+from functools import lru_cache
+
+from rag.vocabulary.landmarks import Landmarks
+from rag.vocabulary.vocabulary import load, trades
+from rag.vocabulary.widening import Widener
+
+GLOSSARIES = 16
+"""Kept ready: making one takes a third of a second, most users of an installation have none."""
+
+
+@lru_cache(GLOSSARIES)
+def widener(glossary: str = "") -> Widener:
+    """For a user with this glossary, a vocabulary as TOML. Raises `errors.ValidationError` if it is none."""
+    return Widener([load(glossary), *trades()] if glossary else trades())
+
+
+@lru_cache(GLOSSARIES)
+def landmarks(glossary: str = "") -> Landmarks:
+    """For the documents of a user with this glossary. Raises as `widener`."""
+    return Landmarks(widener(glossary).places)

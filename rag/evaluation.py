@@ -76,7 +76,10 @@ class EvaluationRequest(Input):
 
 
 class ResultRow(pydantic.BaseModel):
-    """One hit of a run: a line of the run file. Boxes are points of the displayed page, origin top left."""
+    """One hit of a run: a line of the run file. Boxes are points of the displayed page, origin top left.
+
+    `page` is the page that was found; `pages` also has those that the text handed on runs over to.
+    """
 
     id: str
     rank: int
@@ -131,7 +134,7 @@ def result_rows(question: Question, hits: Iterable[Hit]) -> list[ResultRow]:
             id=question.id,
             rank=rank,
             pdf=hit.document_name,
-            page=hit.passage.page_number,
+            page=hit.chunk.main_page,
             pages=list(hit.passage.pages),
             text=hit.passage.text,
             bboxes=[rect for region in hit.passage.regions[:1] for rect in region.rects],
@@ -145,9 +148,9 @@ class Scores(NamedTuple):
     """Means over the scored `questions`, and for each a 95 % interval where the questions are of several documents.
 
     `mrr` is 1 / rank of the first hit on a gold page. For each k: `hit@k` (any of the first k hits lies on a gold
-    page), `recall@k` (share of the gold pages among the pages of the first k hits), `page_recall@k` (share of them
-    among the first k distinct pages, so that a hit of two pages takes two places), `characters@k` (how much the first
-    k hits hand on to be read), `evidence_coverage@k` (share of the evidence's words within the first k hits from the
+    page), `recall@k` (share of the gold pages among all pages that the first k hits hand on), `page_recall@k` (share of
+    them among the first k distinct pages that were found), `characters@k` (how much the first k hits hand on to be
+    read), `evidence_coverage@k` (share of the evidence's words within the first k hits from the
     right document; only over questions with evidence).
     """
 
@@ -209,7 +212,7 @@ def _score_question(question: Question, ranked: Sequence[ResultRow], ks: Sequenc
     gold = set(question.gold_pages)
     found = [gold & set(row.pages) if row.pdf == question.file_name else set() for row in ranked]
     first = next((rank for rank, pages in enumerate(found, start=1) if pages), None)
-    pages = list(dict.fromkeys((row.pdf, page) for row in ranked for page in row.pages))
+    pages = list(dict.fromkeys((row.pdf, row.page) for row in ranked))
     measures = {"mrr": 1.0 / first if first else 0.0}
     for k in ks:
         seen = set().union(*found[:k])

@@ -16,6 +16,7 @@ from rag.types import (
     EmbeddingSpace,
     Filters,
     Index,
+    Landmark,
     Line,
     PageInfo,
     ParsedDocument,
@@ -85,7 +86,15 @@ class Owner:
         self.fill(document, texts, language=language)
         return self.db.of(self.user_id).documents.get(document.id)
 
-    def fill(self, document: Document, texts: Sequence[str], *, language: str = ENGLISH) -> list[Chunk]:
+    def fill(
+        self,
+        document: Document,
+        texts: Sequence[str],
+        *,
+        language: str = ENGLISH,
+        front: str = "",
+        landmarks: Sequence[Landmark] = (),
+    ) -> list[Chunk]:
         """Put a chunk per text into a document, one page each."""
         chunks = make_chunks(document.id, texts)
         self.db.of(self.user_id).chunks.replace(
@@ -96,6 +105,8 @@ class Owner:
             vectors=[random_vector(text, self.index.space.dimensions) for text in texts],
             search_texts=texts,
             language=language,
+            front=front,
+            landmarks=landmarks,
         )
         return chunks
 

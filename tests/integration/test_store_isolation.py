@@ -19,6 +19,7 @@ from rag.types import (
     EmbeddingGeneration,
     EmbeddingSpace,
     Job,
+    Landmark,
     Scope,
 )
 from tests.integration.samples import SPACE, Owner, make_chunks, make_parsed, random_vector
@@ -29,6 +30,7 @@ HASH = b"hash of a text"
 DIGEST = b"digest of a secret"
 BESIDE = EmbeddingSpace(provider="test", model="another", dimensions=384)
 SOURCE = "/home/victim/secret.pdf"
+LANDMARK = Landmark("balance sheet", 1, 1.0)
 
 OTHERS = ("other", "", "x' or '1'='1", "victim'--", "victim\n", "%", "Victim", "victim ")
 """Users who own nothing of the victim's, whatever they call themselves."""
@@ -62,6 +64,7 @@ def world(module_db: store.Store) -> World:
     db = module_db
     owner = Owner.of(db, VICTIM)
     document = owner.ready("secret.pdf", [TEXT, "more text"], source=SOURCE)
+    owner.fill(document, [TEXT, "more text"], front=TEXT, landmarks=[LANDMARK])
     trashed = owner.ready("old.pdf", ["old text"])
     db.of(VICTIM).documents.trash([trashed.id])
     db.of(VICTIM).embedding_cache.put(SPACE, {HASH: [1.0, 2.0]})
@@ -146,7 +149,7 @@ CASES |= {
         search_texts=["x"],
     ),
     "chunks.dense": lambda w, user: w.db.of(user).chunks.dense(w.scope, SPACE, random_vector(TEXT), 10),
-    "chunks.lexical": lambda w, user: any(w.db.of(user).chunks.lexical(w.scope, TEXT, 10)),
+    "chunks.lexical": lambda w, user: any(w.db.of(user).chunks.lexical(w.scope, TEXT, 10, landmarks=[LANDMARK.name])),
     "chunks.get": lambda w, user: w.db.of(user).chunks.get([w.chunk.id]),
     "chunks.with_words": lambda w, user: w.db.of(user).chunks.with_words(w.owner.index.id, TEXT, 10),
     "chunks.in_scope": lambda w, user: w.db.of(user).chunks.in_scope(w.scope, [w.chunk.id]),

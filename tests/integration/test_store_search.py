@@ -13,6 +13,8 @@ import pytest
 
 from rag import store
 from rag.store import terms
+from rag.store.lexical import ADDED_WEIGHT
+from rag.types import Document, Landmark, Scope
 from tests.integration.samples import SPACE, Owner, random_vector
 
 WORDS = [
@@ -90,6 +92,31 @@ def test_lexical_is_bm25_in_the_scope(owner: Owner, database_url: str, names: tu
     assert owner.db.of("ann").chunks.lexical(scope, QUERY, 5).chunks == found[:5]
     pages = {chunk.id: (chunk.document_id, chunk.page_number) for chunk in chunks}
     assert all(pages[hit.chunk_id] == (hit.document_id, hit.page_number) for hit in found)
+
+
+def test_a_word_counts_as_often_as_the_question_has_it(owner: Owner, database_url: str) -> None:
+    asked = "revenue, revenue and once more revenue of the merger"
+    documents = owner.db.of("ann").documents.list(owner.index.id)
+    chunks = [chunk for document in documents for chunk in owner.db.of("ann").chunks.of_document(document.id)]
+    (query,) = lexemes(database_url, [asked])
+    texts = lexemes(database_url, [chunk.text for chunk in chunks])
+    one_by_one = [plain_bm25(texts, Counter([term])) for term in query.elements()]
+    expected = [sum(scores) for scores in zip(*one_by_one, strict=True)]
+    by_id = {chunk.id: score for chunk, score in zip(chunks, expected, strict=True) if score > 0}
+    found = owner.db.of("ann").chunks.lexical(owner.scope, asked, 1000).chunks
+    assert query["revenu"] == 3
+    assert {hit.chunk_id: hit.score for hit in found} == pytest.approx(by_id)
+
+
+def test_what_is_added_counts_less_and_never_more_than_once(owner: Owner) -> None:
+    def scores(query: str, *added: str) -> dict[uuid.UUID, float]:
+        found = owner.db.of("ann").chunks.lexical(owner.scope, query, 1000, added=added).chunks
+        return {hit.chunk_id: hit.score for hit in found}
+
+    alone, other = scores("merger"), scores("revenue")
+    both = {key: alone.get(key, 0.0) + ADDED_WEIGHT * other.get(key, 0.0) for key in {*alone, *other}}
+    assert scores("merger", "revenue", "the revenues") == pytest.approx(both)
+    assert scores("merger", "merger") == alone
 
 
 def test_lexical_documents_is_bm25_of_whole_documents(owner: Owner, database_url: str) -> None:
@@ -272,3 +299,64 @@ def test_documents_are_filtered_by_the_day_they_were_added(db: store.Store) -> N
     assert count(added_after=added, added_before=later) == (1, 1)
     assert count(added_after=later) == (0, 0)
     assert count(added_before=added) == (0, 0)
+
+
+@pytest.fixture
+def filed(owner: Owner) -> tuple[Owner, dict[str, Document]]:
+    """Two documents whose fronts and landmarks differ, their texts do not."""
+    filer = Owner.of(owner.db, "filer")
+    documents = {}
+    for name in ("acme.pdf", "zenith.pdf"):
+        documents[name] = filer.add(name)
+        filer.fill(
+            documents[name],
+            ["one page", "another page", "a third page"],
+            front=f"{name} annual report",
+            landmarks=[
+                Landmark("balance sheet", 2, 0.9),
+                Landmark("balance sheet", 3, 0.5),
+                Landmark("page 9", 9, 1.0),
+            ],
+        )
+    return filer, documents
+
+
+def test_fronts_tell_which_document_is_meant(filed: tuple[Owner, dict[str, Document]]) -> None:
+    owner, documents = filed
+    found = owner.db.of("filer").chunks.lexical(owner.scope, "the report of Zenith", 10)
+    assert found.chunks == []
+    assert [*found.fronts] == [documents["zenith.pdf"].id, documents["acme.pdf"].id]  # both are reports
+    assert found.fronts[documents["zenith.pdf"].id] > found.fronts[documents["acme.pdf"].id] > 0
+    alone = owner.scope_of(document_ids=[documents["acme.pdf"].id])
+    assert [*owner.db.of("filer").chunks.lexical(alone, "the report of Zenith", 10).fronts] == [
+        documents["acme.pdf"].id
+    ]
+
+
+def test_landmarks_are_found_in_the_scope(filed: tuple[Owner, dict[str, Document]]) -> None:
+    owner, documents = filed
+    acme = documents["acme.pdf"].id
+
+    def at(scope: Scope, *names: str) -> list[tuple[uuid.UUID, int, float]]:
+        found = owner.db.of("filer").chunks.lexical(scope, "anything", 10, landmarks=names).landmarks
+        return [(mark.document_id, mark.page_number, mark.score) for mark in found]
+
+    alone = owner.scope_of(document_ids=[acme])
+    assert at(alone, "balance sheet", "table 4") == [(acme, 2, pytest.approx(0.9)), (acme, 3, pytest.approx(0.5))]
+    assert {document for document, _, _ in at(owner.scope, "balance sheet")} == {item.id for item in documents.values()}
+    assert at(alone) == at(alone, "page 9") == []  # no chunk is of page 9
+    must = alone.model_copy(update={"must_include": ("third",)})
+    assert at(must, "balance sheet") == [(acme, 3, pytest.approx(0.5))]
+    owner.db.of("filer").documents.trash([acme])
+    assert at(alone, "balance sheet") == []
+
+
+def test_a_document_that_is_replaced_has_its_new_landmarks_and_front_only(
+    filed: tuple[Owner, dict[str, Document]],
+) -> None:
+    owner, documents = filed
+    owner.fill(documents["acme.pdf"], ["a page"], front="omega", landmarks=[Landmark("cover page", 1, 1.0)])
+    alone = owner.scope_of(document_ids=[documents["acme.pdf"].id])
+    found = owner.db.of("filer").chunks.lexical(alone, "acme", 10, landmarks=["balance sheet", "cover page"])
+    assert [mark.score for mark in found.landmarks] == [1.0]
+    assert found.fronts == {}

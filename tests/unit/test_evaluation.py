@@ -37,10 +37,11 @@ def test_scores_by_hand() -> None:
     )
 
 
-def test_a_hit_of_two_pages_takes_two_places() -> None:
+def test_a_hit_is_one_page_and_hands_on_what_it_runs_over_to() -> None:
     rows = [row(1, [3, 4], text="12345"), row(2, [5, 6], text="678"), row(3, [4, 2])]
     means = evaluation.score([question()], rows, ks=(1, 2, 3, 5)).means
-    assert [means[f"page_recall@{k}"] for k in (1, 2, 3, 5)] == [0, 0, 0.5, 1.0]
+    assert [means[f"page_recall@{k}"] for k in (1, 2, 3)] == [0, 0.5, 0.5]
+    assert [means[f"recall@{k}"] for k in (1, 2, 3)] == [0, 0.5, 1.0]
     assert [means[f"characters@{k}"] for k in (1, 2, 3)] == [5, 8, 8]
 
 

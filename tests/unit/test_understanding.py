@@ -1,0 +1,66 @@
+"""What a question is searched with."""
+
+import pytest
+
+from rag.retrieval.understanding import Understanding, understand
+from rag.types import RetrievalOptions
+from rag.vocabulary import Widener, load
+
+WIDENER = Widener(
+    [
+        load("""
+title = "House"
+[[synonyms]]
+terms = ["net sales", "turnover"]
+[[derived]]
+terms = ["quick ratio"]
+items = ["receivables"]
+places = ["balance sheet"]
+[[places]]
+name = "balance sheet"
+terms = ["balance sheet"]
+""")
+    ]
+)
+QUESTION = "Turnover and quick ratio in FY22, as table 4 on page 12 says?"
+
+
+def understood(**options: bool) -> Understanding:
+    return understand(QUESTION, RetrievalOptions(**options), WIDENER)
+
+
+def test_a_question_is_put_into_the_words_of_documents() -> None:
+    found = understood()
+    assert found.text == "Turnover and quick ratio in 2022, as table 4 on page 12 says?"
+    assert found.added == ("net sales", "receivables")
+    assert found.landmarks == ("table 4", "page 12", "balance sheet")
+
+
+def test_each_rewriting_is_told_with_what_it_added_and_who_knows_it() -> None:
+    told = [
+        (rewriting.kind, rewriting.found, rewriting.added, rewriting.trade) for rewriting in understood().rewritings
+    ]
+    assert told == [
+        ("period", QUESTION, ("Turnover and quick ratio in 2022, as table 4 on page 12 says?",), None),
+        ("synonym", "Turnover", ("net sales",), "House"),
+        ("derived", "quick ratio", ("receivables",), "House"),
+        ("landmark", QUESTION, ("table 4",), None),
+        ("landmark", QUESTION, ("page 12",), None),
+        ("landmark", QUESTION, ("balance sheet",), None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("off", "text", "added", "landmarks"),
+    [
+        ({"periods": False}, QUESTION, 2, 3),
+        ({"vocabulary": False}, None, 0, 3),
+        ({"landmarks": False}, None, 2, 0),
+        ({"landmarks": False, "vocabulary": False, "periods": False}, QUESTION, 0, 0),
+    ],
+)
+def test_each_can_be_switched_off(off: dict[str, bool], text: str | None, added: int, landmarks: int) -> None:
+    found = understood(**off)
+    assert (found.text, len(found.added), len(found.landmarks)) == (text or understood().text, added, landmarks)
+    kinds = {rewriting.kind for rewriting in found.rewritings}
+    assert ("period" in kinds, "synonym" in kinds, "landmark" in kinds) == (text is None, added > 0, landmarks > 0)

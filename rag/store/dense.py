@@ -20,9 +20,9 @@ DIALECT = "postgresql+psycopg://"
 MAX_DIMENSIONS = 4000
 HALF_PRECISION_ABOVE = 1600
 """Dimensions above which a table holds `halfvec`; the same number stands in the migration."""
-COMPARED = 30_000
-"""Up to so many chunks the question is compared with each: it takes no longer than HNSW would with the breadth that it
-needs to find 99 % of the true neighbours among real vectors, and finds all of them."""
+COMPARED = 20_000
+"""Up to so many chunks the question is compared with each: it takes no longer than HNSW with the breadth that it needs to
+find 99 % of the true neighbours among real vectors (`hnsw.ef_search` in session.sql), and finds all of them."""
 
 
 class DenseSearch:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
+from rag.ingestion import tables
 from rag.types import BlockKind, Chunk, ChunkingOptions, Line, TextBlock
 
 SECTION_SEPARATOR = " > "
@@ -33,7 +34,7 @@ def split_blocks(
     """Cut `blocks` into chunks in reading order; empty when there is no text.
 
     `name` (the file's) and `title` go into each chunk's context header, with the section's headings and,
-    for the later parts of a table, its header row.
+    for the later parts of a table, its caption and header rows.
     """
     heading = document_heading(name, title)
     chunks: list[Chunk] = []
@@ -160,11 +161,35 @@ def _overlap_start(lines: Sequence[Line], start: int, end: int, overlap: int) ->
 
 
 def _table_header(lines: Sequence[Line], start: int) -> str | None:
-    """The first row of the table that `lines[start]` continues, if it continues one."""
+    """What heads the table that `lines[start]` continues, if it continues one: its caption and its header rows."""
     first = start
     while lines[first].kind is BlockKind.TABLE and not lines[first].starts_block and first > 0:
         first -= 1
-    return lines[first].text if first < start and lines[first].kind is BlockKind.TABLE else None
+    if first == start or lines[first].kind is not BlockKind.TABLE:
+        return None
+    return _last_fitting(tables.header_rows(lines[first:start], tables.caption_rows(_texts_above(lines, first))))
+
+
+def _texts_above(lines: Sequence[Line], first: int) -> list[str]:
+    """The blocks of text on the page right above the table that begins with `lines[first]`."""
+    blocks: list[str] = []
+    end = first
+    for begin in range(first - 1, -1, -1):
+        line = lines[begin]
+        if line.kind is not BlockKind.TEXT or line.page_number != lines[first].page_number:
+            break
+        if line.starts_block:
+            blocks.insert(0, " ".join(line.text for line in lines[begin:end]))
+            end = begin
+    return blocks
+
+
+def _last_fitting(rows: Sequence[str]) -> str:
+    """As many of the last of `rows`, which are nearest to the data, as a context has room for."""
+    for begin in range(len(rows)):
+        if len(text := "\n".join(rows[begin:])) <= MAX_CONTEXT_CHARS:
+            return text
+    return rows[-1] if rows else ""
 
 
 def _split_long_line(line: Line, size: int) -> Iterator[Line]:

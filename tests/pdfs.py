@@ -146,6 +146,32 @@ def headings() -> bytes:
     return finish(document)
 
 
+def form(name: str = "Acme Harbours plc") -> bytes:
+    """The cover of a form: the authority in the largest type, the form's number, and `name` over its label."""
+    document = pymupdf.open()
+    page = document.new_page(width=WIDTH, height=HEIGHT)
+    write(page, 150, 120, "UNITED STATES", size=20, bold=True)
+    write(page, 150, 144, "TIDES AND HARBOURS COMMISSION", size=20, bold=True)
+    write(page, 150, 200, "FORM 7-T", size=20, bold=True)
+    write(page, 150, 300, name)
+    write(page, 150, 312, "(Exact name of the company as in its charter)", size=9)
+    for index, sentence in enumerate(SENTENCES):
+        write(page, 72, 400 + 14 * index, sentence)
+    return finish(document)
+
+
+def low_running_head() -> bytes:
+    """Four pages that begin with the same large line well below the margin, each with a section of its own."""
+    document = pymupdf.open()
+    for number in range(1, 5):
+        page = document.new_page(width=WIDTH, height=HEIGHT)
+        write(page, 72, 160, "The Harbour Gazette", size=18)
+        write(page, 72, 200, f"Section {number}", size=16, bold=True)
+        for index, sentence in enumerate(SENTENCES):
+            write(page, 72, 225 + 14 * index, sentence)
+    return finish(document)
+
+
 def labelled() -> bytes:
     """Two pages numbered i and ii, then pages numbered from 1."""
     document = pymupdf.open(stream=pages(4), filetype="pdf")

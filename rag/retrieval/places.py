@@ -1,10 +1,10 @@
 """Small chunks find, whole pages are read: from ranked chunks to the pages handed on, each place once."""
 
 import uuid
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from rag import types
 from rag.types import Chunk, Line
 
 MAX_PAGES = 2
@@ -50,10 +50,7 @@ def gather_places(ranked: Iterable[Chunk]) -> list[Place]:
 
 def pages_by_share(chunk: Chunk) -> list[int]:
     """The chunk's pages, the one with most of its characters first."""
-    characters: Counter[int] = Counter()
-    for line in chunk.lines:
-        characters[line.page_number] += len(line.text)
-    return sorted(characters, key=lambda page: (-characters[page], page))
+    return types.pages_by_share(chunk.lines)
 
 
 def around(lines: Sequence[Line], chunk: Chunk) -> tuple[Line, ...]:

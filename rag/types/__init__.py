@@ -100,6 +100,7 @@ from rag.types.text import (
     Span,
     TextBlock,
     lines_text,
+    pages_by_share,
 )
 from rag.types.validation import (
     DEFAULT_QUERY_MODEL,
@@ -232,5 +233,6 @@ __all__ = [
     "Verdict",
     "ignore_progress",
     "lines_text",
+    "pages_by_share",
     "shown_source",
 ]

@@ -1,6 +1,7 @@
 """Boxes, lines and blocks: text and where it stands on a page."""
 
 import uuid
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple, get_args
@@ -198,6 +199,14 @@ def lines_text(lines: Sequence[Line]) -> str:
     """The text of `lines`: a blank line before each new block, a line break before each other line."""
     parts = [part for line in lines for part in ("\n\n" if line.starts_block else "\n", line.text)]
     return "".join(parts[1:])
+
+
+def pages_by_share(lines: Sequence[Line]) -> list[int]:
+    """The pages of `lines`, the one with most of their characters first."""
+    characters: Counter[int] = Counter()
+    for line in lines:
+        characters[line.page_number] += len(line.text)
+    return sorted(characters, key=lambda page: (-characters[page], page))
 
 
 class Passage(Model):

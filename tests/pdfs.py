@@ -146,6 +146,32 @@ def headings() -> bytes:
     return finish(document)
 
 
+def form(name: str = "Acme Harbours plc") -> bytes:
+    """The cover of a form: the authority in the largest type, the form's number, and `name` over its label."""
+    document = pymupdf.open()
+    page = document.new_page(width=WIDTH, height=HEIGHT)
+    write(page, 150, 120, "UNITED STATES", size=20, bold=True)
+    write(page, 150, 144, "TIDES AND HARBOURS COMMISSION", size=20, bold=True)
+    write(page, 150, 200, "FORM 7-T", size=20, bold=True)
+    write(page, 150, 300, name)
+    write(page, 150, 312, "(Exact name of the company as in its charter)", size=9)
+    for index, sentence in enumerate(SENTENCES):
+        write(page, 72, 400 + 14 * index, sentence)
+    return finish(document)
+
+
+def low_running_head() -> bytes:
+    """Four pages that begin with the same large line well below the margin, each with a section of its own."""
+    document = pymupdf.open()
+    for number in range(1, 5):
+        page = document.new_page(width=WIDTH, height=HEIGHT)
+        write(page, 72, 160, "The Harbour Gazette", size=18)
+        write(page, 72, 200, f"Section {number}", size=16, bold=True)
+        for index, sentence in enumerate(SENTENCES):
+            write(page, 72, 225 + 14 * index, sentence)
+    return finish(document)
+
+
 def labelled() -> bytes:
     """Two pages numbered i and ii, then pages numbered from 1."""
     document = pymupdf.open(stream=pages(4), filetype="pdf")
@@ -167,6 +193,72 @@ def scanned(rotation: int = 0, *, lines: Sequence[str] = SENTENCES) -> bytes:
     page = document.new_page(width=HEIGHT if sideways else WIDTH, height=WIDTH if sideways else HEIGHT)
     page.insert_image(page.rect, pixmap=picture, rotate=rotation)
     page.set_rotation(rotation)
+    return finish(document, deflate=True)
+
+
+STAMP = "Case 1:20-cv-01234 Document 5 Filed 01/02/20 Page 3 of 16"
+
+
+def stamped(rotation: int = 0, *, strips: int = 1, slanted: str = "") -> bytes:
+    """A page that is a picture, in `strips`, of `SENTENCES` and of `STAMP`, on which that stands as text once more.
+
+    `slanted` is set across the page as a watermark.
+    """
+    with pymupdf.open(stream=plain(), filetype="pdf") as source:
+        write(source[0], 72, 30, STAMP, size=9)
+        height = HEIGHT / strips
+        clips = [pymupdf.Rect(0, strip * height, WIDTH, (strip + 1) * height) for strip in range(strips)]
+        pictures = [source[0].get_pixmap(dpi=200, clip=clip) for clip in clips]
+    upright = pymupdf.open()
+    page = upright.new_page(width=WIDTH, height=HEIGHT)
+    for clip, picture in zip(clips, pictures, strict=True):
+        page.insert_image(clip, pixmap=picture, keep_proportion=False)
+    write(page, 72, 30, STAMP, size=9)
+    if slanted:
+        middle = pymupdf.Point(330, 330)
+        turn = (middle, pymupdf.Matrix(45))
+        page.insert_text(middle, slanted, fontsize=90, color=(0.85, 0.85, 0.85), morph=turn, overlay=True)
+    return _turned_back(upright, rotation)
+
+
+def _turned_back(upright: Any, rotation: int) -> bytes:
+    """The page of `upright` with /Rotate, upright when displayed."""
+    document = pymupdf.open()
+    sideways = rotation in {90, 270}
+    page = document.new_page(width=HEIGHT if sideways else WIDTH, height=WIDTH if sideways else HEIGHT)
+    page.show_pdf_page(page.rect, upright, 0, rotate=rotation)
+    page.set_rotation(rotation)
+    upright.close()
+    return finish(document, deflate=True)
+
+
+def recognised_before() -> bytes:
+    """A scan that has an unseen layer of text already, though only of one line of it."""
+    document = pymupdf.open(stream=scanned(), filetype="pdf")
+    document[0].insert_text((72, 100), SENTENCES[0], fontsize=11, render_mode=3)
+    return finish(document)
+
+
+def slide() -> bytes:
+    """A slide whose background is a picture with writing in it, under `SENTENCES` as text."""
+    with pymupdf.open(stream=plain(["A billboard in the background"]), filetype="pdf") as source:
+        picture = source[0].get_pixmap(dpi=100)
+    document = pymupdf.open()
+    page = document.new_page(width=WIDTH, height=HEIGHT)
+    page.insert_image(page.rect, pixmap=picture)
+    for index, line in enumerate(SENTENCES):
+        write(page, 72, 300 + 30 * index, line, size=18)
+    return finish(document, deflate=True)
+
+
+def figure() -> bytes:
+    """A page with a figure, in which something is written, and a short caption."""
+    with pymupdf.open(stream=plain(["The axis of a diagram"]), filetype="pdf") as source:
+        picture = source[0].get_pixmap(dpi=100, clip=pymupdf.Rect(0, 0, WIDTH, 400))
+    document = pymupdf.open()
+    page = document.new_page(width=WIDTH, height=HEIGHT)
+    page.insert_image(pymupdf.Rect(0, 100, WIDTH, 500), pixmap=picture)
+    write(page, 72, 530, "Figure 1. Tides.")
     return finish(document, deflate=True)
 
 

@@ -3,15 +3,20 @@
 A chunk is a run of whole lines. Cuts fall at paragraphs where possible, else at lines; only a line that is
 longer than a whole chunk is cut inside, at a space or, failing that, at a character. A chunk never runs from
 one section into the next unless one of them is shorter than `min_chunk_chars`; a table stays whole where it fits.
+Every page with words has most characters of some chunk, since a hit is shown on that page.
 """
 
+import itertools
 import re
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import PurePath
+from typing import NamedTuple
 
-from rag.types import BlockKind, Chunk, ChunkingOptions, Line, TextBlock
+from rag.ingestion import tables
+from rag.types import BlockKind, Chunk, ChunkingOptions, Line, TextBlock, pages_by_share
 
 SECTION_SEPARATOR = " > "
 MAX_CONTEXT_CHARS = 300
@@ -33,22 +38,24 @@ def split_blocks(
     """Cut `blocks` into chunks in reading order; empty when there is no text.
 
     `name` (the file's) and `title` go into each chunk's context header, with the section's headings and,
-    for the later parts of a table, its header row.
+    for the later parts of a table, its caption and header rows.
     """
     heading = document_heading(name, title)
     chunks: list[Chunk] = []
-    for section in _join_short_sections(_sections(blocks, options.chunk_size_chars), options):
-        for start, end in _cut_section(section.lines, options):
-            chunks.append(
-                Chunk(
-                    id=uuid.uuid4(),
-                    document_id=document_id,
-                    ordinal=len(chunks),
-                    lines=tuple(section.lines[start:end]),
-                    section=section.path or None,
-                    context=_context(heading, section.path, _table_header(section.lines, start)),
-                )
+    sections = _join_short_sections(_sections(blocks, options.chunk_size_chars), options)
+    cuts = [_Cut(section, start, end) for section in sections for start, end in _cut_section(section.lines, options)]
+    for cut in _give_pages_their_own(cuts, options.min_chunk_chars):
+        path = cut.section.path_at(cut.start)
+        chunks.append(
+            Chunk(
+                id=uuid.uuid4(),
+                document_id=document_id,
+                ordinal=len(chunks),
+                lines=cut.lines,
+                section=path or None,
+                context=_context(heading, path, _table_header(cut.section.lines, cut.start)),
             )
+        )
     return chunks
 
 
@@ -82,6 +89,32 @@ def _context(heading: str, path: str, header: str | None) -> str:
 class _Section:
     path: str
     lines: list[Line] = field(default_factory=list)
+    joined: list[tuple[int, str]] = field(default_factory=list)
+    """Where short sections that were joined to this one begin, and their paths."""
+
+    def join(self, other: "_Section") -> None:
+        self.joined.append((len(self.lines), other.path))
+        self.lines.extend(other.lines)
+
+    def path_at(self, line: int) -> str:
+        return next((path for begin, path in reversed(self.joined) if begin <= line), self.path)
+
+
+class _Cut(NamedTuple):
+    """The lines of a section that become a chunk."""
+
+    section: _Section
+    start: int
+    end: int
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        return tuple(self.section.lines[self.start : self.end])
+
+    @property
+    def main_page(self) -> int:
+        """The page that the chunk is a hit of."""
+        return pages_by_share(self.lines)[0]
 
 
 def _length(lines: Sequence[Line]) -> int:
@@ -114,7 +147,7 @@ def _join_short_sections(sections: Iterable[_Section], options: ChunkingOptions)
     for section in sections:
         lengths = _length(joined[-1].lines) if joined else 0, _length(section.lines)
         if joined and min(lengths) < options.min_chunk_chars and sum(lengths) <= options.chunk_size_chars:
-            joined[-1].lines.extend(section.lines)
+            joined[-1].join(section)
         else:
             joined.append(section)
     return joined
@@ -128,6 +161,59 @@ def _cut_section(lines: Sequence[Line], options: ChunkingOptions) -> Iterator[tu
         yield start, end
         start = _overlap_start(lines, start, end, options.chunk_overlap_chars)
     yield start, len(lines)
+
+
+def _give_pages_their_own(cuts: Sequence[_Cut], least: int) -> list[_Cut]:
+    """`cuts`, of which those are cut once more that hold a page without a cut of its own: no hit would be that page."""
+    owners = Counter(cut.main_page for cut in cuts)
+    shares: dict[int, Counter[int]] = defaultdict(Counter)
+    for index, cut in enumerate(cuts):
+        for line in cut.lines:
+            shares[line.page_number][index] += len(line.text)
+    homeless: dict[int, set[int]] = defaultdict(set)
+    for page, share in shares.items():
+        index = share.most_common(1)[0][0]
+        if page not in owners and _has_words(cuts[index], page):
+            homeless[index].add(page)
+    parts: list[_Cut] = []
+    for index, cut in enumerate(cuts):
+        if homeless[index]:
+            elsewhere = owners.keys() if owners[cut.main_page] > 1 else owners.keys() - {cut.main_page}
+            parts += _with_remnants(_cut_out(cut, homeless[index]), homeless[index], elsewhere, least)
+        else:
+            parts.append(cut)
+    return parts
+
+
+def _with_remnants(parts: Iterable[_Cut], pages: Set[int], elsewhere: Set[int], least: int) -> list[_Cut]:
+    """`parts`, those too short to be found, of pages with chunks `elsewhere`, left with the one of `pages` beside."""
+    joined: list[_Cut] = []
+    for part in parts:
+        both = _Cut(part.section, joined[-1].start, part.end) if joined else part
+        rest = [one for one in (*joined[-1:], part) if one.main_page not in pages]
+        is_remnant = len(rest) == 1 and rest[0].main_page in elsewhere and _length(rest[0].lines) < least
+        if joined and is_remnant and both.main_page in pages:
+            joined[-1] = both
+        else:
+            joined.append(part)
+    return joined
+
+
+def _has_words(cut: _Cut, page: int) -> bool:
+    """Whether there is more of `page` than its number."""
+    return any(char.isalpha() for line in cut.lines if line.page_number == page for char in line.text)
+
+
+def _cut_out(cut: _Cut, pages: Set[int]) -> Iterator[_Cut]:
+    """`cut` in parts, each of `pages` being one."""
+    places = range(cut.start, cut.end)
+    for _, part in itertools.groupby(places, key=lambda place: _page_if_in(cut.section.lines[place], pages)):
+        first, *rest = part
+        yield _Cut(cut.section, first, (rest or [first])[-1] + 1)
+
+
+def _page_if_in(line: Line, pages: Set[int]) -> int | None:
+    return line.page_number if line.page_number in pages else None
 
 
 def _fit(lines: Sequence[Line], start: int, size: int) -> int:
@@ -160,11 +246,35 @@ def _overlap_start(lines: Sequence[Line], start: int, end: int, overlap: int) ->
 
 
 def _table_header(lines: Sequence[Line], start: int) -> str | None:
-    """The first row of the table that `lines[start]` continues, if it continues one."""
+    """What heads the table that `lines[start]` continues, if it continues one: its caption and its header rows."""
     first = start
     while lines[first].kind is BlockKind.TABLE and not lines[first].starts_block and first > 0:
         first -= 1
-    return lines[first].text if first < start and lines[first].kind is BlockKind.TABLE else None
+    if first == start or lines[first].kind is not BlockKind.TABLE:
+        return None
+    return _last_fitting(tables.header_rows(lines[first:start], tables.caption_rows(_texts_above(lines, first))))
+
+
+def _texts_above(lines: Sequence[Line], first: int) -> list[str]:
+    """The blocks of text on the page right above the table that begins with `lines[first]`."""
+    blocks: list[str] = []
+    end = first
+    for begin in range(first - 1, -1, -1):
+        line = lines[begin]
+        if line.kind is not BlockKind.TEXT or line.page_number != lines[first].page_number:
+            break
+        if line.starts_block:
+            blocks.insert(0, " ".join(line.text for line in lines[begin:end]))
+            end = begin
+    return blocks
+
+
+def _last_fitting(rows: Sequence[str]) -> str:
+    """As many of the last of `rows`, which are nearest to the data, as a context has room for."""
+    for begin in range(len(rows)):
+        if len(text := "\n".join(rows[begin:])) <= MAX_CONTEXT_CHARS:
+            return text
+    return rows[-1] if rows else ""
 
 
 def _split_long_line(line: Line, size: int) -> Iterator[Line]:

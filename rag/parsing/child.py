@@ -59,8 +59,7 @@ def limit_memory(megabytes: int) -> None:
 def limit_time(config: ParsingConfig, pages: int) -> None:
     """Ends the process by a signal when its time is over: a Python handler would wait for MuPDF to return."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    seconds = config.timeout_seconds_base + config.timeout_seconds_per_page * pages
-    signal.setitimer(signal.ITIMER_REAL, seconds + GRACE_SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, config.timeout_seconds(pages) + GRACE_SECONDS)
 
 
 def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, results: BinaryIO) -> None:

@@ -82,7 +82,7 @@ class Results:
         return timer
 
     def _seconds(self) -> float:
-        return self._config.timeout_seconds_base + self._config.timeout_seconds_per_page * self._total
+        return self._config.timeout_seconds(self._total)
 
     def _end(self, process: forks.Fork) -> None:
         self._late = True

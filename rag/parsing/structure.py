@@ -1,9 +1,10 @@
-"""From pages to a document: lines are numbered, headings get their levels, the document its title."""
+"""From pages to a document: lines are numbered, headings get their levels."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from rag.parsing import titles
 from rag.parsing.pages import PageContent
 from rag.parsing.rows import RawBlock, bounds
 from rag.types import BlockKind, Line, ParsedDocument, TextBlock
@@ -19,12 +20,8 @@ MARGIN = 0.13
 """Running heads stand in this share of the page's height, at its top or bottom …"""
 MIN_REPEATS = 3
 """… and on at least so many pages."""
-TITLE_PAGES = 2
-_GENERATED_TITLE = re.compile(
-    r"^(untitled|microsoft (word|powerpoint|excel)|document\d*$|slide \d|powerpoint|title$"
-    r"|.*\.(docx?|pptx?|xlsx?|pdf|indd|qxd|tex|dvi|html?|txt|ps|rtf|md)$)",
-    re.IGNORECASE,
-)
+MAX_SHARE = 0.5
+"""What is the first or last of more pages than this share is a running head, too, wherever it stands."""
 
 
 def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) -> ParsedDocument:
@@ -41,7 +38,9 @@ def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) ->
             blocks.append(_number(raw, content.info.number, number, level))
             number += len(raw.lines)
     return ParsedDocument(
-        title=_title(metadata_title, blocks), pages=tuple(content.info for content in contents), blocks=tuple(blocks)
+        title=titles.find_title(metadata_title, blocks),
+        pages=tuple(content.info for content in contents),
+        blocks=tuple(blocks),
     )
 
 
@@ -83,8 +82,9 @@ def _body_size(contents: Sequence[PageContent]) -> float:
 
 
 def _running_heads(contents: Sequence[PageContent]) -> set[str]:
-    """Texts, numbers aside, that stand in the margin of several pages."""
-    counts: Counter[str] = Counter()
+    """Texts, numbers aside, that stand in the margin of several pages, or first or last on most of them."""
+    in_margin: Counter[str] = Counter()
+    at_end: Counter[str] = Counter()
     for content in contents:
         height = content.info.height
         marginal = {
@@ -92,8 +92,12 @@ def _running_heads(contents: Sequence[PageContent]) -> set[str]:
             for block in content.blocks
             if block.lines[-1].bbox.y1 < MARGIN * height or block.lines[0].bbox.y0 > (1 - MARGIN) * height
         }
-        counts.update(marginal)
-    return {key for key, count in counts.items() if count >= MIN_REPEATS}
+        in_margin.update(marginal)
+        at_end.update({_key(content.blocks[0]), _key(content.blocks[-1])} if content.blocks else ())
+    most = max(MIN_REPEATS, MAX_SHARE * len(contents) + 1)
+    return {key for key, count in in_margin.items() if count >= MIN_REPEATS} | {
+        key for key, count in at_end.items() if count >= most and "#" not in key
+    }
 
 
 def _key(block: RawBlock) -> str:
@@ -143,13 +147,3 @@ def _length(block: RawBlock) -> int:
 
 def _round(size: float) -> float:
     return round(2 * size) / 2
-
-
-def _title(metadata_title: str | None, blocks: Sequence[TextBlock]) -> str | None:
-    """The title in the file's metadata, if a person wrote it, else the highest heading of the first pages."""
-    given = " ".join((metadata_title or "").split())
-    if sum(map(str.isalpha, given)) >= 4 and not _GENERATED_TITLE.match(given):
-        return given[:MAX_HEADING_CHARS]
-    headings = [block for block in blocks if block.page_number <= TITLE_PAGES and block.level is not None]
-    best = min(headings, key=lambda block: (block.level or 0, block.page_number), default=None)
-    return " ".join(best.text.split()) if best else None

@@ -104,6 +104,7 @@ from rag.types.text import (
     Span,
     TextBlock,
     lines_text,
+    pages_by_share,
 )
 from rag.types.validation import (
     DEFAULT_QUERY_MODEL,
@@ -240,5 +241,6 @@ __all__ = [
     "Verdict",
     "ignore_progress",
     "lines_text",
+    "pages_by_share",
     "shown_source",
 ]

@@ -123,6 +123,10 @@ class ParsingConfig(Model):
         """The size of the largest file that any door takes."""
         return self.max_file_mb * 1024 * 1024
 
+    def timeout_seconds(self, pages: int) -> float:
+        """How long reading a file of so many pages may take."""
+        return self.timeout_seconds_base + self.timeout_seconds_per_page * pages
+
 
 class ChunkingOptions(Input):
     """How blocks are cut into chunks; sizes in characters."""

@@ -209,6 +209,14 @@ def lines_text(lines: Sequence[Line]) -> str:
     return "".join(parts[1:])
 
 
+def pages_by_share(lines: Sequence[Line]) -> list[int]:
+    """The pages of `lines`, the one with most of their characters first."""
+    characters: Counter[int] = Counter()
+    for line in lines:
+        characters[line.page_number] += len(line.text)
+    return sorted(characters, key=lambda page: (-characters[page], page))
+
+
 class Passage(Model):
     """Consecutive lines of one document. Text, pages, boxes and line numbers all derive from the lines."""
 
@@ -233,10 +241,7 @@ class Passage(Model):
     @property
     def main_page(self) -> int:
         """The page with most of its characters, the first of several."""
-        characters: Counter[int] = Counter()
-        for line in self.lines:
-            characters[line.page_number] += len(line.text)
-        return min(characters, key=lambda page: (-characters[page], page))
+        return pages_by_share(self.lines)[0]
 
     @property
     def line_start(self) -> int:

@@ -3,9 +3,11 @@ import uuid
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rag.ingestion import document_heading, flowing_text, search_text, split_blocks
-from rag.types import BlockKind, Chunk, ChunkingOptions, Rect, TextBlock
+from rag.types import BlockKind, Chunk, ChunkingOptions, Rect, TextBlock, pages_by_share
 
 SMALL = ChunkingOptions(chunk_size_chars=200, chunk_overlap_chars=60, min_chunk_chars=40)
 
@@ -124,6 +126,83 @@ def test_a_long_table_repeats_its_header_row_in_the_context_only() -> None:
         assert "Year" not in chunk.text
     numbers = [line.number for chunk in chunks for line in chunk.lines]
     assert len(numbers) == len(set(numbers))
+
+
+def on_pages(*pages: tuple[BlockKind, str]) -> list[TextBlock]:
+    """A block for each page."""
+    blocks = make_blocks(*pages)
+    return [block.model_copy(update={"page_number": page}) for page, block in enumerate(blocks, start=1)]
+
+
+def main_pages(chunks: Sequence[Chunk]) -> list[int]:
+    return [pages_by_share(chunk.lines)[0] for chunk in chunks]
+
+
+def test_a_page_with_only_a_caption_has_a_chunk_of_its_own() -> None:
+    caption = BlockKind.TEXT, "A photograph of the harbour."
+    chunks = split(on_pages(paragraph("alpha", 3), caption, paragraph("beta", 3)))
+    assert main_pages(chunks) == [1, 2, 3]
+    assert chunks[1].text == caption[1]
+
+
+def test_a_short_section_on_a_page_of_its_own_keeps_its_own_path() -> None:
+    blocks = on_pages(
+        (BlockKind.HEADING, "A heading that takes a whole page and is long enough"),
+        (BlockKind.HEADING, "Plates"),
+        (BlockKind.TEXT, "A photograph."),
+        (BlockKind.HEADING, "Maps"),
+        (BlockKind.TEXT, "A map of the harbour."),
+    )
+    pages = [1, 2, 2, 3, 3]
+    blocks = [block.model_copy(update={"page_number": page}) for page, block in zip(pages, blocks, strict=True)]
+    chunks = split(blocks)
+    assert main_pages(chunks) == [1, 2, 3]
+    assert chunks[-1].section == "Maps"
+
+
+def test_lines_repeated_from_the_page_before_do_not_outweigh_a_page() -> None:
+    options = SMALL.model_copy(update={"chunk_overlap_chars": 100})
+    chunks = split(on_pages(paragraph("alpha", 9), (BlockKind.TEXT, "A short last page")), options)
+    assert main_pages(chunks)[-1] == 2
+    assert chunks[-1].text == "A short last page"
+
+
+def test_a_page_with_its_number_only_needs_no_chunk() -> None:
+    chunks = split(on_pages(paragraph("alpha", 3), (BlockKind.TEXT, "- 2 -"), paragraph("beta", 3)))
+    assert main_pages(chunks) == [1, 3]
+
+
+def test_a_short_rest_stays_with_the_page_that_is_cut_out() -> None:
+    head = "Plates"
+    blocks = make_blocks(
+        paragraph("alpha", 3), (BlockKind.TEXT, "A photograph of the harbour."), (BlockKind.TEXT, head)
+    )
+    blocks += make_blocks((BlockKind.HEADING, "Beta"), paragraph("beta", 9), page=3)
+    pages = [1, 2, 3, 3, 3]
+    blocks = [block.model_copy(update={"page_number": page}) for page, block in zip(pages, blocks, strict=True)]
+    chunks = split(blocks)
+    assert set(main_pages(chunks)) == {1, 2, 3}
+    assert chunks[1].text == f"A photograph of the harbour.\n\n{head}"
+
+
+def test_text_that_flows_over_pages_is_cut_as_if_it_stood_on_one() -> None:
+    texts = [paragraph(word, 9) for word in ("alpha", "beta", "gamma", "delta")]
+    flowing, together = split(on_pages(*texts)), split(make_blocks(*texts))
+    assert [chunk.text for chunk in flowing] == [chunk.text for chunk in together]
+    assert any(len(chunk.pages) > 1 for chunk in flowing)
+
+
+@given(st.lists(st.tuples(st.integers(1, 12), st.booleans()), min_size=1, max_size=12), st.integers(0, 199))
+def test_every_page_with_words_is_the_main_page_of_a_chunk(pages: list[tuple[int, bool]], overlap: int) -> None:
+    texts = [
+        (BlockKind.HEADING, f"Heading {page}") if is_heading else paragraph(f"word{page}", lines)
+        for page, (lines, is_heading) in enumerate(pages)
+    ]
+    blocks = on_pages(*texts)
+    chunks = split(blocks, SMALL.model_copy(update={"chunk_overlap_chars": overlap}))
+    assert set(main_pages(chunks)) == set(range(1, len(pages) + 1))
+    numbers = [line.number for chunk in chunks for line in chunk.lines]
+    assert set(numbers) == set(range(1, blocks[-1].line_end + 1))
 
 
 @pytest.mark.parametrize("text", ["word " * 200, "x" * 1000])

@@ -93,6 +93,15 @@ def test_headings_have_levels_and_running_heads_are_text(tmp_path: Path) -> None
     assert document.title == "An Outline of Everything"
 
 
+def test_what_most_pages_begin_with_is_no_heading(tmp_path: Path) -> None:
+    document = parse(tmp_path, pdfs.low_running_head())
+    assert [block.text for block in document.blocks if block.level is not None] == [f"Section {n}" for n in range(1, 5)]
+
+
+def test_a_forms_title_is_the_name_on_its_cover(tmp_path: Path) -> None:
+    assert parse(tmp_path, pdfs.form()).title == "Acme Harbours plc"
+
+
 @pytest.mark.parametrize(
     ("given", "expected"),
     [("On Herons", "On Herons"), ("Microsoft Word - x.doc", None), ("untitled", None), ("draft.docx", None)],

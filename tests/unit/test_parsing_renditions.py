@@ -137,6 +137,51 @@ def test_a_scanned_page_gets_its_words_where_they_are_seen(tmp_path: Path, rotat
 
 @pytest.mark.ocr
 @needs_tesseract
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+def test_a_stamp_does_not_keep_a_scan_from_being_read_and_is_not_read_twice(tmp_path: Path, rotation: int) -> None:
+    document = convert(tmp_path, pdfs.stamped(rotation), "scan.pdf")
+    assert text(document).split("\n") == [pdfs.STAMP, *pdfs.SENTENCES]
+
+
+@pytest.mark.ocr
+@needs_tesseract
+def test_a_scan_in_strips_is_read(tmp_path: Path) -> None:
+    document = convert(tmp_path, pdfs.stamped(strips=7), "scan.pdf")
+    assert set(pdfs.SENTENCES) <= set(text(document).split("\n"))
+
+
+@pytest.mark.ocr
+@needs_tesseract
+def test_a_watermark_across_the_page_hides_nothing_beside_it(tmp_path: Path) -> None:
+    found = text(convert(tmp_path, pdfs.stamped(slanted="COPY"), "scan.pdf"))
+    assert [sentence for sentence in pdfs.SENTENCES if sentence not in found] == []
+
+
+@pytest.mark.ocr
+@needs_tesseract
+@pytest.mark.parametrize(
+    ("content", "lines"),
+    [
+        (pdfs.slide(), pdfs.SENTENCES),
+        (pdfs.figure(), ["Figure 1. Tides."]),
+        (pdfs.recognised_before(), pdfs.SENTENCES[:1]),
+    ],
+    ids=["slide", "figure", "recognised before"],
+)
+def test_pages_with_pictures_that_are_no_unread_scans_stay(tmp_path: Path, content: bytes, lines: list[str]) -> None:
+    assert text(convert(tmp_path, content, "a.pdf")).split("\n") == list(lines)
+    assert (tmp_path / "rendition.pdf").read_bytes() == content
+
+
+@pytest.mark.ocr
+@needs_tesseract
+def test_half_of_the_time_goes_to_stamped_scans_at_most(tmp_path: Path) -> None:
+    hurried = ParsingConfig(timeout_seconds_base=1e-6, timeout_seconds_per_page=0)
+    assert text(convert(tmp_path, pdfs.stamped(), "scan.pdf", hurried)) == pdfs.STAMP
+
+
+@pytest.mark.ocr
+@needs_tesseract
 def test_the_layer_of_recognised_text_is_not_seen(tmp_path: Path) -> None:
     convert(tmp_path, pdfs.scanned(), "scan.pdf")
     assert parsing.page_image(tmp_path / "rendition.pdf", 1) == parsing.page_image(tmp_path / "source", 1)

@@ -15,7 +15,7 @@ import numpy as np
 
 from rag.store import bm25, queries, scopes, terms
 from rag.store.database import Connection, UserDatabase
-from rag.types import Candidate, Scope
+from rag.types import ENGLISH, Candidate, Scope
 
 Parameters = Mapping[str, object]
 
@@ -116,13 +116,14 @@ class LexicalSearch:
         connection.execute(queries.load("session")["snapshot"])
         rows = connection.execute(self._queries["collections"], parameters, binary=True).fetchall()
         lists: dict[str, list[bm25.PostingList]] = {row["language"]: [] for row in rows}
-        for found in connection.execute(self._queries["postings"], {**parameters, "languages": [*lists]}, binary=True):
+        languages = {"languages": [*lists], "question_languages": [*{*lists, ENGLISH}]}  # English is asked of all
+        for found in connection.execute(self._queries["postings"], {**parameters, **languages}, binary=True):
             postings = bm25.PostingList(_integers(found["blocks"], ">i8"), _integers(found["postings"], ">i4"))
             lists[found["language"]].append(postings)
         if not any(lists.values()):
             return None
-        languages = [(_collection(row), lists[row["language"]]) for row in rows]
-        return _Found(rows[0]["dimensions"], rows[0]["generation"], languages)
+        searched = [(_collection(row), lists[row["language"]]) for row in rows]
+        return _Found(rows[0]["dimensions"], rows[0]["generation"], searched)
 
 
 def _collection(row: Mapping[str, Any]) -> bm25.Collection:

@@ -19,23 +19,33 @@ ORDER BY scope.language;
 -- name: postings
 -- A row per language and term that the question has in it, as bytes (big endian): of each block of a document in scope that
 -- is of that language its document (4), number (3) and number of postings (1), and all their postings. Term by term, as
--- sorting the blocks would take longer than the rest.
+-- sorting the blocks would take longer than the rest. The question is in the language in which it has the most stop words:
+-- these are none in others, but rare there, as the English "the" is in German documents, and would outweigh what is asked.
 WITH scope AS MATERIALIZED (
     SELECT number, language
     FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before)
     WHERE chunk_count > 0
+), question AS MATERIALIZED (
+    SELECT spoken.language, to_tsvector(spoken.language::regconfig, :query) AS words
+    FROM unnest(:question_languages::text[]) AS spoken (language)
+), asked AS MATERIALIZED (
+    SELECT array_agg(position) AS positions
+    FROM (
+        SELECT words FROM question
+        ORDER BY (SELECT coalesce(sum(cardinality(positions)), 0) FROM unnest(words)) FETCH FIRST ROW WITH TIES
+    ) AS own, unnest(own.words) AS word, unnest(word.positions) AS position
 )
-SELECT spoken.language, found.*
-FROM unnest(:languages::text[]) AS spoken (language), unnest(to_tsvector(spoken.language::regconfig, :query)) AS term, LATERAL (
+SELECT question.language, found.*
+FROM asked, question, unnest(question.words) AS term, LATERAL (
     SELECT string_agg(int8send((p.document_number::bigint << 32) | (p.block << 8) | (length(p.packed) >> 2)), '') AS blocks,
            string_agg(p.packed, '') AS postings
     FROM postings p JOIN scope ON scope.number = p.document_number
     WHERE p.user_id = :user_id
       AND p.index_number = (SELECT number FROM indexes WHERE user_id = :user_id AND id = :index_id)
       AND p.term = term.lexeme
-      AND scope.language = spoken.language
+      AND scope.language = question.language
 ) AS found
-WHERE found.blocks IS NOT NULL;
+WHERE question.language = ANY (:languages::text[]) AND term.positions && asked.positions AND found.blocks IS NOT NULL;
 
 -- name: containing
 -- The chunks in scope that have the required words, as bytes (big endian): the document's number and the ordinal.

@@ -55,6 +55,7 @@ class Asking:
             options=self._options,
             depth=depth or retrieval.depth(self._options),
             llm=self._llm,
+            languages=self._workspace.models.languages(self._index.space),
         )
 
     def stages(self) -> list[BaseNodePostprocessor]:

@@ -55,8 +55,12 @@ class HybridRetriever(BaseRetriever):
         options: ConfiguredOptions,
         depth: int,
         llm: LLM | None = None,
+        languages: Collection[str] = frozenset(),
     ) -> None:
-        """`llm` writes rewrites and hypothetical answers, where the options ask for them."""
+        """`llm` writes rewrites and hypothetical answers, where the options ask for them.
+
+        `languages` are those that the embedding model speaks; none are named of one that speaks many.
+        """
         self._store = store
         self._space = space
         self._embedder = embedder
@@ -64,6 +68,7 @@ class HybridRetriever(BaseRetriever):
         self._options = options
         self._depth = depth
         self._llm = llm
+        self._languages = frozenset(languages)
         super().__init__()
 
     def _retrieve(self, query_bundle: schema.QueryBundle) -> list[schema.NodeWithScore]:
@@ -114,7 +119,18 @@ class HybridRetriever(BaseRetriever):
             near = [threads.submit(self._dense, vector) for vector in vectors]
             dense = [done.result() for done in near] or [[] for _ in texts]
             lexical = [done.result() for done in matches] or [LexicalMatches([], {}) for _ in texts]
-        return merge([rank(*found, self._options) for found in zip(dense, lexical, strict=True)])
+        foreign = self._foreign(dense, lexical)
+        return merge([rank(*found, self._options, foreign) for found in zip(dense, lexical, strict=True)])
+
+    def _foreign(self, dense: Sequence[Sequence[Candidate]], lexical: Sequence[LexicalMatches]) -> frozenset[uuid.UUID]:
+        """The documents of candidates in languages that the embedding model does not speak, where this matters."""
+        searched = frozenset().union(*(matches.languages for matches in lexical))
+        if self._options.mode != "hybrid" or not self._languages or searched <= self._languages:
+            return frozenset()
+        found = (*dense, *(matches.chunks for matches in lexical))
+        ids = {candidate.document_id for candidates in found for candidate in candidates}
+        languages = self._store.documents.languages(ids)
+        return frozenset(key for key, language in languages.items() if language not in self._languages)
 
     def _dense(self, vector: Sequence[float], limit: int = POOL) -> list[Candidate]:
         return self._store.chunks.dense(self._scope, self._space, vector, limit)

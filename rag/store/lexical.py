@@ -21,10 +21,14 @@ Parameters = Mapping[str, object]
 
 
 class LexicalMatches(NamedTuple):
-    """What matches a query by words, each with its raw BM25 above 0, best first: chunks, and documents as a whole."""
+    """What matches a query by words, each with its raw BM25 above 0, best first: chunks, and documents as a whole.
+
+    `languages` are those of all documents in scope, if anything matches.
+    """
 
     chunks: list[Candidate]
     documents: dict[uuid.UUID, float]
+    languages: frozenset[str] = frozenset()
 
 
 class _Found(NamedTuple):
@@ -32,17 +36,17 @@ class _Found(NamedTuple):
 
     dimensions: int
     generation: int
-    languages: list[tuple[bm25.Collection, list[bm25.PostingList]]]
+    languages: dict[str, tuple[bm25.Collection, list[bm25.PostingList]]]
 
     @property
     def documents(self) -> bm25.Collection:
         """All of them, one language after the other."""
-        parts = [(part.numbers, part.chunk_counts, part.lexeme_counts) for part, _ in self.languages]
+        parts = [(part.numbers, part.chunk_counts, part.lexeme_counts) for part, _ in self.languages.values()]
         return bm25.Collection(*map(np.concatenate, zip(*parts, strict=True)))
 
     def scores(self, scores: Callable[[bm25.Collection, list[bm25.PostingList]], bm25.Floats]) -> bm25.Floats:
         """Those of each language by its own statistics, in the order of `documents`."""
-        return np.concatenate([scores(*part) for part in self.languages])
+        return np.concatenate([scores(*part) for part in self.languages.values()])
 
 
 class LexicalSearch:
@@ -64,6 +68,7 @@ class LexicalSearch:
         return LexicalMatches(
             chunks=self._best_chunks(connection, parameters, found, limit),
             documents=self._best_documents(connection, parameters, found, limit),
+            languages=frozenset(found.languages),
         )
 
     def _best_chunks(
@@ -122,7 +127,7 @@ class LexicalSearch:
             lists[found["language"]].append(postings)
         if not any(lists.values()):
             return None
-        searched = [(_collection(row), lists[row["language"]]) for row in rows]
+        searched = {row["language"]: (_collection(row), lists[row["language"]]) for row in rows}
         return _Found(rows[0]["dimensions"], rows[0]["generation"], searched)
 
 

@@ -8,7 +8,7 @@ from rag import errors
 from rag.cli import completion, lookup, output
 from rag.cli.door import open_engine
 from rag.cli.options import AsJson, IndexName
-from rag.types import DEFAULT_INDEX, Chunk, IndexStats
+from rag.types import DEFAULT_INDEX, Chunk, IndexStats, language_name
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -69,10 +69,13 @@ def _show_index(stats: IndexStats, *, as_json: bool) -> None:
         ("pages", f"{stats.pages:,}"),
         ("chunks", f"{stats.chunks:,}"),
         ("tokens", f"{stats.tokens:,}"),
+        ("languages", ", ".join(map(language_name, stats.languages)) or "–"),
         ("files", output.size(stats.file_bytes)),
         ("database", output.size(stats.database_bytes)),
     ]
     output.print_table(["", ""], rows)
+    if stats.advice:
+        output.print_text(f"\n{stats.advice}")
 
 
 def _show_chunks(chunks: list[Chunk], *, as_json: bool) -> None:

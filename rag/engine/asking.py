@@ -56,6 +56,7 @@ class Asking:
             depth=depth or retrieval.depth(self._options),
             widener=vocabulary.widener(),
             llm=self._llm,
+            languages=self._workspace.models.languages(self._index.space),
         )
 
     def stages(self) -> list[BaseNodePostprocessor]:

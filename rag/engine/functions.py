@@ -198,6 +198,7 @@ def register_embedding_provider(
         max_batch=chosen.max_batch,
         query_prefix=chosen.query_prefix,
         text_prefix=chosen.text_prefix,
+        languages=chosen.languages,
     )
     _process.registry.register(name, adapter, model, label=chosen.label)
     _process.forget_provider(name)

@@ -1,11 +1,16 @@
 """Indexes: what there is, what they hold, and the models that serve them."""
 
+import shlex
+
 from rag import providers
 from rag.engine.generations import Generations
 from rag.engine.workspace import Workspace
 from rag.types import DEFAULT_INDEX, Index, IndexStats
 
 CROSS_ENCODER = "local:ms-marco-MiniLM-L-12-v2"
+
+MULTILINGUAL = "openai:text-embedding-3-small"
+"""The model that is named to who has documents in many languages: any with a key will do."""
 
 
 class Indexes:
@@ -28,7 +33,20 @@ class Indexes:
 
     def stats(self, name: str = DEFAULT_INDEX) -> IndexStats:
         """What an index holds. Raises NotFoundError if there is none of this name or id."""
-        return self._workspace.store.indexes.stats(self._workspace.asked_index(name).id)
+        stats = self._workspace.store.indexes.stats(self._workspace.asked_index(name).id)
+        return stats.model_copy(update={"advice": self._advice(stats)})
+
+    def _advice(self, stats: IndexStats) -> str | None:
+        """To choose another embedding model, if most chunks are in languages that the index's does not speak."""
+        space = stats.index.space
+        spoken = self._workspace.models.languages(space)
+        foreign = sum(chunks for language, chunks in stats.languages.items() if language not in spoken)
+        if not spoken or foreign * 2 <= sum(stats.languages.values()):
+            return None
+        command = f"pagelight reembed --index {shlex.quote(stats.index.name)} --model {MULTILINGUAL}"
+        return (
+            f"{space.name} does not speak the language of most of this text. A multilingual model finds more: {command}"
+        )
 
     def models(self, name: str = DEFAULT_INDEX) -> dict[str, str]:
         """Which model embeds, which one writes answers, and which one orders candidates anew, as `provider:model`."""

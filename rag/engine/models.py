@@ -107,6 +107,10 @@ class Models:
         """Whether the model of `space` runs in this process and costs nothing."""
         return space.provider == providers.LOCAL.name
 
+    def languages(self, space: EmbeddingSpace) -> frozenset[str]:
+        """Those that the model of `space` speaks; none are named of one that speaks many, or is not known here."""
+        return self._registry.languages(space)
+
     # --- writing and reranking ---
 
     def language_model(self, options: GenerationOptions | None = None) -> LLM | None:

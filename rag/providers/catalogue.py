@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
+from rag.types import ENGLISH
+
 REASONING_TOKENS = 4096
 """Vendors count hidden reasoning against the output limit: this much is added, so that the answer keeps its own."""
 
@@ -30,7 +32,8 @@ class EmbeddingModel:
     """A model that embeds. `dimensions` is what is asked for, None until a first vector tells.
 
     `reducible`: the vendor shortens vectors on request (Matryoshka). `max_tokens` bounds one text, `max_batch` the
-    texts of one request. The prefixes are the model's own instructions for retrieval.
+    texts of one request. The prefixes are the model's own instructions for retrieval. `languages` are those that it
+    speaks, as documents name theirs; none are named of one that speaks many, or of which it is not known.
     """
 
     name: str
@@ -40,6 +43,7 @@ class EmbeddingModel:
     reducible: bool = False
     query_prefix: str = ""
     text_prefix: str = ""
+    languages: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -118,13 +122,14 @@ def _matches(name: str, patterns: tuple[str, ...]) -> bool:
 
 
 ANY_MODEL = ChatModels(patterns=("*",), context_window=128_000)
+ENGLISH_ONLY = frozenset({ENGLISH})
 
 LOCAL = Provider(
     name="local",
     label="Embedded model",
     protocol=Protocol.LOCAL,
     default_embedding_model="bge-small-en-v1.5",
-    embedding_models=(EmbeddingModel("bge-small-en-v1.5", dimensions=384, max_tokens=512),),
+    embedding_models=(EmbeddingModel("bge-small-en-v1.5", dimensions=384, max_tokens=512, languages=ENGLISH_ONLY),),
     open_embedding_models=False,
 )
 
@@ -224,9 +229,13 @@ VERTEX_GEMINI = Provider(
     embedding_models=(
         replace(GEMINI_EMBEDDING_2, max_batch=1),  # the Gemini embedding models take one text a request here
         EmbeddingModel("gemini-embedding-001", dimensions=768, max_tokens=2048, max_batch=1, reducible=True),
-        EmbeddingModel("text-embedding-005", dimensions=768, max_tokens=2048, max_batch=VERTEX_BATCH),
+        EmbeddingModel(
+            "text-embedding-005", dimensions=768, max_tokens=2048, max_batch=VERTEX_BATCH, languages=ENGLISH_ONLY
+        ),
         EmbeddingModel("text-multilingual-embedding-002", dimensions=768, max_tokens=2048, max_batch=VERTEX_BATCH),
-        EmbeddingModel("text-embedding-004", dimensions=768, max_tokens=2048, max_batch=VERTEX_BATCH),
+        EmbeddingModel(
+            "text-embedding-004", dimensions=768, max_tokens=2048, max_batch=VERTEX_BATCH, languages=ENGLISH_ONLY
+        ),
     ),
 )
 
@@ -279,7 +288,7 @@ OPENAI_COMPATIBLE = Provider(
     base_url_setting="openai_base_url",
     extra="openai",
     chat_models=(ANY_MODEL,),
-    embedding_models=(EmbeddingModel("nomic-embed-text", dimensions=768, max_tokens=2048),),
+    embedding_models=(EmbeddingModel("nomic-embed-text", dimensions=768, max_tokens=2048, languages=ENGLISH_ONLY),),
 )
 
 PROVIDERS = (OPENAI, GEMINI, VERTEX_GEMINI, OPENROUTER, PERPLEXITY, OPENAI_COMPATIBLE, LOCAL)

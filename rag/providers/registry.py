@@ -73,6 +73,12 @@ class Registry:
         row = self.provider(name)
         return EmbeddingCapabilities(row.name, row.embeds, row.default_embedding_model, row.embedding_models)
 
+    def languages(self, space: EmbeddingSpace) -> frozenset[str]:
+        """Those that the model of `space` speaks, as `EmbeddingModel` names them; none of a model not known here."""
+        row = self._providers.get(space.provider)
+        model = row and row.embedding_model(space.model)
+        return model.languages if model else frozenset()
+
     def register(self, name: str, adapter: BaseEmbedding | Embed, model: EmbeddingModel, *, label: str = "") -> None:
         """Add an embedding provider: a LlamaIndex embedding, or a function from texts to vectors.
 

@@ -1,7 +1,7 @@
 """Candidates by their scores: fused from both searches and all variants of the question."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rag.retrieval.configured import ConfiguredOptions
@@ -16,6 +16,10 @@ FRONT_WEIGHT = 0.3
 """What the fit of the document's name, title and first pages counts. Flat from 0.2 to 0.5."""
 LANDMARK_WEIGHT = 0.8
 """How far a chunk at a landmark that is asked for is lifted towards 1. Flat from 0.5 to 0.8."""
+
+FOREIGN_WEIGHT = 0.1
+"""What is left of the weight of vectors for documents in languages that the embedding model does not speak: names and
+shared words are all that it sees in them. Measured in four languages between 0 and 1; flat from 0.05 to 0.2."""
 
 Scores = dict[uuid.UUID, float]
 
@@ -35,8 +39,16 @@ class Ranking:
     documents: Scores = field(default_factory=dict)
 
 
-def rank(near: Sequence[Candidate], matches: LexicalMatches, options: ConfiguredOptions) -> Ranking:
-    """The candidates of both searches for one text, and in a hybrid search those at the landmarks it asks for."""
+def rank(
+    near: Sequence[Candidate],
+    matches: LexicalMatches,
+    options: ConfiguredOptions,
+    foreign: Collection[uuid.UUID] = (),
+) -> Ranking:
+    """The candidates of both searches for one text, and in a hybrid search those at the landmarks it asks for.
+
+    `foreign` are the documents in languages that the embedding model does not speak.
+    """
     landmarks = matches.landmarks if options.mode == "hybrid" else []
     candidates = (*near, *matches.chunks, *landmarks)
     places = {candidate.chunk_id: (candidate.document_id, candidate.page_number) for candidate in candidates}
@@ -44,6 +56,10 @@ def rank(near: Sequence[Candidate], matches: LexicalMatches, options: Configured
     lexical = shares({candidate.chunk_id: candidate.score for candidate in matches.chunks})
     strengths = {candidate.chunk_id: candidate.score for candidate in landmarks}
     fused = {**dict.fromkeys(strengths, 0.0), **fuse(vector, lexical, options)}
+    if foreign:
+        weight = options.vector_weight * FOREIGN_WEIGHT
+        by_words = fuse(vector, lexical, options.model_copy(update={"vector_weight": weight}))
+        fused.update({key: score for key, score in by_words.items() if places[key][0] in foreign})
     documents = Scores()
     if options.mode == "hybrid" and len({document for document, _ in places.values()}) > 1:
         documents = document_fit(matches, options)

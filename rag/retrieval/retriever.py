@@ -58,8 +58,12 @@ class HybridRetriever(BaseRetriever):
         depth: int,
         widener: Widener,
         llm: LLM | None = None,
+        languages: Collection[str] = frozenset(),
     ) -> None:
-        """`widener` knows the words of trades; `llm` writes rewrites and hypothetical answers, where asked for."""
+        """`widener` knows the words of trades; `llm` writes rewrites and hypothetical answers, where asked for.
+
+        `languages` are those that the embedding model speaks; none are named of one that speaks many.
+        """
         self._store = store
         self._space = space
         self._embedder = embedder
@@ -68,6 +72,7 @@ class HybridRetriever(BaseRetriever):
         self._depth = depth
         self._widener = widener
         self._llm = llm
+        self._languages = frozenset(languages)
         super().__init__()
 
     def _retrieve(self, query_bundle: schema.QueryBundle) -> list[schema.NodeWithScore]:
@@ -120,7 +125,18 @@ class HybridRetriever(BaseRetriever):
             near = [threads.submit(self._dense, vector) for vector in vectors]
             dense = [done.result() for done in near] or [[] for _ in understood]
             lexical = [done.result() for done in matches] or [LexicalMatches.none() for _ in understood]
-        return merge([rank(*found, self._options) for found in zip(dense, lexical, strict=True)])
+        foreign = self._foreign(dense, lexical)
+        return merge([rank(*found, self._options, foreign) for found in zip(dense, lexical, strict=True)])
+
+    def _foreign(self, dense: Sequence[Sequence[Candidate]], lexical: Sequence[LexicalMatches]) -> frozenset[uuid.UUID]:
+        """The documents of candidates in languages that the embedding model does not speak, where this matters."""
+        searched = frozenset().union(*(matches.languages for matches in lexical))
+        if self._options.mode != "hybrid" or not self._languages or searched <= self._languages:
+            return frozenset()
+        found = (*dense, *(matches.chunks for matches in lexical))
+        ids = {candidate.document_id for candidates in found for candidate in candidates}
+        languages = self._store.documents.languages(ids)
+        return frozenset(key for key, language in languages.items() if language not in self._languages)
 
     def _dense(self, vector: Sequence[float], limit: int = POOL) -> list[Candidate]:
         return self._store.chunks.dense(self._scope, self._space, vector, limit)

@@ -21,8 +21,8 @@ MAX_DIMENSIONS = 4000
 HALF_PRECISION_ABOVE = 1600
 """Dimensions above which a table holds `halfvec`; the same number stands in the migration."""
 COMPARED = 20_000
-"""Up to so many chunks the question is compared with each: it takes no longer than HNSW with the breadth that it needs to
-find 99 % of the true neighbours among real vectors (`hnsw.ef_search` in session.sql), and finds all of them."""
+"""Up to so many chunks the question is compared with each, which finds all true neighbours, and takes no longer than
+HNSW with the breadth that it needs to find 99 % of them among real vectors (`hnsw.ef_search` in session.sql)."""
 
 
 class DenseSearch:

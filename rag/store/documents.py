@@ -2,7 +2,7 @@
 
 import builtins
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -94,6 +94,10 @@ class Documents:
             "offset": offset,
         }
         return [to_document(row) for row in self._database.all(self._queries["list"], parameters)]
+
+    def languages(self, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, str]:
+        """The languages of documents, by id; what is not there is left out."""
+        return {row["id"]: row["language"] for row in self._database.all(self._queries["languages"], {"ids": [*ids]})}
 
     def update_progress(self, document_id: uuid.UUID, status: DocumentStatus, done: int, total: int) -> None:
         """How far a document is. Raises NotFoundError."""

@@ -90,7 +90,9 @@ class Indexes:
         stored_chunks = counts.pop("stored_chunks")
         row_bytes = self._row_bytes(f"data_document_chunks_{index.space.dimensions}")
         share = stored_chunks * row_bytes + counts.pop("stored_lexemes") * LEXEME_BYTES
-        return IndexStats(index=index, database_bytes=round(share), **counts)
+        rows = self._database.all(self._queries["languages"], {"index_id": index_id})
+        languages = {row["language"]: row["chunks"] for row in rows}
+        return IndexStats(index=index, database_bytes=round(share), languages=languages, **counts)
 
     def _row_bytes(self, table_name: str) -> float:
         row = self._database.one(self._queries["table_size"], {"table_name": table_name})

@@ -15,7 +15,7 @@ import numpy as np
 
 from rag.store import bm25, queries, scopes, terms
 from rag.store.database import Connection, UserDatabase
-from rag.types import Candidate, Scope
+from rag.types import ENGLISH, Candidate, Scope
 
 Parameters = Mapping[str, object]
 
@@ -30,13 +30,15 @@ class LexicalMatches(NamedTuple):
     """What matches a query by words, each with its raw BM25 above 0, best first.
 
     Chunks; documents as a whole; documents by their fronts, that is their names, titles and first pages; and the chunks
-    at the landmarks asked for, each with the landmark's strength in 0..1.
+    at the landmarks asked for, each with the landmark's strength in 0..1. `languages` are those of all documents in
+    scope.
     """
 
     chunks: list[Candidate]
     documents: Mapping[uuid.UUID, float]
     fronts: Mapping[uuid.UUID, float]
     landmarks: list[Candidate]
+    languages: frozenset[str] = frozenset()
 
     @classmethod
     def none(cls) -> "LexicalMatches":
@@ -57,17 +59,17 @@ class _Found(NamedTuple):
 
     dimensions: int
     generation: int
-    languages: list[_Language]
+    languages: dict[str, _Language]
 
     @property
     def documents(self) -> bm25.Collection:
         """All of them, one language after the other."""
-        parts = [(part.numbers, part.chunk_counts, part.lexeme_counts) for part, _, _ in self.languages]
+        parts = [(part.numbers, part.chunk_counts, part.lexeme_counts) for part, _, _ in self.languages.values()]
         return bm25.Collection(*map(np.concatenate, zip(*parts, strict=True)))
 
     def scores(self, scores: Callable[[_Language], bm25.Floats]) -> bm25.Floats:
         """Those of each language by its own statistics, in the order of `documents`."""
-        return np.concatenate([scores(language) for language in self.languages])
+        return np.concatenate([scores(language) for language in self.languages.values()])
 
 
 class LexicalSearch:
@@ -107,6 +109,7 @@ class LexicalSearch:
             documents=_positive(ids, whole[best]),
             fronts=_positive(ids, fronts[best]),
             landmarks=self._landmarks(connection, parameters, found, best) if parameters["landmarks"] else [],
+            languages=frozenset(found.languages),
         )
 
     def _best_chunks(
@@ -164,7 +167,7 @@ class LexicalSearch:
         connection.execute(queries.load("session")["snapshot"])
         rows = connection.execute(self._queries["collections"], parameters, binary=True).fetchall()
         languages = {row["language"]: _Language(_collection(row), [], []) for row in rows}
-        spoken = {"languages": [*languages]}
+        spoken = {"languages": [*languages], "question_languages": [*{*languages, ENGLISH}]}  # English is asked of all
         for row in connection.execute(self._queries["postings"], {**parameters, **spoken}, binary=True):
             language, weight = languages[row["language"]], row["weight"]
             postings = bm25.PostingList(_integers(row["blocks"], ">i8"), _integers(row["postings"], ">i4"), weight)
@@ -173,7 +176,7 @@ class LexicalSearch:
             language.fronts.append(front)
         if not rows:
             return None
-        return _Found(rows[0]["dimensions"], rows[0]["generation"], [*languages.values()])
+        return _Found(rows[0]["dimensions"], rows[0]["generation"], languages)
 
 
 def _relative(scores: bm25.Floats) -> bm25.Floats:

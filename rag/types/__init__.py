@@ -40,6 +40,7 @@ from rag.types.documents import (
     ParsingConfig,
     Progress,
     ignore_progress,
+    language_name,
     shown_source,
 )
 from rag.types.generations import EmbeddingGeneration, GenerationComparison, GenerationScore, GenerationState
@@ -240,6 +241,7 @@ __all__ = [
     "VectorChunk",
     "Verdict",
     "ignore_progress",
+    "language_name",
     "lines_text",
     "pages_by_share",
     "shown_source",

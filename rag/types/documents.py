@@ -20,6 +20,12 @@ ENGLISH = "english"
 SIMPLE = "simple"
 """Any language that words are searched in as they stand, without stems and stop words."""
 
+
+def language_name(language: str) -> str:
+    """What people call it."""
+    return "other" if language == SIMPLE else language.capitalize()
+
+
 GOOGLE_DOCUMENT = "application/vnd.google-apps.document"
 GOOGLE_PRESENTATION = "application/vnd.google-apps.presentation"
 GOOGLE_APPS = frozenset({GOOGLE_DOCUMENT, GOOGLE_PRESENTATION})
@@ -168,7 +174,10 @@ class Index(Model):
 
 
 class IndexStats(Model):
-    """What an index holds; sizes in bytes, `database_bytes` is this user's estimated share of tables and indexes."""
+    """What an index holds; sizes in bytes, `database_bytes` is this user's estimated share of tables and indexes.
+
+    `languages` has the chunks of the documents in each, the most first; `advice` says what would serve these better.
+    """
 
     index: Index
     documents: int
@@ -180,3 +189,5 @@ class IndexStats(Model):
     tokens: int
     file_bytes: int
     database_bytes: int
+    languages: dict[str, int]
+    advice: str | None = None

@@ -123,7 +123,10 @@ class SyncReport(Model):
 
 
 class AdapterOptions(Model):
-    """What a registered embedding model is called and can take; `dimensions` is asked of it if not given."""
+    """What a registered embedding model is called and can take; `dimensions` is asked of it if not given.
+
+    `languages` are those that it speaks, as documents name theirs; none are named of one that speaks many.
+    """
 
     model: str = "default"
     label: str = ""
@@ -132,3 +135,4 @@ class AdapterOptions(Model):
     max_batch: int = pydantic.Field(default=64, ge=1)
     query_prefix: str = ""
     text_prefix: str = ""
+    languages: frozenset[str] = frozenset()

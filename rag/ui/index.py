@@ -18,6 +18,7 @@ from rag.types import (
     SearchMode,
     SearchRequest,
     SearchResponse,
+    language_name,
 )
 from rag.ui import session
 from rag.ui.answer import place
@@ -64,11 +65,14 @@ def overview() -> None:
                 "Vectors": f"{space.dimensions} dimensions, {space.provider}:{space.model}",
                 "Chunk size": f"{chunking.chunk_size_chars} characters, {chunking.chunk_overlap_chars} of them shared",
                 "Generation": str(stats.index.generation),
+                "Languages": ", ".join(map(language_name, stats.languages)) or "–",
             }
         )
     with right.container(border=True):
         st.subheader("Models", anchor=False)
         _facts({role.capitalize(): model for role, model in session.engine().indexes.models().items()})
+    if stats.advice:
+        st.info(plain(stats.advice), icon=":material/translate:")
     embedding_models()
     _caches()
 

@@ -367,6 +367,21 @@ def test_an_index_says_what_it_holds() -> None:
     stats = parsed("inspect")
     assert (stats["documents"], stats["pages"], stats["failedDocuments"]) == (2, 2, 0)
     assert "bge-small-en-v1.5" in pagelight("inspect").stdout
+    assert (stats["languages"], stats["advice"]) == ({"english": 2}, None)
+    assert {document["language"] for document in parsed("documents", "list")} == {"english"}
+
+
+@pytest.mark.usefixtures("settings")
+def test_an_index_of_another_language_is_better_served_by_another_model(tmp_path: Path) -> None:
+    path = tmp_path / "hafen.md"
+    path.write_text("Im Hafen von Lindmark legten im Jahr 2019 genau 4812 Schiffe an.", encoding="utf-8")
+    pagelight("ingest", path, "--index", "german")
+    stats = parsed("inspect", "--index", "german")
+    assert stats["languages"] == {"german": 1}
+    shown = pagelight("inspect", "--index", "german").stdout
+    assert "German" in shown
+    assert stats["advice"] in " ".join(shown.split())
+    assert "pagelight reembed --index german --model" in stats["advice"]
 
 
 @pytest.mark.usefixtures("library")

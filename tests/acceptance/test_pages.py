@@ -292,6 +292,20 @@ def test_index_counts(app: AppTest, engine: RAGEngine) -> None:
     assert "bge-small" in texts(app)
 
 
+def test_a_multilingual_model_is_advised_where_most_text_is_not_english(app: AppTest, engine: RAGEngine) -> None:
+    add(engine, "harbour.pdf", pdfs.plain(("The harbour handled 4,812 ships, and its crane lifts 95 tonnes.",)))
+    open_page(app, "index")
+    assert "English" in texts(app)
+    assert not app.info
+    for number in (1, 2):
+        text = f"Im Hafen legten in diesem Jahr {number} Schiffe an, und der größte Kran hebt 95 Tonnen."
+        add(engine, f"hafen{number}.pdf", pdfs.plain((text,)))
+    app.run()
+    assert "German, English" in texts(app)
+    (advice,) = [element.value for element in app.info]
+    assert "reembed" in advice
+
+
 def test_chunks_are_outlined_on_their_page(app: AppTest, engine: RAGEngine) -> None:
     document = add(engine, "pages.pdf", pdfs.pages(3))
     open_page(app, "index")

@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 from psycopg import conninfo
 
-from rag import errors, prompts
+from rag import errors, prompts, providers
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.types import AnswerResponse, SearchResponse
-from tests import pdfs, vendors
+from rag.types import DEFAULT_INDEX, AnswerResponse, SearchResponse
+from tests import embeddings, pdfs, vendors
 from tests.integration.conftest import new_database
 from tests.vendor_servers import VendorServer
 
@@ -38,8 +39,10 @@ class Desk:
         """What the model will say, whatever it is asked."""
         self.server.pieces = ["\n".join(lines)]
 
-    def search(self, query: str = QUESTION, **retrieval: Any) -> SearchResponse:
-        return self.engine.search({"query": query, "retrieval": {"min_score": 0.0, **retrieval}})
+    def search(self, query: str = QUESTION, index_name: str = DEFAULT_INDEX, **retrieval: Any) -> SearchResponse:
+        return self.engine.search(
+            {"query": query, "index_name": index_name, "retrieval": {"min_score": 0.0, **retrieval}}
+        )
 
     def take_in(self, name: str, text: str, index_name: str) -> None:
         documents = self.engine.documents
@@ -118,6 +121,55 @@ def test_required_words_shut_out_what_lacks_them(desk: Desk) -> None:
         "orchard.pdf",
     }
     assert names(desk.search(must_include=["tons.", "pears"])) == []
+
+
+GERMAN = "Im Hafen von Lindmark legten im Jahr 2019 genau 4812 Schiffe an. Der größte Kran hebt 95 Tonnen."
+
+
+def test_the_language_of_a_document_decides_how_it_is_searched(desk: Desk) -> None:
+    desk.take_in("hafen.md", GERMAN, "mixed")
+    desk.take_in("harbour.md", " ".join(HARBOUR), "mixed")
+    documents = {document.name: document for document in desk.engine.documents.list("mixed")}
+    assert {name: document.language for name, document in documents.items()} == {
+        "hafen.md": "german",
+        "harbour.md": "english",
+    }
+    found = desk.search("Häfen mit großen Kränen", index_name="mixed")
+    assert names(found)[0] == "hafen.md"
+    assert found.results[0].lexical_score == 1.0
+
+
+NEAR_BY_STOP_WORDS = {
+    "english": (
+        "That is not what it was, and that is it, too.",
+        "The kestrel flew over the old harbour.",
+        "that is it",
+    ),
+    "german": (
+        "Das ist nicht das, was es war, und das ist es.",
+        "Der Kestrel flog über den alten Hafen.",
+        "das ist es",
+    ),
+}
+"""Two texts, and words that only the vector of the first is near to."""
+
+
+def test_vectors_count_little_in_languages_that_the_model_does_not_speak(database_url: str, tmp_path: Path) -> None:
+    registry = providers.Registry()
+    model = providers.EmbeddingModel("model", dimensions=64, languages=frozenset({"english"}))
+    registry.register("bag", embeddings.bag_of_words(64), model)
+    config = load_config(rag_data_dir=tmp_path, rag_database_url=database_url, rag_embed_model="bag:model")
+    by_vector: dict[str, float] = {}
+    with RAGEngine(config, user_id="ann", registry=registry) as engine:
+        desk = Desk(engine, VendorServer())
+        for language, (near, named, words) in NEAR_BY_STOP_WORDS.items():
+            desk.take_in("near.md", near, language)
+            desk.take_in("named.md", named, language)
+            found = desk.search(f"{words} kestrel", index_name=language)
+            assert {document.language for document in engine.documents.list(language)} == {language}
+            (by_vector[language],) = [hit.final_score for hit in found.results if hit.lexical_score is None]
+    assert by_vector["english"] == pytest.approx(0.65 / 1.3)
+    assert 0 < by_vector["german"] < 0.2
 
 
 def test_diversity_takes_another_thing_before_the_same_again(desk: Desk) -> None:

@@ -132,6 +132,7 @@ CASES |= {
         w.owner.index.id, [str(w.document.id), SOURCE, "secret.pdf"]
     ),
     "sources.supersede": lambda w, user: w.db.of(user).sources.supersede(w.trashed.id, [w.document.id]),
+    "documents.languages": lambda w, user: w.db.of(user).documents.languages([w.document.id]),
     "documents.update_progress": lambda w, user: w.db.of(user).documents.update_progress(
         w.document.id, DocumentStatus.PARSING, 1, 2
     ),

@@ -18,7 +18,7 @@ from rag.retrieval.diversity import maximal_marginal_relevance
 from rag.retrieval.ranking import Ranking, merge, rank
 from rag.retrieval.reranking import ModelReranker
 from rag.store import CompletionKind, LexicalMatches
-from rag.types import Candidate, RetrievalOptions
+from rag.types import Candidate, Fusion, RetrievalOptions
 
 A, B, C, D, E = (uuid.UUID(int=number) for number in range(5))
 DOCUMENT = uuid.UUID(int=99)
@@ -120,6 +120,23 @@ def hybrid(
     asked = as_configured(RetrievalOptions(**options), Config())
     matches = LexicalMatches(candidates({A: 4.0, D: 3.0}), whole, fronts or {}, [*landmarks])
     return rank(near, matches, asked).fused
+
+
+@pytest.mark.parametrize("fusion", ["weighted", "rrf"])
+def test_words_count_more_in_languages_that_the_model_does_not_speak(fusion: Fusion) -> None:
+    """By meaning A is better than B, by words B is; only for the documents that are foreign the words decide."""
+    options = as_configured(RetrievalOptions(fusion=fusion), Config())
+    near = [Candidate(A, DOCUMENT, 1, 0.9), Candidate(B, DOCUMENT, 1, 0.5), Candidate(C, ELSEWHERE, 1, 0.7)]
+    matches = LexicalMatches(
+        [Candidate(B, DOCUMENT, 1, 9.0), Candidate(C, ELSEWHERE, 1, 8.0), Candidate(A, DOCUMENT, 1, 1.0)], {}, {}, []
+    )
+    spoken = rank(near, matches, options).fused
+    assert spoken[A] > spoken[B]
+    foreign = rank(near, matches, options, {DOCUMENT}).fused
+    assert foreign[A] < foreign[B] <= 1.0
+    assert foreign[C] == spoken[C]
+    by_meaning = options.model_copy(update={"lexical_weight": 0.0})
+    assert rank(near, matches, by_meaning, {DOCUMENT}).fused == rank(near, matches, by_meaning).fused
 
 
 def test_of_two_chunks_the_one_whose_document_fits_better_is_the_better() -> None:

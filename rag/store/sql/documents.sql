@@ -35,6 +35,9 @@ WHERE user_id = :user_id AND index_id = :index_id AND (deleted_at IS NOT NULL) =
 ORDER BY coalesce(deleted_at, created_at) DESC, number DESC
 LIMIT :limit::bigint OFFSET :offset::bigint;
 
+-- name: languages
+SELECT id, language FROM documents WHERE user_id = :user_id AND id = ANY (:ids::uuid[]);
+
 -- name: update_progress
 -- Also in the trash: it may come back, and then tells how far it is.
 UPDATE documents

@@ -76,6 +76,13 @@ SELECT count(*) FILTER (WHERE deleted_at IS NULL) AS documents,
 FROM documents
 WHERE user_id = :user_id AND index_id = :index_id;
 
+-- name: languages
+SELECT language, sum(chunk_count)::bigint AS chunks
+FROM documents
+WHERE user_id = :user_id AND index_id = :index_id AND deleted_at IS NULL AND chunk_count > 0
+GROUP BY language
+ORDER BY chunks DESC, language;
+
 -- name: table_size
 -- What one row costs with its share of the indexes; the planner's estimate of the number of rows is old until the next
 -- analysis, the count of live rows is forgotten when the server crashes.

@@ -20,19 +20,33 @@ ORDER BY scope.language;
 -- A row per language and term that the question has in it, as bytes (big endian): of each block of a document in scope that
 -- is of that language its document (4), number (3) and number of postings (1), and all their postings; and of each document
 -- with the term in its front its number and posting. Term by term, as sorting the blocks would take longer than the rest.
--- A term counts as often as the question has it; one that is only in the phrases added to it counts less.
+-- A term counts as often as the question has it; one that is only in the (English) phrases added to it counts less.
+-- The question is in the language in which it has the most stop words: these are none in others, but rare there, as the
+-- English "the" is in German documents, and would outweigh what is asked.
 WITH scope AS MATERIALIZED (
     SELECT number, language
     FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before)
     WHERE chunk_count > 0
+), question AS MATERIALIZED (
+    SELECT spoken.language, to_tsvector(spoken.language::regconfig, :query) AS words
+    FROM unnest(:question_languages::text[]) AS spoken (language)
+), asked AS MATERIALIZED (
+    SELECT array_agg(position) AS positions
+    FROM (
+        SELECT words FROM question
+        ORDER BY (SELECT coalesce(sum(cardinality(positions)), 0) FROM unnest(words)) FETCH FIRST ROW WITH TIES
+    ) AS own, unnest(own.words) AS word, unnest(word.positions) AS position
 ), terms AS MATERIALIZED (
-    SELECT spoken.language, term.lexeme, max(term.weight) AS weight
-    FROM unnest(:languages::text[]) AS spoken (language), LATERAL (
-        SELECT lexeme, cardinality(positions)::float8 FROM unnest(to_tsvector(spoken.language::regconfig, :query))
+    SELECT language, lexeme, max(weight) AS weight
+    FROM (
+        SELECT question.language, term.lexeme, cardinality(term.positions)::float8
+        FROM asked, question, unnest(question.words) AS term
+        WHERE term.positions && asked.positions
         UNION ALL
-        SELECT lexeme, :added_weight::float8 FROM unnest(to_tsvector(spoken.language::regconfig, :added))
-    ) AS term (lexeme, weight)
-    GROUP BY spoken.language, term.lexeme
+        SELECT 'english', lexeme, :added_weight::float8 FROM unnest(to_tsvector('english', :added))
+    ) AS term (language, lexeme, weight)
+    WHERE language = ANY (:languages::text[])
+    GROUP BY language, lexeme
 )
 SELECT terms.language, terms.weight, found.*
 FROM terms, LATERAL (

@@ -129,15 +129,15 @@ def table(*, ruled: bool, wrapped: bool = False) -> bytes:
     return finish(document)
 
 
-def headings() -> bytes:
-    """A title, two sections with body text, a bold sub-heading, and a running head on each of four pages."""
+def headings(*, sections: str = "Section") -> bytes:
+    """A title, `sections` with body text, a bold sub-heading, and a running head on each of four pages."""
     document = pymupdf.open()
     for number in range(1, 5):
         page = document.new_page(width=WIDTH, height=HEIGHT)
         write(page, 72, 40, f"The Running Head of Page {number}", size=14)
         if number == 1:
             write(page, 72, 90, "An Outline of Everything", size=24, bold=True)
-        write(page, 72, 140, f"Section {number}", size=16, bold=True)
+        write(page, 72, 140, f"{sections} {number}", size=16, bold=True)
         for index, sentence in enumerate(SENTENCES):
             write(page, 72, 165 + 14 * index, sentence)
         write(page, 72, 270, "A bold minor matter", bold=True)

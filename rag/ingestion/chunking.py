@@ -53,7 +53,7 @@ def split_blocks(
                 ordinal=len(chunks),
                 lines=cut.lines,
                 section=path or None,
-                context=_context(heading, path, _table_header(cut.section.lines, cut.start)),
+                context=_context(heading, _below_title(path, title), _table_header(cut.section.lines, cut.start)),
             )
         )
     return chunks
@@ -78,6 +78,12 @@ def document_heading(name: str, title: str | None) -> str:
     if not title or title.casefold() in (stem.casefold(), words.casefold()):
         return words
     return f"{words} · {title}"
+
+
+def _below_title(path: str, title: str | None) -> str:
+    """The section's `path` without the title, which stands before it."""
+    first, _, rest = path.partition(SECTION_SEPARATOR)
+    return rest if title and first.casefold() == title.casefold() else path
 
 
 def _context(heading: str, path: str, header: str | None) -> str:

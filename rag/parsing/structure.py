@@ -34,7 +34,8 @@ def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) ->
     number = 1
     for content in contents:
         for raw in content.blocks:
-            level = _level(raw, body, levels) if _key(raw) not in repeated else None
+            heads = _key(raw) not in repeated and not titles.is_letterhead(_text(raw), content.info.number)
+            level = _level(raw, body, levels) if heads else None
             blocks.append(_number(raw, content.info.number, number, level))
             number += len(raw.lines)
     return ParsedDocument(
@@ -101,7 +102,11 @@ def _running_heads(contents: Sequence[PageContent]) -> set[str]:
 
 
 def _key(block: RawBlock) -> str:
-    return re.sub(r"\d+", "#", " ".join(line.text for line in block.lines))
+    return re.sub(r"\d+", "#", _text(block))
+
+
+def _text(block: RawBlock) -> str:
+    return " ".join(line.text for line in block.lines)
 
 
 def _levels(contents: Sequence[PageContent], body: float, repeated: set[str]) -> list[float]:

@@ -22,9 +22,11 @@ _GENERATED = re.compile(
     r"|title$|.*\.(docx?|pptx?|xlsx?|pdf|indd|qxd|tex|dvi|html?|txt|ps|rtf|md)$)",
     re.IGNORECASE,
 )
-_FORM = re.compile(
-    r"((form|part|item|exhibit|schedule|annex|appendix|section|chapter|page)\W+(\d+[A-Z]?|[IVX]+|[A-Z]|[\dA-Z]+-[\dA-Z]+)\W*"
-    r"|(table of )?contents|index|cover( page)?|(annual |quarterly |current )?report|hearing|opinion|order|complaint)",
+_NUMBER = r"\W+(\d+[A-Z]?|[IVX]+|[A-Z]|[\dA-Z]+-[\dA-Z]+)\W*"
+_FORM = re.compile(rf"form{_NUMBER}", re.IGNORECASE)
+_PART = re.compile(
+    rf"(part|item|exhibit|schedule|annex|appendix|section|chapter|page){_NUMBER}|(table of )?contents|index"
+    r"|cover( page)?|(annual |quarterly |current )?report|hearing|opinion|order|complaint",
     re.IGNORECASE,
 )
 _AUTHORITY = re.compile(
@@ -53,11 +55,18 @@ def find_title(metadata_title: str | None, blocks: Sequence[TextBlock]) -> str |
     return next(iter([*_labelled_names(first), *filter(_is_telling, map(_words, ranked))]), None)
 
 
+def is_letterhead(heading: str, page_number: int) -> bool:
+    """Whether a heading of the first pages names a form or an authority: no section of the document begins there."""
+    kinds = (_FORM, _AUTHORITY, _STATE)
+    return page_number <= TITLE_PAGES and any(kind.fullmatch(" ".join(heading.split())) for kind in kinds)
+
+
 def _is_boilerplate(text: str) -> bool:
     """Whether files of many owners have this title; such as an authority's name in capitals."""
     return bool(
         _GENERATED.match(text)
         or _FORM.fullmatch(text)
+        or _PART.fullmatch(text)
         or (text.isupper() and (_AUTHORITY.fullmatch(text) or _STATE.fullmatch(text)))
     )
 
@@ -65,7 +74,7 @@ def _is_boilerplate(text: str) -> bool:
 def _is_telling(heading: str) -> bool:
     """Whether a heading can tell a document from others, as a number, a part or an authority's name cannot."""
     letters, digits = _letters(heading), sum(map(str.isdigit, heading))
-    untelling = (_FORM, _AUTHORITY, _STATE, _PART_OF_MORE)
+    untelling = (_FORM, _PART, _AUTHORITY, _STATE, _PART_OF_MORE)
     return digits <= MAX_DIGITS * (letters + digits) and not any(kind.fullmatch(heading) for kind in untelling)
 
 

@@ -233,6 +233,14 @@ def test_search_text_carries_the_context_and_whole_words() -> None:
     assert "exam-\nple" in chunk.text
 
 
+def test_the_title_stands_in_the_context_once() -> None:
+    blocks = make_blocks((BlockKind.HEADING, "ACME PLC"), (BlockKind.HEADING, "Risks"), paragraph("risk", 3))
+    blocks[1] = blocks[1].model_copy(update={"level": 2})
+    (chunk,) = split(blocks, title="Acme plc")
+    assert chunk.section == "ACME PLC > Risks"
+    assert chunk.context == "annual report 2023 · Acme plc > Risks"
+
+
 @pytest.mark.parametrize(
     ("text", "flowing"),
     [

@@ -99,7 +99,14 @@ def test_what_most_pages_begin_with_is_no_heading(tmp_path: Path) -> None:
 
 
 def test_a_forms_title_is_the_name_on_its_cover(tmp_path: Path) -> None:
-    assert parse(tmp_path, pdfs.form()).title == "Acme Harbours plc"
+    document = parse(tmp_path, pdfs.form())
+    assert document.title == "Acme Harbours plc"
+    assert [block.text for block in document.blocks if block.level is not None] == []
+
+
+def test_parts_head_sections_though_they_are_no_titles(tmp_path: Path) -> None:
+    document = parse(tmp_path, pdfs.headings(sections="Part"))
+    assert [block.text for block in document.blocks if block.level == 2] == [f"Part {n}" for n in range(1, 5)]
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,17 @@
-"""Libraries of any size made by script: documents of 50 chunks, whose vectors lie in clusters."""
+"""Libraries of any size made by script: documents of 50 chunks, whose vectors the embedded model made of their text."""
 
 import hashlib
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 import psycopg
 from psycopg import sql
 
 from benchmarks import material
+from rag.providers.local import LocalEmbedding
 from rag.store import Store
 from rag.types import (
     Chunk,
@@ -25,17 +26,15 @@ from rag.types import (
     TextBlock,
 )
 
-SPACE = EmbeddingSpace(provider="benchmark", model="clusters", dimensions=384)
+SPACE = EmbeddingSpace(provider="benchmark", model="beginnings", dimensions=384)
 TABLE = sql.Identifier("data_document_chunks_384")
 INDEX_NAME = "default"
 
 CHUNKS_PER_DOCUMENT = 50
 CHUNKS_PER_PAGE = 2
 CHARACTERS = 1100
-CLUSTERS = 500
-CLUSTERS_PER_DOCUMENT = 3
-NOISE = 0.8
-"""Length of what is added to a cluster's centre, whose length is 1: neighbours have a cosine of about 0.6."""
+EMBEDDED_CHARACTERS = 100
+"""A chunk's vector is that of its beginning: embedding all of 100,000 chunks would take half an hour."""
 QUESTION_WORDS = 12
 WRITERS = 4
 
@@ -61,17 +60,8 @@ class Library:
         return np.random.default_rng(int.from_bytes(digest[:8], "big"))
 
     @cached_property
-    def vectors(self) -> material.Floats:
-        """One row per chunk, of length 1: a cluster's centre and noise. A document keeps to a few clusters."""
-        rng = self._rng("vectors")
-        choices = rng.integers(CLUSTERS, size=(self.documents, CLUSTERS_PER_DOCUMENT))
-        picks = rng.integers(CLUSTERS_PER_DOCUMENT, size=(self.documents, CHUNKS_PER_DOCUMENT))
-        clusters = np.take_along_axis(choices, picks, axis=1).ravel()
-        return material.normalised(_centres()[clusters] + _noise(rng, self.size))
-
-    @cached_property
     def chunk_ids(self) -> list[uuid.UUID]:
-        """In the order of `vectors`."""
+        """Document by document."""
         return [uuid.uuid5(uuid.NAMESPACE_OID, f"{self.user_id}/{number}") for number in range(self.size)]
 
     def texts(self, document: int) -> list[str]:
@@ -80,22 +70,29 @@ class Library:
         about = material.topic(rng)
         return [material.text(rng, CHARACTERS, about) for _ in range(CHUNKS_PER_DOCUMENT)]
 
+    def vectors(self, document: int) -> list[list[float]]:
+        """Of the document's chunks, each of length 1."""
+        return _embedder().get_text_embedding_batch([text[:EMBEDDED_CHARACTERS] for text in self.texts(document)])
+
     def questions(self, count: int) -> dict[str, list[float]]:
-        """Words that follow each other in some chunk, each with a vector near that chunk's."""
+        """Words that follow each other at the beginning of some chunk, each with the vector of these words."""
         rng = self._rng("questions")
         chosen = rng.choice(self.size, size=count, replace=count > self.size)
-        vectors = material.normalised(self.vectors[chosen] + _noise(rng, count))
         found: dict[str, list[float]] = {}
-        for number, vector in zip(chosen.tolist(), vectors.tolist(), strict=True):
+        for number in chosen.tolist():
             words = self.texts(number // CHUNKS_PER_DOCUMENT)[number % CHUNKS_PER_DOCUMENT].split()
-            start = int(rng.integers(0, len(words) - QUESTION_WORDS))
-            found[" ".join(words[start : start + QUESTION_WORDS])] = vector
+            start = int(rng.integers(0, QUESTION_WORDS))
+            question = " ".join(words[start : start + QUESTION_WORDS])
+            found[question] = _embedder().get_query_embedding(question)
         return found
 
-    def nearest(self, vector: list[float], count: int) -> set[uuid.UUID]:
-        """The chunks nearest to `vector`, by comparing it with each of them."""
-        similarities = self.vectors @ np.asarray(vector, dtype=np.float32)
-        return {self.chunk_ids[place] for place in np.argpartition(-similarities, count)[:count].tolist()}
+    def nearest(self, url: str, vector: list[float], count: int) -> list[uuid.UUID]:
+        """The chunks nearest to `vector`, the nearest first, by comparing it with each of them."""
+        query = sql.SQL(
+            "SELECT chunk_id FROM {} WHERE user_id = %s ORDER BY (embedding <=> %s::vector) + 0.0 LIMIT %s"
+        ).format(TABLE)
+        with psycopg.connect(url) as connection:
+            return [row[0] for row in connection.execute(query, (self.user_id, str(vector), count))]
 
     def scope(self, store: Store) -> Scope:
         """All of it."""
@@ -134,20 +131,14 @@ class Library:
                 )
                 for ordinal, text in enumerate(texts)
             ],
-            vectors=self.vectors[first : first + CHUNKS_PER_DOCUMENT],  # type: ignore[arg-type]  # rows are vectors
+            vectors=self.vectors(number),
             search_texts=[f"Report {number}\n\n{text}" for text in texts],
         )
 
 
-def _centres() -> material.Floats:
-    return material.normalised(np.random.default_rng(0).normal(size=(CLUSTERS, SPACE.dimensions)))
-
-
-def _noise(rng: np.random.Generator, count: int) -> material.Floats:
-    noise: material.Floats = rng.normal(0, NOISE / np.sqrt(SPACE.dimensions), (count, SPACE.dimensions)).astype(
-        np.float32
-    )
-    return noise
+@cache
+def _embedder() -> LocalEmbedding:
+    return LocalEmbedding()
 
 
 def _lines(text: str, ordinal: int) -> tuple[Line, ...]:

@@ -1,18 +1,14 @@
 -- name: collections
--- A row per language of the documents in scope: these as bytes (big endian), and which vectors the index uses, whose rows
--- hold the chunks.
+-- A row per language of the documents in scope: these as bytes (big endian) in any order, and which vectors the index
+-- uses, whose rows hold the chunks.
 SELECT scope.language,
        string_agg(int4send(scope.number), '') AS numbers,
        string_agg(int4send(scope.chunk_count), '') AS chunk_counts,
        string_agg(int8send(scope.lexeme_count), '') AS lexeme_counts,
        (SELECT dimensions FROM indexes WHERE user_id = :user_id AND id = :index_id) AS dimensions,
        (SELECT generation FROM indexes WHERE user_id = :user_id AND id = :index_id) AS generation
-FROM (
-    SELECT *
-    FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before)
-    WHERE chunk_count > 0
-    ORDER BY language, number
-) AS scope
+FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before) scope
+WHERE scope.chunk_count > 0
 GROUP BY scope.language
 ORDER BY scope.language;
 
@@ -23,6 +19,7 @@ ORDER BY scope.language;
 -- A term counts as often as the question has it; one that is only in the (English) phrases added to it counts less.
 -- The question is in the language in which it has the most stop words: these are none in others, but rare there, as the
 -- English "the" is in German documents, and would outweigh what is asked.
+-- The language is looked at behind the join: as a condition of it, the scope would be hashed anew for every term.
 WITH scope AS MATERIALIZED (
     SELECT number, language
     FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before)
@@ -51,15 +48,14 @@ WITH scope AS MATERIALIZED (
 SELECT terms.language, terms.weight, found.*
 FROM terms, LATERAL (
     SELECT string_agg(int8send((p.document_number::bigint << 32) | (p.block << 8) | (length(p.packed) >> 2)), '')
-               FILTER (WHERE p.block >= 0) AS blocks,
-           string_agg(p.packed, '') FILTER (WHERE p.block >= 0) AS postings,
-           string_agg(int4send(p.document_number), '') FILTER (WHERE p.block < 0) AS front_numbers,
-           string_agg(p.packed, '') FILTER (WHERE p.block < 0) AS front_postings
+               FILTER (WHERE p.block >= 0 AND scope.language = terms.language) AS blocks,
+           string_agg(p.packed, '') FILTER (WHERE p.block >= 0 AND scope.language = terms.language) AS postings,
+           string_agg(int4send(p.document_number), '') FILTER (WHERE p.block < 0 AND scope.language = terms.language) AS front_numbers,
+           string_agg(p.packed, '') FILTER (WHERE p.block < 0 AND scope.language = terms.language) AS front_postings
     FROM postings p JOIN scope ON scope.number = p.document_number
     WHERE p.user_id = :user_id
       AND p.index_number = (SELECT number FROM indexes WHERE user_id = :user_id AND id = :index_id)
       AND p.term = terms.lexeme
-      AND scope.language = terms.language
 ) AS found
 WHERE found.blocks IS NOT NULL OR found.front_numbers IS NOT NULL;
 

@@ -266,7 +266,8 @@ Stage = Literal[
 class Explanation(Model):
     """Why a passage is, or is not, among what an answer to a question is made from.
 
-    `message` says it in words, with what can be done. `candidate` is its chunk's way through the search.
+    `message` says it in words, with what can be done. `candidate` is its chunk's way through the search, `rewritings`
+    what the question was widened with, if it was searched for.
     """
 
     stage: Stage
@@ -274,6 +275,7 @@ class Explanation(Model):
     document_name: str | None = None
     page_number: int | None = None
     candidate: CandidateTrace | None = None
+    rewritings: tuple[Rewriting, ...] = ()
 
 
 class Finding(NamedTuple):

@@ -282,6 +282,23 @@ def test_why_names_the_stage_of_a_passage(options: list[object], stage: str) -> 
 
 
 @pytest.mark.usefixtures("library")
+def test_search_and_why_tell_on_one_line_what_the_question_was_widened_with() -> None:
+    question = "Which items make the quick ratio of the harbour in FY19?"
+    told = (
+        "Widened: FY19 → 2019; quick ratio → cash and cash equivalents, short-term investments, accounts receivable "
+        "(+3); preferred: balance sheet\n"
+    )
+    searched = pagelight("search", question)
+    assert searched.stderr == told
+    assert "harbour.pdf" in searched.stdout
+    assert pagelight("why", question, "--passage", "4,812 ships").stderr == told
+    rewritings = parsed("why", question, "--passage", "4,812 ships", "--no-vocabulary", "--no-landmarks")["rewritings"]
+    assert [(one["kind"], one["found"], one["added"]) for one in rewritings] == [("period", "FY19", ["2019"])]
+    assert pagelight("search", "harbour ships").stderr == ""
+    assert parsed("search", question)["trace"] is None
+
+
+@pytest.mark.usefixtures("library")
 def test_why_knows_what_was_never_read() -> None:
     told = parsed("why", "How many ships?", "--passage", "words that stand nowhere at all")
     assert (told["stage"], told["documentName"]) == ("not_indexed", None)

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rag import errors
-from rag.types import Rewriting
+from rag.types import Rewriting, Variant
 
 WIDTH_WITHOUT_TERMINAL = 160
 """Columns of a table that goes into a file or a pipe."""
@@ -31,6 +31,16 @@ def print_text(text: str = "", *, style: str | None = None) -> None:
 def print_note(text: str, *, style: str = "dim") -> None:
     """Something beside the result, to stderr."""
     console(stderr=True).print(Text(text, style=style), soft_wrap=True)
+
+
+def print_lookups(variants: Iterable[Variant]) -> None:
+    """What was looked up for a question, step by step on one line, to stderr."""
+    steps: dict[int, list[str]] = {}
+    for variant in variants:
+        if variant.kind == "lookup":
+            steps.setdefault(variant.step, []).append(variant.text)
+    if steps:
+        print_note(f"Looked up: {'; then '.join(', '.join(texts) for texts in steps.values())}")
 
 
 def print_rewritings(rewritings: Sequence[Rewriting]) -> None:

@@ -33,7 +33,9 @@ def search(
     if as_json:
         output.print_json(SearchBody.of(response))
         return
-    output.print_rewritings(response.trace.rewritings if response.trace else ())
+    if response.trace:
+        output.print_rewritings(response.trace.rewritings)
+        output.print_lookups(response.trace.variants)
     if response.results:
         print_hits(response.results)
     else:

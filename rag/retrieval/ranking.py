@@ -79,7 +79,32 @@ def merge(rankings: Sequence[Ranking]) -> Ranking:
     first, *others = rankings
     if not others:
         return first
-    vector, lexical, landmark, fused, documents = Scores(), Scores(), Scores(), Scores(), Scores()
+    fused = Scores()
+    for ranking in reversed(rankings):
+        for key, score in ranking.fused.items():
+            fused[key] = fused.get(key, 0.0) + score / len(rankings)
+    return _with_all(rankings, fused)
+
+
+def merge_lookups(ranking: Ranking, lookups: Sequence[Ranking]) -> Ranking:
+    """The candidates of a question and of its look-ups: what is best for a look-up is as good as what is best for it.
+
+    Look-ups ask for different things, so what fits one of them whole must not lose to what fits all a little, as in the
+    mean of `merge`: the best score counts, in shares of the look-up's own best. Of equals those that are the best of
+    their look-up come first.
+    """
+    best = max(ranking.fused.values(), default=0.0) or 1.0
+    firsts = [key for found in (ranking, *lookups) for key in best_first(found.fused)[:1]]
+    fused = {**dict.fromkeys(firsts, 0.0), **ranking.fused}
+    for found in lookups:
+        for key, share in shares(found.fused).items():
+            fused[key] = max(fused.get(key, 0.0), share * best)
+    return _with_all([ranking, *lookups], fused)
+
+
+def _with_all(rankings: Sequence[Ranking], fused: Scores) -> Ranking:
+    """Fused scores with all else that is known of their chunks; the first ranking that knows something counts."""
+    vector, lexical, landmark, documents = Scores(), Scores(), Scores(), Scores()
     places: dict[uuid.UUID, tuple[uuid.UUID, int]] = {}
     for ranking in reversed(rankings):
         vector.update(ranking.vector)
@@ -87,8 +112,6 @@ def merge(rankings: Sequence[Ranking]) -> Ranking:
         landmark.update(ranking.landmark)
         documents.update(ranking.documents)
         places.update(ranking.places)
-        for key, score in ranking.fused.items():
-            fused[key] = fused.get(key, 0.0) + score / len(rankings)
     return Ranking(vector, lexical, landmark, fused, places, documents)
 
 

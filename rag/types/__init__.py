@@ -65,6 +65,7 @@ from rag.types.requests import (
 )
 from rag.types.results import RetrievalResult, RetrievedChunk
 from rag.types.search import (
+    MOST_LOOKUPS,
     Candidate,
     CandidateTrace,
     Explanation,
@@ -129,6 +130,7 @@ __all__ = [
     "ENGLISH",
     "GOOGLE_APPS",
     "LOCAL_USER",
+    "MOST_LOOKUPS",
     "PERMISSIONS",
     "PRESENTATIONS",
     "PRINTABLE",

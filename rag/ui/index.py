@@ -7,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rag import retrieval
 from rag.types import (
+    MOST_LOOKUPS,
     CandidateTrace,
     Chunk,
     Document,
@@ -205,6 +206,13 @@ def _search_form() -> SearchRequest | None:
             weight = st.slider("Weight of vectors", 0.0, 1.0, 0.65, 0.05, width=110)
             top_k = st.number_input("Results", 1, 50, 10, width=70)
             min_score = st.number_input("Least score", 0.0, 1.0, 0.0, 0.05, width=75)
+            lookups = st.number_input(
+                "Look-ups",
+                *(0, MOST_LOOKUPS),
+                width=70,
+                help=RetrievalOptions.model_fields["lookups"].description,
+                disabled=not session.engine().questions.has_language_model,
+            )
         with st.container(horizontal=True, vertical_alignment="center"):
             rerank = st.toggle("Rerank", help=RerankOptions.model_fields["enabled"].description)
             switches = {name: _switch(name) for name in SWITCHES}
@@ -217,6 +225,7 @@ def _search_form() -> SearchRequest | None:
         fusion=fusion,
         vector_weight=weight,
         lexical_weight=round(1 - weight, 2),
+        lookups=int(lookups),
         rerank=RerankOptions(enabled=rerank),
         filters=Filters(),
         trace=True,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import streamlit as st
 
-from rag.types import Rewriting, SearchTrace
+from rag.types import Rewriting, SearchTrace, Variant
 from rag.ui.text import plain
 
 REASONS = {
@@ -18,13 +18,19 @@ REASONS = {
 
 def understood(trace: SearchTrace) -> None:
     """What was found in the question, what it added to the search, and who knew it."""
-    rows = [*_places(trace.rewritings), *_widened(trace.rewritings)]
+    rows = [*_lookups(trace.variants), *_places(trace.rewritings), *_widened(trace.rewritings)]
     if not rows:
         st.caption("Searched as it was asked: no period, word of a trade or place was found in the question.")
         return
     with st.expander("How the question was understood", expanded=True, type="compact", key="understood"):
         header = ("In the question", "Searched for, too", "Why")
         st.table([dict(zip(header, map(plain, row), strict=True)) for row in rows], border="horizontal")
+
+
+def _lookups(variants: tuple[Variant, ...]) -> Iterator[tuple[str, str, str]]:
+    for variant in variants:
+        if variant.kind == "lookup":
+            yield f"step {variant.step}", variant.text, "look-up"
 
 
 def _places(rewritings: tuple[Rewriting, ...]) -> Iterator[tuple[str, str, str]]:

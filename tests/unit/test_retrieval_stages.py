@@ -19,24 +19,10 @@ from rag.retrieval.ranking import Ranking, merge, rank
 from rag.retrieval.reranking import ModelReranker
 from rag.store import CompletionKind, LexicalMatches
 from rag.types import Candidate, RetrievalOptions
+from tests.scripted import Scripted
 
 A, B, C, D, E = (uuid.UUID(int=number) for number in range(5))
 DOCUMENT = uuid.UUID(int=99)
-
-
-class Scripted(Completions):
-    """Completions that say what the test wants, and keep what they were asked."""
-
-    def __init__(self, *replies: str) -> None:
-        object.__setattr__(self, "replies", [*replies])
-        object.__setattr__(self, "asked", [])
-
-    replies: list[str]
-    asked: list[tuple[CompletionKind, str]]
-
-    def complete(self, kind: CompletionKind, prompt: str) -> str:
-        self.asked.append((kind, prompt))
-        return self.replies.pop(0)
 
 
 def test_without_options_the_question_is_all_that_is_searched() -> None:

@@ -23,7 +23,7 @@ from typer import testing
 from rag.cli.app import app, main
 from rag.engine import RAGEngine
 from rag.parsing.mupdf import pymupdf
-from tests import pdfs
+from tests import pdfs, vendors
 
 REPOSITORY = Path(__file__).parents[2]
 PATIENCE_SECONDS = 60.0
@@ -296,6 +296,18 @@ def test_search_and_why_tell_on_one_line_what_the_question_was_widened_with() ->
     assert [(one["kind"], one["found"], one["added"]) for one in rewritings] == [("period", "FY19", ["2019"])]
     assert pagelight("search", "harbour ships").stderr == ""
     assert parsed("search", question)["trace"] is None
+
+
+@pytest.mark.usefixtures("library")
+def test_search_tells_on_one_line_what_was_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "look-ups" in parsed("search", "What?", "--lookups", 3, code=3)["error"]["message"]
+    with vendors.vendor("openai", tmp_path) as vendor:
+        monkeypatch.setenv("OPENAI_API_KEY", vendors.KEY)
+        monkeypatch.setenv("OPENAI_BASE_URL", vendor.server.url)
+        vendor.server.replies += ["LOOKUP: kinds of pears\nLOOKUP: ships handled", "LOOKUP: crane"]
+        found = pagelight("search", "What is there?", "--lookups", 3)
+    assert found.stderr == "Looked up: kinds of pears, ships handled; then crane\n"
+    assert {"harbour.pdf", "orchard.pdf"} <= {*found.stdout.split()}
 
 
 @pytest.mark.usefixtures("library")

@@ -15,7 +15,7 @@ from rag.engine import RAGEngine
 from rag.parsing.mupdf import pymupdf
 from rag.types import Document
 from rag.ui import session
-from tests import pdfs
+from tests import pdfs, vendors
 
 APP = Path(__file__).parents[2] / "app.py"
 PATIENCE_SECONDS = 60
@@ -343,6 +343,37 @@ def test_playground_switches_each_rewriting_off(app: AppTest, engine: RAGEngine,
     search(app, "What was the quick ratio in FY22?", off=switch)
     searched = " ".join(app.table[0].value["Searched for, too"])
     assert {word for word in ("2022", "balance sheet", "accounts receivable") if word not in searched} == gone
+
+
+def test_playground_looks_up_step_by_step(
+    app: AppTest, engine: RAGEngine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    add(engine)
+    open_page(app, "index")
+    app.button_group[0].set_value("Search").run()
+    assert lookups_field(app).disabled  # there is no language model
+    session.shared().close()
+    st.cache_resource.clear()
+    with vendors.vendor("openai", tmp_path) as vendor:
+        monkeypatch.setenv("RAG_EMBED_MODEL", "local")
+        monkeypatch.setenv("OPENAI_API_KEY", vendors.KEY)
+        monkeypatch.setenv("OPENAI_BASE_URL", vendor.server.url)
+        app.run()
+        assert not lookups_field(app).disabled
+        lookups_field(app).set_value(3)
+        vendor.server.replies += ["LOOKUP: herons\nLOOKUP: the *old* bridge", "LOOKUP: budget"]
+        app.text_input[0].set_value("What happened?")
+        app.button[0].click().run()
+    assert [list(row) for row in app.table[0].value.to_numpy()] == [
+        ["step 1", "herons", "look\\-up"],
+        ["step 1", r"the \*old\* bridge", "look\\-up"],
+        ["step 2", "budget", "look\\-up"],
+    ]
+
+
+def lookups_field(app: AppTest) -> Any:
+    (field,) = [field for field in app.number_input if field.label == "Look-ups"]
+    return field
 
 
 def test_playground_switches_routing_off(app: AppTest, engine: RAGEngine) -> None:

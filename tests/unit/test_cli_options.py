@@ -13,7 +13,8 @@ from rag.types import RerankOptions, RetrievalOptions
 
 FLAGS = {
     "--k", "--min-score", "--mode", "--fusion", "--vector-weight", "--lexical-weight", "--rrf-k", "--rewrites",
-    "--hyde", "--lookups", "--must-include", "--any", "--rerank", "--rerank-top-n", "--rerank-by", "--diversity", "--passage",
+    "--hyde", "--lookups", "--must-include", "--any", "--rerank", "--rerank-top-n", "--rerank-by", "--diversity",
+    "--passage",
 }  # fmt: skip
 
 

@@ -84,15 +84,22 @@ class Request:
 class VendorServer:
     """A running server's script and record. `pieces` are what the model says, piece by piece.
 
+    `replies` are what it says before that, one a request.
+
     `left` is set when a client goes before its answer is complete.
     """
 
     url: str = ""
     pieces: list[str] = field(default_factory=lambda: ["Apples ", "are red ", "[S1]."])
+    replies: deque[str] = field(default_factory=deque)
     faults: deque[Fault] = field(default_factory=deque)
     requests: list[Request] = field(default_factory=list)
     closing: threading.Event = field(default_factory=threading.Event)
     left: threading.Event = field(default_factory=threading.Event)
+
+    def said(self) -> list[str]:
+        """What the model says to a request, piece by piece."""
+        return [self.replies.popleft()] if self.replies else self.pieces
 
     @property
     def bodies(self) -> list[dict[str, Any]]:
@@ -183,7 +190,7 @@ class _OpenAIHandler(_Handler):
         elif body.get("stream"):
             self.send_events(self.events(body, finished=not isinstance(fault, Unfinished)), fault)
         else:
-            message = {"role": "assistant", "content": "".join(self.script.pieces)}
+            message = {"role": "assistant", "content": "".join(self.script.said())}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
             self.send_json({**self.head(body, "chat.completion"), "choices": [choice], "usage": self.usage()})
 
@@ -194,7 +201,7 @@ class _OpenAIHandler(_Handler):
             return
         place = {"item_id": "1", "output_index": 0, "content_index": 0, "sequence_number": 1}
         events: list[dict[str, Any]] = [
-            {"type": "response.output_text.delta", "delta": piece, **place} for piece in self.script.pieces
+            {"type": "response.output_text.delta", "delta": piece, **place} for piece in self.script.said()
         ]
         if isinstance(fault, Failed):
             events = [events[0], self.ended("failed", error={"code": "server_error", "message": fault.message})]
@@ -225,7 +232,7 @@ class _OpenAIHandler(_Handler):
     def events(self, body: dict[str, Any], *, finished: bool) -> list[str]:
         chunks: list[dict[str, Any]] = [
             {"choices": [{"index": 0, "delta": {"content": piece}, "finish_reason": None}]}
-            for piece in self.script.pieces
+            for piece in self.script.said()
         ]
         if finished:
             chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
@@ -253,17 +260,17 @@ class _GeminiHandler(_Handler):
         elif ":streamGenerateContent" in self.path:
             self.send_events(self.events(finished=not isinstance(fault, Unfinished)), fault)
         else:
-            self.send_json(self.candidate("".join(self.script.pieces), finished=True))
+            self.send_json(self.candidate("".join(self.script.said()), finished=True))
 
     def embedding(self, item: dict[str, Any]) -> list[float]:
         text = item["content"]["parts"][0]["text"]
         return vector(text, item.get("outputDimensionality", self.NATURAL_DIMENSIONS))
 
     def events(self, *, finished: bool) -> list[str]:
-        last = len(self.script.pieces) - 1
+        pieces = self.script.said()
+        last = len(pieces) - 1
         return [
-            json.dumps(self.candidate(piece, finished=finished and index == last))
-            for index, piece in enumerate(self.script.pieces)
+            json.dumps(self.candidate(piece, finished=finished and index == last)) for index, piece in enumerate(pieces)
         ]
 
     def candidate(self, text: str, *, finished: bool) -> dict[str, Any]:

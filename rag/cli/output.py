@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rag import errors
+from rag.types import Rewriting, Variant
 
 WIDTH_WITHOUT_TERMINAL = 160
 """Columns of a table that goes into a file or a pipe."""
@@ -30,6 +31,32 @@ def print_text(text: str = "", *, style: str | None = None) -> None:
 def print_note(text: str, *, style: str = "dim") -> None:
     """Something beside the result, to stderr."""
     console(stderr=True).print(Text(text, style=style), soft_wrap=True)
+
+
+def print_lookups(variants: Iterable[Variant]) -> None:
+    """What was looked up for a question, step by step on one line, to stderr."""
+    steps: dict[int, list[str]] = {}
+    for variant in variants:
+        if variant.kind == "lookup":
+            steps.setdefault(variant.step, []).append(variant.text)
+    if steps:
+        print_note(f"Looked up: {'; then '.join(', '.join(texts) for texts in steps.values())}")
+
+
+def print_rewritings(rewritings: Sequence[Rewriting]) -> None:
+    """What a question was widened with on one line, to stderr; nothing if it was searched as it was asked."""
+    parts = [
+        f"{rewriting.found} → {_first(rewriting.added)}" for rewriting in rewritings if rewriting.kind != "landmark"
+    ]
+    places = [name for rewriting in rewritings if rewriting.kind == "landmark" for name in rewriting.added]
+    parts += [f"preferred: {', '.join(places)}"] if places else []
+    if parts:
+        print_note(f"Widened: {'; '.join(parts)}")
+
+
+def _first(phrases: Sequence[str], count: int = 3) -> str:
+    """The first of many phrases."""
+    return ", ".join(phrases[:count]) + (f" (+{len(phrases) - count})" if len(phrases) > count else "")
 
 
 def print_json(value: object, *, indent: int | None = 2) -> None:

@@ -28,14 +28,18 @@ def search(
     pagelight search "termination for convenience" --document contract.pdf --mode lexical --k 20
     """
     with open_engine() as engine:
-        options = lookup.within(engine, index_name, documents, retrieval)
+        options = lookup.within(engine, index_name, documents, retrieval).model_copy(update={"trace": not as_json})
         response = engine.search(validated(SearchRequest, index_name=index_name, query=query, retrieval=options))
     if as_json:
         output.print_json(SearchBody.of(response))
-    elif not response.results:
-        output.print_text(f"Nothing scores {retrieval.min_score} or more. Ask in other words, or lower --min-score.")
-    else:
+        return
+    if response.trace:
+        output.print_rewritings(response.trace.rewritings)
+        output.print_lookups(response.trace.variants)
+    if response.results:
         print_hits(response.results)
+    else:
+        output.print_text(f"Nothing scores {retrieval.min_score} or more. Ask in other words, or lower --min-score.")
 
 
 def print_hits(hits: tuple[Hit, ...]) -> None:

@@ -40,6 +40,7 @@ def why(
 
 
 def _print_explanation(explanation: Explanation) -> None:
+    output.print_rewritings(explanation.rewritings)
     style = "green" if explanation.stage == "given" else "yellow"
     output.print_text(f"{explanation.stage.replace('_', ' ')}: {explanation.message}", style=style)
     if explanation.document_name:
@@ -52,7 +53,9 @@ def _rows(candidate: CandidateTrace) -> list[tuple[object, ...]]:
     return [
         ("by meaning", candidate.vector_rank or "–", output.score(candidate.vector_score)),
         ("by words", candidate.lexical_rank or "–", output.score(candidate.lexical_score)),
-        ("both", candidate.fused_rank, output.score(candidate.fused_score)),
+        ("landmark", "", output.score(candidate.landmark_score)),
+        ("whole document", "", output.score(candidate.document_score)),
+        ("all of these", candidate.fused_rank, output.score(candidate.fused_score)),
         ("reranked", "", output.score(candidate.rerank_score)),
         ("final", "", output.score(candidate.final_score)),
     ]

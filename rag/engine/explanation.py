@@ -14,6 +14,7 @@ from rag.types import (
     Scope,
     SearchRequest,
     SearchResponse,
+    SearchTrace,
     Stage,
     lines_text,
 )
@@ -56,12 +57,15 @@ class Explainer:
             return _at("trash", places[0], "The document is in the trash. Restore it to search in it again.")
         live = [place for place in places if not place.in_trash]
         response = self._asking.search(self._request.query)
-        traced = {candidate.chunk_id: candidate for candidate in response.trace.candidates} if response.trace else {}
+        trace = response.trace or SearchTrace(variants=(), candidates=())
+        traced = {candidate.chunk_id: candidate for candidate in trace.candidates}
         followed = [(traced[place.chunk_id], place) for place in live if place.chunk_id in traced]
-        if not followed:
-            return self._not_found(live)
-        candidate, place = min(followed, key=lambda pair: ([*OUTCOMES].index(pair[0].outcome), pair[0].fused_rank))
-        return self._followed(candidate, place, response, passage, context_tokens)
+        if followed:
+            candidate, place = min(followed, key=lambda pair: ([*OUTCOMES].index(pair[0].outcome), pair[0].fused_rank))
+            explanation = self._followed(candidate, place, response, passage, context_tokens)
+        else:
+            explanation = self._not_found(live)
+        return explanation.model_copy(update={"rewritings": trace.rewritings})
 
     def _places(self, passage: str) -> list[Finding]:
         words = passage.split()

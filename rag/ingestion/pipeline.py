@@ -6,7 +6,7 @@ chunks, so a failure leaves the old version searchable.
 """
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from llama_index.core import ingestion, schema
@@ -16,13 +16,26 @@ from llama_index.core.node_parser import NodeParser
 from rag import errors, parsing, providers, vocabulary
 from rag.config import Config
 from rag.ingestion import languages
-from rag.ingestion.chunking import document_heading
+from rag.ingestion.chunking import SECTION_SEPARATOR, document_heading
 from rag.ingestion.nodes import BlockNodeParser, FileDocument, chunks_of
 from rag.store import UserFiles, UserStore
-from rag.types import Document, DocumentStatus, Index, Line, OnProgress, PageInfo, ParsedDocument, TextBlock
+from rag.types import (
+    Chunk,
+    Document,
+    DocumentStatus,
+    Index,
+    Line,
+    OnProgress,
+    PageInfo,
+    PageText,
+    ParsedDocument,
+    TextBlock,
+)
 
 FRONT_PAGES, FRONT_CHARACTERS = 2, 2500
 """The cover, or the cover and what follows it."""
+TITLE_CHARACTERS = 250
+"""So much of a page is its title: the lines that head it."""
 NAME_WEIGHT = 5
 """What a word of a document's name counts beside one of its first pages. Flat from 3 to 10.
 
@@ -72,16 +85,18 @@ class Ingestion:
         file = FileDocument.of(document.id, document.name, parsed)
         lines = [line for block in parsed.blocks for line in block.to_lines()]
         nodes = self._pipeline(on_progress, _Limit(document=document.name, most=max_chunks)).run(documents=[file])
+        chunks = chunks_of(file, nodes)
         self._store.chunks.replace(
             document.id,
             self._index.space,
             parsed=parsed,
-            chunks=chunks_of(file, nodes),
+            chunks=chunks,
             vectors=[node.embedding or [] for node in nodes],
             search_texts=[node.get_content(metadata_mode=schema.MetadataMode.EMBED) for node in nodes],
             language=languages.detect(file.text),
             front=_front(document.name, parsed.title, lines),
             landmarks=self._landmarks.find(lines),
+            pages=_page_texts(lines, chunks),
         )
 
     def _pipeline(self, on_progress: OnProgress, limit: "_Limit") -> ingestion.IngestionPipeline:
@@ -113,6 +128,22 @@ def _front(name: str, title: str | None, lines: Sequence[Line]) -> str:
     """What says which document it is: its name and title, by which people call it, and the beginning of its text."""
     beginning = "\n".join(line.text for line in lines if line.page_number <= FRONT_PAGES)
     return "\n".join([*[document_heading(name, title)] * NAME_WEIGHT, beginning[:FRONT_CHARACTERS]])
+
+
+def _page_texts(lines: Iterable[Line], chunks: Iterable[Chunk]) -> dict[int, PageText]:
+    """Every page by its number, with its beginning and the headings of its chunks' sections for a title."""
+    texts: dict[int, list[str]] = {}
+    headings: dict[int, dict[str, None]] = {}
+    for line in lines:
+        texts.setdefault(line.page_number, []).append(line.text)
+    for chunk in chunks:
+        if chunk.section:
+            headings.setdefault(chunk.main_page, {})[chunk.section.rpartition(SECTION_SEPARATOR)[2]] = None
+    whole = {number: "\n".join(page) for number, page in texts.items()}
+    return {
+        number: PageText(text, "\n".join([text[:TITLE_CHARACTERS], *headings.get(number, ())]))
+        for number, text in whole.items()
+    }
 
 
 class _Limit(schema.TransformComponent):

@@ -28,8 +28,13 @@ def variants(query: str, options: RetrievalOptions, completions: Completions | N
         found += [Variant(kind="hyde", text=text[:MAX_VARIANT_CHARS])] if text else []
     unique: dict[str, Variant] = {}
     for variant in found:
-        unique.setdefault(" ".join(variant.text.split()).casefold(), variant)
+        unique.setdefault(normal(variant.text), variant)
     return tuple(unique.values())
+
+
+def normal(text: str) -> str:
+    """`text` as it is compared: searching for two that are the same so finds nothing new."""
+    return " ".join(text.split()).casefold()
 
 
 def read_list(reply: str) -> list[str]:

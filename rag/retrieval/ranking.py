@@ -14,6 +14,9 @@ DOCUMENT_WEIGHT = 0.3
 also speaks of the rest of the question is the better. Measured between 0.1 and 0.8; flat from 0.3 on."""
 FRONT_WEIGHT = 0.3
 """What the fit of the document's name, title and first pages counts. Flat from 0.2 to 0.5."""
+PAGE_WEIGHT = 0.4
+"""What the fit of the whole page and its title counts beside the chunk's own (1.0): what a page is about may stand in
+another of its chunks. Measured between 0.2 and 0.6; flat."""
 LANDMARK_WEIGHT = 0.8
 """How far a chunk at a landmark that is asked for is lifted towards 1. Flat from 0.5 to 0.8."""
 
@@ -49,17 +52,20 @@ def rank(
 
     `foreign` are the documents in languages that the embedding model does not speak.
     """
-    landmarks = matches.landmarks if options.mode == "hybrid" else []
-    candidates = (*near, *matches.chunks, *landmarks)
+    landmarks, pages = (matches.landmarks, matches.pages) if options.mode == "hybrid" else ([], [])
+    candidates = (*near, *matches.chunks, *pages, *landmarks)
     places = {candidate.chunk_id: (candidate.document_id, candidate.page_number) for candidate in candidates}
     vector = {candidate.chunk_id: candidate.score for candidate in near}
     lexical = shares({candidate.chunk_id: candidate.score for candidate in matches.chunks})
+    page = {candidate.chunk_id: candidate.score for candidate in pages}
     strengths = {candidate.chunk_id: candidate.score for candidate in landmarks}
-    fused = {**dict.fromkeys(strengths, 0.0), **fuse(vector, lexical, options)}
+    fused = {**dict.fromkeys((*page, *strengths), 0.0), **fuse(vector, lexical, options)}
     if foreign:
         weight = options.vector_weight * FOREIGN_WEIGHT
         by_words = fuse(vector, lexical, options.model_copy(update={"vector_weight": weight}))
         fused.update({key: score for key, score in by_words.items() if places[key][0] in foreign})
+    if page:
+        fused = {key: (score + PAGE_WEIGHT * page.get(key, 0.0)) / (1 + PAGE_WEIGHT) for key, score in fused.items()}
     documents = Scores()
     if options.mode == "hybrid" and len({document for document, _ in places.values()}) > 1:
         documents = document_fit(matches, options)
@@ -95,7 +101,32 @@ def merge(rankings: Sequence[Ranking]) -> Ranking:
     first, *others = rankings
     if not others:
         return first
-    vector, lexical, landmark, fused, documents = Scores(), Scores(), Scores(), Scores(), Scores()
+    fused = Scores()
+    for ranking in reversed(rankings):
+        for key, score in ranking.fused.items():
+            fused[key] = fused.get(key, 0.0) + score / len(rankings)
+    return _with_all(rankings, fused)
+
+
+def merge_lookups(ranking: Ranking, lookups: Sequence[Ranking]) -> Ranking:
+    """The candidates of a question and of its look-ups: what is best for a look-up is as good as what is best for it.
+
+    Look-ups ask for different things, so what fits one of them whole must not lose to what fits all a little, as in the
+    mean of `merge`: the best score counts, in shares of the look-up's own best. Of equals those that are the best of
+    their look-up come first.
+    """
+    best = max(ranking.fused.values(), default=0.0) or 1.0
+    firsts = [key for found in (ranking, *lookups) for key in best_first(found.fused)[:1]]
+    fused = {**dict.fromkeys(firsts, 0.0), **ranking.fused}
+    for found in lookups:
+        for key, share in shares(found.fused).items():
+            fused[key] = max(fused.get(key, 0.0), share * best)
+    return _with_all([ranking, *lookups], fused)
+
+
+def _with_all(rankings: Sequence[Ranking], fused: Scores) -> Ranking:
+    """Fused scores with all else that is known of their chunks; the first ranking that knows something counts."""
+    vector, lexical, landmark, documents = Scores(), Scores(), Scores(), Scores()
     places: dict[uuid.UUID, tuple[uuid.UUID, int]] = {}
     for ranking in reversed(rankings):
         vector.update(ranking.vector)
@@ -103,8 +134,6 @@ def merge(rankings: Sequence[Ranking]) -> Ranking:
         landmark.update(ranking.landmark)
         documents.update(ranking.documents)
         places.update(ranking.places)
-        for key, score in ranking.fused.items():
-            fused[key] = fused.get(key, 0.0) + score / len(rankings)
     return Ranking(vector, lexical, landmark, fused, places, documents)
 
 

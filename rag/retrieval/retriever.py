@@ -15,9 +15,10 @@ from rag.retrieval.augmentation import variants
 from rag.retrieval.completions import Completions
 from rag.retrieval.configured import ConfiguredOptions
 from rag.retrieval.fusion import ranks
+from rag.retrieval.lookups import look_up
 from rag.retrieval.nodes import HitNode
 from rag.retrieval.query import Findings, Query
-from rag.retrieval.ranking import Ranking, best_first, merge, rank
+from rag.retrieval.ranking import Ranking, best_first, merge, merge_lookups, rank
 from rag.retrieval.understanding import Understanding, understand
 from rag.store import LexicalMatches, UserStore
 from rag.types import Candidate, Chunk, Document, EmbeddingSpace, Hit, Passage, Scope
@@ -60,7 +61,7 @@ class HybridRetriever(BaseRetriever):
         llm: LLM | None = None,
         languages: Collection[str] = frozenset(),
     ) -> None:
-        """`widener` knows the words of trades; `llm` writes rewrites and hypothetical answers, where asked for.
+        """`widener` knows the words of trades; `llm` writes what is searched beside the question, where asked for.
 
         `languages` are those that the embedding model speaks; none are named of one that speaks many.
         """
@@ -83,9 +84,16 @@ class HybridRetriever(BaseRetriever):
             errors.ProviderError: the vendor of the embedding or the language model refuses.
             errors.StoreError: the database fails.
         """
-        searched = variants(query_bundle.query_str, self._options, self._completions())
+        question, completions = query_bundle.query_str, self._completions()
+        searched = variants(question, self._options, completions)
         understood = [understand(variant.text, self._options, self._widener) for variant in searched]
-        ranking = self._candidates(understood)
+        ranking = merge(self._rankings(understood))
+        if completions and self._options.lookups:
+            lookups = look_up(
+                question, self._options.lookups, completions, search=self._search, read=self._store.chunks.get
+            )
+            searched += tuple(one.variant for one in lookups)
+            ranking = merge_lookups(ranking, [one.ranking for one in lookups])
         considered = best_first(ranking.fused)[: self._depth]
         found = self._store.chunks.get(considered)
         if isinstance(query_bundle, Query):
@@ -111,12 +119,16 @@ class HybridRetriever(BaseRetriever):
             return None
         if self._llm is None:
             raise errors.ConfigError(
-                "Rewrites, hypothetical answers and reranking by a language model need one, and no provider's key is "
-                "given. Set a key, or search without them."
+                "Rewrites, hypothetical answers, look-ups and reranking by a language model need one, and no "
+                "provider's key is given. Set a key, or search without them."
             )
         return Completions(self._llm, self._store.caches)
 
-    def _candidates(self, understood: Sequence[Understanding]) -> Ranking:
+    def _search(self, texts: Sequence[str]) -> list[Ranking]:
+        """Each text by itself, as a question."""
+        return self._rankings([understand(text, self._options, self._widener) for text in texts])
+
+    def _rankings(self, understood: Sequence[Understanding]) -> list[Ranking]:
         """All searches at the same time."""
         by_meaning, by_words = self._options.mode != "lexical", self._options.mode != "vector"
         with futures.ThreadPoolExecutor(SEARCHES_AT_ONCE, thread_name_prefix="search") as threads:
@@ -126,7 +138,7 @@ class HybridRetriever(BaseRetriever):
             dense = [done.result() for done in near] or [[] for _ in understood]
             lexical = [done.result() for done in matches] or [LexicalMatches.none() for _ in understood]
         foreign = self._foreign(dense, lexical)
-        return merge([rank(*found, self._options, foreign) for found in zip(dense, lexical, strict=True)])
+        return [rank(*found, self._options, foreign) for found in zip(dense, lexical, strict=True)]
 
     def _foreign(self, dense: Sequence[Sequence[Candidate]], lexical: Sequence[LexicalMatches]) -> frozenset[uuid.UUID]:
         """The documents of candidates in languages that the embedding model does not speak, where this matters."""

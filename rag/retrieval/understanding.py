@@ -1,10 +1,14 @@
 """What a question asks for, in the words of documents: its periods, its trade's words, and the places it means."""
 
+import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rag.types import RetrievalOptions, Rewriting
 from rag.vocabulary import Widened, Widener, references, spell_out_periods
+
+MARKS = '.,;:?!()[]"“”'
+"""What stands around a period and is no part of it."""
 
 
 @dataclass(frozen=True)
@@ -41,5 +45,9 @@ def understand(question: str, options: RetrievalOptions, widener: Widener) -> Un
 
 
 def _spelled_out(question: str, text: str) -> Iterator[Rewriting]:
-    if text != question:
-        yield Rewriting(kind="period", found=question, added=(text,))
+    """Each period by itself, as the words in which `text` differs."""
+    asked, read = question.split(), text.split()
+    for tag, start, end, read_start, read_end in difflib.SequenceMatcher(None, asked, read, False).get_opcodes():
+        if tag != "equal":
+            found, added = (" ".join(words).strip(MARKS) for words in (asked[start:end], read[read_start:read_end]))
+            yield Rewriting(kind="period", found=found, added=(added,))

@@ -77,15 +77,6 @@ class PostingList:
         return self.blocks & 0xFF
 
 
-@dataclass(frozen=True)
-class Front:
-    """The documents with a term in their front (name, title, first pages), how often, and what the term counts."""
-
-    numbers: ShortInts
-    postings: ShortInts
-    weight: float = 1.0
-
-
 def chunk_scores(collection: Collection, lists: Sequence[PostingList]) -> Floats:
     """The BM25 of every chunk, in the documents' order."""
     offsets = collection.offsets
@@ -113,15 +104,23 @@ def document_scores(collection: Collection, lists: Sequence[PostingList]) -> Flo
     return scores
 
 
-def front_scores(collection: Collection, fronts: Sequence[Front]) -> Floats:
+def front_scores(collection: Collection, lists: Sequence[PostingList]) -> Floats:
     """The BM25 of every document by its front. All fronts are about the same text, so their length does not count."""
-    number_of_documents = len(collection.numbers)
-    scores = np.zeros(number_of_documents)
-    for front in fronts:
-        weight = front.weight * _inverse_document_frequency(number_of_documents, len(front.numbers))
-        counts = (front.postings >> 16) & 0xFF
-        scores[np.searchsorted(collection.numbers, front.numbers)] += weight * (K1 + 1) * counts / (counts + K1)
+    scores = np.zeros(len(collection.numbers))
+    for found in lists:
+        weight = found.weight * _inverse_document_frequency(len(scores), len(found.postings))
+        counts = found.term_counts
+        scores[found.documents(collection)] += weight * (K1 + 1) * counts / (counts + K1)
     return scores
+
+
+def first_of_page(collection: Collection, starts: Sequence[PostingList]) -> Ints:
+    """For every chunk the position of the first chunk of its page; `starts` are those with which pages begin."""
+    offsets = collection.offsets
+    first = np.zeros(offsets[-1], dtype=np.int64)
+    for begins in (offsets[:-1][collection.chunk_counts > 0], *(found.chunks(collection, offsets) for found in starts)):
+        first[begins] = begins
+    return np.maximum.accumulate(first)
 
 
 def best(scores: Floats, limit: int) -> Ints:

@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple, get_args
 from rag.store import queries
 from rag.store.database import Connection, UserDatabase
 
-CompletionKind = Literal["rewrites", "hyde", "rerank", "answers"]
-CacheKind = Literal["rewrites", "hyde", "rerank", "answers", "embeddings"]
+CompletionKind = Literal["rewrites", "hyde", "lookups", "rerank", "answers"]
+CacheKind = Literal["rewrites", "hyde", "lookups", "rerank", "answers", "embeddings"]
 
 CACHE_KINDS: tuple[CacheKind, ...] = get_args(CacheKind)
 

@@ -1,5 +1,6 @@
 """Chunks with their vectors and postings: replaced as a whole per document, searched, and read back."""
 
+import types
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -15,7 +16,7 @@ from rag.store import queries, scopes, terms
 from rag.store.database import Connection, UserDatabase
 from rag.store.dense import HALF_PRECISION_ABOVE, DenseSearch
 from rag.store.documents import to_document
-from rag.store.lexical import LexicalMatches, LexicalSearch
+from rag.store.lexical import Field, LexicalMatches, LexicalSearch
 from rag.types import (
     ENGLISH,
     Candidate,
@@ -25,6 +26,7 @@ from rag.types import (
     Finding,
     Landmark,
     Line,
+    PageText,
     ParsedDocument,
     Scope,
 )
@@ -62,12 +64,13 @@ class Chunks:
         language: str = ENGLISH,
         front: str = "",
         landmarks: Sequence[Landmark] = (),
+        pages: Mapping[int, PageText] = types.MappingProxyType({}),
     ) -> None:
         """Put `chunks` in the place of what the document had, and make it `ready`, in one transaction.
 
         `vectors` and `search_texts` (what BM25 sees, by the stems of `language`) belong to the chunks, whose ordinals
         count from 0 in their order. `front` says what the whole document is: its name, its title and how it begins.
-        `landmarks` of pages that no chunk is mainly of are left out.
+        `pages` are texts by page number; these and `landmarks` of pages that no chunk is mainly of are left out.
 
         Raises:
             errors.NotFoundError: there is no such document.
@@ -89,7 +92,7 @@ class Chunks:
             connection.execute(self._queries["delete_landmarks"], document)
             self._copy(connection, space, document, chunks, vectors)
             added = connection.execute(
-                self._queries["add_postings"], {**document, **_lexical(chunks, search_texts, front)}
+                self._queries["add_postings"], {**document, **_lexical(chunks, search_texts, front, pages)}
             )
             connection.execute(self._queries["add_landmarks"], {**document, **_placed(landmarks, chunks)})
             totals = {**_totals(parsed, chunks), **(added.fetchone() or {})}
@@ -291,11 +294,23 @@ def _row(document: Mapping[str, Any], chunk: Chunk, vector: Sequence[float]) -> 
     )
 
 
-def _lexical(chunks: Sequence[Chunk], search_texts: Sequence[str], front: str) -> dict[str, object]:
+def _lexical(
+    chunks: Sequence[Chunk], search_texts: Sequence[str], front: str, pages: Mapping[int, PageText]
+) -> dict[str, object]:
+    """The texts of all fields, each with the ordinal of the chunk that it is kept with."""
+    mainly = [chunk.main_page for chunk in chunks]
+    starts = [place for place, page in enumerate(mainly) if place == 0 or mainly[place - 1] != page]
+    texts = [(Field.CHUNK, ordinal, text) for ordinal, text in enumerate(search_texts)]
+    for ordinal in starts:
+        if page := pages.get(mainly[ordinal]):
+            texts += [(Field.PAGE, ordinal, page.text), (Field.TITLE, ordinal, page.title)]
+    texts.append((Field.FRONT, 0, front))
     return {
-        "front": terms.normalize(front),
-        "ordinals": [chunk.ordinal for chunk in chunks],
-        "texts": [terms.normalize(text) for text in search_texts],
+        "fields": [int(field) for field, _, _ in texts],
+        "ordinals": [ordinal for _, ordinal, _ in texts],
+        "texts": [terms.normalize(text) for _, _, text in texts],
+        "page_field": int(Field.PAGE_BEGINS),
+        "page_starts": starts,
     }
 
 

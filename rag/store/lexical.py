@@ -9,9 +9,11 @@ stop words, and a word that is common in few German documents would look rare am
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from rag.store import bm25, queries, scopes, terms
 from rag.store.database import Connection, UserDatabase
@@ -24,34 +26,46 @@ ADDED_WEIGHT = 0.4
 """What a word counts that means the same as one of the question's (1.0). Flat from 0.3 to 0.5."""
 DOCUMENTS = 100
 """Documents that are told of, the best, and whose landmarks are looked for."""
+PAGES = 100
+"""Pages that are told of."""
+
+
+class Field(IntEnum):
+    """What a posting is of; the same numbers stand in the SQL."""
+
+    CHUNK = 0
+    PAGE = 1
+    TITLE = 2
+    FRONT = 3
+    PAGE_BEGINS = 4
 
 
 class LexicalMatches(NamedTuple):
     """What matches a query by words, each with its raw BM25 above 0, best first.
 
-    Chunks; documents as a whole; documents by their fronts, that is their names, titles and first pages; and the chunks
-    at the landmarks asked for, each with the landmark's strength in 0..1. `languages` are those of all documents in
-    scope.
+    Chunks; documents as a whole; documents by their fronts, that is their names, titles and first pages; the chunks of
+    the pages whose whole text and title match best, in 0..1; and the chunks at the landmarks asked for, each with the
+    landmark's strength in 0..1. `languages` are those of all documents in scope.
     """
 
     chunks: list[Candidate]
     documents: Mapping[uuid.UUID, float]
     fronts: Mapping[uuid.UUID, float]
+    pages: list[Candidate]
     landmarks: list[Candidate]
     languages: frozenset[str] = frozenset()
 
     @classmethod
     def none(cls) -> "LexicalMatches":
         """Nothing matches."""
-        return cls([], {}, {}, [])
+        return cls([], {}, {}, [], [])
 
 
 class _Language(NamedTuple):
-    """The documents of a language, and where the question's terms are in them."""
+    """The documents of a language, and where the question's terms are in them, by field."""
 
     documents: bm25.Collection
-    lists: list[bm25.PostingList]
-    fronts: list[bm25.Front]
+    lists: dict[int, list[bm25.PostingList]]
 
 
 class _Found(NamedTuple):
@@ -64,12 +78,25 @@ class _Found(NamedTuple):
     @property
     def documents(self) -> bm25.Collection:
         """All of them, one language after the other."""
-        parts = [(part.numbers, part.chunk_counts, part.lexeme_counts) for part, _, _ in self.languages.values()]
+        parts = [(part.numbers, part.chunk_counts, part.lexeme_counts) for part, _ in self.languages.values()]
         return bm25.Collection(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def scores(self, scores: Callable[[_Language], bm25.Floats]) -> bm25.Floats:
-        """Those of each language by its own statistics, in the order of `documents`."""
-        return np.concatenate([scores(language) for language in self.languages.values()])
+    def of_each(
+        self, function: Callable[[bm25.Collection, list[bm25.PostingList]], npt.NDArray[Any]], field: Field
+    ) -> npt.NDArray[Any]:
+        """What `function` makes of a field in each language by its own statistics, in the order of `documents`."""
+        parts = [function(documents, lists.get(field, [])) for documents, lists in self.languages.values()]
+        return np.concatenate(parts)
+
+    @property
+    def first_of_page(self) -> bm25.Ints:
+        """For every chunk the position of the first of its page, in the order of `documents`."""
+        parts, before = [], 0
+        for documents, lists in self.languages.values():
+            first = bm25.first_of_page(documents, lists.get(Field.PAGE_BEGINS, []))
+            parts.append(first + before)
+            before += len(first)
+        return np.concatenate(parts)
 
 
 class LexicalSearch:
@@ -98,8 +125,8 @@ class LexicalSearch:
         found = self._find(connection, parameters)
         if found is None:
             return LexicalMatches.none()
-        whole = found.scores(lambda language: bm25.document_scores(language.documents, language.lists))
-        fronts = found.scores(lambda language: bm25.front_scores(language.documents, language.fronts))
+        whole = found.of_each(bm25.document_scores, Field.CHUNK)
+        fronts = found.of_each(bm25.front_scores, Field.FRONT)
         best = bm25.best(_relative(whole) + _relative(fronts), DOCUMENTS)
         if not len(best):  # nothing says which documents are meant
             best = np.arange(min(len(whole), DOCUMENTS))
@@ -108,6 +135,7 @@ class LexicalSearch:
             chunks=self._best_chunks(connection, parameters, found, limit),
             documents=_positive(ids, whole[best]),
             fronts=_positive(ids, fronts[best]),
+            pages=self._best_pages(connection, parameters, found),
             landmarks=self._landmarks(connection, parameters, found, best) if parameters["landmarks"] else [],
             languages=frozenset(found.languages),
         )
@@ -115,11 +143,28 @@ class LexicalSearch:
     def _best_chunks(
         self, connection: Connection, parameters: Parameters, found: _Found, limit: int
     ) -> list[Candidate]:
-        searched = found.documents
-        scores = found.scores(lambda language: bm25.chunk_scores(language.documents, language.lists))
+        scores = found.of_each(bm25.chunk_scores, Field.CHUNK)
         if parameters["must_all"] or parameters["must_any"]:
             scores[~self._containing(connection, parameters, found)] = 0.0
-        positions = bm25.best(scores, limit)
+        return self._candidates(connection, parameters, found, scores, bm25.best(scores, limit))
+
+    def _best_pages(self, connection: Connection, parameters: Parameters, found: _Found) -> list[Candidate]:
+        """The chunks of the best pages, each with its page's score: as much for the whole text as for the title."""
+        text, title = (_relative(found.of_each(bm25.chunk_scores, field)) for field in (Field.PAGE, Field.TITLE))
+        scores = (text + title) / 2
+        scores[np.setdiff1d(np.arange(len(scores)), bm25.best(scores, PAGES), assume_unique=True)] = 0.0
+        if not scores.any():
+            return []
+        by_chunk = scores[found.first_of_page]
+        if parameters["must_all"] or parameters["must_any"]:
+            by_chunk[~self._containing(connection, parameters, found)] = 0.0
+        return self._candidates(connection, parameters, found, by_chunk, np.flatnonzero(by_chunk))
+
+    def _candidates(
+        self, connection: Connection, parameters: Parameters, found: _Found, scores: bm25.Floats, positions: bm25.Ints
+    ) -> list[Candidate]:
+        """The chunks at `positions` with their scores."""
+        searched = found.documents
         documents = np.searchsorted(searched.offsets, positions, side="right") - 1
         places = {
             "numbers": searched.numbers[documents].tolist(),
@@ -166,14 +211,12 @@ class LexicalSearch:
         """What is searched, seen as it is now until the end of the transaction; None if there is nothing in scope."""
         connection.execute(queries.load("session")["snapshot"])
         rows = connection.execute(self._queries["collections"], parameters, binary=True).fetchall()
-        languages = {row["language"]: _Language(_collection(row), [], []) for row in rows}
+        languages = {row["language"]: _Language(_collection(row), {}) for row in rows}
         spoken = {"languages": [*languages], "question_languages": [*{*languages, ENGLISH}]}  # English is asked of all
         for row in connection.execute(self._queries["postings"], {**parameters, **spoken}, binary=True):
-            language, weight = languages[row["language"]], row["weight"]
-            postings = bm25.PostingList(_integers(row["blocks"], ">i8"), _integers(row["postings"], ">i4"), weight)
-            language.lists.append(postings)
-            front = bm25.Front(_integers(row["front_numbers"], ">i4"), _integers(row["front_postings"], ">i4"), weight)
-            language.fronts.append(front)
+            blocks, postings = _integers(row["blocks"], ">i8"), _integers(row["postings"], ">i4")
+            lists = languages[row["language"]].lists.setdefault(row["field"], [])
+            lists.append(bm25.PostingList(blocks, postings, row["weight"]))
         if not rows:
             return None
         return _Found(rows[0]["dimensions"], rows[0]["generation"], languages)

@@ -66,6 +66,7 @@ from rag.types.requests import (
 )
 from rag.types.results import RetrievalResult, RetrievedChunk
 from rag.types.search import (
+    MOST_LOOKUPS,
     Candidate,
     CandidateTrace,
     Explanation,
@@ -98,6 +99,7 @@ from rag.types.text import (
     Line,
     Model,
     PageInfo,
+    PageText,
     ParsedDocument,
     Passage,
     Rect,
@@ -131,6 +133,7 @@ __all__ = [
     "ENGLISH",
     "GOOGLE_APPS",
     "LOCAL_USER",
+    "MOST_LOOKUPS",
     "PERMISSIONS",
     "PRESENTATIONS",
     "PRINTABLE",
@@ -199,6 +202,7 @@ __all__ = [
     "Outcome",
     "OverallValidation",
     "PageInfo",
+    "PageText",
     "ParsedDocument",
     "ParsingConfig",
     "Passage",

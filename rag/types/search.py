@@ -16,6 +16,10 @@ MustIncludeMode = Literal["all", "any"]
 Keyword = Annotated[str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=TEXT)]
 
 
+MOST_LOOKUPS = 8
+"""Each step of look-ups is a request to a language model and a search."""
+
+
 class Filters(Input):
     """What may be searched; empty means everything."""
 
@@ -85,6 +89,12 @@ class RetrievalOptions(Input):
         default=0, ge=0, le=5, description="Search for so many rewrites of the question, too (language model)."
     )
     hyde: bool = pydantic.Field(default=False, description="Search for a hypothetical answer, too (language model).")
+    lookups: int = pydantic.Field(
+        default=0,
+        ge=0,
+        le=MOST_LOOKUPS,
+        description="Take the question apart into single facts, so many at most, and search for each (language model).",
+    )
     periods: bool = pydantic.Field(
         default=True,
         description="Search for periods as documents write them: FY22 as 2022, Q2'23 as second quarter 2023.",
@@ -121,7 +131,7 @@ class RetrievalOptions(Input):
     @property
     def needs_language_model(self) -> bool:
         """Whether a language model takes part in the search."""
-        return bool(self.multi_query) or self.hyde or (self.rerank.enabled and self.rerank.by == "llm")
+        return bool(self.multi_query or self.lookups) or self.hyde or (self.rerank.enabled and self.rerank.by == "llm")
 
 
 BESIDE_RETRIEVAL = ("top_k", "min_score", "mode", "vector_weight", "lexical_weight", "rerank", "filters")
@@ -180,10 +190,14 @@ class Usage(Model):
 
 
 class Variant(Model):
-    """A text that was searched for: the question itself, a rewrite of it, or a hypothetical answer to it."""
+    """A text that was searched for: the question itself, a rewrite of it, a hypothetical answer to it, or a part of it.
 
-    kind: Literal["question", "rewrite", "hyde"]
+    Look-ups are made in steps, from 1, each after what was found by those before; all else is in step 0.
+    """
+
+    kind: Literal["question", "rewrite", "hyde", "lookup"]
     text: str
+    step: int = 0
 
 
 class Rewriting(Model):
@@ -266,7 +280,8 @@ Stage = Literal[
 class Explanation(Model):
     """Why a passage is, or is not, among what an answer to a question is made from.
 
-    `message` says it in words, with what can be done. `candidate` is its chunk's way through the search.
+    `message` says it in words, with what can be done. `candidate` is its chunk's way through the search, `rewritings`
+    what the question was widened with, if it was searched for.
     """
 
     stage: Stage
@@ -274,6 +289,7 @@ class Explanation(Model):
     document_name: str | None = None
     page_number: int | None = None
     candidate: CandidateTrace | None = None
+    rewritings: tuple[Rewriting, ...] = ()
 
 
 class Finding(NamedTuple):

@@ -80,6 +80,13 @@ class Landmark(NamedTuple):
     strength: float
 
 
+class PageText(NamedTuple):
+    """A page as its words are searched: its whole text, and of this what says what the page is about."""
+
+    text: str
+    title: str
+
+
 class Span(NamedTuple):
     """Characters `start` to `end` (exclusive) of a text."""
 

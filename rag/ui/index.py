@@ -7,6 +7,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from rag import retrieval
 from rag.types import (
+    MOST_LOOKUPS,
+    CandidateTrace,
     Chunk,
     Document,
     DocumentStatus,
@@ -25,15 +27,18 @@ from rag.ui.answer import place
 from rag.ui.frame import door, empty
 from rag.ui.generations import embedding_models
 from rag.ui.text import plain, size
+from rag.ui.understood import understood
 from rag.ui.viewer import Mark, show_pdf
 from rag.ui.why import why_not
 
-SCORE = st.column_config.NumberColumn(format="%.3f", width=60)
-MOST_ROWS = 12
+SCORE = st.column_config.NumberColumn(format="%.3f", width=54)
+MOST_ROWS = 8
 """A longer table scrolls within the window."""
-RANK = st.column_config.NumberColumn(width=52)
+RANK = st.column_config.NumberColumn(width=50)
 MODES: list[SearchMode] = ["hybrid", "vector", "lexical"]
 FUSIONS: list[Fusion] = ["weighted", "rrf"]
+SWITCHES = ("periods", "vocabulary", "landmarks", "routing")
+"""Options of how a question is understood."""
 
 
 # --- Overview ---------------------------------------------------------------------------------------
@@ -187,9 +192,7 @@ def playground() -> None:
             st.session_state["search-request"] = request
             st.session_state.pop("why", None)
         response: SearchResponse | None = st.session_state.get("search")
-        chosen = _hits(response) if response else None
-        if response:
-            why_not(st.session_state["search-request"])
+        chosen = _found(response) if response else None
     with right:
         if response and chosen is not None:
             _hit_view(response.results, chosen)
@@ -207,7 +210,16 @@ def _search_form() -> SearchRequest | None:
             weight = st.slider("Weight of vectors", 0.0, 1.0, 0.65, 0.05, width=110)
             top_k = st.number_input("Results", 1, 50, 10, width=70)
             min_score = st.number_input("Least score", 0.0, 1.0, 0.0, 0.05, width=75)
-            rerank = st.toggle("Rerank")
+            lookups = st.number_input(
+                "Look-ups",
+                *(0, MOST_LOOKUPS),
+                width=70,
+                help=RetrievalOptions.model_fields["lookups"].description,
+                disabled=not session.engine().questions.has_language_model,
+            )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            rerank = st.toggle("Rerank", help=RerankOptions.model_fields["enabled"].description)
+            switches = {name: _switch(name) for name in SWITCHES}
     if not (asked and query.strip()):
         return None
     options = RetrievalOptions(
@@ -217,10 +229,28 @@ def _search_form() -> SearchRequest | None:
         fusion=fusion,
         vector_weight=weight,
         lexical_weight=round(1 - weight, 2),
+        lookups=int(lookups),
         rerank=RerankOptions(enabled=rerank),
         filters=Filters(),
+        trace=True,
     )
-    return SearchRequest(query=query.strip(), retrieval=options)
+    return SearchRequest(query=query.strip(), retrieval=options.model_copy(update=switches))
+
+
+def _switch(name: str) -> bool:
+    """A toggle for an option of a search, in its own words."""
+    field = RetrievalOptions.model_fields[name]
+    return st.toggle(name.capitalize(), field.default, help=field.description)
+
+
+def _found(response: SearchResponse) -> int | None:
+    """All there is to tell of a search; gives the position of the chosen hit."""
+    with st.container(key="found"):
+        if response.trace:
+            understood(response.trace)
+        chosen = _hits(response)
+        why_not(st.session_state["search-request"])
+    return chosen
 
 
 def _hits(response: SearchResponse) -> int | None:
@@ -232,18 +262,25 @@ def _hits(response: SearchResponse) -> int | None:
         f"{len(response.results)} results in {response.usage.latency_ms:.0f} ms. Select a row to see it on its page."
     )
     table = st.container(key="hits", height="stretch")
+    traced = {candidate.chunk_id: candidate for candidate in response.trace.candidates} if response.trace else {}
     state = table.dataframe(
-        [_hit_row(rank, hit) for rank, hit in enumerate(response.results, 1)],
+        [_hit_row(rank, hit, traced.get(hit.chunk.id)) for rank, hit in enumerate(response.results, 1)],
         key=f"hits-{hash(response.query + response.mode)}",
         column_config={
-            "#": st.column_config.NumberColumn(width=35),
-            "document": st.column_config.TextColumn(width=130),
-            "page": st.column_config.NumberColumn(width=48),
-            "final": st.column_config.ProgressColumn(min_value=0.0, max_value=1.0, format="%.3f", width=105),
+            "#": st.column_config.NumberColumn(width=30),
+            "document": st.column_config.TextColumn(width=100),
+            "page": st.column_config.NumberColumn(width=44),
+            "final": st.column_config.ProgressColumn(min_value=0.0, max_value=1.0, format="%.3f", width=92),
             "vector": SCORE,
             "v. rank": RANK,
             "lexical": SCORE,
             "l. rank": RANK,
+            "landmark": st.column_config.NumberColumn(
+                format="%.3f", width=66, help="How surely it stands at a landmark that is asked for"
+            ),
+            "fit": st.column_config.NumberColumn(
+                format="%.3f", width=52, help="How well its whole document fits; empty where there is only one"
+            ),
             "rerank": SCORE,
         },
         hide_index=True,
@@ -255,7 +292,7 @@ def _hits(response: SearchResponse) -> int | None:
     return state.selection.rows[0] if state.selection.rows else 0
 
 
-def _hit_row(rank: int, hit: Hit) -> dict[str, Any]:
+def _hit_row(rank: int, hit: Hit, candidate: CandidateTrace | None) -> dict[str, Any]:
     return {
         "#": rank,
         "document": hit.document_name,
@@ -265,6 +302,8 @@ def _hit_row(rank: int, hit: Hit) -> dict[str, Any]:
         "v. rank": hit.vector_rank,
         "lexical": hit.lexical_score,
         "l. rank": hit.lexical_rank,
+        "landmark": candidate.landmark_score if candidate else None,
+        "fit": candidate.document_score if candidate else None,
         "rerank": hit.rerank_score,
         "text": " ".join(hit.chunk.text.split())[:200],
     }

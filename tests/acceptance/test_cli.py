@@ -23,7 +23,7 @@ from typer import testing
 from rag.cli.app import app, main
 from rag.engine import RAGEngine
 from rag.parsing.mupdf import pymupdf
-from tests import pdfs
+from tests import pdfs, vendors
 
 REPOSITORY = Path(__file__).parents[2]
 PATIENCE_SECONDS = 60.0
@@ -279,6 +279,35 @@ def test_why_names_the_stage_of_a_passage(options: list[object], stage: str) -> 
     assert told["stage"] == stage
     assert told["message"]
     assert told["documentName"] == "harbour.pdf"
+
+
+@pytest.mark.usefixtures("library")
+def test_search_and_why_tell_on_one_line_what_the_question_was_widened_with() -> None:
+    question = "Which items make the quick ratio of the harbour in FY19?"
+    told = (
+        "Widened: FY19 → 2019; quick ratio → cash and cash equivalents, short-term investments, accounts receivable "
+        "(+3); preferred: balance sheet\n"
+    )
+    searched = pagelight("search", question)
+    assert searched.stderr == told
+    assert "harbour.pdf" in searched.stdout
+    assert pagelight("why", question, "--passage", "4,812 ships").stderr == told
+    rewritings = parsed("why", question, "--passage", "4,812 ships", "--no-vocabulary", "--no-landmarks")["rewritings"]
+    assert [(one["kind"], one["found"], one["added"]) for one in rewritings] == [("period", "FY19", ["2019"])]
+    assert pagelight("search", "harbour ships").stderr == ""
+    assert parsed("search", question)["trace"] is None
+
+
+@pytest.mark.usefixtures("library")
+def test_search_tells_on_one_line_what_was_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "look-ups" in parsed("search", "What?", "--lookups", 3, code=3)["error"]["message"]
+    with vendors.vendor("openai", tmp_path) as vendor:
+        monkeypatch.setenv("OPENAI_API_KEY", vendors.KEY)
+        monkeypatch.setenv("OPENAI_BASE_URL", vendor.server.url)
+        vendor.server.replies += ["LOOKUP: kinds of pears\nLOOKUP: ships handled", "LOOKUP: crane"]
+        found = pagelight("search", "What is there?", "--lookups", 3)
+    assert found.stderr == "Looked up: kinds of pears, ships handled; then crane\n"
+    assert {"harbour.pdf", "orchard.pdf"} <= {*found.stdout.split()}
 
 
 @pytest.mark.usefixtures("library")

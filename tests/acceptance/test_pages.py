@@ -15,12 +15,13 @@ from rag.engine import RAGEngine
 from rag.parsing.mupdf import pymupdf
 from rag.types import Document
 from rag.ui import session
-from tests import pdfs
+from tests import pdfs, vendors
 
 APP = Path(__file__).parents[2] / "app.py"
 PATIENCE_SECONDS = 60
 
 MINUTES = pdfs.plain()
+BALANCE_SHEET = ("Consolidated balance sheet 2022", "Accounts receivable 74", "Total current liabilities 133")
 BUDGETS = {"committee": 3.2, "council": 4.1}
 
 pytestmark = pytest.mark.usefixtures("settings")
@@ -329,6 +330,94 @@ def test_playground_shows_every_score(app: AppTest, engine: RAGEngine) -> None:
     best = app.dataframe[0].value.iloc[0]
     assert all(0 <= best[score] <= 1 for score in ("final", "vector", "lexical", "rerank"))
     assert (best["v. rank"], best["l. rank"]) == (1, 1)
+
+
+def test_playground_tells_how_the_question_was_understood(app: AppTest, engine: RAGEngine) -> None:
+    add(engine, "report.pdf", pdfs.plain(BALANCE_SHEET))
+    add(engine)
+    search(app, "What was the quick ratio in FY22?")
+    shown = app.table[0].value
+    assert list(shown.iloc[0]) == ["places meant", "balance sheet", "preferred"]
+    assert list(shown.iloc[1]) == ["FY22", "2022", "period"]
+    assert shown.iloc[2]["In the question"] == "quick ratio"
+    assert "accounts receivable" in shown.iloc[2]["Searched for, too"]
+    assert shown.iloc[2]["Why"] == "computed from · Finance"
+    hits = app.dataframe[0].value.set_index("document")
+    assert 0 < hits.loc["report.pdf", "landmark"] <= 1
+    assert hits.loc["report.pdf", "fit"] == 1
+    assert hits["landmark"].isna()["minutes.pdf"]
+
+
+@pytest.mark.parametrize(
+    ("switch", "gone"),
+    [("Periods", {"2022"}), ("Landmarks", {"balance sheet"}), ("Vocabulary", {"accounts receivable"})],
+)
+def test_playground_switches_each_rewriting_off(app: AppTest, engine: RAGEngine, switch: str, gone: set[str]) -> None:
+    add(engine, "report.pdf", pdfs.plain(BALANCE_SHEET))
+    search(app, "What was the quick ratio in FY22?", off=switch)
+    searched = " ".join(app.table[0].value["Searched for, too"])
+    assert {word for word in ("2022", "balance sheet", "accounts receivable") if word not in searched} == gone
+
+
+def test_playground_looks_up_step_by_step(
+    app: AppTest, engine: RAGEngine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    add(engine)
+    open_page(app, "index")
+    app.button_group[0].set_value("Search").run()
+    assert lookups_field(app).disabled  # there is no language model
+    session.shared().close()
+    st.cache_resource.clear()
+    with vendors.vendor("openai", tmp_path) as vendor:
+        monkeypatch.setenv("RAG_EMBED_MODEL", "local")
+        monkeypatch.setenv("OPENAI_API_KEY", vendors.KEY)
+        monkeypatch.setenv("OPENAI_BASE_URL", vendor.server.url)
+        app.run()
+        assert not lookups_field(app).disabled
+        lookups_field(app).set_value(3)
+        vendor.server.replies += ["LOOKUP: herons\nLOOKUP: the *old* bridge", "LOOKUP: budget"]
+        app.text_input[0].set_value("What happened?")
+        app.button[0].click().run()
+    assert [list(row) for row in app.table[0].value.to_numpy()] == [
+        ["step 1", "herons", "look\\-up"],
+        ["step 1", r"the \*old\* bridge", "look\\-up"],
+        ["step 2", "budget", "look\\-up"],
+    ]
+
+
+def lookups_field(app: AppTest) -> Any:
+    (field,) = [field for field in app.number_input if field.label == "Look-ups"]
+    return field
+
+
+def test_playground_switches_routing_off(app: AppTest, engine: RAGEngine) -> None:
+    add(engine)
+    search(app, "copper", off="Routing")
+    assert not app.session_state["search-request"].retrieval.routing
+    assert app.session_state["search-request"].retrieval.vocabulary
+    assert "Searched as it was asked" in texts(app)
+
+
+def test_hostile_question_is_shown_as_it_is(app: AppTest, engine: RAGEngine) -> None:
+    add(engine)
+    search(app, "![x](https://evil.example)<b>'22 of Q2'23</b> https://evil.example/FY22")
+    cells = " ".join(app.table[0].value.to_numpy().ravel())
+    assert "second quarter 2023" in cells
+    assert "evil" in cells
+    assert all(active not in cells for active in ("![", "](", "<b>", "https://"))
+
+
+def search(app: AppTest, question: str, *, off: str = "") -> None:
+    """Search in the playground with all switches on but one."""
+    open_page(app, "index")
+    app.button_group[0].set_value("Search").run()
+    app.text_input[0].set_value(question)
+    for toggle in app.toggle:
+        if toggle.label == off:
+            toggle.set_value(False)
+    app.button[0].click().run()
+    assert not app.exception
+    assert not app.error
 
 
 def test_playground_starts_as_the_settings_say(monkeypatch: pytest.MonkeyPatch, app: AppTest) -> None:

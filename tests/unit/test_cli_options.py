@@ -13,7 +13,8 @@ from rag.types import RerankOptions, RetrievalOptions
 
 FLAGS = {
     "--k", "--min-score", "--mode", "--fusion", "--vector-weight", "--lexical-weight", "--rrf-k", "--rewrites",
-    "--hyde", "--must-include", "--any", "--rerank", "--rerank-top-n", "--rerank-by", "--diversity", "--passage",
+    "--hyde", "--lookups", "--must-include", "--any", "--rerank", "--rerank-top-n", "--rerank-by", "--diversity",
+    "--passage",
 }  # fmt: skip
 
 
@@ -40,7 +41,19 @@ def test_what_is_not_typed_in_is_the_model_s_or_the_command_s() -> None:
 def test_every_stage_can_be_typed_in() -> None:
     options = typed(
         *["--k", "3", "--min-score", "0.1", "--mode", "lexical", "--fusion", "rrf", "--rrf-k", "7"],
-        *["--vector-weight", "0.4", "--lexical-weight", "0.6", "--rewrites", "3", "--hyde", "--diversity", "0.5"],
+        *[
+            "--vector-weight",
+            "0.4",
+            "--lexical-weight",
+            "0.6",
+            "--rewrites",
+            "3",
+            "--hyde",
+            "--lookups",
+            "8",
+            "--diversity",
+            "0.5",
+        ],
         *["--must-include", "refund", "--must-include", "partial", "--any", "--passage", "chunk"],
         *["--rerank", "--rerank-top-n", "9", "--rerank-by", "llm"],
     )
@@ -54,6 +67,7 @@ def test_every_stage_can_be_typed_in() -> None:
         lexical_weight=0.6,
         multi_query=3,
         hyde=True,
+        lookups=8,
         diversity=0.5,
         must_include=("refund", "partial"),
         must_include_mode="any",
@@ -68,6 +82,7 @@ def test_every_stage_can_be_typed_in() -> None:
         ["--k", "0"],
         ["--k", "201"],
         ["--rewrites", "6"],
+        ["--lookups", "9"],
         ["--diversity", "1.5"],
         ["--mode", "magic"],
         ["--rerank-by", "chance"],

@@ -19,24 +19,10 @@ from rag.retrieval.ranking import Ranking, merge, rank
 from rag.retrieval.reranking import ModelReranker
 from rag.store import CompletionKind, LexicalMatches
 from rag.types import Candidate, Fusion, RetrievalOptions
+from tests.scripted import Scripted
 
 A, B, C, D, E = (uuid.UUID(int=number) for number in range(5))
 DOCUMENT = uuid.UUID(int=99)
-
-
-class Scripted(Completions):
-    """Completions that say what the test wants, and keep what they were asked."""
-
-    def __init__(self, *replies: str) -> None:
-        object.__setattr__(self, "replies", [*replies])
-        object.__setattr__(self, "asked", [])
-
-    replies: list[str]
-    asked: list[tuple[CompletionKind, str]]
-
-    def complete(self, kind: CompletionKind, prompt: str) -> str:
-        self.asked.append((kind, prompt))
-        return self.replies.pop(0)
 
 
 def test_without_options_the_question_is_all_that_is_searched() -> None:
@@ -100,7 +86,7 @@ def test_variants_that_agree_outrank_one_that_is_sure() -> None:
 
 def test_lexical_scores_are_shares_of_the_best() -> None:
     options = as_configured(RetrievalOptions(mode="lexical"), Config())
-    ranking = rank([], LexicalMatches(candidates({A: 8.0, B: 2.0}), {}, {}, []), options)
+    ranking = rank([], LexicalMatches(candidates({A: 8.0, B: 2.0}), {}, {}, [], []), options)
     shares = {A: 1.0, B: 0.25}
     assert ranking == Ranking(lexical=shares, fused=shares, places={A: (DOCUMENT, 1), B: (DOCUMENT, 1)})
 
@@ -113,12 +99,13 @@ def hybrid(
     whole: dict[uuid.UUID, float],
     fronts: dict[uuid.UUID, float] | None = None,
     landmarks: Sequence[Candidate] = (),
+    pages: Sequence[Candidate] = (),
     **options: Any,
 ) -> dict[uuid.UUID, float]:
     """The fused scores of four chunks of two documents, of which `whole` and `fronts` are the fits."""
     near = [Candidate(A, DOCUMENT, 1, 0.9), Candidate(B, ELSEWHERE, 1, 0.9), Candidate(C, ELSEWHERE, 2, 0.5)]
     asked = as_configured(RetrievalOptions(**options), Config())
-    matches = LexicalMatches(candidates({A: 4.0, D: 3.0}), whole, fronts or {}, [*landmarks])
+    matches = LexicalMatches(candidates({A: 4.0, D: 3.0}), whole, fronts or {}, [*pages], [*landmarks])
     return rank(near, matches, asked).fused
 
 
@@ -128,7 +115,11 @@ def test_words_count_more_in_languages_that_the_model_does_not_speak(fusion: Fus
     options = as_configured(RetrievalOptions(fusion=fusion), Config())
     near = [Candidate(A, DOCUMENT, 1, 0.9), Candidate(B, DOCUMENT, 1, 0.5), Candidate(C, ELSEWHERE, 1, 0.7)]
     matches = LexicalMatches(
-        [Candidate(B, DOCUMENT, 1, 9.0), Candidate(C, ELSEWHERE, 1, 8.0), Candidate(A, DOCUMENT, 1, 1.0)], {}, {}, []
+        [Candidate(B, DOCUMENT, 1, 9.0), Candidate(C, ELSEWHERE, 1, 8.0), Candidate(A, DOCUMENT, 1, 1.0)],
+        {},
+        {},
+        [],
+        [],
     )
     spoken = rank(near, matches, options).fused
     assert spoken[A] > spoken[B]
@@ -167,16 +158,25 @@ def test_a_chunk_at_a_landmark_is_lifted_by_its_strength_and_its_documents_fit()
     assert E not in hybrid(whole, landmarks=there, mode="lexical")
 
 
+def test_a_chunk_whose_page_fits_as_a_whole_is_the_better() -> None:
+    pages = [Candidate(B, ELSEWHERE, 1, 1.0), Candidate(E, ELSEWHERE, 1, 1.0)]
+    fused = hybrid({}, pages=pages, routing=False)
+    assert fused[B] == pytest.approx((0.65 + 0.4) / 1.4 / 1.3)
+    assert fused[A] == pytest.approx(1.0 / 1.4 / 1.3)
+    assert fused[E] == pytest.approx(0.4 / 1.4 / 1.3)  # another chunk of the page, found by no search
+    assert E not in hybrid({}, pages=pages, mode="lexical")
+
+
 def test_in_a_single_document_a_landmark_counts_whole() -> None:
     near = [Candidate(A, DOCUMENT, 1, 0.9), Candidate(B, DOCUMENT, 2, 0.5)]
     there = [Candidate(B, DOCUMENT, 2, 0.5)]
-    assert rank(near, LexicalMatches([], {}, {}, there), DEFAULTS).fused == {A: 1.0, B: pytest.approx(0.4)}
+    assert rank(near, LexicalMatches([], {}, {}, [], there), DEFAULTS).fused == {A: 1.0, B: pytest.approx(0.4)}
 
 
 def test_whole_documents_count_only_where_both_searches_and_several_documents_take_part() -> None:
     assert hybrid({ELSEWHERE: 3.0}, mode="vector") == {A: 0.9, B: 0.9, C: 0.5}
     assert hybrid({ELSEWHERE: 3.0}, mode="lexical") == {A: 1.0, D: 0.75}
-    alone = rank(candidates({A: 0.9, B: 0.5}), LexicalMatches([], {DOCUMENT: 3.0}, {}, []), DEFAULTS)
+    alone = rank(candidates({A: 0.9, B: 0.5}), LexicalMatches([], {DOCUMENT: 3.0}, {}, [], []), DEFAULTS)
     assert alone.fused == {A: 1.0, B: 0.0}
 
 

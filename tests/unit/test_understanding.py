@@ -41,7 +41,7 @@ def test_each_rewriting_is_told_with_what_it_added_and_who_knows_it() -> None:
         (rewriting.kind, rewriting.found, rewriting.added, rewriting.trade) for rewriting in understood().rewritings
     ]
     assert told == [
-        ("period", QUESTION, ("Turnover and quick ratio in 2022, as table 4 on page 12 says?",), None),
+        ("period", "FY22", ("2022",), None),
         ("synonym", "Turnover", ("net sales",), "House"),
         ("derived", "quick ratio", ("receivables",), "House"),
         ("landmark", QUESTION, ("table 4",), None),
@@ -64,3 +64,17 @@ def test_each_can_be_switched_off(off: dict[str, bool], text: str | None, added:
     assert (found.text, len(found.added), len(found.landmarks)) == (text or understood().text, added, landmarks)
     kinds = {rewriting.kind for rewriting in found.rewritings}
     assert ("period" in kinds, "synonym" in kinds, "landmark" in kinds) == (text is None, added > 0, landmarks > 0)
+
+
+@pytest.mark.parametrize(
+    ("question", "periods"),
+    [
+        ("Ships in FY22?", [("FY22", "2022")]),
+        ("Ships (Q2'23), pears FY2021.", [("Q2'23", "second quarter 2023"), ("FY2021", "2021")]),
+        ("Ships  of Q3 FY20", [("Q3 FY20", "third quarter 2020")]),
+        ("Ships  in 2022", []),
+    ],
+)
+def test_each_period_is_told_by_itself(question: str, periods: list[tuple[str, str]]) -> None:
+    told = understand(question, RetrievalOptions(vocabulary=False, landmarks=False), WIDENER).rewritings
+    assert [(each.found, each.added) for each in told] == [(short, (full,)) for short, full in periods]

@@ -29,24 +29,24 @@ FROM STDIN (FORMAT binary);
 -- name: add_postings
 -- Terms too long for a key are left out; counts and lengths stop at what their bytes hold.
 WITH lexemes AS MATERIALIZED (
-    SELECT c.ordinal, l.lexeme, least(cardinality(l.positions), 255) AS count
-    FROM unnest(:ordinals::int[], :texts::text[]) AS c (ordinal, text),
+    SELECT c.field, c.ordinal, l.lexeme, least(cardinality(l.positions), 255) AS count
+    FROM unnest(:fields::int[], :ordinals::int[], :texts::text[]) AS c (field, ordinal, text),
          unnest(to_tsvector(:language::regconfig, c.text)) AS l
     WHERE octet_length(l.lexeme) <= 255
 ), lengths AS MATERIALIZED (
-    SELECT ordinal, least(sum(count), 65535)::int AS length FROM lexemes GROUP BY ordinal
+    SELECT field, ordinal, least(sum(count), 65535)::int AS length FROM lexemes GROUP BY field, ordinal
 ), added AS (
     INSERT INTO postings (user_id, index_number, term, document_number, block, packed)
-    SELECT :user_id, :index_number, lexeme, :document_number, ordinal >> 7,
+    SELECT :user_id, :index_number, lexeme, :document_number, (field << 20) | (ordinal >> 7),
            string_agg(int4send(((ordinal & 127) << 24) | (count << 16) | length), '' ORDER BY ordinal)
-    FROM lexemes JOIN lengths USING (ordinal)
-    GROUP BY lexeme, ordinal >> 7
-    UNION ALL
-    SELECT :user_id, :index_number, l.lexeme, :document_number, -1, int4send(least(cardinality(l.positions), 255) << 16)
-    FROM unnest(to_tsvector(:language::regconfig, :front)) AS l
-    WHERE octet_length(l.lexeme) <= 255
+    FROM (
+        SELECT field, ordinal, lexeme, count, length FROM lexemes JOIN lengths USING (field, ordinal)
+        UNION ALL
+        SELECT :page_field, ordinal, '', 1, 0 FROM unnest(:page_starts::int[]) AS ordinal
+    ) AS posting
+    GROUP BY field, lexeme, ordinal >> 7
 )
-SELECT coalesce(sum(length), 0)::bigint AS lexeme_count FROM lengths;
+SELECT coalesce(sum(length), 0)::bigint AS lexeme_count FROM lengths WHERE field = 0;
 
 -- name: delete_landmarks
 DELETE FROM landmarks WHERE user_id = :user_id AND document_id = :document_id;

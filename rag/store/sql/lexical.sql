@@ -13,9 +13,9 @@ GROUP BY scope.language
 ORDER BY scope.language;
 
 -- name: postings
--- A row per language and term that the question has in it, as bytes (big endian): of each block of a document in scope that
--- is of that language its document (4), number (3) and number of postings (1), and all their postings; and of each document
--- with the term in its front its number and posting. Term by term, as sorting the blocks would take longer than the rest.
+-- A row per language, term that the question has in it, and field (the empty term, for where pages begin), as bytes (big
+-- endian): of each block of a document in scope that is of that language its document (4), number (3) and number of postings
+-- (1), and all their postings. Term by term, as sorting the blocks would take longer than the rest.
 -- A term counts as often as the question has it; one that is only in the (English) phrases added to it counts less.
 -- The question is in the language in which it has the most stop words: these are none in others, but rare there, as the
 -- English "the" is in German documents, and would outweigh what is asked.
@@ -41,23 +41,25 @@ WITH scope AS MATERIALIZED (
         WHERE term.positions && asked.positions
         UNION ALL
         SELECT 'english', lexeme, :added_weight::float8 FROM unnest(to_tsvector('english', :added))
+        UNION ALL
+        SELECT spoken.language, '', 0.0 FROM unnest(:languages::text[]) AS spoken (language)
     ) AS term (language, lexeme, weight)
     WHERE language = ANY (:languages::text[])
     GROUP BY language, lexeme
 )
 SELECT terms.language, terms.weight, found.*
 FROM terms, LATERAL (
-    SELECT string_agg(int8send((p.document_number::bigint << 32) | (p.block << 8) | (length(p.packed) >> 2)), '')
-               FILTER (WHERE p.block >= 0 AND scope.language = terms.language) AS blocks,
-           string_agg(p.packed, '') FILTER (WHERE p.block >= 0 AND scope.language = terms.language) AS postings,
-           string_agg(int4send(p.document_number), '') FILTER (WHERE p.block < 0 AND scope.language = terms.language) AS front_numbers,
-           string_agg(p.packed, '') FILTER (WHERE p.block < 0 AND scope.language = terms.language) AS front_postings
+    SELECT p.block >> 20 AS field,
+           string_agg(int8send((p.document_number::bigint << 32) | ((p.block & 1048575) << 8) | (length(p.packed) >> 2)), '')
+               FILTER (WHERE scope.language = terms.language) AS blocks,
+           string_agg(p.packed, '') FILTER (WHERE scope.language = terms.language) AS postings
     FROM postings p JOIN scope ON scope.number = p.document_number
     WHERE p.user_id = :user_id
       AND p.index_number = (SELECT number FROM indexes WHERE user_id = :user_id AND id = :index_id)
       AND p.term = terms.lexeme
+    GROUP BY p.block >> 20
 ) AS found
-WHERE found.blocks IS NOT NULL OR found.front_numbers IS NOT NULL;
+WHERE found.blocks IS NOT NULL;
 
 -- name: containing
 -- The chunks in scope that have the required words, as bytes (big endian): the document's number and the ordinal.

@@ -13,5 +13,6 @@ CREATE TABLE landmarks (
     FOREIGN KEY (user_id, document_id) REFERENCES documents (user_id, id) ON DELETE CASCADE
 );
 
--- A document's front (its name, its title and its first pages) is block -1 of its postings, with a single posting a term.
-COMMENT ON COLUMN postings.block IS 'of 128 chunks, from 0; -1: the document''s front';
+-- What stands where is searched in several fields: `block` of a posting is field << 20 | number of the block.
+COMMENT ON COLUMN postings.block IS 'field << 20 | block of 128 chunks; field 0: the chunk, 1: its page''s text and 2: title, both of the
+page''s first chunk, 3: the front of the document, of its first chunk, 4: that a page begins (the term is empty)';

@@ -1,0 +1,49 @@
+"""How a question was understood: on the index page, below a search."""
+
+from collections.abc import Iterator
+
+import streamlit as st
+
+from rag.types import Rewriting, SearchTrace, Variant
+from rag.ui.text import plain
+
+REASONS = {
+    "period": "period",
+    "synonym": "same meaning",
+    "derived": "computed from",
+    "item": "stands in",
+    "abbreviation": "abbreviation",
+}
+
+
+def understood(trace: SearchTrace) -> None:
+    """What was found in the question, what it added to the search, and who knew it."""
+    rows = [*_lookups(trace.variants), *_places(trace.rewritings), *_widened(trace.rewritings)]
+    if not rows:
+        st.caption("Searched as it was asked: no period, word of a trade or place was found in the question.")
+        return
+    with st.expander("How the question was understood", expanded=True, type="compact", key="understood"):
+        header = ("In the question", "Searched for, too", "Why")
+        st.table([dict(zip(header, map(plain, row), strict=True)) for row in rows], border="horizontal")
+
+
+def _lookups(variants: tuple[Variant, ...]) -> Iterator[tuple[str, str, str]]:
+    for variant in variants:
+        if variant.kind == "lookup":
+            yield f"step {variant.step}", variant.text, "look-up"
+
+
+def _places(rewritings: tuple[Rewriting, ...]) -> Iterator[tuple[str, str, str]]:
+    names = [name for rewriting in rewritings if rewriting.kind == "landmark" for name in rewriting.added]
+    if names:
+        yield "places meant", ", ".join(names), "preferred"
+
+
+def _widened(rewritings: tuple[Rewriting, ...]) -> Iterator[tuple[str, str, str]]:
+    """What the same words brought stands together."""
+    words = [rewriting for rewriting in rewritings if rewriting.kind != "landmark"]
+    found = [rewriting.found for rewriting in words]
+    for rewriting in sorted(words, key=lambda rewriting: found.index(rewriting.found)):
+        reason = REASONS[rewriting.kind]
+        why = f"{reason} · {rewriting.trade}" if rewriting.trade else reason
+        yield rewriting.found, ", ".join(rewriting.added), why

@@ -1,0 +1,19 @@
+"""A language model that says what the test wants."""
+
+from rag.retrieval.completions import Completions
+from rag.store import CompletionKind
+
+
+class Scripted(Completions):
+    """Completions that say what the test wants, and keep what they were asked."""
+
+    def __init__(self, *replies: str) -> None:
+        object.__setattr__(self, "replies", [*replies])
+        object.__setattr__(self, "asked", [])
+
+    replies: list[str]
+    asked: list[tuple[CompletionKind, str]]
+
+    def complete(self, kind: CompletionKind, prompt: str) -> str:
+        self.asked.append((kind, prompt))
+        return self.replies.pop(0)

@@ -50,7 +50,7 @@ def test_what_tells_no_language_is_taken_for_english(text: str) -> None:
 
 def test_of_a_long_text_a_little_is_read_from_all_over_it() -> None:
     """A foreword in another language does not decide, and the time does not grow with the text."""
-    text = TEXTS["french"] * 10 + TEXTS["german"] * 2000
+    text = TEXTS["french"] * 60 + TEXTS["german"] * 2000
     assert languages.detect(text) == "german"
     sample = languages._sample(text)
     assert len(sample) < 2 * languages.PIECES * languages.PIECE_CHARS

@@ -1,7 +1,7 @@
 """Hybrid search as a LlamaIndex retriever: variants of the question, dense and lexical candidates, fused."""
 
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent import futures
 from typing import NamedTuple
 
@@ -56,10 +56,13 @@ class HybridRetriever(BaseRetriever):
         scope: Scope,
         options: ConfiguredOptions,
         depth: int,
-        widener: Widener,
+        widener: Callable[[], Widener],
         llm: LLM | None = None,
     ) -> None:
-        """`widener` knows the words of trades; `llm` writes rewrites and hypothetical answers, where asked for."""
+        """`widener` gives what knows the words of trades as they are at each search.
+
+        `llm` writes rewrites and hypothetical answers, where asked for.
+        """
         self._store = store
         self._space = space
         self._embedder = embedder
@@ -79,7 +82,8 @@ class HybridRetriever(BaseRetriever):
             errors.StoreError: the database fails.
         """
         searched = variants(query_bundle.query_str, self._options, self._completions())
-        understood = [understand(variant.text, self._options, self._widener) for variant in searched]
+        widener = self._widener()
+        understood = [understand(variant.text, self._options, widener) for variant in searched]
         ranking = self._candidates(understood)
         considered = best_first(ranking.fused)[: self._depth]
         found = self._store.chunks.get(considered)
@@ -91,7 +95,7 @@ class HybridRetriever(BaseRetriever):
 
     def standing(self, query: str, ids: Collection[uuid.UUID]) -> Standing:
         """The best ranks of any of the chunks `ids` for the query itself, far beyond what a search reads."""
-        understood = understand(query, self._options, self._widener)
+        understood = understand(query, self._options, self._widener())
         near = self._dense(self._embedder.get_query_embedding(understood.text), STANDING_POOL)
         matches = self._lexical(understood, STANDING_POOL)
         found = rank(near, matches, self._options)

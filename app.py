@@ -8,6 +8,7 @@ st.navigation(
         st.Page("pages/chat.py", title="Chat", default=True),
         st.Page("pages/upload.py", title="Upload"),
         st.Page("pages/library.py", title="Library"),
+        st.Page("pages/glossary.py", title="Glossary"),
         st.Page("pages/index.py", title="Index"),
     ],
     position="hidden",

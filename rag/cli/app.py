@@ -17,6 +17,7 @@ from rag.cli import (
     documents,
     evaluate,
     export,
+    glossary,
     ingest,
     inspect,
     jobs,
@@ -94,6 +95,14 @@ add_command(access, keys.create)
 add_command(access, keys.list_keys, "list")
 add_command(access, keys.revoke)
 app.add_typer(access, name="keys")
+
+words = typer.Typer(cls=Group, invoke_without_command=True)
+words.callback(help=help_text(glossary.glossary))(glossary.glossary)
+add_command(words, glossary.set_glossary, "set")
+add_command(words, glossary.clear)
+add_command(words, glossary.example)
+add_command(words, glossary.try_question, "try")
+app.add_typer(words, name="glossary")
 
 work = typer.Typer(cls=Group, no_args_is_help=True)
 work.callback(help=help_text(jobs.jobs))(jobs.jobs)

@@ -13,7 +13,8 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.response_synthesizers import BaseSynthesizer
 
-from rag import answering, providers, retrieval, vocabulary
+from rag import answering, providers, retrieval
+from rag.engine.glossary import Glossary
 from rag.engine.pages import Pages
 from rag.engine.workspace import Workspace
 from rag.types import (
@@ -54,7 +55,7 @@ class Asking:
             scope=self.scope,
             options=self._options,
             depth=depth or retrieval.depth(self._options),
-            widener=vocabulary.widener(),
+            widener=Glossary(self._workspace).widener,
             llm=self._llm,
             languages=self._workspace.models.languages(self._index.space),
         )

@@ -22,6 +22,7 @@ from rag.engine.collections import Collections
 from rag.engine.documents import Documents
 from rag.engine.export import Export
 from rag.engine.folders import Folders
+from rag.engine.glossary import Glossary
 from rag.engine.indexes import Indexes
 from rag.engine.interface import BY_SIMILARITY, deleted, ingested, named, queried
 from rag.engine.jobs import Jobs
@@ -183,7 +184,8 @@ class RAGEngine:
     """Documents in, grounded answers out, for one user.
 
     The contract's verbs are methods; the rest is done by its nouns: `documents`, `pages`, `chunks`, `questions`,
-    `chats`, `indexes`, `collections`, `jobs`, `keys`, `caches`. What serves all users is its `installation`.
+    `chats`, `indexes`, `collections`, `jobs`, `keys`, `glossary`, `caches`. What serves all users is its
+    `installation`.
     """
 
     def __init__(
@@ -207,6 +209,7 @@ class RAGEngine:
         self.collections = Collections(workspace)
         self.jobs = Jobs(workspace, self.documents, self.questions)
         self.keys = keys.Keys(workspace)
+        self.glossary = Glossary(workspace)
         self.exports = Export(workspace)
 
     @property

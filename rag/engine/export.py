@@ -17,6 +17,7 @@ from rag.engine.workspace import Workspace
 from rag.types import ChatMessage, Chunk, Conversation, Document, Index, OnProgress, ignore_progress
 
 DOCUMENTS_FOLDER = "documents"
+GLOSSARY_FILE = "glossary.toml"
 
 
 class ExportReport(NamedTuple):
@@ -45,7 +46,8 @@ class Export:
         """Write this user's documents, those in the trash left out, and chats into `folder`, of one index or of all.
 
         Written are the originals in ``documents/``, and ``documents.jsonl``, ``chunks.jsonl`` (with the active vectors
-        of length 1 if `vectors`) and ``conversations.jsonl``. If anything fails, nothing is left.
+        of length 1 if `vectors`) and ``conversations.jsonl``; with all indexes ``glossary.toml``, if there is one. If
+        anything fails, nothing is left.
 
         Raises:
             errors.ValidationError: the folder has something in it.
@@ -75,6 +77,8 @@ class Export:
             conversations = _write_lines(
                 folder / "conversations.jsonl", (line for index in indexes for line in self._conversations(index))
             )
+            if index_name is None and (glossary := self._workspace.store.glossary.get()):
+                (folder / GLOSSARY_FILE).write_text(glossary, encoding="utf-8", newline="")
         lost = tuple(document.name for _, document in documents if document.id in missing)
         return ExportReport(len(documents), chunks, conversations, lost)
 
@@ -142,7 +146,7 @@ def _filled(folder: Path) -> Iterator[None]:
 
 def _empty(folder: Path) -> None:
     shutil.rmtree(folder / DOCUMENTS_FOLDER, ignore_errors=True)
-    for path in folder.glob("*.jsonl"):
+    for path in (*folder.glob("*.jsonl"), *folder.glob(GLOSSARY_FILE)):
         path.unlink()
 
 

@@ -5,7 +5,8 @@ import logging
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 
-from rag import errors, ingestion, vocabulary
+from rag import errors, ingestion
+from rag.engine.glossary import Glossary
 from rag.engine.models import OWN_AUTH, OWN_OPTIONS
 from rag.engine.workspace import Workspace
 from rag.types import (
@@ -96,7 +97,7 @@ class Reader:
             index=index,
             embedder=self._workspace.models.embedder(index.space, auth, options),
             node_parser=self._workspace.node_parser,
-            landmarks=vocabulary.landmarks(),
+            landmarks=Glossary(self._workspace).landmarks(),
         )
 
     def _recorder(self, document_id: uuid.UUID, on_progress: OnProgress) -> OnProgress:

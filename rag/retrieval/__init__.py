@@ -8,6 +8,7 @@ from rag.retrieval.query import Query
 from rag.retrieval.reranking import ModelReranker, Reranker
 from rag.retrieval.retriever import POOL, HybridRetriever, Standing
 from rag.retrieval.tracing import trace
+from rag.retrieval.understanding import understand
 
 __all__ = [
     "POOL",
@@ -29,4 +30,5 @@ __all__ = [
     "stages",
     "to_hits",
     "trace",
+    "understand",
 ]

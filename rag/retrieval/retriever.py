@@ -1,7 +1,7 @@
 """Hybrid search as a LlamaIndex retriever: variants of the question, dense and lexical candidates, fused."""
 
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent import futures
 from typing import NamedTuple
 
@@ -57,13 +57,14 @@ class HybridRetriever(BaseRetriever):
         scope: Scope,
         options: ConfiguredOptions,
         depth: int,
-        widener: Widener,
+        widener: Callable[[], Widener],
         llm: LLM | None = None,
         languages: Collection[str] = frozenset(),
     ) -> None:
-        """`widener` knows the words of trades; `llm` writes what is searched beside the question, where asked for.
+        """`widener` gives what knows the words of trades as they are at each search.
 
-        `languages` are those that the embedding model speaks; none are named of one that speaks many.
+        `llm` writes what is searched beside the question, where asked for. `languages` are those that the embedding
+        model speaks; none are named of one that speaks many.
         """
         self._store = store
         self._space = space
@@ -86,7 +87,7 @@ class HybridRetriever(BaseRetriever):
         """
         question, completions = query_bundle.query_str, self._completions()
         searched = variants(question, self._options, completions)
-        understood = [understand(variant.text, self._options, self._widener) for variant in searched]
+        understood = self._understand([variant.text for variant in searched])
         ranking = merge(self._rankings(understood))
         if completions and self._options.lookups:
             lookups = look_up(
@@ -104,7 +105,7 @@ class HybridRetriever(BaseRetriever):
 
     def standing(self, query: str, ids: Collection[uuid.UUID]) -> Standing:
         """The best ranks of any of the chunks `ids` for the query itself, far beyond what a search reads."""
-        understood = understand(query, self._options, self._widener)
+        understood = understand(query, self._options, self._widener())
         near = self._dense(self._embedder.get_query_embedding(understood.text), STANDING_POOL)
         matches = self._lexical(understood, STANDING_POOL)
         found = rank(near, matches, self._options)
@@ -124,9 +125,13 @@ class HybridRetriever(BaseRetriever):
             )
         return Completions(self._llm, self._store.caches)
 
+    def _understand(self, texts: Sequence[str]) -> list[Understanding]:
+        widener = self._widener()
+        return [understand(text, self._options, widener) for text in texts]
+
     def _search(self, texts: Sequence[str]) -> list[Ranking]:
         """Each text by itself, as a question."""
-        return self._rankings([understand(text, self._options, self._widener) for text in texts])
+        return self._rankings(self._understand(texts))
 
     def _rankings(self, understood: Sequence[Understanding]) -> list[Ranking]:
         """All searches at the same time."""

@@ -13,6 +13,7 @@ from rag.store.database import Database, UserDatabase
 from rag.store.dense import DenseSearch
 from rag.store.embedding_cache import EmbeddingCache
 from rag.store.generations import Generations
+from rag.store.glossaries import Glossary
 from rag.store.indexes import Indexes
 from rag.store.queue import Queue
 from rag.store.sources import Sources
@@ -35,6 +36,7 @@ class UserStore:
         self.conversations = Conversations(bound)
         self.api_keys = api_keys.ApiKeys(bound)
         self.jobs = jobs.Jobs(bound)
+        self.glossary = Glossary(bound)
 
 
 class Store:

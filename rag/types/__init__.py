@@ -44,6 +44,7 @@ from rag.types.documents import (
     shown_source,
 )
 from rag.types.generations import EmbeddingGeneration, GenerationComparison, GenerationScore, GenerationState
+from rag.types.glossaries import GlossarySummary
 from rag.types.indexing import (
     AdapterOptions,
     EmbeddingOptions,
@@ -179,6 +180,7 @@ __all__ = [
     "GenerationOptions",
     "GenerationScore",
     "GenerationState",
+    "GlossarySummary",
     "Highlight",
     "Hit",
     "Index",

@@ -18,6 +18,7 @@ PAGES = {
     "Chat": ("pages/chat.py", ":material/forum:"),
     "Upload": ("pages/upload.py", ":material/upload_file:"),
     "Library": ("pages/library.py", ":material/folder_open:"),
+    "Glossary": ("pages/glossary.py", ":material/dictionary:"),
     "Index": ("pages/index.py", ":material/manage_search:"),
 }
 

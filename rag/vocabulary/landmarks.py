@@ -34,9 +34,10 @@ class Landmarks:
 
     def __init__(self, places: Iterable[Place]) -> None:
         self._places = {place.name: ({*map(_words, place.marks)}, {*map(_words, place.titles)}) for place in places}
-        self._phrases: dict[str, list[Phrase]] = defaultdict(list)
-        for phrase in {phrase for marks, titles in self._places.values() for phrase in (*marks, *titles) if phrase}:
-            self._phrases[phrase[0]].append(phrase)
+        self._phrases = {phrase for marks, titles in self._places.values() for phrase in (*marks, *titles) if phrase}
+        self._lengths: dict[str, set[int]] = defaultdict(set)
+        for phrase in self._phrases:
+            self._lengths[phrase[0]].add(len(phrase))
 
     def find(self, lines: Iterable[Line]) -> list[Landmark]:
         """The landmarks of the document with these lines, each name once per page, at its strongest."""
@@ -66,8 +67,8 @@ class Landmarks:
         return {
             phrase
             for start, word in enumerate(words)
-            for phrase in self._phrases.get(word, ())
-            if words[start : start + len(phrase)] == phrase
+            for length in self._lengths.get(word, ())
+            if (phrase := words[start : start + length]) in self._phrases
         }
 
 

@@ -3,12 +3,13 @@
 Vocabularies are TOML: the packaged ones in `rag/vocabulary/trades`, and users' own glossaries.
 """
 
+import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter
 from pydantic import ValidationError as PydanticError
@@ -19,17 +20,34 @@ from rag import errors
 WRONG = {
     "dataclass_type": "should be a table",
     "missing": "is missing",
-    "string_pattern_mismatch": "has no letter or digit where it needs one",
+    "string_pattern_mismatch": "has no letter or digit where it needs one, or a line break",
+    "string_too_long": "has more than {max_length} characters",
     "string_type": "should be a text",
+    "too_long": "has more than {max_length}",
     "too_short": "needs at least {min_length}",
     "tuple_type": "should be a list",
     "unexpected_keyword_argument": "unknown key",
 }
 """What pydantic calls a problem, and what users do."""
 
-Term = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"[^\W_]")]
-Terms = tuple[Term, ...]
-SomeTerms = Annotated[Terms, Field(min_length=1)]
+MAX_TERM_CHARACTERS = 200
+MAX_TERMS = 100
+"""Of one list. What a question is widened with is searched for, all of it."""
+PROBLEMS_TOLD = 5
+
+_DEEP_KEY = re.compile(r"""(?:\.\s*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')\s*){20}""")
+"""No vocabulary has a key of so many parts, for which tomllib takes memory by the square of their number."""
+
+Term = Annotated[
+    str,
+    StringConstraints(
+        strip_whitespace=True,
+        pattern=r"^[^\x00-\x1f\x7f]*[^\W_][^\x00-\x1f\x7f]*$",
+        max_length=MAX_TERM_CHARACTERS,
+    ),
+]
+Terms = Annotated[tuple[Term, ...], Field(max_length=MAX_TERMS)]
+SomeTerms = Annotated[tuple[Term, ...], Field(min_length=1, max_length=MAX_TERMS)]
 
 STRICT = ConfigDict(extra="forbid")
 
@@ -39,7 +57,7 @@ class Synonyms:
     """Terms that mean the same: a question with one is also searched with the others."""
 
     __pydantic_config__ = STRICT
-    terms: Annotated[Terms, Field(min_length=2)]
+    terms: Annotated[tuple[Term, ...], Field(min_length=2, max_length=MAX_TERMS)]
 
 
 @dataclass(frozen=True)
@@ -77,7 +95,10 @@ class Abbreviation:
     """A short form, which counts only as it is written, since `IT` is not `it`."""
 
     __pydantic_config__ = STRICT
-    short: Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[^\W_]")]
+    short: Annotated[
+        str,
+        StringConstraints(strip_whitespace=True, pattern=r"^[^\W_][^\x00-\x1f\x7f]*$", max_length=MAX_TERM_CHARACTERS),
+    ]
     long: Term
 
 
@@ -103,12 +124,23 @@ def load(text: str) -> Vocabulary:
         errors.ValidationError: it is no TOML or no vocabulary; the message says where.
     """
     try:
-        return TypeAdapter(Vocabulary).validate_python(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise errors.ValidationError(f"The vocabulary is not valid TOML: {error}.") from error
+        return TypeAdapter(Vocabulary).validate_python(_parsed(text))
     except PydanticError as error:
-        wrong = "; ".join(f"{_where(problem['loc'])}: {_what(problem)}" for problem in error.errors())
-        raise errors.ValidationError(f"The vocabulary is malformed. {wrong}.") from error
+        problems = error.errors()
+        wrong = "; ".join(f"{_where(problem['loc'])}: {_what(problem)}" for problem in problems[:PROBLEMS_TOLD])
+        more = f"; and {len(problems) - PROBLEMS_TOLD} more" if len(problems) > PROBLEMS_TOLD else ""
+        raise errors.ValidationError(f"The vocabulary is malformed. {wrong}{more}.") from error
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    if _DEEP_KEY.search(text):
+        raise errors.ValidationError("The vocabulary is not valid TOML: a key has too many parts.")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise errors.ValidationError("The vocabulary is not valid TOML: it is nested too deeply.") from None
+    except ValueError as error:  # a number may be too long for Python
+        raise errors.ValidationError(f"The vocabulary is not valid TOML: {error}.") from error
 
 
 def _where(location: Sequence[int | str]) -> str:

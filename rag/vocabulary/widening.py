@@ -4,6 +4,7 @@ A question in an analyst's words ("quick ratio", "COGS", "who bears the indemnit
 which documents put it, and with the places where they do.
 """
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -83,14 +84,15 @@ class Widener:
     def __init__(self, vocabularies: Sequence[Vocabulary]) -> None:
         """Raises `errors.ValidationError` if a place is not defined in any of the vocabularies."""
         self._places = _merged_places(vocabularies)
-        self._shorts: dict[str, list[str]] = {}
+        self._short_lengths: dict[str, list[int]] = {}
         self._longs: dict[str, list[tuple[str, _Rule]]] = {}
-        self._patterns: dict[str, dict[tuple[str, ...], list[_Rule]]] = {}
+        self._patterns: dict[tuple[str, ...], list[_Rule]] = {}
+        self._lengths: dict[str, set[int]] = {}
         for vocabulary in vocabularies:
             for abbreviation in vocabulary.abbreviations:
                 self._abbreviate(abbreviation, vocabulary.title)
-        for shorts in self._shorts.values():
-            shorts.sort(key=len, reverse=True)
+        for lengths in self._short_lengths.values():
+            lengths.sort(reverse=True)
         for vocabulary in vocabularies:
             self._check_places(vocabulary)
             for terms, rule in _rules(vocabulary):
@@ -125,8 +127,9 @@ class Widener:
     def _abbreviate(self, abbreviation: Abbreviation, trade: str) -> None:
         short = abbreviation.short.translate(APOSTROPHES)
         rule = _Rule(trade, "abbreviation", _with_stems([abbreviation.long]), ())
-        if short not in self._longs:
-            self._shorts.setdefault(_first_word(short), []).append(short)
+        lengths = self._short_lengths.setdefault(_first_word(short), [])
+        if len(short) not in lengths:
+            lengths.append(len(short))
         self._longs.setdefault(short, []).append((abbreviation.long, rule))
 
     def _check_places(self, vocabulary: Vocabulary) -> None:
@@ -144,7 +147,8 @@ class Widener:
             text = term.translate(APOSTROPHES)
             written, expanded = _words(text), self._expanded(text, self._shorts_in(text))
             for stems in {tuple(word.stem for word in words) for words in (written, expanded)}:
-                rules = self._patterns.setdefault(stems[0], {}).setdefault(stems, [])
+                rules = self._patterns.setdefault(stems, [])
+                self._lengths.setdefault(stems[0], set()).add(len(stems))
                 if rule not in rules:
                     rules.append(rule)
 
@@ -155,9 +159,11 @@ class Widener:
             if found and word.start() < found[-1].end:
                 continue
             first = word[0].split("'")[0]
-            for short in [*self._shorts.get(first, ()), *self._shorts.get(first.removesuffix("s"), ())]:
-                ending = ENDING.match(text, word.start() + len(short))
-                if ending and text.startswith(short, word.start()):
+            lengths = [self._short_lengths.get(begun, ()) for begun in (first, first.removesuffix("s"))]
+            for length in itertools.chain(*lengths):
+                short = text[word.start() : word.start() + length]
+                ending = ENDING.match(text, word.start() + length)
+                if ending and short in self._longs:
                     found.append(_Short(short, word.start(), ending.end()))
                     break
         return found
@@ -185,9 +191,10 @@ class Widener:
     def _candidates(self, words: Sequence[_Word]) -> Iterator[_Match]:
         stems = [word.stem for word in words]
         for start, stem in enumerate(stems):
-            for pattern, rules in self._patterns.get(stem, {}).items():
-                end = start + len(pattern)
-                if tuple(stems[start:end]) == pattern and _may_cut(words, start) and _may_cut(words, end):
+            for length in self._lengths.get(stem, ()):
+                end = start + length
+                rules = self._patterns.get(tuple(stems[start:end])) if end <= len(stems) else None
+                if rules and _may_cut(words, start) and _may_cut(words, end):
                     yield _Match(range(start, end), rules)
 
 

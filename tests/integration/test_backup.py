@@ -59,6 +59,7 @@ def fill(db: store.Store, files: FileStore, folder: Path) -> list[Owner]:
     db.of(BOB).conversations.append(conversation.id, role="assistant", content=ODD, response=response)
     db.of(ANN).caches.keep("answers", HASH, ODD)
     db.of(ANN).api_keys.create(name=ODD, digest=HASH, hint="pl_", permissions=["read"])
+    db.of(ANN).glossary.put(f'title = "Ann\'s words"  # {ODD}')
     db.of(ANN).embedding_cache.put(SPACE, {HASH: [1.0]})
     db.of(ANN).generations.add(ann.index.id, SMALL)
     for document in db.of(ANN).documents.list(ann.index.id):
@@ -134,7 +135,8 @@ def test_every_row_and_file_is_back(archive: Path, here: Machine, there: Machine
     restored = content(there.url)
     assert restored == content(here.url)
     assert all(
-        restored[name] for name in ("documents", "postings", "messages", "completion_cache", "embedding_generations")
+        restored[name]
+        for name in ("documents", "postings", "messages", "completion_cache", "embedding_generations", "glossaries")
     )
     assert {len(restored[f"data_document_chunks_{size}"]) for size in (384, 40, 1700)} == {18 + 1, 9 + 9, 9}
     assert {table.table: table.rows for table in manifest.tables} == {

@@ -31,6 +31,7 @@ DIGEST = b"digest of a secret"
 BESIDE = EmbeddingSpace(provider="test", model="another", dimensions=384)
 SOURCE = "/home/victim/secret.pdf"
 LANDMARK = Landmark("balance sheet", 1, 1.0)
+GLOSSARY = 'title = "the secret words"'
 
 OTHERS = ("other", "", "x' or '1'='1", "victim'--", "victim\n", "%", "Victim", "victim ")
 """Users who own nothing of the victim's, whatever they call themselves."""
@@ -74,6 +75,7 @@ def world(module_db: store.Store) -> World:
     generation = db.of(VICTIM).generations.add(owner.index.id, BESIDE)
     chunk = db.of(VICTIM).chunks.of_document(document.id)[0]
     key = db.of(VICTIM).api_keys.create(name="mine", digest=DIGEST, hint="pl_abcd", permissions=["read"])
+    db.of(VICTIM).glossary.put(GLOSSARY)
     db.of(VICTIM).sources.keep_upload_key(document.id, "upload-1")
     db.of(VICTIM).indexes.follow(owner.index.id, "/home/victim/", {"source": {"folder_id": "/home/victim"}})
     job = db.of(VICTIM).jobs.create("evaluation", "default", {"question": "a secret one"})
@@ -207,6 +209,15 @@ def _key_of_the_same_name(world: World, user: str) -> object:
     return None if found and found.user_id == user else "another's key"
 
 
+@case("glossary.put")
+def _glossary_beside(world: World, user: str) -> object:
+    if not user:
+        raise errors.NotFoundError  # no user at all has no glossary either; the table refuses it
+    world.db.of(user).glossary.put('title = "theirs"')
+    world.db.of(user).glossary.delete()
+    return None if world.db.of(VICTIM).glossary.get() == GLOSSARY else "replaced"
+
+
 @case("embedding_cache.put")
 def _vector_of_the_same_text(world: World, user: str) -> object:
     world.db.of(user).embedding_cache.put(SPACE, {HASH: [9.0]})
@@ -239,6 +250,8 @@ def _claim_of_the_same_index(world: World, user: str) -> object:
 
 
 CASES |= {
+    "glossary.get": lambda w, user: w.db.of(user).glossary.get(),
+    "glossary.delete": lambda w, user: w.db.of(user).glossary.delete(),
     "jobs.get": lambda w, user: w.db.of(user).jobs.get(w.job.id),
     "jobs.list": lambda w, user: w.db.of(user).jobs.list(),
     "jobs.start": lambda w, user: w.db.of(user).jobs.start(w.job.id),
@@ -296,6 +309,7 @@ def snapshot(world: World) -> object:
         db.of(VICTIM).embedding_cache.get(SPACE, [HASH]),
         db.of(VICTIM).caches.recall("answers", HASH),
         db.of(VICTIM).api_keys.list(),
+        db.of(VICTIM).glossary.get(),
         db.of(VICTIM).jobs.list(),
         db.of(VICTIM).jobs.get(world.job.id),
         db.of(VICTIM).sources.of_upload_key("upload-1"),
@@ -340,6 +354,7 @@ def test_the_owner_gets_everything(world: World) -> None:
         *("chunks.dense", "chunks.lexical", "chunks.get", "chunks.with_words", "chunks.in_scope", "chunks.vectors"),
         *("chunks.of_document", "chunks.page_lines", "chunks.to_embed", "generations.list", "generations.missing"),
         *("embedding_cache.get", "caches.recall", "caches.stats", "api_keys.list", "jobs.get", "jobs.list"),
+        "glossary.get",
         *("conversations.list", "conversations.get", "conversations.messages"),
     ):
         assert CASES[method](world, VICTIM), method

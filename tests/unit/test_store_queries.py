@@ -30,6 +30,7 @@ def test_parameters(text: str, expected: str) -> None:
         "documents",
         "embedding_cache",
         "generations",
+        "glossaries",
         "indexes",
         "lexical",
         "session",

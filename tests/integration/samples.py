@@ -5,6 +5,7 @@ import random
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rag import store
 from rag.types import (
@@ -16,7 +17,6 @@ from rag.types import (
     EmbeddingSpace,
     Filters,
     Index,
-    Landmark,
     Line,
     PageInfo,
     ParsedDocument,
@@ -86,17 +86,14 @@ class Owner:
         self.fill(document, texts, language=language)
         return self.db.of(self.user_id).documents.get(document.id)
 
-    def fill(
-        self,
-        document: Document,
-        texts: Sequence[str],
-        *,
-        language: str = ENGLISH,
-        front: str = "",
-        landmarks: Sequence[Landmark] = (),
-    ) -> list[Chunk]:
-        """Put a chunk per text into a document, one page each."""
+    def fill(self, document: Document, texts: Sequence[str], **more: Any) -> list[Chunk]:
+        """Put a chunk per text into a document, one page each; `more` goes to the store."""
         chunks = make_chunks(document.id, texts)
+        self.put(document, chunks, texts, **more)
+        return chunks
+
+    def put(self, document: Document, chunks: Sequence[Chunk], texts: Sequence[str], **more: Any) -> None:
+        """Put chunks with these search texts into a document."""
         self.db.of(self.user_id).chunks.replace(
             document.id,
             self.index.space,
@@ -104,11 +101,8 @@ class Owner:
             chunks=chunks,
             vectors=[random_vector(text, self.index.space.dimensions) for text in texts],
             search_texts=texts,
-            language=language,
-            front=front,
-            landmarks=landmarks,
+            **more,
         )
-        return chunks
 
 
 def make_chunks(document_id: uuid.UUID, texts: Sequence[str]) -> list[Chunk]:

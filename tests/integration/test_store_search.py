@@ -14,8 +14,8 @@ import pytest
 from rag import store
 from rag.store import terms
 from rag.store.lexical import ADDED_WEIGHT
-from rag.types import Document, Landmark, Scope
-from tests.integration.samples import SPACE, Owner, random_vector
+from rag.types import Document, Landmark, PageText, Scope
+from tests.integration.samples import SPACE, Owner, make_chunks, random_vector
 
 WORDS = [
     *(
@@ -358,3 +358,41 @@ def test_a_document_that_is_replaced_has_its_new_landmarks_and_front_only(
     found = owner.db.of("filer").chunks.lexical(alone, "acme", 10, landmarks=["balance sheet", "cover page"])
     assert [mark.score for mark in found.landmarks] == [1.0]
     assert found.fronts == {}
+
+
+def test_whole_pages_and_their_titles_are_fields_of_their_own(owner: Owner) -> None:
+    """The word is in another chunk of the page, or heads it; each chunk of the page is told of."""
+    reader = Owner.of(owner.db, "reader")
+    document = reader.add("paged.pdf")
+    chunks = reader.fill(
+        document,
+        ["oats", "barley", "rye"],
+        pages={
+            1: PageText("oats by the walnut", "oats"),
+            2: PageText("barley", "walnut barley"),
+            3: PageText("rye", "rye"),
+        },
+    )
+
+    def pages(query: str, **scope: object) -> dict[uuid.UUID, float]:
+        found = reader.db.of("reader").chunks.lexical(reader.scope_of(**scope), query, 10).pages
+        return {candidate.chunk_id: candidate.score for candidate in found}
+
+    assert pages("walnut") == {chunks[0].id: 0.5, chunks[1].id: 0.5}  # each the best in one of two fields
+    assert pages("rye") == {chunks[2].id: 1.0}
+    assert pages("hazel") == {}
+    assert pages("walnut", mime_types=["text/plain"]) == {}
+    assert reader.db.of("reader").chunks.lexical(reader.scope, "walnut", 10).chunks == []
+
+
+def test_all_chunks_of_a_page_have_its_score(owner: Owner) -> None:
+    reader = Owner.of(owner.db, "reader of long pages")
+    document = reader.add("long.pdf")
+    texts = ["oats", "more oats", "barley", "more barley", "rye"]
+    chunks = [
+        chunk.model_copy(update={"lines": tuple(line.model_copy(update={"page_number": page}) for line in chunk.lines)})
+        for chunk, page in zip(make_chunks(document.id, texts), [1, 1, 2, 2, 3], strict=True)
+    ]
+    reader.put(document, chunks, texts, pages={2: PageText("a walnut", ""), 3: PageText("no nut", "")})
+    found = reader.db.of(reader.user_id).chunks.lexical(reader.scope, "walnut", 10).pages
+    assert {candidate.chunk_id for candidate in found} == {chunks[2].id, chunks[3].id}

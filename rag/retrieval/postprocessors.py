@@ -62,18 +62,27 @@ def stages(
 class Rerank(BaseNodePostprocessor):
     """Scores the first `top_n` anew, by a cross-encoder or a language model: the mean of both scores counts.
 
-    What the reranker did not see counts as unfit: it must not overtake what was seen and found wanting.
+    What the reranker did not see counts as unfit: it must not overtake what was seen and found wanting. What answers a
+    look-up whole answers the question only in part, so each is judged by what it fits best of both.
     """
 
     reranker: Any
     top_n: int
 
     def _postprocess_nodes(self, nodes: Nodes, query_bundle: schema.QueryBundle | None = None) -> Nodes:
-        query = query_bundle.query_str if query_bundle else ""
-        scores = self.reranker.scores(query, [_read(found.node) for found in nodes[: self.top_n]])
+        texts = [_read(found.node) for found in nodes[: self.top_n]]
+        judged = [self.reranker.scores(asked, texts) for asked in _asked(query_bundle)]
+        scores = [max(each) for each in zip(*judged, strict=True)]
         scored = [_reranked(found, score) for found, score in zip(nodes, scores, strict=False)]
         scored += [_reranked(found, None) for found in nodes[len(scores) :]]
         return sorted(scored, key=lambda found: -(found.score or 0.0))
+
+
+def _asked(query_bundle: schema.QueryBundle | None) -> list[str]:
+    """The question and its look-ups."""
+    variants = query_bundle.findings.variants if isinstance(query_bundle, Query) else ()
+    lookups = [variant.text for variant in variants if variant.kind == "lookup"]
+    return [query_bundle.query_str if query_bundle else "", *lookups]
 
 
 def _read(node: schema.BaseNode) -> str:

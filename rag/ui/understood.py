@@ -20,7 +20,7 @@ def understood(trace: SearchTrace) -> None:
     """What was found in the question, what it added to the search, and who knew it."""
     rows = [*_lookups(trace.variants), *_places(trace.rewritings), *_widened(trace.rewritings)]
     if not rows:
-        st.caption("Searched as it was asked: no period, word of a trade or place was found in the question.")
+        st.caption("Searched as it was asked: nothing was added.")
         return
     with st.expander("How the question was understood", expanded=True, type="compact", key="understood"):
         header = ("In the question", "Searched for, too", "Why")

@@ -109,6 +109,13 @@ def test_both_pages_of_a_question_in_two_steps_are_found_only_by_look_ups(desk: 
     assert set(names(desk.search(question(port), lookups=4))[:3]) >= both(port)
 
 
+def test_reranking_keeps_both_pages_among_the_first(desk: Desk) -> None:
+    for port in OWNERS:
+        desk.server.replies += steps(port)
+        response = desk.search(question(port), lookups=4, rerank={"enabled": True})
+        assert set(names(response)[:3]) >= both(port)
+
+
 @pytest.mark.parametrize("mode", ["vector", "lexical", "hybrid"])
 def test_two_look_ups_have_both_their_pages_among_the_first(desk: Desk, mode: str) -> None:
     asked = ["who has led Umbra", "who has led Vardo"]

@@ -41,19 +41,8 @@ def test_what_is_not_typed_in_is_the_model_s_or_the_command_s() -> None:
 def test_every_stage_can_be_typed_in() -> None:
     options = typed(
         *["--k", "3", "--min-score", "0.1", "--mode", "lexical", "--fusion", "rrf", "--rrf-k", "7"],
-        *[
-            "--vector-weight",
-            "0.4",
-            "--lexical-weight",
-            "0.6",
-            "--rewrites",
-            "3",
-            "--hyde",
-            "--lookups",
-            "8",
-            "--diversity",
-            "0.5",
-        ],
+        *["--vector-weight", "0.4", "--lexical-weight", "0.6", "--rewrites", "3", "--hyde", "--diversity", "0.5"],
+        *["--lookups", "8"],
         *["--must-include", "refund", "--must-include", "partial", "--any", "--passage", "chunk"],
         *["--rerank", "--rerank-top-n", "9", "--rerank-by", "llm"],
     )

@@ -52,7 +52,7 @@ def print_hits(hits: tuple[Hit, ...]) -> None:
             output.score(hit.lexical_score),
             output.score(hit.rerank_score),
             hit.document_name,
-            hit.chunk.page_number,
+            hit.chunk.main_page,
             output.excerpt(hit.chunk.text),
         )
         for rank, hit in enumerate(hits, start=1)

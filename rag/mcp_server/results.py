@@ -45,7 +45,7 @@ class Found(Place):
             document=hit.document_name,
             document_id=hit.chunk.document_id,
             passage_id=hit.chunk.id,
-            page=hit.chunk.page_number,
+            page=hit.chunk.main_page,
             line_start=hit.chunk.line_start,
             line_end=hit.chunk.line_end,
             section=hit.chunk.section,

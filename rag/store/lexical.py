@@ -13,7 +13,6 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from rag.store import bm25, queries, scopes, terms
 from rag.store.database import Connection, UserDatabase
@@ -82,11 +81,24 @@ class _Found(NamedTuple):
         return bm25.Collection(*map(np.concatenate, zip(*parts, strict=True)))
 
     def of_each(
-        self, function: Callable[[bm25.Collection, list[bm25.PostingList]], npt.NDArray[Any]], field: Field
-    ) -> npt.NDArray[Any]:
-        """What `function` makes of a field in each language by its own statistics, in the order of `documents`."""
-        parts = [function(documents, lists.get(field, [])) for documents, lists in self.languages.values()]
-        return np.concatenate(parts)
+        self,
+        function: Callable[[bm25.Collection, list[bm25.PostingList]], bm25.Floats],
+        field: Field,
+        *,
+        added: bool = False,
+    ) -> bm25.Floats:
+        """What `function` makes of a field in each language by its own statistics, in the order of `documents`.
+
+        Of the question's own words, unless the `added` ones count, too: what means the same tells where in a page the
+        answer is, but which document and page are meant, only the question says.
+        """
+        least = 0.0 if added else 1.0
+        return np.concatenate(
+            [
+                function(documents, [found for found in lists.get(field, ()) if found.weight >= least])
+                for documents, lists in self.languages.values()
+            ]
+        )
 
     @property
     def first_of_page(self) -> bm25.Ints:
@@ -143,7 +155,7 @@ class LexicalSearch:
     def _best_chunks(
         self, connection: Connection, parameters: Parameters, found: _Found, limit: int
     ) -> list[Candidate]:
-        scores = found.of_each(bm25.chunk_scores, Field.CHUNK)
+        scores = found.of_each(bm25.chunk_scores, Field.CHUNK, added=True)
         if parameters["must_all"] or parameters["must_any"]:
             scores[~self._containing(connection, parameters, found)] = 0.0
         return self._candidates(connection, parameters, found, scores, bm25.best(scores, limit))

@@ -296,7 +296,7 @@ def _hit_row(rank: int, hit: Hit, candidate: CandidateTrace | None) -> dict[str,
     return {
         "#": rank,
         "document": hit.document_name,
-        "page": hit.chunk.page_number,
+        "page": hit.chunk.main_page,
         "final": hit.final_score,
         "vector": hit.vector_score,
         "v. rank": hit.vector_rank,

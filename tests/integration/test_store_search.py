@@ -119,6 +119,18 @@ def test_what_is_added_counts_less_and_never_more_than_once(owner: Owner) -> Non
     assert scores("merger", "merger") == alone
 
 
+def test_what_is_added_says_nothing_of_which_document_or_page_is_meant(
+    filed: tuple[Owner, dict[str, Document]],
+) -> None:
+    owner, documents = filed
+    chunks = owner.db.of("filer").chunks
+    found = chunks.lexical(owner.scope, "acme", 10, added=["zenith", "third page"])
+    assert [*found.fronts] == [documents["acme.pdf"].id]
+    assert found.documents == {}
+    assert found.pages == []
+    assert len(found.chunks) == 6  # all have "page" in them
+
+
 def test_lexical_documents_is_bm25_of_whole_documents(owner: Owner, database_url: str) -> None:
     documents = owner.db.of("ann").documents.list(owner.index.id)
     bags = [

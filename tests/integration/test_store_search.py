@@ -119,9 +119,7 @@ def test_what_is_added_counts_less_and_never_more_than_once(owner: Owner) -> Non
     assert scores("merger", "merger") == alone
 
 
-def test_what_is_added_says_nothing_of_which_document_or_page_is_meant(
-    filed: tuple[Owner, dict[str, Document]],
-) -> None:
+def test_what_is_added_does_not_say_which_document_is_meant(filed: tuple[Owner, dict[str, Document]]) -> None:
     owner, documents = filed
     chunks = owner.db.of("filer").chunks
     found = chunks.lexical(owner.scope, "acme", 10, added=["zenith", "third page"])

@@ -26,8 +26,6 @@ OTHERS = {
 """What only the file shows, by the names of a vocabulary's fields."""
 MOST_ROWS = 16
 """A longer table scrolls within the window; a shorter one ends with its last row."""
-WHOLE = ("period", "landmark")
-"""Kinds of rewritings that are about the question as a whole."""
 
 Row = Mapping[str, Any]
 
@@ -162,10 +160,7 @@ def trial() -> None:
         if not found:
             st.caption("No vocabulary knows a word of it: it is searched as it is.")
         for rewriting in found:
-            if rewriting.kind == "period":
-                _line("Read as", rewriting.added, None)
-        for rewriting in found:
-            if rewriting.kind not in WHOLE:
+            if rewriting.kind != "landmark":
                 _line(f"“{rewriting.found}”", rewriting.added, rewriting.trade)
         _landmarks([name for rewriting in found if rewriting.kind == "landmark" for name in rewriting.added])
 

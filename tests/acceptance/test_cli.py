@@ -84,7 +84,7 @@ def commands() -> list[str]:
 
 def test_the_documentation_has_each_command_with_an_example() -> None:
     documentation = (REPOSITORY / "docs" / "cli.md").read_text(encoding="utf-8")
-    assert len(commands()) == 23
+    assert len(commands()) == 24
     for command in commands():
         assert f"\n## {command}\n" in documentation
         assert re.search(rf"^pagelight {command}\b", documentation, re.MULTILINE), command
@@ -494,10 +494,11 @@ def test_questions_are_asked_and_scored(folder: Path, questions: Path, tmp_path:
     assert report["measures"]["evidence_coverage@5"] == 1
     rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert all(set(row) == {"id", "rank", "pdf", "page", "pages", "text", "bboxes", "score"} for row in rows)
+    documents = {(row["id"], row["pdf"]) for row in rows}
+    assert (len(documents) == 3) == (scope == "document")  # else a question finds places in others, too
     for number in ("q1", "q2", "q3"):
         own = [row for row in rows if row["id"] == number]
         assert [row["rank"] for row in own] == [*range(1, len(own) + 1)]
-        assert len({row["pdf"] for row in own}) == (1 if scope == "document" else 3)
 
 
 @pytest.mark.usefixtures("settings")

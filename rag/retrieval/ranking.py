@@ -19,6 +19,9 @@ PAGE_WEIGHT = 0.4
 another of its chunks. Measured between 0.2 and 0.6; flat."""
 LANDMARK_WEIGHT = 0.8
 """How far a chunk at a landmark that is asked for is lifted towards 1. Flat from 0.5 to 0.8."""
+SURE = 0.9
+"""From this strength on a landmark is beyond doubt, such as a page by its number or a captioned table: a chunk there is
+lifted all the way, and what stands elsewhere gets so much of its score only."""
 
 FOREIGN_WEIGHT = 0.1
 """What is left of the weight of vectors for documents in languages that the embedding model does not speak: names and
@@ -73,9 +76,12 @@ def rank(
         fused = {
             key: (score + weight * documents.get(places[key][0], 0.0)) / (1 + weight) for key, score in fused.items()
         }
+    if max(strengths.values(), default=0.0) >= SURE:
+        fused = {key: score if strengths.get(key, 0.0) >= SURE else SURE * score for key, score in fused.items()}
     for key, strength in strengths.items():
         fit = documents.get(places[key][0], 0.0) if documents else 1.0
-        fused[key] += (1 - fused[key]) * LANDMARK_WEIGHT * strength * fit
+        weight = 1.0 if strength >= SURE else LANDMARK_WEIGHT
+        fused[key] += (1 - fused[key]) * weight * strength * fit
     return Ranking(vector, lexical, strengths, fused, places, documents)
 
 

@@ -18,7 +18,7 @@ TITLE_CHARACTERS = 400
 """So much of a page is its top: a heading may stand below a letterhead, and a sentence further down is no title."""
 MIN_STRENGTH = 0.25
 """Below it a page has a few words in common with the place, as many pages do."""
-CAPTION, HEADING = 0.7, 1.0
+CAPTION, HEADING = 0.9, 1.0
 LISTED = 0.3
 """How surely a caption or a heading begins what it names; many of one kind on a page are a list of them."""
 LIST_LENGTH = 6

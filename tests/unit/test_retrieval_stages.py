@@ -148,10 +148,10 @@ def test_a_document_whose_front_is_spoken_of_is_the_better() -> None:
 
 
 def test_a_chunk_at_a_landmark_is_lifted_by_its_strength_and_its_documents_fit() -> None:
-    there = [Candidate(C, ELSEWHERE, 2, 1.0), Candidate(E, DOCUMENT, 9, 0.5)]
+    there = [Candidate(C, ELSEWHERE, 2, 0.8), Candidate(E, DOCUMENT, 9, 0.5)]
     whole = {DOCUMENT: 1.0, ELSEWHERE: 4.0}
     before, fused = hybrid(whole, routing=False), hybrid(whole, landmarks=there, routing=False)
-    assert fused[C] == pytest.approx(before[C] + (1 - before[C]) * 0.8)
+    assert fused[C] == pytest.approx(before[C] + (1 - before[C]) * 0.8 * 0.8)
     least = 0.3 * 0.25 / 1.3  # found by no search: only its document speaks for it
     assert fused[E] == pytest.approx(least + (1 - least) * 0.8 * 0.5 * 0.25)
     assert (fused[A], fused[B]) == (before[A], before[B])
@@ -165,6 +165,12 @@ def test_a_chunk_whose_page_fits_as_a_whole_is_the_better() -> None:
     assert fused[A] == pytest.approx(1.0 / 1.4 / 1.3)
     assert fused[E] == pytest.approx(0.4 / 1.4 / 1.3)  # another chunk of the page, found by no search
     assert E not in hybrid({}, pages=pages, mode="lexical")
+
+
+def test_a_landmark_beyond_doubt_outranks_what_stands_elsewhere() -> None:
+    near = [Candidate(A, DOCUMENT, 1, 0.9), Candidate(B, DOCUMENT, 2, 0.5)]
+    ranking = rank(near, LexicalMatches([], {}, {}, [], [Candidate(C, DOCUMENT, 12, 1.0)]), DEFAULTS)
+    assert ranking.fused == {C: 1.0, A: pytest.approx(0.9), B: 0.0}
 
 
 def test_in_a_single_document_a_landmark_counts_whole() -> None:

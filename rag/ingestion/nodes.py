@@ -27,7 +27,7 @@ class FileDocument(schema.Document):
             id_=str(document_id),
             name=name,
             parsed=parsed,
-            text=lines_text(_lines(parsed)),
+            text=lines_text(lines_of(parsed)),
             metadata={key: value for key, value in metadata.items() if value},
         )
 
@@ -37,7 +37,8 @@ class FileDocument(schema.Document):
         return "FileDocument"
 
 
-def _lines(parsed: ParsedDocument) -> list[Line]:
+def lines_of(parsed: ParsedDocument) -> list[Line]:
+    """All lines in reading order."""
     return [line for block in parsed.blocks for line in block.to_lines()]
 
 
@@ -142,7 +143,7 @@ class _PlacedLines:
 
     def __init__(self, document: FileDocument) -> None:
         self._document = document
-        self._lines = _lines(document.parsed)
+        self._lines = lines_of(document.parsed)
         self._starts: list[int] = []
         position = 0
         for index, line in enumerate(self._lines):

@@ -17,7 +17,7 @@ from rag import errors, parsing, providers, vocabulary
 from rag.config import Config
 from rag.ingestion import languages
 from rag.ingestion.chunking import SECTION_SEPARATOR, document_heading
-from rag.ingestion.nodes import BlockNodeParser, FileDocument, chunks_of
+from rag.ingestion.nodes import BlockNodeParser, FileDocument, chunks_of, lines_of
 from rag.store import UserFiles, UserStore
 from rag.types import (
     Chunk,
@@ -83,7 +83,7 @@ class Ingestion:
     ) -> None:
         """Cut, embed and store what was parsed."""
         file = FileDocument.of(document.id, document.name, parsed)
-        lines = [line for block in parsed.blocks for line in block.to_lines()]
+        lines = lines_of(parsed)
         nodes = self._pipeline(on_progress, _Limit(document=document.name, most=max_chunks)).run(documents=[file])
         chunks = chunks_of(file, nodes)
         self._store.chunks.replace(

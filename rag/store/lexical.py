@@ -101,7 +101,17 @@ class _Found(NamedTuple):
         )
 
     @property
-    def first_of_page(self) -> bm25.Ints:
+    def page_scores(self) -> bm25.Floats:
+        """For every chunk how its page matches by whole text and title alike, in 0..1; 0 if not among the best."""
+        text, title = (_relative(self.of_each(bm25.chunk_scores, field)) for field in (Field.PAGE, Field.TITLE))
+        scores = (text + title) / 2
+        best = bm25.best(scores, PAGES)
+        kept = np.zeros_like(scores)
+        kept[best] = scores[best]
+        return kept[self._first_of_page]
+
+    @property
+    def _first_of_page(self) -> bm25.Ints:
         """For every chunk the position of the first of its page, in the order of `documents`."""
         parts, before = [], 0
         for documents, lists in self.languages.values():
@@ -143,34 +153,17 @@ class LexicalSearch:
         if not len(best):  # nothing says which documents are meant
             best = np.arange(min(len(whole), DOCUMENTS))
         ids = self._document_ids(connection, parameters, found, best)
+        wanted = self._containing(connection, parameters, found)
+        chunks = found.of_each(bm25.chunk_scores, Field.CHUNK, added=True) * wanted
+        pages = found.page_scores * wanted
         return LexicalMatches(
-            chunks=self._best_chunks(connection, parameters, found, limit),
+            chunks=self._candidates(connection, parameters, found, chunks, bm25.best(chunks, limit)),
             documents=_positive(ids, whole[best]),
             fronts=_positive(ids, fronts[best]),
-            pages=self._best_pages(connection, parameters, found),
+            pages=self._candidates(connection, parameters, found, pages, np.flatnonzero(pages)),
             landmarks=self._landmarks(connection, parameters, found, best) if parameters["landmarks"] else [],
             languages=frozenset(found.languages),
         )
-
-    def _best_chunks(
-        self, connection: Connection, parameters: Parameters, found: _Found, limit: int
-    ) -> list[Candidate]:
-        scores = found.of_each(bm25.chunk_scores, Field.CHUNK, added=True)
-        if parameters["must_all"] or parameters["must_any"]:
-            scores[~self._containing(connection, parameters, found)] = 0.0
-        return self._candidates(connection, parameters, found, scores, bm25.best(scores, limit))
-
-    def _best_pages(self, connection: Connection, parameters: Parameters, found: _Found) -> list[Candidate]:
-        """The chunks of the best pages, each with its page's score: as much for the whole text as for the title."""
-        text, title = (_relative(found.of_each(bm25.chunk_scores, field)) for field in (Field.PAGE, Field.TITLE))
-        scores = (text + title) / 2
-        scores[np.setdiff1d(np.arange(len(scores)), bm25.best(scores, PAGES), assume_unique=True)] = 0.0
-        if not scores.any():
-            return []
-        by_chunk = scores[found.first_of_page]
-        if parameters["must_all"] or parameters["must_any"]:
-            by_chunk[~self._containing(connection, parameters, found)] = 0.0
-        return self._candidates(connection, parameters, found, by_chunk, np.flatnonzero(by_chunk))
 
     def _candidates(
         self, connection: Connection, parameters: Parameters, found: _Found, scores: bm25.Floats, positions: bm25.Ints
@@ -191,7 +184,9 @@ class LexicalSearch:
         ]
 
     def _containing(self, connection: Connection, parameters: Parameters, found: _Found) -> Any:
-        """Of every chunk in scope, whether it has the required words."""
+        """Of every chunk in scope, whether it has the required words; just true if none are required."""
+        if not (parameters["must_all"] or parameters["must_any"]):
+            return True
         query = self._queries["containing"].format(chunks=queries.chunk_table(found.dimensions))
         row = connection.execute(query, {**parameters, "generation": found.generation}, binary=True).fetchone() or {}
         keys = _integers(row["chunks"], ">i8")

@@ -5,14 +5,15 @@ import math
 import random
 import uuid
 from collections import Counter
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import psycopg
 import pytest
+import sqlalchemy as sa
 
 from rag import store
-from rag.store import terms
+from rag.store import dense, terms
 from rag.store.lexical import ADDED_WEIGHT
 from rag.types import Document, Landmark, PageText, Scope
 from tests.integration.samples import SPACE, Owner, make_chunks, random_vector
@@ -406,3 +407,26 @@ def test_all_chunks_of_a_page_have_its_score(owner: Owner) -> None:
     reader.put(document, chunks, texts, pages={2: PageText("a walnut", ""), 3: PageText("no nut", "")})
     found = reader.db.of(reader.user_id).chunks.lexical(reader.scope, "walnut", 10).pages
     assert {candidate.chunk_id for candidate in found} == {chunks[2].id, chunks[3].id}
+
+
+@pytest.mark.parametrize(("compared", "by_index"), [(dense.COMPARED, False), (0, True)])
+def test_a_small_scope_is_compared_with_each_vector(
+    owner: Owner, monkeypatch: pytest.MonkeyPatch, compared: int, *, by_index: bool
+) -> None:
+    """HNSW loses neighbours, so it is asked only where there are too many: seen in the plan of the very statement."""
+    monkeypatch.setattr(dense, "COMPARED", compared)
+    plans: list[str] = []
+
+    @sa.event.listens_for(sa.Engine, "before_cursor_execute")
+    def explain(_: object, cursor: Any, statement: str, parameters: Any, *__: object) -> None:
+        if "<=>" in statement:
+            for setting in ("seqscan", "bitmapscan", "sort"):
+                cursor.execute(f"SET LOCAL enable_{setting} = off")
+            cursor.execute(f"EXPLAIN {statement}", parameters)
+            plans.append("\n".join(str(row) for row in cursor.fetchall()))
+
+    try:
+        owner.db.of("ann").chunks.dense(owner.scope, SPACE, random_vector("x"), 5)
+    finally:
+        sa.event.remove(sa.Engine, "before_cursor_execute", explain)
+    assert ["embedding_idx" in plan for plan in plans] == [by_index]

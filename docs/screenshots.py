@@ -95,7 +95,7 @@ def report() -> bytes:
         more, _ = story.place(frame)
         story.draw(device)
         writer.end_page()
-    writer.installation.close()
+    writer.close()
     content = path.read_bytes()
     path.unlink()
     return content

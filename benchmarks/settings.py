@@ -8,11 +8,15 @@ from rag.config import Config, load_config
 
 @dataclass(frozen=True)
 class Options:
-    """What to measure with: small sizes with `quick`; `pdf` takes the place of the PDF made by script."""
+    """What to measure with: small sizes with `quick`; `pdf` takes the place of the PDF made by script.
+
+    `pdfs` is a folder of documents that claims are made of.
+    """
 
     config: Config
     quick: bool = False
     pdf: Path | None = None
+    pdfs: Path | None = None
 
     @property
     def folder(self) -> Path:

@@ -71,6 +71,11 @@ class Config(pydantic_settings.BaseSettings):
     openrouter_base_url: str | None = None
     perplexity_api_key: pydantic.SecretStr | None = None
     perplexity_base_url: str | None = None
+    ollama_base_url: str | None = None
+    lm_studio_base_url: str | None = None
+    llama_cpp_base_url: str | None = None
+    vllm_base_url: str | None = None
+    rag_context_window: int | None = pydantic.Field(default=None, ge=512)  # tokens; None: as the model's server says
     provider_timeout_seconds: float = 60.0
     provider_max_retries: int = 3
 
@@ -83,6 +88,7 @@ class Config(pydantic_settings.BaseSettings):
     port: int = pydantic.Field(default=3001, ge=1, le=65535)
     cors_origin: str | None = None
     rag_api_key: pydantic.SecretStr | None = None
+    rag_admins: str | None = None
     rag_app_port: int = pydantic.Field(default=8501, ge=1, le=65535)
     rag_worker: bool = True
     rag_debug: bool = False

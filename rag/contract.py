@@ -22,6 +22,7 @@ from rag.types import (
     Line,
     Model,
     Passage,
+    QuotedRow,
     Region,
     SearchMode,
     SearchResponse,
@@ -40,8 +41,9 @@ SNIPPET_CHARS = 300
 class Place(Model):
     """Where something stands, and how well it was found.
 
-    `page` is None in a presentation, `slide` in anything else; lines count from 1 through the document. Scores are in
-    0..1, and None where that search did not run or did not find the chunk; `score` is `final_score`.
+    `page` is None in a presentation, `slide` in anything else; lines count from 1 through the document. Scores are
+    those of `rag.types.Hit`, in 0..1, and None where that search did not run or did not find the chunk; `score` is
+    `final_score`.
     """
 
     chunk_id: uuid.UUID
@@ -151,7 +153,7 @@ class CitationBody(Place):
     """What a sentence, counted from 0, rests on: the place of its quote with the quote's boxes.
 
     Where nothing supports the sentence, `quote` is None, and the place is that of the chunk. `snippet` is the quote, or
-    where there is none the beginning of the chunk.
+    where there is none the beginning of the chunk. `row` is the quote cell by cell where it is a row of a table.
     """
 
     citation_id: str
@@ -160,6 +162,7 @@ class CitationBody(Place):
     snippet: str
     verdict: Verdict
     unsupported_numbers: tuple[str, ...]
+    row: QuotedRow | None
 
     @classmethod
     def of(cls, citation: Citation, hit: Hit) -> Self:
@@ -173,6 +176,7 @@ class CitationBody(Place):
             snippet=citation.quote or hit.chunk.text[:SNIPPET_CHARS],
             verdict=citation.verdict,
             unsupported_numbers=citation.unsupported_numbers,
+            row=citation.row,
         )
 
 
@@ -203,16 +207,23 @@ class AnswerBody(Model):
     """A grounded answer with its marks [S1]…, its citations, and each source that they name once.
 
     `contexts` are the chunks that led to the sources, in their order. An insufficient answer has none of these; then
-    `nearest` are the places found.
+    `nearest` are the places found, and `hint` says what is missing in them. `likelihood` is the probability, in 0..1,
+    that a quoted answer is right, None of a written one. `question` is what was answered, where that is not what was
+    asked. Each of the `sentences` has its verdict in `support`, and in `missing` what its quotes do not hold; `struck`
+    are the numbers of those that are not to be relied on.
     """
 
     status: AnswerStatus
     answer: str
+    question: str | None
     sentences: tuple[Sentence, ...]
+    struck: tuple[int, ...]
     citations: tuple[CitationBody, ...]
     sources: tuple[SourceBody, ...]
     contexts: tuple[FoundChunk, ...]
     nearest: tuple[SearchResult, ...]
+    hint: str | None
+    likelihood: float | None
     retrieval: RetrievalSummary
     model: str
     usage: Usage
@@ -223,11 +234,15 @@ class AnswerBody(Model):
         return cls(
             status=response.status,
             answer=response.answer,
+            question=response.question,
             sentences=response.sentences,
+            struck=response.struck,
             citations=tuple(CitationBody.of(*cited) for cited in response.cited),
             sources=tuple(SourceBody.of(*source) for source in response.sources.items()),
             contexts=tuple(map(FoundChunk.of, response.contexts)),
             nearest=tuple(map(SearchResult.of, response.nearest)),
+            hint=response.hint,
+            likelihood=response.likelihood,
             retrieval=response.retrieval,
             model=response.model,
             usage=response.usage,

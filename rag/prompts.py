@@ -6,6 +6,15 @@ NOT_FOUND_SENTINEL = "I don't know from the provided documents."
 INSUFFICIENT_CONTEXT_MESSAGE = "I do not have enough grounded context to answer that."
 """What the caller is told when no claim can be tied to a source."""
 
+NOTHING_FOUND_HERE = "Nothing that answers this was found here."
+"""What stands under a document's name where only others have an answer."""
+
+EXTRACT_NOTE = "An extract: sentences of the document itself, chosen for how much of it they say. Nothing is rephrased."
+"""What stands over the summary that is given without a language model."""
+
+WHICH_DOCUMENT_MESSAGE = "Which of the {count} documents? Name one, or choose it, and ask again."
+"""What is said to "summarise" where many documents could be meant."""
+
 ANSWER_PROMPT_VERSION = "1"
 """Part of every answer cache key: change it with the prompts below."""
 

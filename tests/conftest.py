@@ -18,6 +18,10 @@ SETTINGS = (
     "VERTEX_",
     "OPENROUTER_",
     "PERPLEXITY_",
+    "OLLAMA_",
+    "LM_STUDIO_",
+    "VLLM_",
+    "PYTHON_KEYRING_",
     "ANTHROPIC_",
     "PROVIDER_",
     "AZURE_",
@@ -42,13 +46,15 @@ EXTERNAL_DATABASE_URL = os.environ.get("RAG_DATABASE_URL")
 def clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The environment of a fresh machine, and an empty working folder, where no `.env` is read.
 
-    `RAG_DATA_DIR` is set, so that a test that does not choose a folder never touches the user's own.
+    `RAG_DATA_DIR` is set, so that a test that does not choose a folder never touches the user's own; and there is no
+    key ring, but where a test brings one.
     """
     folder = tmp_path_factory.mktemp("cwd")
     with pytest.MonkeyPatch.context() as environment:
         for name in [name for name in os.environ if name.upper().startswith(SETTINGS)]:
             environment.delenv(name)
         environment.setenv("RAG_DATA_DIR", str(folder / "data"))
+        environment.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
         environment.chdir(folder)
         yield folder
 

@@ -375,3 +375,90 @@ def word_document(paragraphs: Sequence[str] = SENTENCES, heading: str = "Minutes
         archive.writestr("word/_rels/document.xml.rels", f'<Relationships xmlns="{relations}"/>')
         archive.writestr("word/document.xml", f'<w:document xmlns:w="{word}"><w:body>{body}</w:body></w:document>')
     return content.getvalue()
+
+
+Rows = Sequence[tuple[str, ...]]
+
+
+def statement(
+    page: Any, title: str, years: Sequence[str], rows: Rows, *, scale: str = "(in thousands of crowns)"
+) -> None:
+    """A statement as reports print it: title, scale, years over the columns, and a row for each line item."""
+    write(page, 72, 80, title, size=14, bold=True)
+    write(page, 72, 100, scale, size=9)
+    for y, cells in zip(range(130, 800, 16), [("", *years), *rows], strict=False):
+        write(page, 72, y, cells[0], size=10)
+        for x, cell in zip(range(360, 560, 80), cells[1:], strict=False):
+            write(page, x, y, cell, size=10)
+
+
+YEARS = ("2021", "2020")
+SHEET: Rows = (
+    ("Assets",),
+    ("Cash and cash equivalents", "810", "660"),
+    ("Short-term investments", "90", "40"),
+    ("Accounts receivable, net", "300", "260"),
+    ("Inventories", "420", "380"),
+    ("Other current assets", "80", "60"),
+    ("Total current assets", "1,700", "1,400"),
+    ("Property and equipment, net", "2,300", "2,100"),
+    ("Total assets", "4,000", "3,500"),
+    ("Liabilities and equity",),
+    ("Accounts payable", "350", "310"),
+    ("Total current liabilities", "850", "800"),
+    ("Long-term debt", "900", "950"),
+    ("Total liabilities", "1,750", "1,750"),
+    ("Retained earnings", "1,250", "1,150"),
+    ("Total stockholders' equity", "2,250", "1,750"),
+    ("Total liabilities and stockholders' equity", "4,000", "3,500"),
+)
+INCOME: Rows = (
+    ("Net sales", "5,200", "4,800"),
+    ("Cost of sales", "3,120", "3,000"),
+    ("Gross profit", "2,080", "1,800"),
+    ("Selling, general and administrative expenses", "1,300", "1,200"),
+    ("Operating income", "780", "600"),
+    ("Income before income taxes", "720", "540"),
+    ("Provision for income taxes", "180", "130"),
+    ("Net income", "540", "410"),
+    ("Basic earnings per share", "5.40", "4.10"),
+)
+CHAPTERS = (
+    (
+        "Overview",
+        "{name} runs ferries between the islands of the northern sound and carries mail, freight and passengers.",
+        "The company was founded in 1921 by three captains who owned a single wooden ship.",
+        "Passenger numbers on the ferries rose because two bridges were closed for repair.",
+        "Freight on the ferries grew more slowly than mail, which is carried under a contract with the post office.",
+    ),
+    (
+        "Risks",
+        "A long winter with ice in the sound can stop the ferries for weeks and reduce the number of passengers.",
+        "The contract with the post office ends in 2024 and may not be renewed on the same terms.",
+        "Fuel for the ferries is bought at market prices, which the company does not hedge.",
+    ),
+    (
+        "Outlook",
+        "The company has ordered two electric ferries, which will replace the oldest ships on the mail route.",
+        "Passenger fares will be raised by four percent in the spring, the first rise in five years.",
+    ),
+)
+
+
+def annual_report(name: str, *, sheet: Rows = SHEET, income: Rows = INCOME, employees: str = "412") -> bytes:
+    """Six pages of a company's report: cover, three chapters, an income statement and a balance sheet."""
+    document = pymupdf.open()
+    for _ in range(3 + len(CHAPTERS)):
+        document.new_page(width=WIDTH, height=HEIGHT)
+    sheets = list(document)
+    write(sheets[0], 72, 200, name, size=24, bold=True)
+    write(sheets[0], 72, 240, "Annual report for the year ended December 31, 2021")
+    for page, (heading, *sentences) in zip(sheets[1:], CHAPTERS, strict=False):
+        write(page, 72, 90, heading, size=16, bold=True)
+        for index, sentence in enumerate([*sentences, f"At the end of 2021 {name} had {employees} employees."][:4]):
+            write(page, 72, 120 + 18 * index, sentence.format(name=name), size=9)
+    statement(sheets[-2], "Consolidated Statements of Income", YEARS, income)
+    statement(sheets[-1], "Consolidated Balance Sheets", YEARS, sheet)
+    for number, page in enumerate(sheets, start=1):
+        write(page, 72, 820, f"{name} | Annual report | {number}", size=8)
+    return finish(document)

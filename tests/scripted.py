@@ -1,5 +1,7 @@
 """A language model that says what the test wants."""
 
+from collections.abc import Callable
+
 from rag.retrieval.completions import Completions
 from rag.store import CompletionKind
 
@@ -13,6 +15,9 @@ class Scripted(Completions):
 
     replies: list[str]
     asked: list[tuple[CompletionKind, str]]
+
+    def longest(self, prompt: Callable[[int], str], chars: int) -> str:
+        return prompt(chars)
 
     def complete(self, kind: CompletionKind, prompt: str) -> str:
         self.asked.append((kind, prompt))

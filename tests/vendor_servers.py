@@ -86,6 +86,9 @@ class VendorServer:
 
     `replies` are what it says before that, one a request.
 
+    `pages` are what it tells of itself, by path, and `redirects` where it leads instead; `looked` are the paths that
+    were asked for so.
+
     `left` is set when a client goes before its answer is complete.
     """
 
@@ -94,6 +97,9 @@ class VendorServer:
     replies: deque[str] = field(default_factory=deque)
     faults: deque[Fault] = field(default_factory=deque)
     requests: list[Request] = field(default_factory=list)
+    pages: dict[str, object] = field(default_factory=dict)
+    redirects: dict[str, str] = field(default_factory=dict)
+    looked: list[str] = field(default_factory=list)
     closing: threading.Event = field(default_factory=threading.Event)
     left: threading.Event = field(default_factory=threading.Event)
 
@@ -107,6 +113,12 @@ class VendorServer:
         return [request.body for request in self.requests]
 
 
+def listed(*models: str, **more: object) -> dict[str, object]:
+    """OpenAI's list of models; `more` is what a server adds to each."""
+    rows = [{"id": name, "object": "model", "created": 1, "owned_by": "somebody", **more} for name in models]
+    return {"object": "list", "data": rows}
+
+
 def vector(text: str, dimensions: int) -> list[float]:
     """Some vector of `text`, longer than 1."""
     digest = hashlib.sha256(text.encode()).digest()
@@ -117,9 +129,32 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     script: VendorServer
 
+    def do_GET(self) -> None:
+        self.tell()
+
+    def tell(self) -> None:
+        """What it says of itself."""
+        self.script.looked.append(self.path)
+        page = self.script.pages.get(self.path)
+        if isinstance(page, Slow):
+            self.script.closing.wait(SLOW_SECONDS)
+            self.close_connection = True
+        elif self.path in self.script.redirects:
+            self.send_response(307)
+            self.send_header("Location", self.script.redirects[self.path])
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+        elif page is None:
+            self.send_json({"error": "not found"}, 404)
+        else:
+            self.send_json(page)
+
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length", 0))
         body = json.loads(self.rfile.read(length))
+        if self.path in self.script.pages or self.path.startswith("/api/"):
+            self.tell()
+            return
         self.script.requests.append(Request(self.path, dict(self.headers.items()), body))
         fault = self.script.faults.popleft() if self.script.faults else None
         match fault:

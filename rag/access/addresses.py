@@ -1,22 +1,12 @@
-"""Addresses of machines: which is this one alone, and what listening at another takes."""
+"""What listening at an address of this machine takes."""
 
-import ipaddress
 from typing import TYPE_CHECKING
 
 from rag import errors
+from rag.hosts import is_loopback
 
 if TYPE_CHECKING:
     from rag.engine import Installation
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host, by name or address, is this machine alone."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def require_key(installation: "Installation", host: str) -> None:

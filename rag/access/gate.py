@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from rag import errors
-from rag.access.addresses import is_loopback
 from rag.access.rates import RateLimiter
+from rag.hosts import is_loopback
 from rag.types import LOCAL_USER, ApiKey, Permission
 
 if TYPE_CHECKING:

@@ -4,12 +4,15 @@ from rag.answering.answer import (
     CONDENSED_MESSAGES,
     DEFAULT_GENERATION,
     DEFAULT_OPTIONS,
-    EXTRACTIVE_MODEL,
     condense,
+    read_context,
     stream,
 )
 from rag.answering.context import Context, Source, build_context
 from rag.answering.grounding import Locate
+from rag.answering.proved import proved
+from rag.answering.quoting import MODEL as EXTRACTIVE_MODEL
+from rag.answering.quoting import Label, Statement, compose
 from rag.answering.synthesizer import (
     GroundedChatEngine,
     GroundedResponse,
@@ -28,10 +31,15 @@ __all__ = [
     "GroundedResponse",
     "GroundedStream",
     "GroundedSynthesizer",
+    "Label",
     "Locate",
     "Source",
+    "Statement",
     "build_context",
+    "compose",
     "condense",
+    "proved",
+    "read_context",
     "stream",
     "whole",
 ]

@@ -8,12 +8,16 @@ from typing import NamedTuple
 
 from llama_index.core.llms import LLM, ChatMessage, MessageRole
 
-from rag import prompts, providers
+from rag import errors, prompts, providers
 from rag.answering import citations, extractive
-from rag.answering.context import Context, build_context
+from rag.answering.context import MIN_SOURCE_TOKENS, Context, build_context, fitting_context
+from rag.answering.followups import standalone
 from rag.answering.grounding import Grounder, Locate
 from rag.answering.markup import SHOWN_MARK, AnswerFilter, plain
-from rag.answering.quotes import Quote, normalize
+from rag.answering.proved import proved
+from rag.answering.quotes import normalize
+from rag.answering.quoting import MODEL as EXTRACTIVE_MODEL
+from rag.answering.statements import refuses
 from rag.retrieval import Memory, Reranker, request_digest
 from rag.types import (
     AnswerEvent,
@@ -24,13 +28,11 @@ from rag.types import (
     GenerationOptions,
     Hit,
     Message,
+    Rewriting,
     Sentence,
+    Support,
     Usage,
-    Verdict,
 )
-
-EXTRACTIVE_MODEL = "extractive"
-"""The name under which answers without a language model are given."""
 
 DEFAULT_OPTIONS = AnswerOptions()
 DEFAULT_GENERATION = GenerationOptions()
@@ -51,39 +53,75 @@ def stream(
     locate: Locate,
     reranker: Reranker | None = None,
     memory: Memory | None = None,
+    rewritings: Sequence[Rewriting] = (),
     options: AnswerOptions = DEFAULT_OPTIONS,
     generation: GenerationOptions = DEFAULT_GENERATION,
 ) -> Generator[AnswerEvent, None, None]:
     """Pieces of the answer to `question` from what was found, `hits`, then the checked answer, which replaces them.
 
-    Without `llm` the best sentences of the sources are the answer. The pieces show no quote tag, no HTML and no
+    Without `llm` the best sentences and rows of the sources are the answer, found also by what a vocabulary made of
+    the question, `rewritings`. The pieces show no quote tag, no HTML and no
     id that is not a source's. What the model wrote is kept in `memory` and not asked for twice.
 
     Raises:
+        errors.ConfigError: the language model's window is too small for any source.
         errors.ProviderError: the language model refuses or is down.
     """
     started = time.perf_counter()
-    context = build_context(hits, budget_tokens=options.max_context_tokens)
+    context = read_context(question, hits, llm, options)
     grounder = Grounder(context.hits, locate=locate, reranker=reranker)
     if not context.sources:
         draft = _Draft(model=_model_name(llm))
     elif llm is None:
-        draft = yield from _extracted(question, grounder, context, reranker)
+        draft = yield from _extracted(question, grounder, context, reranker, rewritings)
     else:
         writer = _Writer(llm, generation, memory if options.use_cache else None)
         draft = yield from _written(question, writer, grounder, context)
     yield _response(draft, context, hits, options, time.perf_counter() - started)
 
 
-def condense(question: str, history: Sequence[Message], llm: LLM | None) -> str:
-    """`question` so that it can be understood without `history`; as it is where there is no history or no model."""
-    if not history or llm is None:
+def read_context(
+    question: str, hits: Sequence[Hit], llm: LLM | None, options: AnswerOptions = DEFAULT_OPTIONS
+) -> Context:
+    """What of `hits` is read to answer: as much as `options` and the window of the model that writes allow.
+
+    Raises:
+        errors.ConfigError: the model's window is too small for any source.
+    """
+    if llm is None or not hits:
+        return build_context(hits, budget_tokens=options.max_context_tokens)
+    room = providers.room_left(llm, *(message.content or "" for message in _messages(question, "")))
+    if room < MIN_SOURCE_TOKENS:
+        raise errors.ConfigError(
+            f"{_model_name(llm)} takes too little at once: with the question, the instructions and "
+            f"{llm.metadata.num_output:,} tokens for the answer there is no room for a source. Choose a model with a "
+            "larger context window, have its server give it more, or ask for a shorter answer (maxOutputTokens)."
+        )
+    return fitting_context(hits, budget_tokens=options.max_context_tokens, room=room)
+
+
+def condense(question: str, history: Sequence[Message], llm: LLM | None, names: Sequence[str] = ()) -> str:
+    """`question` so that it can be understood without `history`; as it is where there is none.
+
+    Without a model by rules, which know `names` in any spelling.
+    """
+    if not history:
         return question
-    turns = (f"{message.role}: {_short(message.content)}" for message in history[-CONDENSED_MESSAGES:])
-    prompt = prompts.CONDENSE_QUESTION.format(history="\n".join(turns), question=question)
+    if llm is None:
+        whole = standalone(question, [turn.content for turn in history if turn.role == "user"], names)
+        return whole if len(whole) <= MAX_QUESTION_CHARS else question
+    turns = [f"{message.role}: {_short(message.content)}" for message in history[-CONDENSED_MESSAGES:]]
+    prompt = _condensing(question, turns)
+    while len(turns) > 1 and providers.room_left(llm, prompt) < 0:
+        turns = turns[1:]
+        prompt = _condensing(question, turns)
     reply = providers.complete(llm, [ChatMessage(role=MessageRole.USER, content=prompt)])
     condensed = " ".join(reply.split()).strip("\"'“”")
     return condensed if 0 < len(condensed) <= MAX_QUESTION_CHARS else question
+
+
+def _condensing(question: str, turns: Sequence[str]) -> str:
+    return prompts.CONDENSE_QUESTION.format(history="\n".join(turns), question=question)
 
 
 def _short(content: str) -> str:
@@ -98,6 +136,9 @@ class _Draft(NamedTuple):
     sentences: tuple[Sentence, ...] = ()
     citations: tuple[Citation, ...] = ()
     usage: Usage = Usage()
+    likelihood: float | None = None
+    hint: str | None = None
+    nearest: Hit | None = None
 
 
 def _model_name(llm: LLM | None) -> str:
@@ -146,22 +187,18 @@ class _Writer:
 def _written(
     question: str, writer: _Writer, grounder: Grounder, context: Context
 ) -> Generator[AnswerToken, None, _Draft]:
-    messages = [
-        ChatMessage(
-            role=MessageRole.SYSTEM, content=prompts.ANSWER_SYSTEM.format(not_found=prompts.NOT_FOUND_SENTINEL)
-        ),
-        ChatMessage(role=MessageRole.USER, content=prompts.ANSWER_USER.format(context=context.text, question=question)),
-    ]
+    messages = _messages(question, context.text)
     markup = AnswerFilter(context.hits)
     text, usage = yield from _show(writer.write(messages), markup)
     parsed = citations.parse_shown(text, markup.quotes)
-    return _Draft(
-        model=_model_name(writer.llm),
-        text=parsed.text,
-        sentences=tuple(claim.sentence for claim in parsed.claims),
-        citations=grounder.ground(parsed.claims),
-        usage=usage,
-    )
+    sentences, cited = grounder.ground(parsed.claims, parsed.text)
+    return _Draft(_model_name(writer.llm), parsed.text, sentences, cited, usage)
+
+
+def _messages(question: str, sources: str) -> list[ChatMessage]:
+    system = prompts.ANSWER_SYSTEM.format(not_found=prompts.NOT_FOUND_SENTINEL)
+    user = prompts.ANSWER_USER.format(context=sources, question=question)
+    return [ChatMessage(role=MessageRole.SYSTEM, content=system), ChatMessage(role=MessageRole.USER, content=user)]
 
 
 def _show(pieces: Generator[str, None, Usage], markup: AnswerFilter) -> Generator[AnswerToken, None, tuple[str, Usage]]:
@@ -199,35 +236,42 @@ def _may_refuse(text: str) -> bool:
     return _SENTINEL.startswith(normalize(text).text)
 
 
-def _refuses(text: str) -> bool:
-    return _SENTINEL.rstrip(".") in normalize(text).text
-
-
 # --- quoted from the sources ------------------------------------------------------------------------
 
 
 def _extracted(
-    question: str, grounder: Grounder, context: Context, reranker: Reranker | None
+    question: str, grounder: Grounder, context: Context, reranker: Reranker | None, rewritings: Sequence[Rewriting]
 ) -> Generator[AnswerToken, None, _Draft]:
     ids = {id(hit): citation_id for citation_id, hit in context.hits.items()}
+    choice = extractive.choose(question, list(context.hits.values()), reranker=reranker, rewritings=rewritings)
+    several = len({hit.passage.document_id for hit in context.hits.values()}) > 1
     text = ""
     sentences: list[Sentence] = []
     cited: list[Citation] = []
-    for extract in extractive.extract(question, list(context.hits.values()), reranker=reranker):
-        citation_id = ids[id(extract.hit)]
-        shown = plain(extract.text)
+    for candidate, _, row in choice.extracts:
+        citation_id = ids[id(candidate.hit)]
+        shown = plain(candidate.text)
         if not any(map(str.isalnum, shown)):  # a picture's address, and nothing else
             continue
-        gap = "\n\n" if text else ""
-        start = len(text) + len(gap)
-        piece = f"{gap}{shown} [{citation_id}]"
+        where = f"{plain(candidate.hit.document_name)}, p. {candidate.page_number}: " if several else ""
+        lead = f"\n\n{where}" if text else where
+        start = len(text) + len(lead)
+        piece = f"{lead}{shown} [{citation_id}]"
         yield AnswerToken(text=piece)
         text += piece
-        index = len(sentences)
-        sentences.append(Sentence(text=shown, citation_ids=(citation_id,), start=start, end=len(text)))
-        quoted = [Quote(span, Verdict.VERIFIED) for span in (extract.unit.span, extract.unit.header) if span]
-        cited += [grounder.cite(index, citation_id, quote) for quote in quoted]
-    return _Draft(EXTRACTIVE_MODEL, text, tuple(sentences), tuple(cited))
+        cited.append(grounder.cite_unit(len(sentences), citation_id, candidate.unit, row))
+        sentences.append(
+            Sentence(text=shown, citation_ids=(citation_id,), start=start, end=len(text), support=Support.SUPPORTED)
+        )
+    return _Draft(
+        EXTRACTIVE_MODEL,
+        text,
+        tuple(sentences),
+        tuple(cited),
+        likelihood=choice.likelihood if sentences else None,
+        hint=choice.hint,
+        nearest=choice.nearest,
+    )
 
 
 # --- does it hold? ----------------------------------------------------------------------------------
@@ -236,17 +280,33 @@ def _extracted(
 def _response(
     draft: _Draft, context: Context, hits: Sequence[Hit], options: AnswerOptions, seconds: float
 ) -> AnswerResponse:
-    grounded = any(citation.quote is not None for citation in draft.citations)
-    refused = _refuses(draft.text) and not grounded
-    is_ok = bool(draft.text) and not refused and (grounded or not options.require_citations)
+    is_ok = bool(draft.text) and (_is_proved(draft) if options.require_citations else not _only_refuses(draft))
     cited = {citation.citation_id for citation in draft.citations} if is_ok else set()
-    return AnswerResponse(
+    response = AnswerResponse(
         status="ok" if is_ok else "insufficient_context",
         answer=draft.text if is_ok else options.insufficient_evidence_message or prompts.INSUFFICIENT_CONTEXT_MESSAGE,
         sentences=draft.sentences if is_ok else (),
         citations=draft.citations if is_ok else (),
         sources={citation_id: hit for citation_id, hit in context.hits.items() if citation_id in cited},
-        nearest=() if is_ok else tuple(hits),
+        nearest=() if is_ok else _nearest_first(hits, draft.nearest),
+        hint=None if is_ok else draft.hint,
+        likelihood=draft.likelihood if is_ok else None,
+        require_citations=options.require_citations,
         model=draft.model,
         usage=draft.usage.model_copy(update={"latency_ms": seconds * 1000}),
     )
+    return proved(response) if options.drop_unsupported else response
+
+
+def _nearest_first(hits: Sequence[Hit], nearest: Hit | None) -> tuple[Hit, ...]:
+    return tuple(sorted(hits, key=lambda hit: hit is not nearest))
+
+
+def _is_proved(draft: _Draft) -> bool:
+    return any(sentence.support is Support.SUPPORTED for sentence in draft.sentences)
+
+
+def _only_refuses(draft: _Draft) -> bool:
+    """Whether it says in any words that the sources do not tell, and states nothing besides."""
+    states = any(sentence.support is not None for sentence in draft.sentences)
+    return refuses(draft.text) and not states

@@ -68,6 +68,17 @@ def build_context(hits: Iterable[Hit], *, budget_tokens: int = CONTEXT_BUDGET_TO
     return Context(tuple(sources), "\n".join(map(present, sources)))
 
 
+def fitting_context(hits: Sequence[Hit], *, budget_tokens: int, room: int) -> Context:
+    """`build_context`, cut to a model that has `room` for so many of its own tokens, which are more for some texts."""
+    budget = min(budget_tokens, room)
+    while True:
+        context = build_context(hits, budget_tokens=budget)
+        most = providers.most_tokens(context.text)
+        if most <= room or budget < MIN_SOURCE_TOKENS:
+            return context
+        budget = min(budget * room // most, budget - 1)
+
+
 def _key(hit: Hit, line: Line) -> tuple[object, int, str]:
     # A caller's own block may give one number to several lines, and a long line may be cut into parts
     return hit.passage.document_id, line.number, line.text

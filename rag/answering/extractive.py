@@ -1,103 +1,195 @@
-"""Answering without a language model: the sentences of the sources that answer best, word for word."""
+"""Answering without a language model: the sentence or the row of a table that answers best, word for word."""
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rag.answering import ranking
-from rag.answering.sentences import Unit, flowing, split_passage
+from rag.answering import questions, ranking
+from rag.answering.candidates import Candidate, Features, measured, whereabouts
+from rag.answering.questions import Asked, Kind
 from rag.retrieval import Reranker
-from rag.types import BlockKind, Hit
+from rag.types import Hit, QuotedRow, Rewriting
 
-CANDIDATES = 32
-"""Sentences that the cross-encoder reads per question; the others are sorted out by their words."""
+MAX_ANSWERS = 3
 
-MAX_SENTENCES = 3
-RELATIVE_SCORE = 0.25
-"""A further sentence is shown if it scores at least this share of the best one's score."""
+MARGIN = 1.0
+"""A further answer is shown if its score comes this close to the best one's, and it says something else."""
 
-MIN_SCORE = 0.05
-"""Below this cross-encoder score of the best sentence, there is no answer. From two curves. 425 questions on Wikipedia
-(XQuAD, en): 0.05 refuses 2 % of them, and 71 % once the passage that answers them is taken out of what was found; 0.2
-refuses 4 % and 78 %, 0.5 8 % and 85 %. 199 questions on reports and slides, 23 of them without an answer: 0.05 refuses
-18 % of the answerable and 30 % of the others, 0.2 24 % and 39 %, 0.5 33 % and 52 %: there the score tells little. As
-the right rows of tables often score below 0.2, a higher threshold would cost more answers than it saves."""
+WEIGHTS = Features(
+    relevance=2.5,
+    page_relevance=1.05,
+    covered=1.3,
+    label=1.2,
+    kind=0.6,
+    about=2.0,
+    found=0.7,
+    rank=1.4,
+    near=0.65,
+)
+"""What each measure counts in a candidate's score: a multinomial logit over the candidates of a question (McFadden,
+"Conditional logit analysis of qualitative choice behavior", 1974), fitted by `python -m benchmarks.extractive`."""
 
-MIN_LEXICAL_SCORE = 0.5
-"""The same without a cross-encoder: the share of the question's words, weighted by rarity, in the best sentence."""
 
-MIN_CHARS = 12
-"""Shorter units are labels and page numbers."""
+class Odds(NamedTuple):
+    """Logistic regression of whether the best candidate is right; `lead` is its score less the fourth's."""
+
+    page_relevance: float
+    found: float
+    about: float
+    lead: float
+    base: float
+
+
+ODDS = Odds(page_relevance=0.4, found=0.5, about=1.5, lead=0.45, base=-2.3)
+"""Fitted by the same command."""
+
+MIN_LIKELIHOOD = 0.2
+"""Below it there is no answer."""
+
+MIN_RELEVANCE = -0.6
+MIN_COVERED = 0.3
+"""What neither the cross-encoder finds relevant, nor holds this share of the question's words, is no answer."""
+
+MIN_COVERED_ALONE = 0.5
+"""The same without a cross-encoder."""
+
+_KINDS = {Kind.EMAIL: "e-mail address", Kind.PHONE: "telephone or fax number", Kind.WEBSITE: "web address"}
 
 
 class Extract(NamedTuple):
-    """A sentence of a hit's passage: where it stands, as it is shown, and how well it answers, in 0..1."""
+    """A candidate that is shown, and its score: a logit among those of its question."""
 
-    hit: Hit
-    unit: Unit
-    text: str
+    candidate: Candidate
     score: float
+    row: QuotedRow | None = None
 
 
-def extract(question: str, hits: Sequence[Hit], *, reranker: Reranker | None = None) -> list[Extract]:
-    """The one to `MAX_SENTENCES` best answers, best first; empty when none reaches the least score."""
-    ranked = rank(question, hits, reranker=reranker)
-    least = MIN_SCORE if reranker else MIN_LEXICAL_SCORE
-    if not ranked or ranked[0].score < least:
-        return []
-    floor = max(least, RELATIVE_SCORE * ranked[0].score)
-    return [found for found in ranked[:MAX_SENTENCES] if found.score >= floor]
+class Choice(NamedTuple):
+    """The best answers, best first, none where nothing answers; then `hint` says what is missing and what is nearest.
+
+    `likelihood` is the probability that the first one is right.
+    """
+
+    extracts: tuple[Extract, ...] = ()
+    likelihood: float = 0.0
+    hint: str | None = None
+    nearest: Hit | None = None
 
 
-def rank(question: str, hits: Sequence[Hit], *, reranker: Reranker | None = None) -> list[Extract]:
-    """The candidate sentences of `hits` with their scores, best first; each text once."""
-    candidates = _candidates(question, hits)
-    if reranker is None:
-        return candidates
-    scores = reranker.scores(question, [_in_context(found) for found in candidates]) if candidates else []
-    scored = [found._replace(score=score) for found, score in zip(candidates, scores, strict=True)]
-    return sorted(scored, key=lambda found: -found.score)
+def choose(
+    question: str, hits: Sequence[Hit], *, reranker: Reranker | None = None, rewritings: Iterable[Rewriting] = ()
+) -> Choice:
+    """The one to `MAX_ANSWERS` best answers to `question` in `hits`.
+
+    `rewritings` are what a vocabulary made of the question. There is none if a year, name or code of the question
+    stands nowhere in what was found, if an e-mail address, say, is asked for and none is there, or if the best is not
+    likely enough.
+    """
+    asked = questions.read(question, rewritings)
+    ranked = rank(asked, hits, reranker=reranker)
+    if not ranked:
+        return Choice(hint="No sentence and no row of a table was found that could answer.")
+    best = ranked[0].candidate
+    likely = likelihood(ranked) if reranker else best.features.covered
+    missing = lack(asked, hits, best)
+    is_close = is_relevant(asked, best, likely) if reranker else likely >= MIN_COVERED_ALONE
+    if missing is None and not is_close:
+        missing = "Nothing that was found answers this closely enough."
+    if missing is not None:
+        return Choice(likelihood=likely, hint=f"{missing} {_nearest(asked, best)}", nearest=best.hit)
+    close = ranked if reranker else [one for one in ranked if one.candidate.features.covered >= MIN_COVERED_ALONE]
+    return Choice(tuple(_shown(asked, close)), likely)
 
 
-def _candidates(question: str, hits: Sequence[Hit]) -> list[Extract]:
-    """The sentences that share most words with the question, those of better hits first among equals."""
-    found = list(_units(hits))
-    asked = ranking.content_words(question)
-    bags = [ranking.content_words(extract.text) for extract in found]
-    lexical = ranking.bm25(asked, bags)
-    top = max(lexical, default=0.0) or 1.0
-    order = sorted(range(len(found)), key=lambda i: -(lexical[i] / top + found[i].hit.final_score))[:CANDIDATES]
-    weights = ranking.rarity([*bags, asked])
-    total = sum(weights[word] for word in set(asked)) or 1.0
-    return [found[i]._replace(score=sum(weights[word] for word in set(asked) & set(bags[i])) / total) for i in order]
+def rank(question: Asked, hits: Sequence[Hit], *, reranker: Reranker | None = None) -> list[Extract]:
+    """The candidates of `hits` with their scores, best first."""
+    scored = [
+        Extract(candidate, _weighed(WEIGHTS, candidate.features), asked_row(question, candidate))
+        for candidate in measured(question, hits, reranker)
+    ]
+    return sorted(scored, key=lambda extract: -extract.score)
 
 
-def _units(hits: Sequence[Hit]) -> Iterator[Extract]:
-    """Each quotable sentence or table row of the hits' passages, each text once."""
-    seen: set[str] = set()
-    for hit in hits:
-        text = hit.passage.text
-        for unit in split_passage(hit.passage):
-            shown = _shown(text, unit)
-            if len(shown) >= MIN_CHARS and unit.kind is not BlockKind.HEADING and shown not in seen:
-                seen.add(shown)
-                yield Extract(hit, unit, shown, 0.0)
+def likelihood(ranked: Sequence[Extract]) -> float:
+    """The probability, in 0..1, that the best of the candidates is right."""
+    features = ranked[0].candidate.features
+    logit = (
+        ODDS.base
+        + ODDS.page_relevance * features.page_relevance
+        + ODDS.found * features.found
+        + ODDS.about * features.about
+        + ODDS.lead * (ranked[0].score - ranked[min(3, len(ranked) - 1)].score)
+    )
+    return 1.0 / (1.0 + math.exp(-logit))
 
 
-def _shown(text: str, unit: Unit) -> str:
-    """A sentence on one line; a table's row with the names of its columns."""
-    row = text[unit.span.start : unit.span.end]
-    if unit.header is None:
-        return flowing(row)
-    header = text[unit.header.start : unit.header.end]
-    cells, names = row.split("\t"), header.split("\t")
-    if len(cells) != len(names):
-        return f"{flowing(header)}: {flowing(row)}"
-    named = zip(names[1:], cells[1:], strict=True)
-    pairs = (f"{flowing(name)}: {flowing(cell)}" for name, cell in named if cell.strip())
-    return f"{flowing(cells[0])} – {'; '.join(pairs)}"
+def is_relevant(question: Asked, best: Candidate, likely: float, least: float = MIN_LIKELIHOOD) -> bool:
+    """Whether the best candidate is close enough; what stands on an asked page need not say the question's words."""
+    if best.page_number in question.pages:
+        return True
+    features = best.features
+    is_near = max(features.relevance, features.page_relevance) >= MIN_RELEVANCE or features.covered >= MIN_COVERED
+    return is_near and likely >= least
 
 
-def _in_context(found: Extract) -> str:
-    """The sentence with what it is about: its document's title and section."""
-    about = found.hit.chunk.section or found.hit.title
-    return f"{about}. {found.text}" if about else found.text
+def _weighed(weights: Features, features: Features) -> float:
+    return sum(weight * value for weight, value in zip(weights, features, strict=True))
+
+
+def asked_row(question: Asked, candidate: Candidate) -> QuotedRow | None:
+    """The row that a candidate is, with the column of the asked year, if exactly one has it."""
+    row = candidate.row
+    if row is None:
+        return None
+    columns = [i for i, name in enumerate(row.columns) if question.years & questions.years_of(name)]
+    if len(row.cells) == 1:
+        columns = [0]
+    return row.model_copy(update={"asked": columns[0]}) if len(columns) == 1 else row
+
+
+def _shown(question: Asked, ranked: Sequence[Extract]) -> list[Extract]:
+    """The best, and what comes close and adds something."""
+    shown = [ranked[0]]
+    for extract in ranked[1:]:
+        if len(shown) == MAX_ANSWERS or extract.score < ranked[0].score - MARGIN:
+            break
+        is_named_so = extract.row is None or extract.candidate.features.label >= ranked[0].candidate.features.label / 2
+        if is_named_so and question.holds_kind(extract.candidate.text) and _adds(question, extract, shown):
+            shown.append(extract)
+    return shown
+
+
+def _adds(question: Asked, extract: Extract, shown: Sequence[Extract]) -> bool:
+    """Whether it has words that neither the question nor an answer already shown has."""
+    said = {*question.words, *(word for one in shown for word in ranking.content_words(one.candidate.text))}
+    return len({*ranking.content_words(extract.candidate.text)} - said) >= 2
+
+
+# --- what is missing ---------------------------------------------------------------------------------------------
+
+
+def lack(question: Asked, hits: Sequence[Hit], best: Candidate) -> str | None:
+    """What keeps the best from being an answer, None if nothing does.
+
+    The years that are asked for must stand on its page, the names anywhere in what was found of its document.
+    """
+    years = [name for name in question.missing(whereabouts(best.hit)) if name in question.years]
+    own = (whereabouts(hit) for hit in hits if hit.passage.document_id == best.hit.passage.document_id)
+    missing = [*years, *(name for name in question.missing(" ".join(own)) if name not in question.years)]
+    if missing:
+        return f"{_listed(missing)} {'was' if len(missing) == 1 else 'were'} not found."
+    if question.kind in questions.PRECISE and not question.holds_kind(best.text):
+        return f"No {_KINDS[question.kind]} was found that answers this."
+    return None
+
+
+def _nearest(question: Asked, candidate: Candidate) -> str:
+    """Where the nearest evidence stands, and which years it is of where a year is asked for."""
+    years = sorted(questions.years_of(candidate.text))
+    of = f" ({', '.join(years)})" if question.years and years and not question.years & {*years} else ""
+    return f"The nearest{of} stands in {candidate.hit.document_name}, page {candidate.page_number}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    quoted = [f"“{name}”" for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

@@ -1,39 +1,201 @@
-"""Tying an answer's sentences to their sources: for each a verbatim quote, its boxes and a verdict."""
+"""Tying an answer's sentences to their sources: for each a verdict, and the words that it rests on."""
 
+import functools
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import NamedTuple
 
 from rag import errors
-from rag.answering import numbers
+from rag.answering import numbers, statements, support
 from rag.answering.citations import Claim
 from rag.answering.quotes import MIN_COVERAGE, QuotablePassage, Quote
+from rag.answering.support import THRESHOLDS, Judgement, Thresholds
+from rag.answering.units import Unit
 from rag.retrieval import Reranker
-from rag.types import Citation, Hit, Passage, Region, Span, Verdict
+from rag.types import Citation, Hit, Passage, QuotedRow, Region, Sentence, Span, Support, Verdict
 
 Locate = Callable[[uuid.UUID, Passage, int, int], tuple[Region, ...]]
 """Boxes of the characters `passage.text[start:end]` in the document of that id; () if they can't be found."""
 
+Found = Mapping[str, Sequence[Quote]]
+"""The quotes of a claim by the ids of their sources."""
+
+
+class Grounded(NamedTuple):
+    """The sentences of an answer with their verdicts, and all their citations in order."""
+
+    sentences: tuple[Sentence, ...]
+    citations: tuple[Citation, ...]
+
+
+class _Place(NamedTuple):
+    """Words of a source, and what they are to a claim."""
+
+    citation_id: str
+    span: Span
+    judgement: Judgement
+
 
 class Grounder:
-    """Finds the quotes for claims in the sources of one answer; each source is prepared once."""
+    """Finds the quotes for claims in the sources of one answer and judges them; each source is prepared once."""
 
-    def __init__(self, sources: Mapping[str, Hit], *, locate: Locate, reranker: Reranker | None = None) -> None:
+    def __init__(
+        self,
+        sources: Mapping[str, Hit],
+        *,
+        locate: Locate,
+        reranker: Reranker | None = None,
+        thresholds: Thresholds = THRESHOLDS,
+    ) -> None:
         """`sources` maps citation ids to hits; a `reranker` also finds what says the same in other words."""
         self._sources = sources
         self._locate = locate
         self._reranker = reranker
+        self._thresholds = thresholds
         self._passages: dict[str, QuotablePassage] = {}
 
-    def ground(self, claims: Sequence[Claim]) -> tuple[Citation, ...]:
-        """The citations of all claims, in their order; at least one for each id that a claim cites."""
-        return tuple(citation for index, claim in enumerate(claims) for citation in self._citations(index, claim))
+    def ground(self, claims: Sequence[Claim], text: str = "") -> Grounded:
+        """Each claim's sentence with its verdict, and the citations of all; at least one for each id that is cited.
 
-    def _citations(self, index: int, claim: Claim) -> Iterator[Citation]:
-        found = {citation_id: self._quotes(citation_id, claim) for citation_id in claim.sentence.citation_ids}
-        missing = self._missing(claim, found)
-        if missing:
-            found = {citation_id: self._complete(citation_id, quotes, missing) for citation_id, quotes in found.items()}
-            missing = self._missing(claim, found)
+        `text` is the answer that the claims are sentences of: it tells headings and rows of tables.
+        """
+        sentences: list[Sentence] = []
+        citations: list[Citation] = []
+        for index, claim in enumerate(claims):
+            claimed = statements.claimed(claim.sentence, text)
+            found, judgement = self._judged(claimed or claim.sentence.text, claim)
+            sentences.append(_with_verdict(claim.sentence, claimed, judgement))
+            citations += self._citations(index, claimed or claim.sentence.text, found, judgement)
+        return Grounded(tuple(sentences), tuple(citations))
+
+    # --- which words prove a claim ---
+
+    def _judged(self, claimed: str, claim: Claim) -> tuple[Found, Judgement]:
+        """The quotes of a claim, and what they are to it.
+
+        Those that the model proposes; where these do not prove it, their whole sentences or, if they prove it better,
+        other words of the passages that it cites.
+        """
+        ids = claim.sentence.citation_ids
+        found: Found = {citation_id: self._proposed(citation_id, claimed, claim) for citation_id in ids}
+        judgement = self._judgement(claimed, found)
+        if not ids or judgement.support is Support.SUPPORTED:
+            return found, judgement
+        for other in (self._widened(found), self._aligned(claimed, ids)):
+            better = self._judgement(claimed, other)
+            if better.rank > judgement.rank:
+                found, judgement = other, better
+        if judgement.support is Support.UNSUPPORTED and not judgement.contradicted:
+            found, judgement = self._reworded(claimed, found, judgement)
+        least = MIN_COVERAGE / len(ids)  # each of several sources may cover its part only
+        return {source: found[source] or self._nearest(source, claimed, least) for source in found}, judgement
+
+    def _proposed(self, citation_id: str, claimed: str, claim: Claim) -> list[Quote]:
+        """Where the quotes stand that the model proposes, if they have to do with the claim."""
+        passage = self.passage(citation_id)
+        proposed = [quote.text for quote in claim.quotes if quote.citation_id in (citation_id, None)]
+        found = [quote for text in proposed if (quote := passage.find(text))]
+        return list(dict.fromkeys(quote for quote in found if passage.supports(claimed, quote.span)))
+
+    def _judgement(self, claimed: str, found: Found) -> Judgement:
+        evidence = [
+            piece for source in found for quote in found[source] for piece in self.passage(source).evidence(quote.span)
+        ]
+        return support.judge(claimed, evidence, self._thresholds)
+
+    def _widened(self, found: Found) -> Found:
+        """The whole sentences and rows that quotes stand in."""
+        return {
+            source: list(
+                dict.fromkeys(
+                    Quote(span, quote.verdict)
+                    for quote in found[source]
+                    for span in self.passage(source).units_at(quote.span)
+                )
+            )
+            for source in found
+        }
+
+    def _aligned(self, claimed: str, ids: Sequence[str]) -> Found:
+        """The sentence or row of the passages that proves the claim best, or one for each of its clauses."""
+
+        @functools.cache
+        def best(part: str) -> _Place | None:
+            return self._best(part, ids)
+
+        def judge(part: str) -> Judgement:
+            place = best(part)
+            return place.judgement if place else support.NOTHING
+
+        if numbers.shows_computation(claimed):
+            places = [
+                place for number in numbers.find_numbers(claimed) if (place := self._holding(number, claimed, ids))
+            ]
+        else:
+            parts = support.judge_parts(claimed, judge).clauses
+            places = [place for part in parts if (place := best(part))]
+        found: dict[str, list[Quote]] = {citation_id: [] for citation_id in ids}
+        for citation_id, span in dict.fromkeys((place.citation_id, place.span) for place in places):
+            found[citation_id].append(self.passage(citation_id).aligned(claimed, span))
+        return found
+
+    def _holding(self, number: numbers.Number, claimed: str, ids: Sequence[str]) -> _Place | None:
+        """Where the first of the likely sentences and rows stands that has a figure."""
+        for citation_id in ids:
+            for span in self.passage(citation_id).likely(claimed):
+                if not numbers.unsupported(number.text, [self.passage(citation_id).read(span)]):
+                    return _Place(citation_id, span, support.NOTHING)
+        return None
+
+    def _best(self, claimed: str, ids: Sequence[str]) -> _Place | None:
+        places = [
+            _Place(citation_id, span, self._judged_whole(claimed, citation_id, span))
+            for citation_id in ids
+            for span in self.passage(citation_id).likely(claimed)
+        ]
+        best = max(places, key=lambda place: place.judgement.rank, default=None)
+        return (
+            best
+            if best and (best.judgement.support is not Support.UNSUPPORTED or best.judgement.contradicted)
+            else None
+        )
+
+    def _judged_whole(self, claimed: str, citation_id: str, span: Span) -> Judgement:
+        return support.judge_whole(claimed, self.passage(citation_id).evidence(span), self._thresholds)
+
+    def _reworded(self, claimed: str, found: Found, judgement: Judgement) -> tuple[Found, Judgement]:
+        """What may say the same in words that cannot be compared: by the cross-encoder, or in another language."""
+        for source in found:
+            passage = self.passage(source)
+            quote = passage.reworded(claimed, self._reranker)
+            if quote is None:
+                continue
+            loose = max(
+                (support.judge_loosely(claimed, piece) for piece in passage.evidence(quote.span)),
+                key=lambda judged: judged.rank,
+            )
+            if loose.support is Support.PARTLY:
+                return {**found, source: [quote]}, loose
+        return found, judgement
+
+    def _nearest(self, citation_id: str, claimed: str, least: float) -> list[Quote]:
+        quote = self.passage(citation_id).align(claimed, self._reranker, least=least)
+        return [quote] if quote else []
+
+    def passage(self, citation_id: str) -> QuotablePassage:
+        """The prepared passage of a source."""
+        if citation_id not in self._passages:
+            hit = self._sources[citation_id]
+            self._passages[citation_id] = QuotablePassage(hit.passage, titles=_titles(hit))
+        return self._passages[citation_id]
+
+    # --- how they are shown ---
+
+    def _citations(self, index: int, claimed: str, found: Found, judgement: Judgement) -> Iterator[Citation]:
+        missing = self._missing(claimed, found, judgement)
+        found = {source: self._complete(source, quotes, claimed, missing) for source, quotes in found.items()}
+        missing = self._missing(claimed, found, judgement)
         for citation_id, quotes in found.items():
             if not quotes:
                 yield self.cite(index, citation_id, None, missing)
@@ -57,6 +219,16 @@ class Grounder:
             unsupported_numbers=missing,
         )
 
+    def cite_unit(self, sentence: int, citation_id: str, unit: Unit, row: QuotedRow | None) -> Citation:
+        """The citation of a unit of a source as sentence number `sentence`, word for word.
+
+        With a row are lit the names of its columns and the line that gives its unit. Raises as `cite`.
+        """
+        citation = self.cite(sentence, citation_id, Quote(unit.span, Verdict.VERIFIED))
+        beside = [region for span in unit.spans[1:] for region in self._regions(self._sources[citation_id], span)]
+        regions = dict.fromkeys([*citation.regions, *beside])
+        return citation.model_copy(update={"row": row, "regions": tuple(regions)})
+
     def _regions(self, hit: Hit, span: Span) -> tuple[Region, ...]:
         try:
             return self._locate(hit.passage.document_id, hit.passage, *span)
@@ -67,37 +239,38 @@ class Grounder:
                 details={"document_id": str(hit.passage.document_id)},
             ) from error
 
-    def passage(self, citation_id: str) -> QuotablePassage:
-        """The prepared passage of a source."""
-        if citation_id not in self._passages:
-            self._passages[citation_id] = QuotablePassage(self._sources[citation_id].passage)
-        return self._passages[citation_id]
-
-    def _quotes(self, citation_id: str, claim: Claim) -> list[Quote]:
-        """Where the proposed quotes stand; if none does, or none has to do with the claim, what says the same."""
-        passage = self.passage(citation_id)
-        proposed = [quote.text for quote in claim.quotes if quote.citation_id in (citation_id, None)]
-        found = [quote for text in proposed if (quote := passage.find(text))]
-        fitting = [quote for quote in found if passage.supports(claim.sentence.text, quote.span)]
-        if fitting:
-            return list(dict.fromkeys(fitting))
-        least = MIN_COVERAGE / len(claim.sentence.citation_ids)  # each of several sources may cover its part only
-        aligned = passage.align(claim.sentence.text, self._reranker, least=least)
-        return [aligned] if aligned else found[:1]
-
-    def _missing(self, claim: Claim, found: Mapping[str, Sequence[Quote]]) -> tuple[str, ...]:
+    def _missing(self, claimed: str, found: Found, judgement: Judgement) -> tuple[str, ...]:
+        """Numbers that no quote has; of a proved claim not the year that its document's name or title says."""
         quotes = [self.passage(source).read(quote.span) for source in found for quote in found[source]]
+        if judgement.support is Support.SUPPORTED:
+            quotes += [title for source in found for title in self.passage(source).titles]
         scales = frozenset[float]().union(*(self.passage(citation_id).scales for citation_id in found))
-        return numbers.unsupported(claim.sentence.text, quotes, scales=scales)
+        return numbers.unsupported(claimed, quotes, scales=scales)
 
-    def _complete(self, citation_id: str, quotes: Sequence[Quote], missing: Sequence[str]) -> list[Quote]:
-        """`quotes` with what stands beside them and holds `missing` numbers: a table's header, the whole sentence."""
+    def _complete(self, citation_id: str, quotes: Sequence[Quote], claimed: str, missing: Sequence[str]) -> list[Quote]:
+        """`quotes` with what they are read with: the header of a row, what stands beside and has `missing` numbers."""
+        passage = self.passage(citation_id)
         complete = list(quotes)
         for quote in quotes:
-            for span in self.passage(citation_id).context_of(quote.span, missing):
+            beside = passage.context_of(quote.span, missing) if missing else []
+            for span in dict.fromkeys([*beside, *passage.beside(quote.span, claimed)]):
                 complete = [other for other in complete if not _within(other.span, span)]
                 complete.append(Quote(span, quote.verdict))
         return list(dict.fromkeys(complete))
+
+
+def _with_verdict(sentence: Sentence, claimed: str, judgement: Judgement) -> Sentence:
+    if judgement.support is not Support.SUPPORTED and (not claimed or statements.refuses(sentence.text)):
+        return sentence
+    if not sentence.citation_ids:
+        return sentence.model_copy(update={"support": Support.UNCITED})
+    return sentence.model_copy(update={"support": judgement.support, "missing": judgement.missing})
+
+
+def _titles(hit: Hit) -> tuple[str, ...]:
+    """What a passage is read under: the name and title of its document, and its section."""
+    name = PurePath(hit.document_name).stem.replace("_", " ")
+    return tuple(title for title in (name, hit.title, hit.chunk.section) if title)
 
 
 def _within(span: Span, other: Span) -> bool:

@@ -56,6 +56,7 @@ def _numbered(groups: str, first: int) -> dict[str, float]:
 
 
 _SPELLED = _numbered(_NUMBER_WORDS, 0) | _numbered(_MONTHS, 1)
+_MONTH_WORDS = frozenset(_MONTHS.replace("|", " ").split())
 
 _SCALE_NAMES = "|".join(sorted(map(re.escape, _SCALES), key=len, reverse=True))
 _NUMBER = re.compile(
@@ -66,27 +67,58 @@ _NUMBER = re.compile(
 _DECLARED_SCALE = re.compile(
     r"\b(?:in|en|\$|USD|dollars)\s+(?:\w+\s+){0,3}?(thousand|million|billion)s?\b", re.IGNORECASE
 )
+_PERCENT = re.compile(
+    r"\s?(?:%|％|percent\b|per cent\b|percentage points?\b|prozent\b|pour cent\b|por ciento\b)", re.IGNORECASE
+)
+_CURRENCY_BEFORE = re.compile(r"([$€£¥])[\s(]?$")
+_CURRENCY_AFTER = re.compile(r"\s?([$€£¥])(?!\s?\d)")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _WORD = re.compile(r"[^\W\d_]+")
 _OWN_DIGITS = re.compile(r"[^\W\D]")
 
 
 class Number(NamedTuple):
-    """A number as it stands at `start` to `end`: the values its digits may mean, before its scale word is applied."""
+    """A number as it stands at `start` to `end`: the values its digits may mean, before its scale word is applied.
+
+    `unit` is "%" or the sign of a currency, where one stands beside it.
+    """
 
     text: str
     start: int
     end: int
     values: frozenset[float]
     scale: float | None
+    unit: str | None = None
+
+    @property
+    def year(self) -> int | None:
+        """The year that it may name: four digits between 1900 and 2099, and nothing else."""
+        is_plain = self.unit is None and self.scale is None and _YEAR.fullmatch(self.text)
+        return int(self.text) if is_plain else None
 
 
 def find_numbers(text: str) -> list[Number]:
     """The numbers written with digits, also those in names like Q3 or FY2019; signs are no part of them."""
     plain = _OWN_DIGITS.sub(lambda match: str(int(match.group())), text)
     return [
-        Number(text[match.start() : match.end()], match.start(), match.end(), _values(match["digits"]), _scale(match))
+        Number(
+            text[match.start() : match.end()],
+            match.start(),
+            match.end(),
+            _values(match["digits"]),
+            _scale(match),
+            _unit(plain, match),
+        )
         for match in _NUMBER.finditer(plain)
     ]
+
+
+def _unit(text: str, match: re.Match[str]) -> str | None:
+    if _PERCENT.match(text, match.end()):
+        return "%"
+    sign = _CURRENCY_BEFORE.search(text, max(0, match.start() - 3), match.start())
+    sign = sign or _CURRENCY_AFTER.match(text, match.end())
+    return sign.group(1) if sign else None
 
 
 def _scale(match: re.Match[str]) -> float | None:
@@ -126,29 +158,57 @@ def unsupported(sentence: str, quotes: Iterable[str], *, scales: frozenset[float
     claimed = find_numbers(sentence)
     if not claimed:
         return ()
-    quotes = list(quotes)
-    quoted = [number for quote in quotes for number in find_numbers(quote)]
-    spelled = {_SPELLED[word] for quote in quotes for word in _WORD.findall(quote.casefold()) if word in _SPELLED}
-    missing = [
-        number
-        for number in claimed
-        if not (number.values & spelled and number.scale is None)
-        and not any(_same(number, other, scales) for other in quoted)
-    ]
+    missing = _absent(claimed, list(quotes), scales)
     computed = _computed(sentence, claimed, missing)
     return tuple(dict.fromkeys(number.text for number in missing if _key(number) not in computed))
 
 
-def _same(claimed: Number, quoted: Number, scales: frozenset[float]) -> bool:
+def is_computed(sentence: str, quotes: Iterable[str], *, scales: frozenset[float] = frozenset()) -> bool:
+    """Whether `sentence` shows how a figure of its own is computed from figures in `quotes`, and rightly."""
+    claimed = find_numbers(sentence)
+    return bool(claimed) and bool(_computed(sentence, claimed, _absent(claimed, list(quotes), scales)))
+
+
+def shows_computation(sentence: str) -> bool:
+    """Whether a sign says that figures of `sentence` yield another."""
+    return _EQUALS.search(sentence) is not None and len(find_numbers(sentence)) > 2
+
+
+def _absent(claimed: Sequence[Number], quotes: Sequence[str], scales: frozenset[float]) -> list[Number]:
+    """Those of the `claimed` numbers that stand in no quote."""
+    quoted = [number for quote in quotes for number in find_numbers(quote)]
+    spelled = {_SPELLED[word] for quote in quotes for word in _WORD.findall(quote.casefold()) if word in _SPELLED}
+    return [
+        number
+        for number in claimed
+        if not (number.values & spelled and number.scale is None)
+        and not any(is_same(number, other, scales) for other in quoted)
+    ]
+
+
+def spelled(word: str) -> float | None:
+    """The value of a lower-case number word or month from two on; "one" and "no" mostly mean something else."""
+    value = _SPELLED.get(word)
+    return value if value is not None and (value >= 2 or word in _MONTH_WORDS) and word != "may" else None
+
+
+def is_month(word: str) -> bool:
+    """Whether a lower-case word names a month."""
+    return word in _MONTH_WORDS
+
+
+def is_same(claimed: Number, quoted: Number, scales: frozenset[float]) -> bool:
     """Whether both mean the same; a bare figure takes a scale only where one is declared or nothing says otherwise."""
+    if None not in (claimed.unit, quoted.unit) and claimed.unit != quoted.unit:
+        return False
     if claimed.scale == quoted.scale and _overlap(claimed.values, quoted.values):
         return True
-    full = _plain(claimed)
+    full = plain_value(claimed)
     if claimed.scale is None or quoted.scale is not None:
-        return math.isclose(full, _plain(quoted), rel_tol=1e-9)
+        return math.isclose(full, plain_value(quoted), rel_tol=1e-9)
     if not scales and _overlap(claimed.values, quoted.values):
         return True
-    return any(math.isclose(full, _plain(quoted) * scale, rel_tol=1e-9) for scale in (1.0, *scales))
+    return any(math.isclose(full, plain_value(quoted) * scale, rel_tol=1e-9) for scale in (1.0, *scales))
 
 
 def _overlap(some: Iterable[float], others: Iterable[float]) -> bool:
@@ -272,7 +332,7 @@ def _yields(operands: _Expression, outcome: Number, sentence: str) -> bool:
         return False
     is_percentage = sentence[outcome.end :].lstrip()[:1] == "%"
     for with_scale in (True, False):
-        values = [_plain(number, with_scale=with_scale) for number in operands.numbers]
+        values = [plain_value(number, with_scale=with_scale) for number in operands.numbers]
         result = _evaluate(tree, iter(values))
         factor = (outcome.scale or 1.0) if with_scale else 1.0
         for value in outcome.values:
@@ -283,7 +343,7 @@ def _yields(operands: _Expression, outcome: Number, sentence: str) -> bool:
     return False
 
 
-def _plain(number: Number, *, with_scale: bool = True) -> float:
+def plain_value(number: Number, *, with_scale: bool = True) -> float:
     """The value as it is read in English where the separator could mean either."""
     value = min(number.values) if "." in number.text else max(number.values)
     return value * (number.scale or 1.0) if with_scale else value

@@ -3,16 +3,22 @@
 What a model proposes is only a hint: what is shown and lit is always a slice of the passage.
 """
 
+import functools
 import itertools
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
 from rag.answering import numbers, ranking
-from rag.answering.sentences import Unit, flowing, split_passage
+from rag.answering.clauses import refers_back
+from rag.answering.sentences import flowing
+from rag.answering.support import Evidence, Weights
+from rag.answering.units import Unit, split_passage
+from rag.answering.wording import Text
+from rag.ingestion.languages import detect
 from rag.retrieval import Reranker
 from rag.types import BlockKind, Passage, Span, Verdict
 
@@ -40,6 +46,9 @@ SECOND_SENTENCE_GAIN = 0.15
 """How much more of a claim two neighbouring sentences must cover for both to be quoted."""
 
 RERANKED_SENTENCES = 6
+LIKELY_UNITS = 12
+"""So many sentences of a passage are held against a claim whose own quotes do not prove it."""
+
 NUMBER_WEIGHT = 3.0
 """A number identifies its source better than a word does."""
 
@@ -93,8 +102,10 @@ def normalize(text: str) -> NormalizedText:
 class QuotablePassage:
     """A passage prepared once for finding many quotes in it."""
 
-    def __init__(self, passage: Passage) -> None:
+    def __init__(self, passage: Passage, titles: Sequence[str] = ()) -> None:
+        """`titles` are what it is read under: the name and title of its document, and its section."""
         self.text = passage.text
+        self.titles = tuple(titles)
         self.units: list[Unit] = split_passage(passage)
         self.scales = numbers.declared_scales(self.text)
         self._normalized = normalize(self.text)
@@ -108,6 +119,96 @@ class QuotablePassage:
     def read(self, span: Span) -> str:
         """The same on one line, broken words joined."""
         return flowing(self.slice(span))
+
+    # --- what words are held against a claim ---
+
+    def evidence(self, span: Span) -> list[Evidence]:
+        """The words at `span`, sentence by sentence, with what they are read with; of a table always the whole row."""
+        return [self._evidence_at(index, span) for index in self._indices(span)]
+
+    def units_at(self, span: Span) -> list[Span]:
+        """The whole sentences and rows that `span` touches."""
+        return [self.units[index].span for index in self._indices(span)]
+
+    def likely(self, claim: str) -> list[Span]:
+        """The sentences and rows that have most of the claim's words and figures, the best first."""
+        keys = Text(claim).content_keys
+        values = frozenset(value for number in Text(claim).numbers for value in number.values)
+        scores = [
+            sum(self._word_weights.of(key) for key in keys & text.keys)
+            + sum(bool(number.values & values) for number in text.numbers)
+            for text in self._texts
+        ]
+        order = sorted(range(len(scores)), key=lambda index: -scores[index])[:LIKELY_UNITS]
+        return [self.units[index].span for index in order if scores[index] > 0]
+
+    def aligned(self, claim: str, span: Span) -> Quote:
+        """The words at `span` as a quote that nobody proposed: VERIFIED where the claim stands there word for word."""
+        exact = normalize(claim).text.rstrip(".") in normalize(self.slice(span)).text
+        return Quote(span, Verdict.VERIFIED if exact else Verdict.CORRECTED)
+
+    def beside(self, span: Span, claim: str) -> list[Span]:
+        """What is quoted with the rows at `span` where `claim` speaks of it: names of columns, unit, section."""
+        asked = Text(claim)
+        found = []
+        for index in self._indices(span):
+            unit, row = self.units[index], self._texts[index]
+            for other in (unit.header, unit.caption, unit.section):
+                if other is None or (span.start <= other.start and other.end <= span.end):
+                    continue
+                text = Text(self.read(other))
+                has_words = (asked.content_keys & text.keys) - row.keys
+                has_scale = other == unit.caption and any(number.scale for number in asked.numbers)
+                if has_words or has_scale:
+                    found.append(other)
+        return list(dict.fromkeys(found))
+
+    def _indices(self, span: Span) -> list[int]:
+        return [i for i, unit in enumerate(self.units) if unit.span.start < span.end and span.start < unit.span.end]
+
+    @functools.cached_property
+    def _texts(self) -> list[Text]:
+        return [Text(self.read(unit.span)) for unit in self.units]
+
+    @functools.cached_property
+    def _word_weights(self) -> Weights:
+        return Weights(ranking.rarity([[word.key for word in text.content] for text in self._texts]))
+
+    def _evidence_at(self, index: int, span: Span) -> Evidence:
+        unit = self.units[index]
+        part = Span(max(span.start, unit.span.start), min(span.end, unit.span.end))
+        is_whole = part == unit.span or unit.kind is BlockKind.TABLE
+        beside = [self.read(header) for header in (unit.header, unit.caption, unit.section) if header]
+        return Evidence(
+            self._texts[index] if is_whole else Text(self.read(part)),
+            row=self._named_row(unit) if unit.cells else None,
+            header=Text("\n".join(beside)) if beside else None,
+            around=tuple(self._read_with(index)),
+            scales=(numbers.declared_scales(self.read(unit.caption)) if unit.caption else None) or self.scales,
+            weights=self._word_weights,
+        )
+
+    def _named_row(self, unit: Unit) -> Text:
+        """A table's row with the names of its columns before its cells; figures have their columns' years."""
+        row = f"{self.read(unit.label) if unit.label else ''} –"
+        years: dict[int, int] = {}
+        for cell in unit.cells:
+            row += f" {cell.column}: " if cell.column else " "
+            found = {number.year for number in numbers.find_numbers(cell.column) if number.year is not None}
+            content = self.read(cell.span)
+            if len(found) == 1:
+                years |= {len(row) + number.start: year for number in numbers.find_numbers(content) for year in found}
+            row += f"{content};"
+        return Text(row, years)
+
+    def _read_with(self, index: int) -> Iterator[Text]:
+        """The titles, the heading above, and the sentence before one that speaks of it."""
+        yield from map(Text, self.titles)
+        heading = next((i for i in range(index - 1, -1, -1) if self.units[i].kind is BlockKind.HEADING), None)
+        if heading is not None:
+            yield self._texts[heading]
+        if index and index - 1 != heading and refers_back(self._texts[index].text):
+            yield self._texts[index - 1]
 
     # --- a quote that the model proposes ---
 
@@ -224,6 +325,13 @@ class QuotablePassage:
                 span, coverage = Span(self.units[first].span.start, self.units[first + 1].span.end), both
         return span, coverage
 
+    def reworded(self, claim: str, reranker: Reranker | None = None) -> Quote | None:
+        """The sentence that says `claim` in other words, by the cross-encoder; in another language, by its figures."""
+        span = self._best_paraphrase(claim, self._coverages(claim), reranker) if reranker else None
+        if span is None and detect(claim) != detect(self.text):
+            span = next(iter(self.likely(claim)), None)
+        return Quote(span, Verdict.CORRECTED) if span else None
+
     def _best_paraphrase(self, claim: str, coverages: Sequence[float], reranker: Reranker) -> Span | None:
         order = sorted(range(len(coverages)), key=lambda index: -coverages[index])[:RERANKED_SENTENCES]
         scores = reranker.scores(claim, [self.read(self.units[index].span) for index in order]) if order else []
@@ -252,7 +360,7 @@ class QuotablePassage:
         return found
 
     def _around(self, span: Span) -> list[Span]:
-        inside = [i for i, unit in enumerate(self.units) if unit.span.start < span.end and span.start < unit.span.end]
+        inside = self._indices(span)
         if not inside:
             return []
         first, last = inside[0], inside[-1]

@@ -17,11 +17,12 @@ _WORD = re.compile(r"[぀-ヿ㐀-鿿가-힯]+|\d+(?:[.,]\d+)*|[^\W\d_]+")
 _UNSPACED = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
 
 
-def _word_set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+def word_set(words: str) -> frozenset[str]:
+    """The words of a list, which spaces part."""
+    return frozenset(words.split())
 
 
-_STOP_WORDS = _word_set(
+_STOP_WORDS = word_set(
     "a an and are as at be been but by did do does for from had has have how in into is it its of on or our that the "
     "their there these they this those to was we were what when where which who whom whose why will with would you "
     "your about than then"
@@ -45,6 +46,11 @@ def content_words(text: str) -> list[str]:
     """`words` without those that carry no meaning; all of them if nothing else is left."""
     found = words(text)
     return [word for word in found if word not in _STOP_WORDS] or found
+
+
+def is_stop_word(word: str) -> bool:
+    """Whether `word` carries no meaning of its own."""
+    return word.casefold() in _STOP_WORDS
 
 
 def rarity(texts: Iterable[Iterable[str]]) -> dict[str, float]:

@@ -1,27 +1,13 @@
-"""Sentences of passages and of answers, as spans of the text they stand in.
-
-A passage's sentences are the smallest things that can be quoted. Line breaks inside a block are spaces, a
-new block is a boundary, and each row of a table is a sentence of its own.
-"""
+"""Sentences of passages and of answers, as spans of the text they stand in."""
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from rag.types import BlockKind, Line, Passage, Span
+from rag.answering.ranking import word_set
+from rag.types import Span
 
 MAX_SENTENCE_CHARS = 600
 """Text without full stops (contents pages, labels of a drawing) is cut before it gets longer than this."""
-
-MAX_CAPTION_CHARS = 200
-"""A longer line above a table is text, not the names of its columns."""
-
-ROW_NUMBER_SHARE = 0.4
-"""A line of which at least this share of words are numbers, and at least two, is a row of a table without rules."""
-
-
-def _word_set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
 
 
 _CLOSERS = r"[\"'”’»›)\]}）」』】〉》*_]*"
@@ -29,29 +15,25 @@ _END = re.compile(rf"(?<![.!?…؟۔])[.!?…؟۔]++{_CLOSERS}(?=\s)|[。！？�
 _BULLET = re.compile(r"[ \t]*(?:(?:[•‣◦▪▸●○■□–—*+\-·]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]|#{1,6})(?=\s)[ \t]*)+")
 _ENUMERATOR = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})\.$")
 _NEXT_WORD = re.compile(r"[\s\"'“‘«(\[*_]*([^\W\d_]+|\S)")
-_NUMERIC_WORD = re.compile(r"[($€£¥+\-–—−]*\d[\d.,]*[)%]*|[$€£¥%—–-]")
 
-_AMOUNT = re.compile(r"[-($€£¥+–—−\s]*\d[\d.,\s]*[)%\s]*")
-_YEAR = re.compile(r"(?:19|20)\d\d")
-
-_NEVER_LAST = _word_set(
+_NEVER_LAST = word_set(
     "mr mrs ms dr prof messrs gen col sgt capt lt rev hon sen rep gov pres vs viz e.g i.e cf approx ca dept bzw z.b "
     "d.h u.a evtl ggf vgl mme mlle sra srta resp"
 )
 """Abbreviations that a sentence practically never ends with."""
 
-_SOMETIMES_LAST = _word_set(
+_SOMETIMES_LAST = word_set(
     "fig figs eq eqs sec sect ch chap no nos nr vol vols pp p art arts para abs ziff tab app ed eds pág núm st mt ft "
     "inc ltd co corp plc llc bros jr sr etc al usw est jan feb mar apr jun jul aug sep sept oct nov dec ph.d"
 )
 """Abbreviations after which only a common first word begins a sentence."""
 
-_FIRST_WORDS = _word_set(
+_FIRST_WORDS = word_set(
     "the a an this that these those it its he she they we i you his her their our in on at as if when while although "
     "however but and or for from with after before since there here such all some many most no not our both during "
     "der die das ein eine es er sie wir im in le la les un une il elle nous el los las una en por"
 )
-_MONTHS = _word_set("januar februar märz april mai juni juli august september oktober november dezember")
+_MONTHS = word_set("januar februar märz april mai juni juli august september oktober november dezember")
 
 
 def split_sentences(text: str) -> list[Span]:
@@ -63,7 +45,7 @@ def split_sentences(text: str) -> list[Span]:
             spans.append(Span(start, match.end()))
             start = match.end()
     spans.append(Span(start, len(text)))
-    return [span for span in (_trim(text, span) for span in spans) if span.start < span.end]
+    return [span for span in (trimmed(text, span) for span in spans) if span.start < span.end]
 
 
 def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
@@ -96,7 +78,8 @@ def _is_abbreviation(before: str, following: str) -> bool:
     return (is_initial or is_acronym or last in _SOMETIMES_LAST) and following.casefold() not in _FIRST_WORDS
 
 
-def _trim(text: str, span: Span) -> Span:
+def trimmed(text: str, span: Span) -> Span:
+    """`span` without the white space at its ends."""
     start, end = span
     while start < end and text[start].isspace():
         start += 1
@@ -105,135 +88,23 @@ def _trim(text: str, span: Span) -> Span:
     return Span(start, end)
 
 
-class Unit(NamedTuple):
-    """A sentence, heading or table row of a passage. `header` is where the row's columns are named, if they are."""
-
-    span: Span
-    kind: BlockKind
-    header: Span | None = None
-
-
-def split_passage(passage: Passage) -> list[Unit]:
-    """The passage's sentences, headings and table rows in order, as spans of `passage.text`."""
-    units: list[Unit] = []
-    for block in _blocks(passage):
-        if block[0][1].kind is BlockKind.TABLE:
-            units.extend(_rows(passage.text, block, units[-1] if units else None))
-        else:
-            units.extend(_sentences(passage.text, block))
-    return units
-
-
-_Placed = tuple[int, Line]
-
-
-def _blocks(passage: Passage) -> Iterator[list[_Placed]]:
-    """Lines with their offsets in the passage's text, block by block.
-
-    A paragraph that a column or page break cut in two is one block: its first part ends in mid-sentence and
-    the next begins with a small letter.
-    """
-    block: list[_Placed] = []
-    offset = 0
-    for index, line in enumerate(passage.lines):
-        offset += (2 if line.starts_block else 1) if index else 0
-        if block and (line.starts_block or line.kind is not block[-1][1].kind) and not _continues(block[-1][1], line):
-            yield block
-            block = []
-        block.append((offset, line))
-        offset += len(line.text)
-    if block:
-        yield block
-
-
-def _continues(line: Line, following: Line) -> bool:
-    before, after = line.text.rstrip(), following.text.lstrip()
-    return (
-        line.kind is following.kind is BlockKind.TEXT
-        and bool(before and after)
-        and after[0].islower()
-        and before[-1] not in ".!?:;。！？"
-    )
-
-
-def _rows(text: str, block: list[_Placed], before: Unit | None) -> Iterator[Unit]:
-    header = before.span if before and _is_caption(text[before.span.start : before.span.end]) else None
-    for offset, line in block:
-        span = _trim_line(offset, line)
-        if span.start == span.end:
-            continue
-        if line is block[0][1] and _is_header(line.text):
-            header = span
-        yield Unit(span, BlockKind.TABLE, header if header != span else None)
-
-
-def _is_header(row: str) -> bool:
-    """A table's first row names its columns, unless it holds amounts already or the table lists names and values."""
-    first, *names = row.split("\t")
-    if not names or (len(names) == 1 and first.strip()):
-        return False
-    return not any(_AMOUNT.fullmatch(name.strip()) and not _YEAR.fullmatch(name.strip()) for name in names)
-
-
-def _is_caption(text: str) -> bool:
-    """A short line above a table that ends no sentence: names of columns that stand outside of its rules."""
-    return len(text) <= MAX_CAPTION_CHARS and text[-1] not in ".!?;。！？"
-
-
-def _trim_line(offset: int, line: Line) -> Span:
-    trimmed = _trim(line.text, Span(0, len(line.text)))
-    return Span(offset + trimmed.start, offset + trimmed.end)
-
-
-def _sentences(text: str, block: list[_Placed]) -> Iterator[Unit]:
-    kind = block[0][1].kind
-    for start, end in _paragraphs(block):
-        if kind is BlockKind.HEADING:
-            yield Unit(Span(start, end), kind)
-            continue
-        for span in split_sentences(text[start:end]):
-            for part in _bounded(text, Span(start + span.start, start + span.end)):
-                yield Unit(part, kind)
-
-
-def _paragraphs(block: list[_Placed]) -> Iterator[Span]:
-    """Runs of lines of a block that may hold several sentences: list items and rows of numbers stand alone."""
-    run: Span | None = None
-    was_row = False
-    for offset, line in block:
-        span = _trim_line(offset, line)
-        if span.start == span.end:
-            continue
-        is_row = _is_row(line.text)
-        bullet = _BULLET.match(line.text)
-        if run is not None and not (is_row or was_row or bullet):
-            run = Span(run.start, span.end)
-        else:
-            if run is not None:
-                yield run
-            run = span
-        was_row = is_row
-    if run is not None:
-        yield run
-
-
-def _is_row(text: str) -> bool:
-    words = text.split()
-    numbers = sum(1 for word in words if _NUMERIC_WORD.fullmatch(word))
-    return numbers >= 2 and numbers >= ROW_NUMBER_SHARE * len(words)
-
-
-def _bounded(text: str, span: Span) -> Iterator[Span]:
+def bounded(text: str, span: Span) -> Iterator[Span]:
+    """`span` in parts of at most `MAX_SENTENCE_CHARS`, cut at the end of a line or a word."""
     start = span.start
     while span.end - start > MAX_SENTENCE_CHARS:
         limit = start + MAX_SENTENCE_CHARS
         cut = max(text.rfind(mark, start + MAX_SENTENCE_CHARS // 2, limit) for mark in ("\n", " "))
         cut = cut + 1 if cut > start else limit
-        yield _trim(text, Span(start, cut))
+        yield trimmed(text, Span(start, cut))
         start = cut
-    last = _trim(text, Span(start, span.end))
+    last = trimmed(text, Span(start, span.end))
     if last.start < last.end:
         yield last
+
+
+def has_bullet(text: str) -> bool:
+    """Whether a line begins with a bullet, a number or heading marks."""
+    return _BULLET.match(text) is not None
 
 
 def without_bullet(text: str, span: Span) -> Span:

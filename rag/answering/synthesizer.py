@@ -20,8 +20,8 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from rag import errors, prompts
 from rag.answering.answer import DEFAULT_GENERATION, DEFAULT_OPTIONS, condense, stream
 from rag.answering.grounding import Locate
-from rag.retrieval import Memory, Reranker, to_hits
-from rag.types import AnswerEvent, AnswerOptions, AnswerResponse, AnswerToken, GenerationOptions, Message
+from rag.retrieval import Memory, Query, Reranker, to_hits
+from rag.types import AnswerEvent, AnswerOptions, AnswerResponse, AnswerToken, GenerationOptions, Message, Rewriting
 
 MEMORY_TOKENS = 8000
 """So much of a conversation a chat engine remembers; counted in words."""
@@ -87,7 +87,8 @@ class GroundedSynthesizer(BaseSynthesizer):
         """
         question = query if isinstance(query, str) else query.query_str
         sources = [*nodes, *(additional_source_nodes or ())]
-        events = self._events(question, sources)
+        rewritings = query.findings.rewritings if isinstance(query, Query) else ()
+        events = self._events(question, sources, rewritings)
         if self._streaming:
             streamed = GroundedStream(response_gen=None, source_nodes=sources)  # type: ignore[arg-type]
             streamed.response_gen = _pieces(events, streamed)
@@ -105,7 +106,9 @@ class GroundedSynthesizer(BaseSynthesizer):
         """The same in a thread of its own."""
         return await asyncio.to_thread(self.synthesize, query, nodes, additional_source_nodes)
 
-    def _events(self, question: str, nodes: Sequence[schema.NodeWithScore]) -> Generator[AnswerEvent, None, None]:
+    def _events(
+        self, question: str, nodes: Sequence[schema.NodeWithScore], rewritings: Sequence[Rewriting] = ()
+    ) -> Generator[AnswerEvent, None, None]:
         return stream(
             question,
             to_hits(nodes),
@@ -113,6 +116,7 @@ class GroundedSynthesizer(BaseSynthesizer):
             locate=self._locate,
             reranker=self._reranker,
             memory=self._memory,
+            rewritings=rewritings,
             options=self._options,
             generation=self._generation,
         )

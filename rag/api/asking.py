@@ -25,6 +25,7 @@ from rag.types import (
     Region,
     RetrievalOptions,
     StorableText,
+    Support,
     Verdict,
 )
 
@@ -112,12 +113,25 @@ class AskCitation(Model):
         )
 
 
+class AskSentence(Model):
+    """A sentence of an answer: whether its quotes prove it (None if it states nothing), and what they do not hold.
+
+    `struck` are sentences that are not to be relied on: they cite nothing, or nothing that holds them.
+    """
+
+    text: str
+    support: Support | None
+    missing: tuple[str, ...]
+    struck: bool
+
+
 class AskResponse(Model):
     """An answer out of the documents alone. `debug` is there only where the server was started with RAG_DEBUG."""
 
     status: AnswerStatus
     answer: str
     sources: tuple[str, ...]
+    sentences: tuple[AskSentence, ...]
     citations: tuple[AskCitation, ...]
     debug: dict[str, Any] | None = pydantic.Field(default=None, exclude_if=lambda debug: debug is None)
 
@@ -128,6 +142,15 @@ class AskResponse(Model):
             status=response.status,
             answer=response.answer,
             sources=tuple(dict.fromkeys(source(hit) for hit in response.contexts)),
+            sentences=tuple(
+                AskSentence(
+                    text=sentence.text,
+                    support=sentence.support,
+                    missing=sentence.missing,
+                    struck=number in response.struck,
+                )
+                for number, sentence in enumerate(response.sentences)
+            ),
             citations=tuple(AskCitation.of(*cited) for cited in response.cited),
             debug=_debug(response) if debug else None,
         )

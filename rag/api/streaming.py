@@ -1,4 +1,4 @@
-"""Answers as server-sent events: pieces of text, then citations, then verdicts, then the whole answer."""
+"""Answers as server-sent events: pieces of text, citations, verdicts of quotes and sentences, then the whole answer."""
 
 import json
 import logging
@@ -19,7 +19,7 @@ EVENT_STREAM = "text/event-stream"
 
 EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "The answer; where `Accept` asks for it as events `token`, `citations`, `verdicts`, `answer`",
+        "description": "The answer; as events `token`, `citations`, `verdicts`, `support`, `answer` if `Accept` asks",
         "content": {EVENT_STREAM: {"schema": {"type": "string"}}},
     }
 }
@@ -67,7 +67,18 @@ def _events_of(event: AnswerEvent, whole: Callable[[AnswerResponse], object]) ->
         for citation in event.citations
     ]
     yield _event("verdicts", verdicts)
+    yield _event("support", [_support(number, event) for number in range(len(event.sentences))])
     yield _event("answer", whole(event))
+
+
+def _support(number: int, response: AnswerResponse) -> dict[str, object]:
+    sentence = response.sentences[number]
+    return {
+        "sentence": number,
+        "support": sentence.support,
+        "missing": sentence.missing,
+        "struck": number in response.struck,
+    }
 
 
 def _event(name: str, data: object) -> str:

@@ -23,6 +23,7 @@ from rag.cli import (
     jobs,
     keys,
     mcp,
+    models,
     parse,
     reembed,
     reindex,
@@ -103,6 +104,14 @@ add_command(words, glossary.clear)
 add_command(words, glossary.example)
 add_command(words, glossary.try_question, "try")
 app.add_typer(words, name="glossary")
+
+writers = typer.Typer(cls=Group, invoke_without_command=True)
+writers.callback(help=help_text(models.models))(models.models)
+add_command(writers, models.write)
+add_command(writers, models.embed)
+add_command(writers, models.try_models, "test")
+add_command(writers, models.key)
+app.add_typer(writers, name="models")
 
 work = typer.Typer(cls=Group, no_args_is_help=True)
 work.callback(help=help_text(jobs.jobs))(jobs.jobs)

@@ -21,15 +21,18 @@ from rag.types import (
     Citation,
     GenerationOptions,
     Hit,
+    QuotedRow,
     RetrievalOptions,
-    Verdict,
+    Sentence,
+    Support,
 )
 
 MARKS = {
-    Verdict.VERIFIED: ("✓", "green"),
-    Verdict.CORRECTED: ("≈", "yellow"),
-    Verdict.UNVERIFIED: ("?", "red"),
+    Support.SUPPORTED: ("✓ ", "green"),
+    Support.PARTLY: ("≈ ", "yellow"),
+    Support.UNSUPPORTED: ("✗ ", "red"),
 }
+"""How a citation of a sentence is marked; only what proves it has a tick."""
 
 ModelName = Annotated[
     str | None,
@@ -61,7 +64,7 @@ def ask(
             index_name=index_name,
             question=question,
             retrieval=options,
-            generation=_generation(model),
+            generation=generation(model),
         )
         response = _follow(engine.questions.stream(request), quietly=as_json)
     if as_json:
@@ -70,7 +73,8 @@ def ask(
         _print_answer(response)
 
 
-def _generation(model: str | None) -> GenerationOptions:
+def generation(model: str | None) -> GenerationOptions:
+    """Who writes, as `--model` says."""
     provider, _, name = (model or "").partition(":")
     return GenerationOptions(provider=provider or None, model=name or None)
 
@@ -92,27 +96,71 @@ def _follow(events: Iterable[AnswerEvent], *, quietly: bool) -> AnswerResponse:
 
 
 def _print_answer(response: AnswerResponse) -> None:
-    output.print_text(response.answer)
+    if response.question:
+        output.print_text(f"Understood as: {response.question}", style="dim")
+    _print_text(response)
+    if response.hint:
+        output.print_text(response.hint, style="bold")
+    for number, sentence in enumerate(response.sentences):
+        if sentence.support not in (None, Support.SUPPORTED):
+            _print_verdict(sentence, is_struck=number in response.struck)
     if response.citations:
         output.print_text()
     for citation, hit in response.cited:
-        _print_citation(citation, hit)
+        _print_citation(response.sentences[citation.sentence], citation, hit)
+    if response.likelihood is not None:
+        output.print_text(
+            f"\nLikelihood that this is right: {response.likelihood:.0%} ({response.confidence})", style="dim"
+        )
     if response.status == "insufficient_context" and response.nearest:
         output.print_text("\nNearest passages:")
         search.print_hits(response.nearest)
 
 
-def _print_citation(citation: Citation, hit: Hit) -> None:
-    mark, style = MARKS[citation.verdict]
+def _print_text(response: AnswerResponse) -> None:
+    """The answer; a sentence that is a row of a table as one, with its mark below."""
+    end = 0
+    for number, cited in sorted(response.rows.items()):
+        sentence, citation = response.sentences[number], response.citations[cited]
+        before = response.answer[end : sentence.start].strip("\n")
+        if before.strip():
+            output.print_text(before.rstrip())
+        if citation.row:
+            _print_row(citation.row)
+        output.print_text(f"[{citation.citation_id}]")
+        end = sentence.end
+    if rest := response.answer[end:].strip("\n"):
+        output.print_text(rest)
+
+
+def _print_row(row: QuotedRow) -> None:
+    """A row under the names of its columns; the cell that was asked for has a mark."""
+    cells = [f"▸ {cell}" if number == row.asked else cell for number, cell in enumerate(row.cells)]
+    if row.caption:
+        output.print_text(row.caption, style="dim")
+    output.print_table(["", *row.columns], [[row.label, *cells]])
+
+
+def _print_verdict(sentence: Sentence, *, is_struck: bool) -> None:
+    """A sentence that its quotes do not prove, or not all of it."""
+    style = "yellow" if sentence.support is Support.PARTLY else "red"
+    named = f"; not in the quoted words: {', '.join(sentence.missing)}" if sentence.missing else ""
+    head = Text.assemble(
+        (f"{sentence.support}", style), " ", (sentence.text, "strike" if is_struck else ""), (named, style)
+    )
+    output.console().print(head, soft_wrap=True)
+
+
+def _print_citation(sentence: Sentence, citation: Citation, hit: Hit) -> None:
+    mark, style = MARKS.get(sentence.support, ("", "")) if sentence.support and citation.quote else ("", "")
+    verdict = f"{mark}{sentence.support}, quote {citation.verdict}" if mark else f"quote {citation.verdict}"
     pages = [*dict.fromkeys(line.page_number for line in citation.lines_in(hit))]
     place = f"page {pages[0]}" if len(pages) == 1 else f"pages {pages[0]}–{pages[-1]}"
     name = hit.document_name
     console = output.console()
-    head = Text.assemble(
-        (f"[{citation.citation_id}]", "bold"), f" {name}, {place}  ", (f"{mark} {citation.verdict}", style)
-    )
+    head = Text.assemble((f"[{citation.citation_id}]", "bold"), f" {name}, {place}  ", (verdict, style))
     console.print(head, soft_wrap=True)
-    if citation.quote:
+    if citation.quote and not citation.row:
         output.print_text(f"     “{' '.join(citation.quote.split())}”", style="dim")
     if citation.unsupported_numbers:
         output.print_text(f"     not in the source: {', '.join(citation.unsupported_numbers)}", style="red")

@@ -82,8 +82,8 @@ def _checks(config: Config) -> Iterator[Check]:
     yield _check("Disk", lambda: _disk(config.rag_data_dir))
     yield from _models(config.rag_local_model_dir)
     yield _check("Text recognition", lambda: _tesseract(config))
-    for name, is_given in _keys(config).items():
-        yield Check(f"Key of {name}", State.GOOD, "given" if is_given else "not given (optional)")
+    yield from _keys(config)
+    yield _check("Servers of models", lambda: _servers(config))
     yield from _engine_checks(config)
 
 
@@ -145,13 +145,33 @@ def _tesseract(config: Config) -> Found:
     return State.GOOD, f"{folder} has {language}"
 
 
-def _keys(config: Config) -> dict[str, bool]:
-    """Names of the vendors, and whether the settings switch each on."""
+def _keys(config: Config) -> Iterator[Check]:
+    """Whether the settings, or a key that was kept, switch each vendor on."""
+    from rag.engine.models import filled
     from rag.providers import Registry
+    from rag.store import Preferences
 
+    try:
+        settings = filled(config, Preferences(config.rag_data_dir).get())
+    except errors.Error as error:
+        yield Check("Settings", State.BROKEN, error.message)
+        return
     registry = Registry()
-    vendors = [provider for provider in registry.providers() if provider.needed_names]
-    return {provider.name: registry.is_usable(provider, config) for provider in vendors}
+    for provider in registry.providers():
+        if provider.needed_names:
+            is_given = registry.is_usable(provider, settings)
+            yield Check(f"Key of {provider.name}", State.GOOD, "given" if is_given else "not given (optional)")
+
+
+def _servers(config: Config) -> Found:
+    """What answers on this machine; it is not used unless it is chosen."""
+    from rag.providers import Registry, find_servers
+
+    found = find_servers(Registry().server_addresses(config))
+    if not found:
+        return State.GOOD, "none found (optional)"
+    servers = [f"{server.label} with {output.plural(len(server.models), 'model')}" for server in found]
+    return State.GOOD, f"{', '.join(servers)}; choose one with pagelight models write"
 
 
 def _engine_checks(config: Config) -> Iterator[Check]:

@@ -1,46 +1,28 @@
-"""`pagelight eval`: how well the product finds what an analyst's own questions ask for."""
+"""`pagelight eval`: how well the product finds, or answers, what an analyst's own questions ask for."""
 
 import hashlib
 import time
-import uuid
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rag import errors, evaluation
 from rag.cli import files, output, progress
-from rag.cli.door import open_engine, validated
-from rag.cli.options import AsJson, takes_retrieval
-from rag.types import DocumentStatus, Filters, Hit, RetrievalOptions, SearchRequest
+from rag.cli.ask import ModelName, generation
+from rag.cli.door import open_engine
+from rag.cli.options import AsJson, Open, takes_retrieval
+from rag.types import DocumentStatus, Filters, GenerationOptions, RetrievalOptions
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
+    from rag.engine.evaluating import Corpus, Evaluation
 
 KS = (1, 3, 5, 10)
 
-Scope = Literal["corpus", "document"]
 
-
-class Corpus(NamedTuple):
-    """The documents that are searched: ids by file name, and whether the index holds nothing else."""
-
-    index_name: str
-    ids: dict[str, uuid.UUID]
-    is_whole_index: bool
-
-    def filters(self, question: evaluation.Question, scope: Scope) -> Filters | None:
-        """What to search for a question; None when its own document is not there."""
-        if scope == "document":
-            own = self.ids.get(question.file_name)
-            return Filters(document_ids=(own,)) if own else None
-        if not self.ids:
-            return None
-        return Filters() if self.is_whole_index else Filters(document_ids=tuple(set(self.ids.values())))
-
-
-@takes_retrieval(top_k=20, min_score=0.0)
+@takes_retrieval(top_k=Open("20; 8 with --answers"), min_score=Open("0.0; 0.2 with --answers"))
 def evaluate(
     questions_file: Annotated[
         Path, typer.Argument(metavar="QA.jsonl", help="Questions, one JSON object a line.", show_default=False)
@@ -49,13 +31,19 @@ def evaluate(
     documents: Annotated[
         Path, typer.Option(metavar="DIR", help="The folder with the documents they are about.", show_default=False)
     ],
+    answers: Annotated[
+        bool, typer.Option("--answers", help="Ask for answers and score these, not what is found.")
+    ] = False,
     scope: Annotated[
-        Scope, typer.Option(help="Search all documents, or only the one the question is about.")
+        evaluation.EvaluationScope, typer.Option(help="Search all documents, or only the one the question is about.")
     ] = "corpus",
     retrieval: RetrievalOptions,
+    model: ModelName = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="RUN.jsonl", help="Write every hit, one JSON object a line.", show_default=False),
+        typer.Option(
+            metavar="RUN.jsonl", help="Write every hit or answer, one JSON object a line.", show_default=False
+        ),
     ] = None,
     only_referenced: Annotated[
         bool | None,
@@ -73,26 +61,34 @@ def evaluate(
 ) -> None:
     """Ask questions whose answers' pages are known, and print recall, MRR and evidence coverage.
 
-    A question is {"id", "question", "pdf", "gold_pages", "evidence", "answerable"}; other fields are ignored. Documents
-    are matched by file name and taken in where they are missing. A hit in the run file is {"id", "rank", "pdf", "page",
-    "pages", "text", "bboxes", "score"}.
+    With --answers, print how often the answer is said, cited on the right page and rightly refused, and how long it
+    takes. A question is {"id", "question", "pdf", "gold_pages", "answer", "evidence", "answerable"}; other fields are
+    ignored. Documents are matched by file name and taken in where they are missing. A line of the run file is a hit,
+    {"id", "rank", "pdf", "page", "pages", "text", "bboxes", "score"}, or an answer, {"id", "status", "answer",
+    "citations", "sentences", "likelihood", "seconds"}.
 
         pagelight eval questions.jsonl --documents filings/
         pagelight eval questions.jsonl --documents filings/ --scope document --mode lexical --out run.jsonl
+        pagelight eval questions.jsonl --documents filings/ --answers --out answers.jsonl
     """
-    from rag.retrieval import as_configured  # with models and drivers, for which no help waits
+    from rag.engine.evaluating import Evaluation  # with models and drivers, for which no help waits
+    from rag.retrieval import as_configured
 
     questions = evaluation.load_questions(questions_file)
     chosen = _choose(documents, questions, only_referenced)
     index_name = index_name or _index_of(documents)
+    options = evaluation.options_for("answers" if answers else "retrieval", retrieval)
     started = time.perf_counter()
     with open_engine() as engine:
         corpus, failed = _ingest_missing(engine, index_name, chosen)
-        rows = _ask_all(engine, questions, corpus, scope, retrieval)
-        mode = as_configured(retrieval, engine.config).mode
-    if out:
-        evaluation.write_rows(out, rows)
-    scores = evaluation.score(questions, rows, KS)
+        asking = Evaluation(engine.questions, engine.pages, corpus, scope)
+        scores: evaluation.Scores | evaluation.answers.AnswerScores
+        if answers:
+            engine.installation.warm_up()  # the first answer is not to wait for what the others do not wait for
+            scores = _answer(asking, questions, options, generation(model), out)
+        else:
+            scores = _search(asking, questions, options, out)
+        mode = as_configured(options, engine.config).mode
     report = {
         "index": index_name,
         "scope": scope,
@@ -106,8 +102,34 @@ def evaluate(
     }
     if as_json:
         output.print_json(report)
+    elif isinstance(scores, evaluation.answers.AnswerScores):
+        _print_answer_scores(scores, len(questions))
     else:
         _print_scores(scores, len(questions))
+
+
+def _search(
+    asking: "Evaluation", questions: Sequence[evaluation.Question], options: RetrievalOptions, out: Path | None
+) -> evaluation.Scores:
+    with progress.shown(questions="Questions") as on_progress:
+        rows = asking.search(questions, options, on_progress)
+    if out:
+        evaluation.write_rows(out, rows)
+    return evaluation.retrieval.score(questions, rows, KS)
+
+
+def _answer(
+    asking: "Evaluation",
+    questions: Sequence[evaluation.Question],
+    options: RetrievalOptions,
+    written: GenerationOptions,
+    out: Path | None,
+) -> evaluation.answers.AnswerScores:
+    with progress.shown(questions="Questions") as on_progress:
+        rows = asking.answer(questions, options, written, on_progress)
+    if out:
+        evaluation.write_rows(out, rows)
+    return evaluation.answers.score(questions, rows, asking.lookups(questions))
 
 
 def _choose(folder: Path, questions: Sequence[evaluation.Question], only_referenced: bool | None) -> list[Path]:
@@ -133,8 +155,12 @@ def _index_of(folder: Path) -> str:
     return f"eval-{path.name}-{hashlib.sha256(str(path).encode()).hexdigest()[:6]}"
 
 
-def _ingest_missing(engine: "RAGEngine", index_name: str, chosen: Sequence[Path]) -> tuple[Corpus, list[files.Outcome]]:
+def _ingest_missing(
+    engine: "RAGEngine", index_name: str, chosen: Sequence[Path]
+) -> "tuple[Corpus, list[files.Outcome]]":
     """The searchable ones of `chosen`, matched by content, and what could not be taken in."""
+    from rag.engine.evaluating import Corpus
+
     engine.indexes.ensure(index_name)
     hashes = {file: _sha256(file) for file in chosen}
     ready = {
@@ -149,32 +175,15 @@ def _ingest_missing(engine: "RAGEngine", index_name: str, chosen: Sequence[Path]
         if document.status is DocumentStatus.READY
     }
     ids = {file.name: present[hashes[file]] for file in chosen if hashes[file] in present}
-    corpus = Corpus(index_name, ids, is_whole_index=set(ids.values()) == set(present.values()))
+    is_whole_index = set(ids.values()) == set(present.values())
+    narrowed = Filters() if is_whole_index else Filters(document_ids=tuple(set(ids.values())))
+    corpus = Corpus(index_name, ids, everything=narrowed if ids else None)
     return corpus, [outcome for outcome in outcomes if outcome.state == "failed"]
 
 
 def _sha256(file: Path) -> str:
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _ask_all(
-    engine: "RAGEngine",
-    questions: Sequence[evaluation.Question],
-    corpus: Corpus,
-    scope: Scope,
-    options: RetrievalOptions,
-) -> list[evaluation.ResultRow]:
-    def find(question: evaluation.Question) -> Sequence[Hit] | None:
-        filters = corpus.filters(question, scope)
-        if filters is None:
-            return None
-        retrieval = options.model_copy(update={"filters": filters})
-        request = validated(SearchRequest, index_name=corpus.index_name, query=question.question, retrieval=retrieval)
-        return engine.search(request).results
-
-    with progress.shown(questions="Questions") as on_progress:
-        return evaluation.ask(questions, find, on_progress)
 
 
 def _print_scores(scores: evaluation.Scores, asked: int) -> None:
@@ -200,3 +209,25 @@ def _with_interval(scores: evaluation.Scores, measure: str) -> str:
     """Such as “0.654 [.59 .71]”."""
     mean, interval = output.score(scores.means.get(measure)), scores.intervals.get(measure)
     return f"{mean} [{' '.join(f'{end:.2f}'.removeprefix('0') for end in interval)}]" if interval else mean
+
+
+def _print_answer_scores(found: evaluation.answers.AnswerScores, asked: int) -> None:
+    scores = found.scores
+    rows = [
+        (label, _with_interval(scores, measure), scores.counts[measure])
+        for measure, label in evaluation.answers.MEASURES.items()
+        if measure in scores.means
+    ]
+    output.print_table(["answers", "mean", "questions"], rows, right=["mean", "questions"])
+    output.print_text()
+    output.print_text(f"Sentences: {_listed(found.sentences)}. Citations: {_listed(found.quotes)}.")
+    seconds = ", ".join(f"{name} {value:.2f} s" for name, value in found.seconds.items())
+    output.print_text(
+        f"Time per answer: {seconds or '–'}, over {scores.questions} of {output.plural(asked, 'question')}."
+    )
+    output.print_text("“Said” is of answers of a few words that a page has word for word. In brackets: 95 % intervals.")
+
+
+def _listed(counts: dict[str, int]) -> str:
+    """Such as “12 supported, 3 partly”."""
+    return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items())) or "none"

@@ -6,8 +6,9 @@ import typer
 
 import rag
 from rag import config, errors
-from rag.access.addresses import is_loopback, require_key
+from rag.access.addresses import require_key
 from rag.cli import output
+from rag.hosts import is_loopback
 
 DEFAULT_PORT = 3002
 

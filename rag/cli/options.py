@@ -3,7 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Annotated, Any, get_origin
+from typing import Annotated, Any, NamedTuple, get_origin
 
 import pydantic
 import typer
@@ -42,10 +42,17 @@ NOT_TYPED_IN = ("filters", "trace")
 Command = Callable[..., None]
 
 
+class Open(NamedTuple):
+    """The default of an option that depends on others: what the help says of it."""
+
+    shown: str
+
+
 def takes_retrieval(*, without: Collection[str] = (), **defaults: object) -> Callable[[Command], Command]:
     """Give a command an option for each field of its parameter `retrieval`, which are then made into it.
 
-    `without` are fields left out, `defaults` those with another value than the model's unless it is typed in.
+    `without` are fields left out, `defaults` those with another value than the model's unless it is typed in; an `Open`
+    one is left unset then, for the command to choose.
     """
     options = {
         name: _option(name, field, defaults.get(name, field.default))
@@ -87,12 +94,16 @@ def _option(name: str, field: FieldInfo, default: Any) -> inspect.Parameter:
         kind, default = bool, False
     elif get_origin(kind) is tuple:
         kind, default, explained = list[str], [*default], f"{explained} May be repeated."
+    shown: bool | str = True
+    if isinstance(default, Open):
+        default, shown = None, default.shown
     flag = name.replace("__", "-").replace("_", "-")
     option = typer.Option(
         FLAGS.get(name, f"--{flag}/--no-{flag}" if default is True else f"--{flag}"),
         min=_bound(field, "ge"),
         max=_bound(field, "le"),
         help=explained,
+        show_default=shown,
     )
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
 
@@ -105,7 +116,7 @@ def _nested(typed_in: Mapping[str, Any]) -> dict[str, Any]:
     """What was typed in, as the model takes it."""
     fields: dict[str, Any] = {}
     for name, value in typed_in.items():
-        if name in SWITCHES and not value:
+        if value is None or (name in SWITCHES and not value):
             continue
         group, _, inner = name.rpartition("__")
         (fields.setdefault(group, {}) if group else fields)[inner] = SWITCHES.get(name, value)

@@ -22,6 +22,7 @@ from rag.types import (
     GenerationOptions,
     Index,
     RetrievalRequest,
+    RetrievalSummary,
     Scope,
     SearchResponse,
     Usage,
@@ -56,6 +57,7 @@ class Asking:
             options=self._options,
             depth=depth or retrieval.depth(self._options),
             widener=Glossary(self._workspace).widener,
+            similarity=lambda: self._workspace.models.scales.of(self._index.space, self.embedder),
             llm=self._llm,
             languages=self._workspace.models.languages(self._index.space),
         )
@@ -96,16 +98,24 @@ class Asking:
         return RetrieverQueryEngine(retriever or self.retriever(), synthesizer, stages)
 
     def search(self, text: str) -> SearchResponse:
-        """What is found for a query, best first."""
+        """What is found for a text, best first."""
+        return self.run(retrieval.Query(text))
+
+    def run(self, query: retrieval.Query) -> SearchResponse:
+        """What is found for a query, best first; the query then knows its vector, and what became of each candidate."""
         started = time.perf_counter()
-        query = retrieval.Query(text)
         nodes = self.engine(self.synthesizer(None)).retrieve(query)
         return self.found(query, nodes, time.perf_counter() - started)
+
+    def summary(self, returned: int) -> RetrievalSummary:
+        """How sources are searched, of which `returned` were found."""
+        options = self._options
+        return RetrievalSummary(top_k=options.top_k, min_score=options.min_score, mode=options.mode, returned=returned)
 
     def found(self, query: retrieval.Query, nodes: Sequence[schema.NodeWithScore], seconds: float) -> SearchResponse:
         """What a query engine found for `query`, and what it cost."""
         hits, options = retrieval.to_hits(nodes), self._options
-        texts = [] if options.mode == "lexical" else [variant.text for variant in query.findings.variants]
+        texts = [variant.text for variant in query.findings.variants] if options.by_meaning else []
         return SearchResponse(
             query=query.query_str,
             top_k=options.top_k,

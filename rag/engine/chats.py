@@ -1,7 +1,8 @@
 """Chats: conversations of one user over one index."""
 
+import itertools
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from rag import answering
@@ -71,7 +72,7 @@ class Chats:
         return AnswerRequest(
             index_name=str(conversation.index_id),
             question=question,
-            history=tuple(Message(role=turn.role, content=turn.content) for turn in earlier),
+            history=tuple(_as_understood(earlier)),
             retrieval=RetrievalOptions(filters=Filters(document_ids=scope)),
         )
 
@@ -88,3 +89,15 @@ class Chats:
     def delete(self, conversation_id: uuid.UUID) -> None:
         """Remove a chat and its turns. Raises NotFoundError."""
         self._workspace.store.conversations.delete(conversation_id)
+
+
+def _as_understood(turns: Sequence[ChatMessage]) -> Iterator[Message]:
+    """What the next question is understood by: of answers only what is proved, and questions as rules understood them.
+
+    A model reads the questions themselves.
+    """
+    for turn, following in itertools.zip_longest(turns, turns[1:]):
+        answer = following.response if following and turn.role == "user" else None
+        meant = answer.question if answer and answer.model == answering.EXTRACTIVE_MODEL else None
+        said = answering.proved(turn.response).answer if turn.response else turn.content
+        yield Message(role=turn.role, content=meant or said)

@@ -6,15 +6,19 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from rag import errors
 from rag.engine.asking import Asking
 from rag.engine.requests import parse
 from rag.engine.validation import validate, vector_chunk
 from rag.engine.workspace import Workspace
+from rag.retrieval import Query
 from rag.types import (
     DEFAULT_QUERY_MODEL,
     Document,
     EmbeddingSpace,
+    Hit,
     QueryVector,
     RetrievalOptions,
     RetrievalRequest,
@@ -46,11 +50,11 @@ class Collections:
         if asked.query_embedding_model not in {DEFAULT_QUERY_MODEL, index.space.model, index.space.name}:
             raise _another_model(asked, index.space)
         asking = Asking(self._workspace, index, _options(asked.top_k))
-        hits = asking.search(asked.query).results
-        vector = asking.embedder.get_query_embedding(asked.query)
+        query = Query(asked.query)
+        hits = self._search(asking, query)
         return RetrieveResponse(
             retrieved_chunks=[vector_chunk(hit) for hit in hits],
-            query_embedding=QueryVector(vector=vector, model=index.space.name),
+            query_embedding=QueryVector(vector=query.embedding or [], model=index.space.name),
             metrics=RetrieveMetrics(response_time_ms=(time.perf_counter() - started) * 1000, retrieval_count=len(hits)),
         )
 
@@ -67,11 +71,22 @@ class Collections:
         sources = {expected.source for expected in asked.expected_sources}
         return validate(
             asked,
-            search=lambda query: asking.search(query).results,
+            search=lambda query: self._search(asking, Query(query)),
             document=functools.cache(self._document),
             named=self._workspace.store.sources.meant(index.id, sorted(sources)),
             relevance=self._workspace.models.reranker.scores,
         )
+
+    def _search(self, asking: Asking, query: Query) -> list[Hit]:
+        """What is found, each hit with its cosine similarity, also where only words or its place led to it."""
+        hits = asking.run(query).results
+        vectors = self._workspace.store.chunks.vectors([hit.chunk.id for hit in hits if hit.vector_score is None])
+        asked = np.array(query.embedding or [])
+        cosines = {key: min(max(float(vector @ asked), 0.0), 1.0) for key, vector in vectors.items()}
+        return [
+            hit.model_copy(update={"vector_score": cosines[hit.chunk.id]}) if hit.chunk.id in cosines else hit
+            for hit in hits
+        ]
 
     def _document(self, document_id: uuid.UUID) -> Document | None:
         try:

@@ -31,6 +31,7 @@ from rag.engine.questions import Questions
 from rag.engine.reading import Reader
 from rag.engine.requests import parse
 from rag.engine.resources import Parts, Resources
+from rag.engine.settings import Settings
 from rag.engine.sync import OnFile
 from rag.engine.workspace import Workspace
 from rag.store import Caches, Health, backup, restore
@@ -65,16 +66,17 @@ Work = Callable[[str, uuid.UUID], None]
 class Installation:
     """What serves all users: one database, one storage of files, one set of models, each opened when first needed.
 
-    `for_user` gives what one of them can do.
+    `for_user` gives what one of them can do, `settings` has what is set for all.
     """
 
     def __init__(self, config: Config | None = None, **parts: Unpack[Parts]) -> None:
         """Parts that are given replace what the settings would give."""
         self._resources = Resources(config or load_config(), **parts)
+        self.settings = Settings(self._resources.config, self._resources.preferences, self._resources.models)
 
     @property
     def config(self) -> Config:
-        """The settings in force."""
+        """The settings of the environment."""
         return self._resources.config
 
     def for_user(self, user_id: str) -> "RAGEngine":
@@ -125,9 +127,8 @@ class Installation:
         """Connect to the database and load models and vocabularies, for which the first question would wait."""
         self.health()
         models = self._resources.models
-        space = models.preferred_space()
-        if models.is_embedded(space):  # a vendor's would cost, and needs no loading
-            models.embedder(space).get_query_embedding(WARM_UP)
+        if models.prefers_embedded():  # a vendor's would cost, and needs no loading
+            models.embedder(models.preferred_space()).get_query_embedding(WARM_UP)
         models.reranker.scores(WARM_UP, [WARM_UP])
         vocabulary.widener()
 

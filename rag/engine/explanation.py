@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from llama_index.core.llms import LLM
+
 from rag import answering
 from rag.engine.asking import Asking
 from rag.retrieval import POOL, Standing
@@ -44,8 +46,8 @@ class Explainer:
         self._scope = asking.scope
         self._request = request
 
-    def explain(self, passage: str, *, context_tokens: int) -> Explanation:
-        """What became of `passage`, some words as they stand in a document.
+    def explain(self, passage: str, llm: LLM | None) -> Explanation:
+        """What became of `passage`, some words as they stand in a document, on its way to an answer that `llm` writes.
 
         Raises:
             errors.Error: as `Questions.search`.
@@ -62,7 +64,7 @@ class Explainer:
         followed = [(traced[place.chunk_id], place) for place in live if place.chunk_id in traced]
         if followed:
             candidate, place = min(followed, key=lambda pair: ([*OUTCOMES].index(pair[0].outcome), pair[0].fused_rank))
-            explanation = self._followed(candidate, place, response, passage, context_tokens)
+            explanation = self._followed(candidate, place, response, passage, llm)
         else:
             explanation = self._not_found(live)
         return explanation.model_copy(update={"rewritings": trace.rewritings})
@@ -108,7 +110,7 @@ class Explainer:
         return [place for place in places if place.chunk_id in inside]
 
     def _followed(
-        self, candidate: CandidateTrace, place: Finding, response: SearchResponse, passage: str, context_tokens: int
+        self, candidate: CandidateTrace, place: Finding, response: SearchResponse, passage: str, llm: LLM | None
     ) -> Explanation:
         options = self._request.retrieval
         stage = OUTCOMES[candidate.outcome]
@@ -122,7 +124,7 @@ class Explainer:
         if message:
             return _at(stage, place, message, candidate)
         hit = response.results[(candidate.hit or 1) - 1]
-        shown = answering.build_context(response.results, budget_tokens=context_tokens)
+        shown = answering.read_context(self._request.query, response.results, llm)
         source = next((source for source in shown.sources if source.hit is hit), None)
         if source is None or not _holds(source, passage):
             message = f"It is part of hit {candidate.hit}, but there was no room for it. Raise the budget of tokens."

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pydantic_core
 
-from rag import errors
+from rag import answering, errors
 from rag.contract import CitationBody
 from rag.engine.file_names import unique_names
 from rag.engine.workspace import Workspace
@@ -185,9 +185,10 @@ def _message(message: ChatMessage) -> dict[str, Any]:
     line: dict[str, Any] = {"role": message.role, "content": message.content, "createdAt": message.created_at}
     if message.response is None:
         return line
-    response = message.response
+    response = answering.proved(message.response)
     return {
         **line,
+        "content": response.answer,
         "status": response.status,
         "model": response.model,
         "citations": [_citation(CitationBody.of(*cited)) for cited in response.cited],

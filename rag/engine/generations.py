@@ -156,8 +156,8 @@ class Generations:
             request = SearchRequest(index_name=index.name, query=question.question, retrieval=options)
             return Asking(self._workspace, index, request).search(request.query).results
 
-        rows = evaluation.ask(questions, find)
-        measures = evaluation.score(questions, rows, (COMPARED_AT,)).means
+        rows = evaluation.retrieval.ask(questions, find)
+        measures = evaluation.retrieval.score(questions, rows, (COMPARED_AT,)).means
         return GenerationScore(
             generation=generation, recall_at_5=measures[f"recall@{COMPARED_AT}"], mrr=measures["mrr"]
         )

@@ -2,7 +2,7 @@
 
 import shlex
 
-from rag import providers
+from rag import errors, providers
 from rag.engine.generations import Generations
 from rag.engine.workspace import Workspace
 from rag.types import DEFAULT_INDEX, Index, IndexStats
@@ -30,6 +30,13 @@ class Indexes:
             errors.IndexError: `RAG_EMBED_MODEL` names another embedding model than the one its documents have.
         """
         return self._workspace.ensure_index(name)
+
+    def follow_settings(self, name: str = DEFAULT_INDEX) -> Index:
+        """An empty index takes on the embedding model of new ones; one with documents keeps its own."""
+        try:
+            return self._workspace.renew_index(name)
+        except errors.IndexError:
+            return self._workspace.find_index(name)
 
     def stats(self, name: str = DEFAULT_INDEX) -> IndexStats:
         """What an index holds. Raises NotFoundError if there is none of this name or id."""

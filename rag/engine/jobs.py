@@ -12,6 +12,7 @@ from rag.contract import SyncBody
 from rag.engine.documents import Documents
 from rag.engine.evaluating import evaluate
 from rag.engine.folders import Folders
+from rag.engine.pages import Pages
 from rag.engine.questions import Questions
 from rag.engine.requests import parse
 from rag.engine.sync import OnFile
@@ -55,7 +56,7 @@ class Jobs:
         return self._start("sync" if asked.source else "reindex", asked.index_name, asked.model_dump(mode="json"))
 
     def start_evaluation(self, request: evaluation.EvaluationRequest | Mapping[str, Any]) -> Job:
-        """Have an index searched for questions whose pages are known.
+        """Have an index searched, or asked for answers, for questions whose answers are known.
 
         Raises:
             errors.ValidationError: the request is malformed, or has no question that can be scored.
@@ -63,7 +64,7 @@ class Jobs:
         """
         asked = parse(evaluation.EvaluationRequest, request)
         self._workspace.asked_index(asked.index_name)
-        if not any(question.is_scored for question in asked.questions):
+        if not asked.can_be_scored:
             raise errors.ValidationError(
                 "None of the questions can be scored: give at least one answerable question with its goldPages.",
                 details={"field": "questions"},
@@ -124,7 +125,8 @@ class Jobs:
                 return self._follow(parse(ReindexRequest, request), report)
             case "evaluation":
                 asked = parse(evaluation.EvaluationRequest, request)
-                return evaluate(asked, self._documents.list(asked.index_name), self._questions.search, report)
+                documents = self._documents.list(asked.index_name)
+                return evaluate(asked, documents, self._questions, Pages(self._workspace), report)
 
     def _reindex(self, index_name: str, report: OnProgress) -> dict[str, Any]:
         """Catch up with the folders, and read anew all documents that were there before."""

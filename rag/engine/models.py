@@ -8,6 +8,8 @@ from llama_index.core.llms import LLM
 
 from rag import errors, providers
 from rag.config import Config
+from rag.retrieval import Scales
+from rag.store import Kept, Preferences
 from rag.types import Auth, EmbeddingSpace, GenerationOptions, ProviderOptions
 
 OWN_AUTH = Auth()
@@ -18,7 +20,7 @@ OWN_OPTIONS = ProviderOptions()
 class Models:
     """Embedding models, language models and the cross-encoder. What is given is used instead of what the settings say.
 
-    `registry` has the known providers.
+    `registry` has the known providers; `preferences` fill in what `config` leaves open, and may change at any time.
     """
 
     def __init__(
@@ -26,30 +28,53 @@ class Models:
         config: Config,
         registry: providers.Registry,
         *,
+        preferences: Preferences | None = None,
         embedders: Mapping[EmbeddingSpace, embeddings.BaseEmbedding] | None = None,
         llm: LLM | None = None,
         reranker: providers.CrossEncoder | None = None,
     ) -> None:
-        self._config = config
-        self._registry = registry
+        self._environment = config
+        self._filled = config
+        self._kept = Kept()
+        self._preferences = preferences
+        self.registry = registry
         self._embedders: dict[EmbeddingSpace, embeddings.BaseEmbedding] = {
             space: providers.own_embedding(embedder, space) for space, embedder in (embedders or {}).items()
         }
         self._given = tuple(self._embedders)
         self._preferred = next(iter(self._given), None)
+        self.scales = Scales()
         self._llm = llm
         self._reranker = reranker
         self._lock = threading.RLock()
+
+    @property
+    def config(self) -> Config:
+        """The settings in force. Models that were opened under others are opened anew."""
+        with self._lock:
+            kept = self._preferences.get() if self._preferences else self._kept
+            if kept is not self._kept:
+                self._kept = kept
+                self._filled = filled(self._environment, kept)
+                self._embedders = {space: self._embedders[space] for space in self._given}
+                self._preferred = next(iter(self._given), None)
+            return self._filled
 
     # --- embedding ---
 
     def preferred_space(self) -> EmbeddingSpace:
         """The embedding space of a new index: the first one given, else what the settings and keys allow."""
         with self._lock:
+            config = self.config
             if self._preferred is None:
-                self._preferred, embedder = self._registry.embedding_model(self._config, None)
+                self._preferred, embedder = self.registry.embedding_model(config, None)
                 self._embedders.setdefault(self._preferred, embedder)
             return self._preferred
+
+    def preferred_name(self) -> str:
+        """The model of a new index as `provider:model`; no vendor is asked. Raises as `Registry.embedding_name`."""
+        with self._lock:
+            return self._given[0].name if self._given else self.registry.embedding_name(self.config)
 
     def named_space(self, model: str, auth: Auth = OWN_AUTH) -> EmbeddingSpace:
         """The embedding space of a model that is named as `RAG_EMBED_MODEL` names one.
@@ -60,13 +85,14 @@ class Models:
             errors.ConfigError: its key is missing.
         """
         with self._lock:
+            config = self.config
             for space in self._given:
                 if model == space.name:
                     return space
             try:
-                reached = self._config_for(model.partition(":")[0], auth, OWN_OPTIONS) if auth.api_key else self._config
+                reached = self._config_for(model.partition(":")[0], auth, OWN_OPTIONS) if auth.api_key else config
                 named = reached.model_copy(update={"rag_embed_model": model})
-                space, embedder = self._registry.embedding_model(named, None)
+                space, embedder = self.registry.embedding_model(named, None)
             except errors.ConfigError as error:
                 if isinstance(error.__cause__, errors.ValidationError):  # it is no setting that is wrong
                     raise error.__cause__ from None
@@ -85,16 +111,17 @@ class Models:
             errors.EmbeddingCapabilityError: its provider is not known here, or cannot embed as asked.
         """
         with self._lock:
-            if space not in self._embedders and space.provider not in self._registry.embedding_providers():
+            config = self.config
+            if space not in self._embedders and space.provider not in self.registry.embedding_providers():
                 raise errors.EmbeddingCapabilityError(
                     f"The index was embedded by {space.provider!r}, which is not known here. Register it again, or "
                     "re-embed the index with another model.",
                     details={"provider": space.provider},
                 )
             if space not in self._given and (auth.api_key or options.model_fields_set):
-                return self._registry.embedding_model(self._config_for(space.provider, auth, options), space)[1]
+                return self.registry.embedding_model(self._config_for(space.provider, auth, options), space)[1]
             if space not in self._embedders:
-                _, self._embedders[space] = self._registry.embedding_model(self._config, space)
+                _, self._embedders[space] = self.registry.embedding_model(config, space)
             return self._embedders[space]
 
     def forget_provider(self, name: str) -> None:
@@ -102,14 +129,15 @@ class Models:
         with self._lock:
             for space in [space for space in self._embedders if space.provider == name and space not in self._given]:
                 del self._embedders[space]
+                self.scales.forget(space)
 
-    def is_embedded(self, space: EmbeddingSpace) -> bool:
-        """Whether the model of `space` runs in this process and costs nothing."""
-        return space.provider == providers.LOCAL.name
+    def prefers_embedded(self) -> bool:
+        """Whether the model of a new index runs in this process and costs nothing."""
+        return self.preferred_name().partition(":")[0] == providers.LOCAL.name
 
     def languages(self, space: EmbeddingSpace) -> frozenset[str]:
         """Those that the model of `space` speaks; none are named of one that speaks many, or is not known here."""
-        return self._registry.languages(space)
+        return self.registry.languages(space)
 
     # --- writing and reranking ---
 
@@ -128,18 +156,14 @@ class Models:
                 details={"field": "generation.provider"},
             )
         config = self._config_for(options.provider, options.auth, options.provider_options)
-        return self._registry.language_model(config, options)
-
-    def takes_key(self, provider_name: str) -> bool:
-        """Whether a provider is reached with a key."""
-        return self._registry.provider(provider_name).key_setting is not None
+        return self.registry.language_model(config, options)
 
     @property
     def reranker(self) -> providers.CrossEncoder:
         """The embedded cross-encoder."""
         with self._lock:
             if self._reranker is None:
-                self._reranker = providers.CrossEncoder(self._config)
+                self._reranker = providers.CrossEncoder(self._environment)
             return self._reranker
 
     def _config_for(self, provider_name: str | None, auth: Auth, options: ProviderOptions) -> Config:
@@ -147,7 +171,19 @@ class Models:
         limits = options.model_dump(include={"timeout_seconds", "max_retries"}, exclude_none=True)
         changes: dict[str, object] = {f"provider_{name}": value for name, value in limits.items()}
         if auth.api_key and provider_name and provider_name != providers.EXTRACTIVE:
-            setting = self._registry.provider(provider_name).key_setting
+            setting = self.registry.provider(provider_name).key_setting
             if setting is not None:  # the embedded model needs no key, and is given none
                 changes[setting] = auth.api_key
-        return self._config.model_copy(update=changes) if changes else self._config
+        return self.config.model_copy(update=changes) if changes else self.config
+
+
+def filled(environment: Config, kept: Kept) -> Config:
+    """The settings of the environment, and what was chosen where they leave it open."""
+    chosen = {**kept.choices, **kept.keys}
+    known = {name for name in chosen if name in Config.model_fields}
+    return environment.model_copy(update={name: chosen[name] for name in known if is_open(environment, name)})
+
+
+def is_open(environment: Config, setting: str) -> bool:
+    """Whether the environment leaves a setting open."""
+    return setting not in environment.model_fields_set

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rag import errors, parsing
 from rag.engine.workspace import Workspace
-from rag.types import AnswerResponse, Citation, Highlight, Passage, Region
+from rag.types import AnswerResponse, Citation, Highlight, Passage, Region, Sentence
 
 
 class MarkedCopy(NamedTuple):
@@ -67,13 +67,14 @@ def _highlights(response: AnswerResponse, document_id: uuid.UUID) -> tuple[Highl
     """What the answer quotes of the document; words quoted twice are marked once, with both notes."""
     notes: dict[Region, list[str]] = defaultdict(list)
     for label, (citation, hit) in zip(response.labels, response.cited, strict=True):
-        if hit.passage.document_id == document_id:
+        if hit.passage.document_id == document_id and citation.sentence not in response.struck:
             for region in citation.regions:
-                notes[region].append(_note(label, citation, response.sentences[citation.sentence].text))
+                notes[region].append(_note(label, citation, response.sentences[citation.sentence]))
     return tuple(Highlight(region=region, note="\n\n".join(own)) for region, own in notes.items())
 
 
-def _note(label: str, citation: Citation, sentence: str) -> str:
-    numbers = ", ".join(citation.unsupported_numbers)
-    warning = f"\nNot in the quoted words: {numbers}" if numbers else ""
-    return f"{label} · {citation.verdict.value}\n{sentence}{warning}"
+def _note(label: str, citation: Citation, sentence: Sentence) -> str:
+    missing = ", ".join(sentence.missing or citation.unsupported_numbers)
+    warning = f"\nNot in the quoted words: {missing}" if missing else ""
+    verdict = f"{sentence.support}, " if sentence.support else ""
+    return f"{label} · {verdict}quote {citation.verdict.value}\n{sentence.text}{warning}"

@@ -6,14 +6,16 @@ import uuid
 from collections.abc import Generator, Mapping
 from typing import Any
 
+from llama_index.core.llms import LLM
+
 from rag import answering, errors, retrieval
 from rag.engine.asking import Asking
+from rag.engine.composing import Composing, with_summary
 from rag.engine.explanation import Explainer
 from rag.engine.requests import own_key, parse, with_own_key, within
 from rag.engine.workspace import Workspace
 from rag.types import (
     AnswerEvent,
-    AnswerOptions,
     AnswerRequest,
     AnswerResponse,
     AnswerToken,
@@ -75,11 +77,35 @@ class Questions:
         generation = self._generation(request, index)
         llm = self._workspace.models.language_model(generation)
         with own_key(generation.auth):
-            query = retrieval.Query(answering.condense(request.question, request.history, llm))
+            names = Composing(self._workspace, index, request).names() if request.history and llm is None else ()
+            question = answering.condense(request.question, request.history, llm, names)
+        understood = request.model_copy(update={"question": question})
+        events = self._composed(understood, index, started) if llm is None else None
+        if events is None:
+            events = self._looked_up(understood, index, llm, generation, started)
+        return _as_understood(events, None if question == request.question else question)
+
+    def _composed(
+        self, request: AnswerRequest, index: Index, started: float
+    ) -> Generator[AnswerEvent, None, None] | None:
+        """What is answered without a model by more than one look-up; None where one is the way."""
+        with own_key(request.auth):
+            events = Composing(self._workspace, index, request).events(request.question)
+        if events is None:
+            return None
         asking = Asking(self._workspace, index, request)
+        return with_own_key(with_summary(events, asking, started), request.auth)
+
+    def _looked_up(
+        self, request: AnswerRequest, index: Index, llm: LLM | None, generation: GenerationOptions, started: float
+    ) -> Generator[AnswerEvent, None, None]:
+        asking = Asking(self._workspace, index, request)
+        query = retrieval.Query(request.question)
         synthesizer = asking.synthesizer(llm, options=request.options, generation=generation, streaming=True)
         with own_key(request.auth):
-            response = asking.engine(synthesizer).query(query)
+            spread = Composing(self._workspace, index, request).spread(request.question) if llm else []
+            nodes = [retrieval.HitNode.of(hit) for hit in spread]
+            response = synthesizer.synthesize(query, nodes) if nodes else asking.engine(synthesizer).query(query)
         if not isinstance(response, answering.GroundedStream):
             raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
         found = asking.found(query, response.source_nodes, time.perf_counter() - started)
@@ -95,7 +121,7 @@ class Questions:
         if not passage.split():
             raise errors.ValidationError("The passage is empty. Give some words as they stand in the document.")
         explainer = Explainer(self._workspace.store, self._asking(request, trace=True), request)
-        return explainer.explain(passage, context_tokens=AnswerOptions().max_context_tokens)
+        return explainer.explain(passage, self._workspace.models.language_model())
 
     @property
     def has_language_model(self) -> bool:
@@ -114,8 +140,16 @@ class Questions:
         if generation.auth.api_key or not generation.provider or not request.auth.api_key:
             return generation
         embeds = index.space.provider
-        is_meant = embeds == generation.provider or not self._workspace.models.takes_key(embeds)
+        is_meant = embeds == generation.provider or self._workspace.models.registry.provider(embeds).key_setting is None
         return generation.model_copy(update={"auth": request.auth}) if is_meant else generation
+
+
+def _as_understood(
+    events: Generator[AnswerEvent, None, None], question: str | None
+) -> Generator[AnswerEvent, None, None]:
+    """`events`, the answer with the question as it was understood."""
+    for event in events:
+        yield event.model_copy(update={"question": question}) if isinstance(event, AnswerResponse) else event
 
 
 def _events(response: answering.GroundedStream, found: SearchResponse) -> Generator[AnswerEvent, None, None]:

@@ -1,4 +1,4 @@
-"""What all users of a process share: connections, files and models, each opened when first needed."""
+"""What all users of a process share: connections, files and models, each opened when first needed, and preferences."""
 
 import threading
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from llama_index.core.node_parser import NodeParser
 from rag import providers
 from rag.config import Config
 from rag.engine.models import Models
-from rag.store import FileStore, Store, embedded
+from rag.store import FileStore, Preferences, Store, embedded
 from rag.types import EmbeddingSpace
 
 
@@ -36,9 +36,11 @@ class Resources:
 
     def __init__(self, config: Config, **parts: Unpack[Parts]) -> None:
         self.config = config
+        self.preferences = Preferences(config.rag_data_dir)
         self.models = Models(
             config,
             parts.get("registry") or providers.Registry(),
+            preferences=self.preferences,
             embedders=parts.get("embedders"),
             llm=parts.get("llm"),
             reranker=parts.get("reranker"),

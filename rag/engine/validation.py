@@ -41,9 +41,9 @@ def validate(
 ) -> ValidationResponse:
     """Run the queries and judge what they find.
 
-    `search` finds the chunks for a query, `document` the document of an id, with its pages; `named` has the ids of the
-    documents that each expected source means, and `relevance` gives a cross-encoder's scores in 0..1 of texts for a
-    query.
+    `search` finds the chunks for a query, each with its cosine similarity, `document` the document of an id, with its
+    pages; `named` has the ids of the documents that each expected source means, and `relevance` gives a cross-encoder's
+    scores in 0..1 of texts for a query.
     """
     results = []
     for query in request.test_queries:
@@ -61,7 +61,7 @@ def validate(
                 consistency_score=_agreement(runs),
                 validation_metrics=ValidationMetrics(
                     accuracy=_mean(map(float, hits or right)),
-                    relevance_score=_mean(hit.final_score for hit in found),
+                    relevance_score=_mean(map(similarity, found)),
                     consistency_variance=_variance(runs),
                 ),
             )
@@ -99,11 +99,11 @@ def _agreement(runs: Sequence[Sequence[Hit]]) -> float:
 
 
 def _variance(runs: Sequence[Sequence[Hit]]) -> float:
-    """Mean over the chunks of the population variance of their scores; a run that lacks a chunk gives it none."""
+    """Mean over the chunks of the population variance of their similarity; a run that lacks a chunk gives it none."""
     scores: dict[object, list[float]] = {}
     for run in runs:
         for hit in run:
-            scores.setdefault(hit.chunk.id, []).append(hit.final_score)
+            scores.setdefault(hit.chunk.id, []).append(similarity(hit))
     return _mean(statistics.pvariance(values) for values in scores.values())
 
 
@@ -133,6 +133,11 @@ def _summary(failed: Mapping[str, int], queries: int) -> str:
     return f"Of {queries} {'query' if queries == 1 else 'queries'}: {counts}."
 
 
+def similarity(hit: Hit) -> float:
+    """The cosine similarity of a hit that knows it."""
+    return hit.vector_score or 0.0
+
+
 def vector_chunk(hit: Hit) -> VectorChunk:
     """A hit in the words of collections."""
     chunk = hit.chunk
@@ -142,7 +147,7 @@ def vector_chunk(hit: Hit) -> VectorChunk:
         page_title=hit.title or hit.document_name,
         section_hierarchy=chunk.section or "",
         chunk_index=chunk.ordinal,
-        similarity_score=hit.final_score,
+        similarity_score=similarity(hit),
         vector_id=str(chunk.id),
         document_id=str(chunk.document_id),
         page_number=chunk.page_number,

@@ -62,9 +62,9 @@ class Workspace:
         try:
             index = self.find_index(name)
         except errors.NotFoundError:
-            return self._make_index(name)
+            return self.renew_index(name)
         if self.config.rag_embed_model and self.models.preferred_space() != index.space:
-            return self._make_index(index.name)
+            return self.renew_index(index.name)
         return index
 
     def asked_index(self, name: str) -> Index:
@@ -74,5 +74,10 @@ class Workspace:
         """
         return self.ensure_index(name) if name == DEFAULT_INDEX else self.find_index(name)
 
-    def _make_index(self, name: str) -> Index:
+    def renew_index(self, name: str) -> Index:
+        """The index of this name, made if there is none; an empty one takes on the settings of new ones.
+
+        Raises:
+            errors.IndexError: it has documents, and their vectors are of another model.
+        """
         return self.store.indexes.ensure(name, self.models.preferred_space(), self.config.rag_chunking)

@@ -9,7 +9,19 @@ import pydantic
 from pydantic import Field
 
 from rag.mcp_server.passages import OpenPassage, QuotePlace
-from rag.types import AnswerResponse, Citation, Document, DocumentStatus, Hit, Line, Rect, Region, Verdict
+from rag.types import (
+    AnswerResponse,
+    Citation,
+    Confidence,
+    Document,
+    DocumentStatus,
+    Hit,
+    Line,
+    Rect,
+    Region,
+    Support,
+    Verdict,
+)
 
 Box = tuple[float, float, float, float]
 
@@ -93,6 +105,11 @@ class AnswerSentence(Result):
     """A sentence of the answer."""
 
     text: str
+    support: Support | None = Field(
+        description="supported: its quotes hold all of it. partly: `missing` is not in them. unsupported: they do not "
+        "hold it, or say otherwise. uncited: it cites nothing. null: it states nothing. Rely on supported ones only."
+    )
+    missing: list[str] = Field(description="Words and figures of the sentence that its quotes do not hold.")
     citations: list[Cited]
 
 
@@ -105,6 +122,11 @@ class Answer(Result):
     answer: str = Field(description="The whole answer with its marks, [S1] and so on.")
     sentences: list[AnswerSentence] = Field(description="Its sentences, each with its own citations.")
     nearest: list[Found] = Field(description="Passages found, if they do not suffice for an answer.")
+    hint: str | None = Field(description="What is missing in them, and where the nearest stands.")
+    likelihood: float | None = Field(
+        description="Probability, in 0..1, that an answer quoted without a language model is right; null of others."
+    )
+    confidence: Confidence | None = Field(description="What this likelihood is called.")
     model: str = Field(description="Who wrote it; extractive: it consists of the documents' own sentences.")
 
     @classmethod
@@ -117,10 +139,18 @@ class Answer(Result):
             status=response.status,
             answer=response.answer,
             sentences=[
-                AnswerSentence(text=sentence.text, citations=citations)
+                AnswerSentence(
+                    text=sentence.text,
+                    support=sentence.support,
+                    missing=[*sentence.missing],
+                    citations=citations,
+                )
                 for sentence, citations in zip(response.sentences, cited, strict=True)
             ],
             nearest=[Found.of(hit) for hit in response.nearest],
+            hint=response.hint,
+            likelihood=None if response.likelihood is None else round(response.likelihood, 2),
+            confidence=response.confidence,
             model=response.model,
         )
 

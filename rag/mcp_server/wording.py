@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from rag.mcp_server.results import Answer, Cited, DocumentList, Found, PassageText, Place, SearchResults
+from rag.mcp_server.results import Answer, AnswerSentence, Cited, DocumentList, Found, PassageText, Place, SearchResults
+from rag.types import Support
 
 NOTHING = "Nothing fits. Other words may help, or list_documents, which shows what there is."
 
@@ -13,14 +14,18 @@ def search_results(results: SearchResults) -> str:
 
 
 def answer(given: Answer) -> str:
-    """The answer, and below it each quote with its verdict."""
+    """The answer, how likely it is right or what it lacks, and below it each quote with its verdict."""
     parts = [given.answer]
+    if given.hint:
+        parts.append(given.hint)
+    if given.likelihood is not None:
+        parts.append(f"Likelihood that this is right: {given.likelihood:.0%} ({given.confidence}).")
     cited = [_cited(citation) for sentence in given.sentences for citation in sentence.citations]
     if cited:
         parts.append("Citations:\n" + "\n".join(dict.fromkeys(cited)))
-    uncited = [sentence.text for sentence in given.sentences if not sentence.citations]
-    if uncited:
-        parts.append("Without any source:\n" + "\n".join(f"- {text}" for text in uncited))
+    unproved = [sentence for sentence in given.sentences if sentence.support not in (None, Support.SUPPORTED)]
+    if unproved:
+        parts.append("Not proved, or not wholly:\n" + "\n".join(map(_unproved, unproved)))
     if given.nearest:
         parts.append("Nearest passages:\n\n" + "\n\n".join(map(_found, given.nearest)))
     return "\n\n".join(parts)
@@ -52,6 +57,11 @@ def document_list(listed: DocumentList) -> str:
 def _found(found: Found) -> str:
     section = f" ({found.section})" if found.section else ""
     return f"{_where(found)}{section}, score {found.score:.2f}\n{_ids(found)}\n{_quoted(found.text)}"
+
+
+def _unproved(sentence: AnswerSentence) -> str:
+    missing = f" (not in the quoted words: {', '.join(sentence.missing)})" if sentence.missing else ""
+    return f"- {sentence.support}: {sentence.text}{missing}"
 
 
 def _cited(citation: Cited) -> str:

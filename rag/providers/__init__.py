@@ -5,11 +5,12 @@ from llama_index.core.llms import LLM
 
 from rag.config import Config
 from rag.providers.cached import CachedEmbedding
-from rag.providers.calls import complete, complete_stream, embed_query, embed_texts, model_id
+from rag.providers.calls import complete, complete_stream, context_window, embed_query, embed_texts, model_id, room_left
 from rag.providers.catalogue import LOCAL, EmbeddingModel, Provider
 from rag.providers.drive import DriveFolder, is_drive
-from rag.providers.local import CrossEncoder, LocalEmbedding, count_tokens
+from rag.providers.local import CrossEncoder, LocalEmbedding, count_tokens, most_tokens
 from rag.providers.registry import EXTRACTIVE, Embed, EmbeddingCapabilities, Registry
+from rag.providers.servers import find_servers
 from rag.providers.vendor import own_embedding
 from rag.types import EmbeddingSpace, GenerationOptions
 
@@ -27,14 +28,18 @@ __all__ = [
     "Registry",
     "complete",
     "complete_stream",
+    "context_window",
     "count_tokens",
     "embed_query",
     "embed_texts",
     "embedding_model",
+    "find_servers",
     "is_drive",
     "language_model",
     "model_id",
+    "most_tokens",
     "own_embedding",
+    "room_left",
 ]
 
 

@@ -5,8 +5,12 @@ from collections.abc import Generator, Sequence
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM, ChatMessage
 
+from rag.providers.local import most_tokens
 from rag.providers.vendor import VendorLLM
 from rag.types import Usage
+
+MESSAGE_TOKENS = 16
+"""What a model's template puts around a message, at most."""
 
 
 def embed_texts(embedder: BaseEmbedding, texts: Sequence[str]) -> list[list[float]]:
@@ -54,6 +58,20 @@ def model_id(llm: LLM) -> str:
     """`provider:model`, so that models of the same name are told apart; of a caller's own model, its class's name."""
     provider = llm.provider if isinstance(llm, VendorLLM) else llm.class_name()
     return f"{provider}:{llm.metadata.model_name}"
+
+
+def context_window(llm: LLM) -> int:
+    """How many tokens, of prompt and answer together, a model takes; a server of somebody's own models is asked."""
+    return llm.context_window if isinstance(llm, VendorLLM) else llm.metadata.context_window
+
+
+def room_left(llm: LLM, *texts: str) -> int:
+    """Tokens for which there is room in the model's window beside `texts`, each a message, and the whole answer.
+
+    Less than 0 if there is none.
+    """
+    answer = max(llm.metadata.num_output, 0)
+    return context_window(llm) - answer - sum(most_tokens(text) + MESSAGE_TOKENS for text in texts)
 
 
 def complete(llm: LLM, messages: Sequence[ChatMessage]) -> str:

@@ -67,8 +67,9 @@ class Provider:
 
     A provider without `chat_models` writes nothing, one without `embedding_models` embeds nothing. `access` are
     groups of settings, one of which must be given in full; without it the key is needed. `client_settings` are what
-    its client is given besides key and address. `extra` is the optional dependency that brings its client. `renamed`
-    are earlier names of models and their present ones.
+    its client is given besides key and address. `extra` is the optional dependency that brings its client. `serves`
+    says that it is a server of somebody's own models, which alone knows how much they take at once. `renamed` are
+    earlier names of models and their present ones.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Provider:
     default_embedding_model: str | None = None
     embedding_models: tuple[EmbeddingModel, ...] = ()
     open_embedding_models: bool = True
+    serves: bool = False
     renamed: tuple[tuple[str, str], ...] = ()
 
     def chat_family(self, model: str) -> ChatModels | None:
@@ -291,5 +293,56 @@ OPENAI_COMPATIBLE = Provider(
     embedding_models=(EmbeddingModel("nomic-embed-text", dimensions=768, max_tokens=2048, languages=ENGLISH_ONLY),),
 )
 
-PROVIDERS = (OPENAI, GEMINI, VERTEX_GEMINI, OPENROUTER, PERPLEXITY, OPENAI_COMPATIBLE, LOCAL)
+# takes its task as a prefix: https://huggingface.co/nomic-ai/nomic-embed-text-v1.5
+NOMIC_EMBED_TEXT = EmbeddingModel(
+    "nomic-embed-text",
+    dimensions=768,
+    max_tokens=2048,
+    query_prefix="search_query: ",
+    text_prefix="search_document: ",
+    languages=ENGLISH_ONLY,
+)
+
+OLLAMA = Provider(
+    name="ollama",
+    label="Ollama",
+    protocol=Protocol.OPENAI,
+    base_url="http://127.0.0.1:11434/v1",
+    base_url_setting="ollama_base_url",
+    extra="openai",
+    chat_models=(ANY_MODEL,),
+    embedding_models=(NOMIC_EMBED_TEXT,),
+    serves=True,
+)
+
+LM_STUDIO = replace(
+    OLLAMA,
+    name="lm_studio",
+    label="LM Studio",
+    base_url="http://127.0.0.1:1234/v1",
+    base_url_setting="lm_studio_base_url",
+    embedding_models=(replace(NOMIC_EMBED_TEXT, name="text-embedding-nomic-embed-text-v1.5"),),
+)
+
+LLAMA_CPP = replace(
+    OLLAMA,
+    name="llama_cpp",
+    label="llama.cpp",
+    base_url="http://127.0.0.1:8080/v1",
+    base_url_setting="llama_cpp_base_url",
+)
+
+VLLM = replace(
+    OLLAMA,
+    name="vllm",
+    label="vLLM",
+    base_url="http://127.0.0.1:8000/v1",
+    base_url_setting="vllm_base_url",
+    embedding_models=(replace(NOMIC_EMBED_TEXT, name="nomic-ai/nomic-embed-text-v1.5"),),
+)
+
+SERVERS = (OLLAMA, LM_STUDIO, LLAMA_CPP, VLLM)
+"""What people run on their own machine, where it listens by itself. None is taken up unless it is named."""
+
+PROVIDERS = (OPENAI, GEMINI, VERTEX_GEMINI, OPENROUTER, PERPLEXITY, OPENAI_COMPATIBLE, *SERVERS, LOCAL)
 """In the order in which a key is taken up when no setting names a provider; the last needs none."""

@@ -9,13 +9,17 @@ from functools import cache
 
 import httpx
 
+HERE = ("all://127.0.0.1", "all://localhost", "all://[::1]")
+
 _noted: ContextVar[list[httpx.Response] | None] = ContextVar("noted", default=None)
 
 
 @cache
 def http_client() -> httpx.Client:
-    """One for all: a model is opened per request, its connection is not."""
-    client = httpx.Client(follow_redirects=True, verify=tls_context(), event_hooks={"response": [_note]})
+    """One for all: a model is opened per request, its connection is not. What is on this machine gets no proxy."""
+    client = httpx.Client(
+        follow_redirects=True, verify=tls_context(), event_hooks={"response": [_note]}, mounts=dict.fromkeys(HERE)
+    )
     atexit.register(client.close)
     return client
 

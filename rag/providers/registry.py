@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
@@ -10,8 +11,8 @@ from pydantic import PrivateAttr, SecretStr
 
 from rag import errors
 from rag.config import Config
-from rag.providers import clients, local
-from rag.providers.catalogue import PROVIDERS, EmbeddingModel, Protocol, Provider
+from rag.providers import clients, local, servers
+from rag.providers.catalogue import OPENAI_COMPATIBLE, PROVIDERS, EmbeddingModel, Protocol, Provider
 from rag.providers.vendor import Boundary, VendorEmbedding, VendorLLM
 from rag.types import EmbeddingSpace, GenerationOptions
 
@@ -130,6 +131,19 @@ class Registry:
         dimensions = model.dimensions or len(embedder.get_text_embedding(PROBE))
         return EmbeddingSpace(provider=provider.name, model=model.name, dimensions=dimensions), embedder
 
+    def embedding_name(self, config: Config) -> str:
+        """The model of new indexes as `provider:model`, without asking for the size of its vectors.
+
+        Raises:
+            errors.EmbeddingCapabilityError: the provider does not embed, or not with that model.
+            errors.ConfigError: its key is missing.
+        """
+        provider, name = self._embedding_choice(config)
+        model = _embedding_row(provider, name)
+        if provider.protocol not in {Protocol.LOCAL, Protocol.CUSTOM}:
+            self._access(provider, config)
+        return f"{provider.name}:{model.name}"
+
     def language_model(self, config: Config, options: GenerationOptions | None = None) -> LLM | None:
         """The model that `options` ask for, else that of `RAG_GEN_MODEL`, else the best that the keys allow.
 
@@ -150,7 +164,12 @@ class Registry:
             raise errors.ValidationError(f"{provider.label} has no language models. Choose another provider.")
         access = self._access(provider, config)
         inner = clients.open_llm(access, name, family, options)
-        return VendorLLM(inner, _boundary(access))
+        return VendorLLM(inner, _boundary(access), _window(access, name, config))
+
+    def server_addresses(self, config: Config) -> dict[str, str]:
+        """Where each server of somebody's own models is, by provider."""
+        rows = [row for row in self.providers() if row.serves]
+        return {row.name: url for row in rows if (url := _base_url(row, config))}
 
     def _embedding_choice(self, config: Config) -> tuple[Provider, str | None]:
         if config.rag_embed_model:
@@ -212,7 +231,8 @@ class Registry:
     def _access(self, provider: Provider, config: Config) -> clients.Access:
         if not self.is_usable(provider, config):
             raise errors.ConfigError(
-                f"{provider.label} needs {provider.needed_names}. Set it in the environment or in .env."
+                f"{provider.label} needs {provider.needed_names}. "
+                "Set it in the environment or in .env, or give its key on the page Settings."
             )
         return clients.Access(
             provider=provider,
@@ -253,6 +273,16 @@ def _key(provider: Provider, config: Config) -> str | None:
 def _base_url(provider: Provider, config: Config) -> str | None:
     setting: str | None = getattr(config, provider.base_url_setting) if provider.base_url_setting else None
     return setting or provider.base_url
+
+
+def _window(access: clients.Access, model: str, config: Config) -> Callable[[], int] | None:
+    """What tells how much the model takes at once, where its row cannot know."""
+    if config.rag_context_window:
+        return partial(int, config.rag_context_window)
+    provider, url = access.provider, access.base_url or ""
+    if provider.serves or (provider.name == OPENAI_COMPATIBLE.name and servers.is_here(url)):
+        return partial(servers.context_window, provider, url, model)
+    return None
 
 
 def _boundary(access: clients.Access) -> Boundary:

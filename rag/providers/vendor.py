@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import AsyncGenerator, Generator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -128,12 +128,14 @@ class VendorLLM(CustomLLM):
 
     _inner: LLM = PrivateAttr()
     _boundary: Boundary = PrivateAttr()
+    _window: Callable[[], int] | None = PrivateAttr()
 
-    def __init__(self, inner: LLM, boundary: Boundary) -> None:
-        """`inner` is LlamaIndex's integration."""
+    def __init__(self, inner: LLM, boundary: Boundary, window: Callable[[], int] | None = None) -> None:
+        """`inner` is LlamaIndex's integration; `window` asks the model's server how much it takes at once."""
         super().__init__()
         self._inner = inner
         self._boundary = boundary
+        self._window = window
 
     @classmethod
     def class_name(cls) -> str:
@@ -144,6 +146,11 @@ class VendorLLM(CustomLLM):
     def metadata(self) -> LLMMetadata:
         """The inner model's; tools are not passed through."""
         return self._inner.metadata.model_copy(update={"is_function_calling_model": False})
+
+    @property
+    def context_window(self) -> int:
+        """Tokens of prompt and answer together; a server of models is asked, each time, for it may have changed."""
+        return self._window() if self._window else self._inner.metadata.context_window
 
     @property
     def provider(self) -> str:

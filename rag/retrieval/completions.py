@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,6 +10,9 @@ from llama_index.core.llms import LLM, ChatMessage, MessageRole
 
 from rag import prompts, providers
 from rag.store import CompletionKind
+
+LEAST_CHARS = 100
+"""Less of a text is not worth reading."""
 
 
 class Memory(Protocol):
@@ -29,6 +33,12 @@ class Completions:
 
     llm: LLM
     memory: Memory
+
+    def longest(self, prompt: Callable[[int], str], chars: int) -> str:
+        """The prompt with `chars` of each of its texts, or with fewer, until the model's window has room for it."""
+        while chars > LEAST_CHARS and providers.room_left(self.llm, prompt(chars)) < 0:
+            chars //= 2
+        return prompt(chars)
 
     def complete(self, kind: CompletionKind, prompt: str) -> str:
         """The model's answer to `prompt`, or the one it gave before.

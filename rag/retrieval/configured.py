@@ -11,13 +11,29 @@ class ConfiguredOptions(RetrievalOptions):
     fusion: Fusion
     rrf_k: int
 
+    @property
+    def by_meaning(self) -> bool:
+        """Whether vectors are searched: not in a hybrid search in which they count nothing."""
+        return self.mode == "vector" or (self.mode == "hybrid" and self.vector_weight > 0)
+
+    @property
+    def by_words(self) -> bool:
+        """Whether words are searched: not in a hybrid search in which they count nothing."""
+        return self.mode == "lexical" or (self.mode == "hybrid" and self.lexical_weight > 0)
+
+    @property
+    def by_ranks(self) -> bool:
+        """Whether scores are sums over ranks, which say nothing of how well a hit fits."""
+        return self.mode == "hybrid" and self.fusion == "rrf"
+
 
 def as_configured(options: RetrievalOptions, config: Config) -> ConfiguredOptions:
-    """`options`, what they leave open being as the settings say."""
+    """`options`, what they leave open being as the settings say. Where scores are sums over ranks, none is too low."""
     settings = {
         "mode": "hybrid" if config.rag_hybrid else "vector",
         "fusion": config.rag_fusion,
         "rrf_k": config.rag_rrf_k,
     }
     given = {name: value for name, value in options if value is not None}
-    return ConfiguredOptions.model_construct(**{**settings, **given})  # both have been checked
+    configured = ConfiguredOptions.model_construct(**{**settings, **given})  # both have been checked
+    return configured.model_copy(update={"min_score": 0.0}) if configured.by_ranks else configured

@@ -4,6 +4,7 @@ import re
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from rag import prompts
 from rag.retrieval.augmentation import normal, read_list
@@ -45,7 +46,8 @@ def look_up(question: str, budget: int, completions: Completions, *, search: Sea
     for step in range(1, budget + 1):
         left = budget - len(made)
         known = [question, *(one.variant.text for one in made)]
-        texts = read_lookups(completions.complete("lookups", _prompt(question, left, made, read)), known)[:left]
+        prompt = completions.longest(partial(_prompt, question, left, made, read), EXCERPT_CHARS)
+        texts = read_lookups(completions.complete("lookups", prompt), known)[:left]
         variants = [Variant(kind="lookup", text=text, step=step) for text in texts]
         made += map(LookedUp, variants, search(texts) if texts else ())
         if not texts or len(made) == budget:
@@ -65,20 +67,20 @@ def read_lookups(reply: str, known: Iterable[str]) -> list[str]:
     return found
 
 
-def _prompt(question: str, left: int, made: Sequence[LookedUp], read: Read) -> str:
+def _prompt(question: str, left: int, made: Sequence[LookedUp], read: Read, chars: int) -> str:
     if not made:
         return prompts.TAKE_APART.format(count=left, question=question)
-    found = "\n".join(_evidence(one, read) for one in made)
+    found = "\n".join(_evidence(one, read, chars) for one in made)
     return prompts.LOOK_FURTHER.format(count=left, question=question, found=found)
 
 
-def _evidence(one: LookedUp, read: Read) -> str:
+def _evidence(one: LookedUp, read: Read, chars: int) -> str:
     """The best places of a look-up, as the model reads them."""
     places = [
         prompts.LOOKUP_PLACE.format(
             name=" ".join(document.name.split()),
             page=chunk.page_number,
-            text=" ".join(chunk.text[:EXCERPT_CHARS].split()),
+            text=" ".join(chunk.text[:chars].split()),
         )
         for chunk, document in read(best_first(one.ranking.fused)[:PLACES_SHOWN])
     ]

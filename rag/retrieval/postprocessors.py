@@ -123,8 +123,9 @@ class Diversity(BaseNodePostprocessor):
         present = [found for found in nodes if _chunk_id(found) in vectors]
         if not present:
             return nodes
+        scores = np.array([found.score or 0.0 for found in present])
         order = maximal_marginal_relevance(
-            np.array([found.score for found in present]),
+            scores / max(float(scores.max()), 1e-9),  # sums over ranks are too small to be weighed against cosines
             np.array([vectors[_chunk_id(found)] for found in present]),
             diversity=self.diversity,
             limit=len(present),

@@ -1,24 +1,41 @@
-"""Candidates by their scores: fused from both searches and all variants of the question."""
+"""Candidates by their scores: fused from both searches and all variants of the question.
 
+A score must mean the same for every question and library. So nothing is measured against the other candidates: a
+cosine is read on its space's own scale (`similarity`), BM25 is a share of what the question's words can reach
+(`rag.store.bm25`), and what speaks for a chunk beside its own text, its page and its document, is such a share, too.
+"""
+
+import math
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from rag.retrieval.configured import ConfiguredOptions
-from rag.retrieval.fusion import reciprocal_rank_fusion, weighted_fusion
+from rag.retrieval.fusion import reciprocal_rank_fusion, weighted_mean
+from rag.retrieval.similarity import COSINES, Similarity
 from rag.store import LexicalMatches
 from rag.types import Candidate
 
-DOCUMENT_WEIGHT = 0.3
-"""What the whole document's fit counts beside the chunk's own (1.0): of two equal chunks, the one whose document
-also speaks of the rest of the question is the better. Measured between 0.1 and 0.8; flat from 0.3 on."""
-FRONT_WEIGHT = 0.3
-"""What the fit of the document's name, title and first pages counts. Flat from 0.2 to 0.5."""
-PAGE_WEIGHT = 0.4
-"""What the fit of the whole page and its title counts beside the chunk's own (1.0): what a page is about may stand in
-another of its chunks. Measured between 0.2 and 0.6; flat."""
-LANDMARK_WEIGHT = 0.8
-"""How far a chunk at a landmark that is asked for is lifted towards 1. Flat from 0.5 to 0.8."""
+
+class Weights(NamedTuple):
+    """What the parts of a score count beside the chunk's own fit (1.0). Measured by `python -m benchmarks.scores`.
+
+    `page`: the fit of the whole page and its title, since what a page is about may stand in another of its chunks.
+    `document`: the whole document's fit; of two equal chunks, the one whose document also speaks of the rest of the
+    question is the better. `front`: the fit of its name, title and first pages. `landmark`: how far a chunk at a
+    landmark that is asked for is lifted towards 1.
+    """
+
+    page: float = 0.25
+    document: float = 0.3
+    front: float = 0.3
+    landmark: float = 0.5
+
+
+WEIGHTS = Weights()
+WHOLE_FRONT = 0.36
+"""The share of a question's words from which a document's front fits whole: it only has to say whose it is."""
 SURE = 0.9
 """From this strength on a landmark is beyond doubt, such as a page by its number or a captioned table: a chunk there is
 lifted all the way, and what stands elsewhere gets so much of its score only."""
@@ -32,7 +49,7 @@ Scores = dict[uuid.UUID, float]
 
 @dataclass(frozen=True)
 class Ranking:
-    """Scores by chunk: cosine similarity, BM25 as a share of the best, the strength of a landmark, and all fused.
+    """Scores by chunk: cosine similarity, the share of words, the strength of a landmark, and all fused.
 
     `places` are document and page of every candidate, `documents` how well each document fits, in 0..1.
     """
@@ -49,48 +66,79 @@ def rank(
     near: Sequence[Candidate],
     matches: LexicalMatches,
     options: ConfiguredOptions,
+    similarity: Similarity = COSINES,
+    *,
     foreign: Collection[uuid.UUID] = (),
+    weights: Weights = WEIGHTS,
 ) -> Ranking:
     """The candidates of both searches for one text, and in a hybrid search those at the landmarks it asks for.
 
-    `foreign` are the documents in languages that the embedding model does not speak.
+    The fused score is the root of the weighted mean of shares: no text fits a question in all of them, and so a right
+    page seldom scores below the least score that is asked for, 0.2. `similarity` is the scale of the vectors; `foreign`
+    are the documents in languages that the embedding model does not speak. A search in one mode keeps that mode's own
+    scores, and one that is fused by ranks is fused of the two lists alone.
     """
-    landmarks, pages = (matches.landmarks, matches.pages) if options.mode == "hybrid" else ([], [])
-    candidates = (*near, *matches.chunks, *pages, *landmarks)
-    places = {candidate.chunk_id: (candidate.document_id, candidate.page_number) for candidate in candidates}
     vector = {candidate.chunk_id: candidate.score for candidate in near}
-    lexical = shares({candidate.chunk_id: candidate.score for candidate in matches.chunks})
-    page = {candidate.chunk_id: candidate.score for candidate in pages}
-    strengths = {candidate.chunk_id: candidate.score for candidate in landmarks}
-    fused = {**dict.fromkeys((*page, *strengths), 0.0), **fuse(vector, lexical, options)}
-    if foreign:
-        weight = options.vector_weight * FOREIGN_WEIGHT
-        by_words = fuse(vector, lexical, options.model_copy(update={"vector_weight": weight}))
-        fused.update({key: score for key, score in by_words.items() if places[key][0] in foreign})
-    if page:
-        fused = {key: (score + PAGE_WEIGHT * page.get(key, 0.0)) / (1 + PAGE_WEIGHT) for key, score in fused.items()}
-    documents = Scores()
-    if options.mode == "hybrid" and len({document for document, _ in places.values()}) > 1:
-        documents = document_fit(matches, options)
-        weight = DOCUMENT_WEIGHT + (FRONT_WEIGHT if options.routing else 0.0)
-        fused = {
-            key: (score + weight * documents.get(places[key][0], 0.0)) / (1 + weight) for key, score in fused.items()
-        }
-    if max(strengths.values(), default=0.0) >= SURE:
-        fused = {key: score if strengths.get(key, 0.0) >= SURE else SURE * score for key, score in fused.items()}
-    for key, strength in strengths.items():
-        fit = documents.get(places[key][0], 0.0) if documents else 1.0
-        weight = 1.0 if strength >= SURE else LANDMARK_WEIGHT
-        fused[key] += (1 - fused[key]) * weight * strength * fit
-    return Ranking(vector, lexical, strengths, fused, places, documents)
+    lexical = {candidate.chunk_id: min(candidate.score, 1.0) for candidate in matches.chunks}
+    if options.mode != "hybrid":
+        fused = vector if options.mode == "vector" else lexical
+        return Ranking(vector, lexical, fused=fused, places=_places(near, matches.chunks))
+    if options.by_ranks:
+        fused = reciprocal_rank_fusion([vector, lexical], options.rrf_k)
+        return Ranking(vector, lexical, fused=fused, places=_places(near, matches.chunks))
+    places = _places(near, matches.chunks, matches.pages, matches.landmarks)
+    documents = document_fit(matches, options, weights)
+    meaning = {key: similarity.share(cosine) for key, cosine in vector.items()}
+    farthest = min(meaning.values(), default=0.0)  # what is not among the nearest is no nearer
+    page = {candidate.chunk_id: candidate.score for candidate in matches.pages}
+    beside = weights if options.by_words else Weights(0.0, 0.0, 0.0, 0.0)
+    of_document = beside.document + (beside.front if options.routing else 0.0)
+    total = 1.0 + beside.page + of_document
+    usual, abroad = (_share_of_vectors(options, is_foreign=one) for one in (False, True))
+    fused = {}
+    for key, (document, _) in places.items():
+        vectors = abroad if document in foreign else usual
+        own = vectors * meaning.get(key, farthest) + (1 - vectors) * lexical.get(key, 0.0)
+        besides = beside.page * page.get(key, 0.0) + of_document * documents.get(document, 0.0)
+        fused[key] = (own + besides) / total
+    landmark = {candidate.chunk_id: candidate.score for candidate in matches.landmarks}
+    several = len({document for document, _ in places.values()}) > 1
+    fits = {key: documents.get(places[key][0], 0.0) if several else 1.0 for key in landmark}
+    fused = {key: math.sqrt(score) for key, score in _lifted(fused, landmark, fits, weights.landmark).items()}
+    return Ranking(vector, lexical, landmark, fused, places, documents)
 
 
-def document_fit(matches: LexicalMatches, options: ConfiguredOptions) -> Scores:
-    """How well each document fits, the best with 1: by all of its words, and by what says which document it is."""
-    fit = {key: DOCUMENT_WEIGHT * score for key, score in shares(matches.documents).items()}
-    for key, score in shares(matches.fronts).items() if options.routing else ():
-        fit[key] = fit.get(key, 0.0) + FRONT_WEIGHT * score
-    return shares(fit)
+def _share_of_vectors(options: ConfiguredOptions, *, is_foreign: bool) -> float:
+    """What the vectors count of a chunk's own fit, in 0..1; the words count the rest."""
+    weight = options.vector_weight * (FOREIGN_WEIGHT if is_foreign else 1.0)
+    return weight / (weight + options.lexical_weight)
+
+
+def _places(*lists: Sequence[Candidate]) -> dict[uuid.UUID, tuple[uuid.UUID, int]]:
+    return {
+        candidate.chunk_id: (candidate.document_id, candidate.page_number) for found in lists for candidate in found
+    }
+
+
+def document_fit(matches: LexicalMatches, options: ConfiguredOptions, weights: Weights = WEIGHTS) -> Scores:
+    """How well each document fits, in 0..1: by all of its words, and by what says which document it is."""
+    front_weight = weights.front if options.routing else 0.0
+    fronts = {key: min(score / WHOLE_FRONT, 1.0) for key, score in matches.fronts.items()} if front_weight else {}
+    return {
+        key: weighted_mean(
+            [(min(matches.documents.get(key, 0.0), 1.0), weights.document), (fronts.get(key, 0.0), front_weight)]
+        )
+        for key in {**matches.documents, **fronts}
+    }
+
+
+def _lifted(fused: Scores, landmark: Scores, fits: Scores, weight: float) -> Scores:
+    """The scores with the chunks at landmarks lifted by the strength of these and the fit of their documents."""
+    sure = {key for key, strength in landmark.items() if strength >= SURE}
+    lifted = {key: score if key in sure or not sure else SURE * score for key, score in fused.items()}
+    for key, strength in landmark.items():
+        lifted[key] += (1 - lifted[key]) * (1.0 if key in sure else weight) * strength * fits[key]
+    return lifted
 
 
 def shares(scores: Mapping[uuid.UUID, float]) -> Scores:
@@ -146,15 +194,3 @@ def _with_all(rankings: Sequence[Ranking], fused: Scores) -> Ranking:
 def best_first(scores: Scores) -> list[uuid.UUID]:
     """Keys, the highest score first."""
     return sorted(scores, key=lambda key: -scores[key])
-
-
-def fuse(vector: Scores, lexical: Scores, options: ConfiguredOptions) -> Scores:
-    """One score per chunk in 0..1. A search in one mode keeps that mode's own scores."""
-    if options.mode == "vector":
-        return vector
-    if options.mode == "lexical":
-        return lexical
-    lists = [(vector, options.vector_weight), (lexical, options.lexical_weight)]
-    if options.fusion == "rrf":
-        return reciprocal_rank_fusion(lists, options.rrf_k)
-    return weighted_fusion(lists)

@@ -8,7 +8,7 @@ from rag import errors, prompts
 from rag.retrieval.completions import Completions
 
 MAX_PASSAGE_CHARS = 2000
-"""So much of a passage is shown to the language model; chunks are rarely longer."""
+"""So much of a passage is shown to the language model, unless its window is small; chunks are rarely longer."""
 BEST_RATING = 10.0
 
 _RATING = re.compile(r"^\W*(\d{1,3})\W*[:=]\s*(\d{1,2}(?:\.\d+)?)", re.MULTILINE)
@@ -37,11 +37,15 @@ class ModelReranker:
         """
         if not texts:
             return []
-        passages = "\n".join(
-            prompts.RERANK_ITEM.format(number=number, text=" ".join(text[:MAX_PASSAGE_CHARS].split()))
-            for number, text in enumerate(texts, start=1)
-        )
-        reply = self._completions.complete("rerank", prompts.RERANK.format(question=query, passages=passages))
+
+        def prompt(chars: int) -> str:
+            passages = "\n".join(
+                prompts.RERANK_ITEM.format(number=number, text=" ".join(text[:chars].split()))
+                for number, text in enumerate(texts, start=1)
+            )
+            return prompts.RERANK.format(question=query, passages=passages)
+
+        reply = self._completions.complete("rerank", self._completions.longest(prompt, MAX_PASSAGE_CHARS))
         ratings = {int(number): float(rating) for number, rating in _RATING.findall(reply)}
         if not ratings:
             raise errors.RetrievalError(

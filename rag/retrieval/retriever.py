@@ -19,6 +19,7 @@ from rag.retrieval.lookups import look_up
 from rag.retrieval.nodes import HitNode
 from rag.retrieval.query import Findings, Query
 from rag.retrieval.ranking import Ranking, best_first, merge, merge_lookups, rank
+from rag.retrieval.similarity import COSINES, Similarity
 from rag.retrieval.understanding import Understanding, understand
 from rag.store import LexicalMatches, UserStore
 from rag.types import Candidate, Chunk, Document, EmbeddingSpace, Hit, Passage, Scope
@@ -45,7 +46,8 @@ class Standing(NamedTuple):
 class HybridRetriever(BaseRetriever):
     """Finds chunks of one user in one scope by meaning (`PGVectorStore`) and by words (BM25), best first.
 
-    The nodes' scores are the fused ones, in 0..1; `depth` is how many chunks are handed on.
+    The nodes' scores are the fused ones, in 0..1 and comparable across questions and libraries (see `ranking`); fused
+    by ranks, they are sums over these. `depth` is how many chunks are handed on.
     """
 
     def __init__(
@@ -58,10 +60,11 @@ class HybridRetriever(BaseRetriever):
         options: ConfiguredOptions,
         depth: int,
         widener: Callable[[], Widener],
+        similarity: Callable[[], Similarity] = lambda: COSINES,
         llm: LLM | None = None,
         languages: Collection[str] = frozenset(),
     ) -> None:
-        """`widener` gives what knows the words of trades as they are at each search.
+        """`widener` gives what knows the words of trades as they are at each search, `similarity` the space's scale.
 
         `llm` writes what is searched beside the question, where asked for. `languages` are those that the embedding
         model speaks; none are named of one that speaks many.
@@ -73,12 +76,13 @@ class HybridRetriever(BaseRetriever):
         self._options = options
         self._depth = depth
         self._widener = widener
+        self._similarity = similarity
         self._llm = llm
         self._languages = frozenset(languages)
         super().__init__()
 
     def _retrieve(self, query_bundle: schema.QueryBundle) -> list[schema.NodeWithScore]:
-        """The best chunks.
+        """The best chunks; `query_bundle.embedding` is then the vector that was searched for, if one was.
 
         Raises:
             errors.ConfigError: the options need a language model, and there is none.
@@ -88,7 +92,9 @@ class HybridRetriever(BaseRetriever):
         question, completions = query_bundle.query_str, self._completions()
         searched = variants(question, self._options, completions)
         understood = self._understand([variant.text for variant in searched])
-        ranking = merge(self._rankings(understood))
+        rankings, vectors = self._rankings(understood)
+        query_bundle.embedding = next(iter(vectors), None)
+        ranking = merge(rankings)
         if completions and self._options.lookups:
             lookups = look_up(
                 question, self._options.lookups, completions, search=self._search, read=self._store.chunks.get
@@ -131,11 +137,11 @@ class HybridRetriever(BaseRetriever):
 
     def _search(self, texts: Sequence[str]) -> list[Ranking]:
         """Each text by itself, as a question."""
-        return self._rankings(self._understand(texts))
+        return self._rankings(self._understand(texts))[0]
 
-    def _rankings(self, understood: Sequence[Understanding]) -> list[Ranking]:
-        """All searches at the same time."""
-        by_meaning, by_words = self._options.mode != "lexical", self._options.mode != "vector"
+    def _rankings(self, understood: Sequence[Understanding]) -> tuple[list[Ranking], list[list[float]]]:
+        """All searches at the same time: what each found, and the vectors that were searched for."""
+        by_meaning, by_words = self._options.by_meaning, self._options.by_words
         with futures.ThreadPoolExecutor(SEARCHES_AT_ONCE, thread_name_prefix="search") as threads:
             matches = [threads.submit(self._lexical, asked) for asked in understood] if by_words else []
             vectors = [self._embedder.get_query_embedding(asked.text) for asked in understood] if by_meaning else []
@@ -143,7 +149,10 @@ class HybridRetriever(BaseRetriever):
             dense = [done.result() for done in near] or [[] for _ in understood]
             lexical = [done.result() for done in matches] or [LexicalMatches.none() for _ in understood]
         foreign = self._foreign(dense, lexical)
-        return [rank(*found, self._options, foreign) for found in zip(dense, lexical, strict=True)]
+        needs_scale = by_meaning and self._options.mode == "hybrid" and not self._options.by_ranks
+        similarity = self._similarity() if needs_scale else COSINES
+        found = zip(dense, lexical, strict=True)
+        return [rank(*lists, self._options, similarity, foreign=foreign) for lists in found], vectors
 
     def _foreign(self, dense: Sequence[Sequence[Candidate]], lexical: Sequence[LexicalMatches]) -> frozenset[uuid.UUID]:
         """The documents of candidates in languages that the embedding model does not speak, where this matters."""

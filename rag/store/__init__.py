@@ -6,6 +6,7 @@ from rag.store.files import FileStore, UserFiles
 from rag.store.folders import Folder
 from rag.store.health import Health
 from rag.store.lexical import LexicalMatches
+from rag.store.preferences import Kept, Preferences
 from rag.store.queue import Queue
 from rag.store.store import Store, UserStore
 
@@ -19,7 +20,9 @@ __all__ = [
     "FileStore",
     "Folder",
     "Health",
+    "Kept",
     "LexicalMatches",
+    "Preferences",
     "Queue",
     "Store",
     "UserFiles",

@@ -1,4 +1,8 @@
-"""BM25 over packed postings. Pure functions on arrays.
+"""BM25 over packed postings, as shares of what a question's words can reach. Pure functions on arrays.
+
+A raw BM25 means nothing beside that of another question or library: it grows with the number of words and with the size
+of the library. So each score is divided by what a text of mean length reaches that has every word of the question
+twice, those too that no text has.
 
 Source of the formula: Robertson, Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, with the
 inverse document frequency ln(1 + (N - n + 0.5) / (n + 0.5)), which is never negative (as in Lucene).
@@ -13,6 +17,15 @@ import numpy.typing as npt
 K1 = 1.2
 B = 0.4
 """Below the usual 0.75: chunks are of about the same length, so a longer one is rather fuller than wordier."""
+
+TIMES = 2
+"""How often a text has each word of the question that reaches 1: once may be chance. Measured once, twice and without
+end (where the formula has its limit), by `python -m benchmarks.scores`: once is worse, the others are alike."""
+
+LEAST_CHUNKS = 1000
+LEAST_DOCUMENTS = 50
+"""Of so many at least a word's rarity is reckoned: few texts say little of how rare a word is, and the next few would
+change all scores. The order hardly changes between 300 and 3,000 chunks."""
 
 BLOCK_CHUNKS = 128
 """Chunks of a document in one row of postings; the same number stands in the SQL as a shift by 7."""
@@ -77,41 +90,69 @@ class PostingList:
         return self.blocks & 0xFF
 
 
-def chunk_scores(collection: Collection, lists: Sequence[PostingList]) -> Floats:
-    """The BM25 of every chunk, in the documents' order."""
+def chunk_scores(collection: Collection, lists: Sequence[PostingList], asked: float) -> Floats:
+    """The share of every chunk, in the documents' order; `asked` is the weight of all the question's own words."""
     offsets = collection.offsets
     scores = np.zeros(offsets[-1])
     mean_length = collection.lexeme_counts.sum() / max(len(scores), 1)
+    weights = _Weights(max(len(scores), LEAST_CHUNKS), asked)
     for found in lists:
-        weight = found.weight * _inverse_document_frequency(len(scores), len(found.postings))
+        weight = weights.add(found, len(found.postings))
         # A term has one posting per chunk, so no position occurs twice and nothing is lost.
         scores[found.chunks(collection, offsets)] += weight * _saturation(found.term_counts, found.lengths, mean_length)
-    return scores
+    return scores / weights.reachable
 
 
-def document_scores(collection: Collection, lists: Sequence[PostingList]) -> Floats:
-    """The BM25 of every document, each taken as the bag of its chunks, overlaps included."""
+def document_scores(collection: Collection, lists: Sequence[PostingList], asked: float) -> Floats:
+    """The share of every document, each taken as the bag of its chunks, overlaps included."""
     number_of_documents = len(collection.numbers)
     scores = np.zeros(number_of_documents)
     mean_length = collection.lexeme_counts.sum() / max(number_of_documents, 1)
+    weights = _Weights(max(number_of_documents, LEAST_DOCUMENTS), asked)
     for found in lists:
         documents = found.documents(collection)
         counted = np.bincount(documents, weights=found.term_counts, minlength=number_of_documents)
         term_counts: Floats = np.asarray(counted, dtype=np.float64)
-        frequency = int(np.count_nonzero(term_counts))
-        weight = found.weight * _inverse_document_frequency(number_of_documents, frequency)
+        weight = weights.add(found, int(np.count_nonzero(term_counts)))
         scores += weight * _saturation(term_counts, collection.lexeme_counts, mean_length)
-    return scores
+    return scores / weights.reachable
 
 
-def front_scores(collection: Collection, lists: Sequence[PostingList]) -> Floats:
-    """The BM25 of every document by its front. All fronts are about the same text, so their length does not count."""
+def front_scores(collection: Collection, lists: Sequence[PostingList], asked: float) -> Floats:
+    """The share of every document by its front. All fronts are about the same text, so their length does not count."""
     scores = np.zeros(len(collection.numbers))
+    weights = _Weights(max(len(scores), LEAST_DOCUMENTS), asked)
     for found in lists:
-        weight = found.weight * _inverse_document_frequency(len(scores), len(found.postings))
+        weight = weights.add(found, len(found.postings))
         counts = found.term_counts
         scores[found.documents(collection)] += weight * (K1 + 1) * counts / (counts + K1)
-    return scores
+    return scores / weights.reachable
+
+
+class _Weights:
+    """What terms count among `size` texts, and what a text with all of the question's own words can reach.
+
+    What is only added to a question counts, but is not expected: its terms weigh less than 1.
+    """
+
+    def __init__(self, size: int, asked: float) -> None:
+        self._size = size
+        self._missing = asked
+        self._expected = 0.0
+
+    def add(self, found: PostingList, frequency: int) -> float:
+        """The weight of a term that stands in `frequency` texts."""
+        weight = found.weight * _inverse_document_frequency(self._size, frequency)
+        if found.weight >= 1.0:
+            self._expected += weight
+            self._missing -= found.weight
+        return weight
+
+    @property
+    def reachable(self) -> float:
+        """The score of a text of mean length that has every word `TIMES` times, also those that no text has."""
+        expected = self._expected + self._missing * _inverse_document_frequency(self._size, 0)
+        return max(expected * (K1 + 1) * TIMES / (TIMES + K1), 1e-9)
 
 
 def first_of_page(collection: Collection, starts: Sequence[PostingList]) -> Ints:

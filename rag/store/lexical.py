@@ -27,6 +27,8 @@ DOCUMENTS = 100
 """Documents that are told of, the best, and whose landmarks are looked for."""
 PAGES = 100
 """Pages that are told of."""
+TITLE_SHARE = 0.2
+"""Of a page's score, what its title counts beside its whole text; more than 0.3 is worse."""
 
 
 class Field(IntEnum):
@@ -40,11 +42,12 @@ class Field(IntEnum):
 
 
 class LexicalMatches(NamedTuple):
-    """What matches a query by words, each with its raw BM25 above 0, best first.
+    """What matches a query by words, each with its share of what the query can reach (see `bm25`), best first.
 
-    Chunks; documents as a whole; documents by their fronts, that is their names, titles and first pages; the chunks of
-    the pages whose whole text and title match best, in 0..1; and the chunks at the landmarks asked for, each with the
-    landmark's strength in 0..1. `languages` are those of all documents in scope.
+    Shares are above 0, and above 1 only where a text has more than can be expected. Chunks; documents as a whole;
+    documents by their fronts, that is their names, titles and first pages; the chunks of the pages whose whole text and
+    title match best, in 0..1; and the chunks at the landmarks asked for, each with the landmark's strength in 0..1.
+    `languages` are those of all documents in scope.
     """
 
     chunks: list[Candidate]
@@ -61,10 +64,11 @@ class LexicalMatches(NamedTuple):
 
 
 class _Language(NamedTuple):
-    """The documents of a language, and where the question's terms are in them, by field."""
+    """The documents of a language, where the question's terms are in them, by field, and how many its own words are."""
 
     documents: bm25.Collection
     lists: dict[int, list[bm25.PostingList]]
+    asked: float
 
 
 class _Found(NamedTuple):
@@ -77,12 +81,12 @@ class _Found(NamedTuple):
     @property
     def documents(self) -> bm25.Collection:
         """All of them, one language after the other."""
-        parts = [(part.numbers, part.chunk_counts, part.lexeme_counts) for part, _ in self.languages.values()]
+        parts = [(part.numbers, part.chunk_counts, part.lexeme_counts) for part, *_ in self.languages.values()]
         return bm25.Collection(*map(np.concatenate, zip(*parts, strict=True)))
 
     def of_each(
         self,
-        function: Callable[[bm25.Collection, list[bm25.PostingList]], bm25.Floats],
+        function: Callable[[bm25.Collection, list[bm25.PostingList], float], bm25.Floats],
         field: Field,
         *,
         added: bool = False,
@@ -95,16 +99,16 @@ class _Found(NamedTuple):
         least = 0.0 if added else 1.0
         return np.concatenate(
             [
-                function(documents, [found for found in lists.get(field, ()) if found.weight >= least])
-                for documents, lists in self.languages.values()
+                function(documents, [found for found in lists.get(field, ()) if found.weight >= least], asked)
+                for documents, lists, asked in self.languages.values()
             ]
         )
 
     @property
     def page_scores(self) -> bm25.Floats:
         """For every chunk how its page matches by whole text and title alike, in 0..1; 0 if not among the best."""
-        text, title = (_relative(self.of_each(bm25.chunk_scores, field)) for field in (Field.PAGE, Field.TITLE))
-        scores = (text + title) / 2
+        text, title = (np.minimum(self.of_each(bm25.chunk_scores, field), 1.0) for field in (Field.PAGE, Field.TITLE))
+        scores = (1 - TITLE_SHARE) * text + TITLE_SHARE * title
         best = bm25.best(scores, PAGES)
         kept = np.zeros_like(scores)
         kept[best] = scores[best]
@@ -114,7 +118,7 @@ class _Found(NamedTuple):
     def _first_of_page(self) -> bm25.Ints:
         """For every chunk the position of the first of its page, in the order of `documents`."""
         parts, before = [], 0
-        for documents, lists in self.languages.values():
+        for documents, lists, _ in self.languages.values():
             first = bm25.first_of_page(documents, lists.get(Field.PAGE_BEGINS, []))
             parts.append(first + before)
             before += len(first)
@@ -218,14 +222,19 @@ class LexicalSearch:
         """What is searched, seen as it is now until the end of the transaction; None if there is nothing in scope."""
         connection.execute(queries.load("session")["snapshot"])
         rows = connection.execute(self._queries["collections"], parameters, binary=True).fetchall()
-        languages = {row["language"]: _Language(_collection(row), {}) for row in rows}
-        spoken = {"languages": [*languages], "question_languages": [*{*languages, ENGLISH}]}  # English is asked of all
+        lists: dict[str, dict[int, list[bm25.PostingList]]] = {row["language"]: {} for row in rows}
+        asked = dict.fromkeys(lists, 0.0)
+        spoken = {"languages": [*lists], "question_languages": [*{*lists, ENGLISH}]}  # English is asked of all
         for row in connection.execute(self._queries["postings"], {**parameters, **spoken}, binary=True):
             blocks, postings = _integers(row["blocks"], ">i8"), _integers(row["postings"], ">i4")
-            lists = languages[row["language"]].lists.setdefault(row["field"], [])
-            lists.append(bm25.PostingList(blocks, postings, row["weight"]))
+            found = lists[row["language"]].setdefault(row["field"], [])
+            found.append(bm25.PostingList(blocks, postings, row["weight"]))
+            asked[row["language"]] = row["asked"]
         if not rows:
             return None
+        languages = {
+            name: _Language(_collection(row), lists[name], asked[name]) for row in rows for name in [row["language"]]
+        }
         return _Found(rows[0]["dimensions"], rows[0]["generation"], languages)
 
 

@@ -23,12 +23,34 @@ class Verdict(StrEnum):
     UNVERIFIED = "unverified"
 
 
+class Support(StrEnum):
+    """Whether the quotes of a sentence prove it: all of it, a part of it, nothing of it, or it cites nothing at all."""
+
+    SUPPORTED = "supported"
+    PARTLY = "partly"
+    UNSUPPORTED = "unsupported"
+    UNCITED = "uncited"
+
+
+class QuotedRow(Model):
+    """A row of a table as it is quoted: its label, and under the name of each column its cell.
+
+    `caption` is what stands above the table, with its unit and scale; `asked` the index of the column that answers.
+    """
+
+    label: str
+    columns: tuple[str, ...]
+    cells: tuple[str, ...]
+    caption: str | None = None
+    asked: int | None = None
+
+
 class Citation(Model):
     """A claim's source, the verbatim quote in its passage, and the boxes of exactly those characters.
 
     `citation_id` names one of the answer's sources, `sentence` is the index of the sentence it supports; `lines` are
     those that the quote touches. `quote` is None when nothing in the passage supports the sentence (verdict
-    `unverified`), and has no lines then.
+    `unverified`), and has no lines then. `row` is the quote where it is a row of a table.
     """
 
     citation_id: str
@@ -38,6 +60,7 @@ class Citation(Model):
     regions: tuple[Region, ...]
     verdict: Verdict
     unsupported_numbers: tuple[str, ...] = ()
+    row: QuotedRow | None = None
 
     def lines_in(self, hit: Hit) -> tuple[Line, ...]:
         """Where it stands in the hit that it cites: the lines of the quote or, without one, of the chunk."""
@@ -45,12 +68,23 @@ class Citation(Model):
 
 
 class Sentence(Model):
-    """A sentence of the answer as shown, without its citation marks, and the ids it cites."""
+    """A sentence of the answer as shown, without its citation marks, and the ids it cites.
+
+    `support` says whether its quotes prove it, None where it states nothing that could be proved; `missing` what they
+    do not hold, as the sentence has it.
+    """
 
     text: str
     citation_ids: tuple[str, ...] = ()
     start: int
     end: int
+    support: Support | None = None
+    missing: tuple[str, ...] = ()
+
+    @property
+    def is_unproved(self) -> bool:
+        """Whether it states something, and nothing that is quoted holds it."""
+        return self.support in (Support.UNSUPPORTED, Support.UNCITED)
 
 
 class Message(Input):
@@ -63,10 +97,12 @@ class Message(Input):
 class AnswerOptions(Input):
     """What counts as an answer, how much of what was found is read for it, and whether an earlier one will do.
 
+    With `require_citations`, sentences that are not proved are marked as such, or with `drop_unsupported` left out.
     An earlier answer is taken up only for the same question, sources, model and options; it is checked again.
     """
 
     require_citations: bool = True
+    drop_unsupported: bool = False
     insufficient_evidence_message: str | None = None
     max_context_tokens: int = pydantic.Field(default=10_000, ge=200, le=1_000_000)
     use_cache: bool = True
@@ -102,6 +138,11 @@ class AnswerRequest(RetrievalRequest):
 
 AnswerStatus = Literal["ok", "insufficient_context"]
 
+Confidence = Literal["likely", "unsure"]
+
+LIKELY = 0.6
+"""The likelihood from which on an answer is called likely, below it unsure."""
+
 
 class RetrievalSummary(Model):
     """How an answer's sources were searched, and how many places were found."""
@@ -115,15 +156,22 @@ class RetrievalSummary(Model):
 class AnswerResponse(Model):
     """A grounded answer. `answer` carries its marks [S1]…; `sources` has the hit of each id that is cited, in order.
 
-    An insufficient answer has none; `nearest` are the passages found then.
+    An insufficient answer has none; `nearest` are the passages found then, and `hint` says what was not found among
+    them. `likelihood` is the probability, in 0..1, that a quoted answer is right, None for a written one. `question` is
+    what was answered, where what was asked could not be understood without the conversation. Where `require_citations`
+    was asked for, at least one sentence of an `ok` answer is supported.
     """
 
     status: AnswerStatus
     answer: str
+    question: str | None = None
     sentences: tuple[Sentence, ...] = ()
     citations: tuple[Citation, ...] = ()
     sources: Mapping[str, Hit] = pydantic.Field(default_factory=dict)
     nearest: tuple[Hit, ...] = ()
+    hint: str | None = None
+    likelihood: float | None = None
+    require_citations: bool = True
     retrieval: RetrievalSummary = RetrievalSummary()
     model: str
     usage: Usage = Usage()
@@ -137,6 +185,29 @@ class AnswerResponse(Model):
     def cited(self) -> tuple[tuple[Citation, Hit], ...]:
         """Each citation with the hit that it cites."""
         return tuple((citation, self.sources[citation.citation_id]) for citation in self.citations)
+
+    @property
+    def confidence(self) -> Confidence | None:
+        """What an answer of its likelihood is called; None if nobody reckoned one."""
+        if self.likelihood is None:
+            return None
+        return "likely" if self.likelihood >= LIKELY else "unsure"
+
+    @property
+    def rows(self) -> Mapping[int, int]:
+        """The sentences that are nothing but a row of a table, each with its only citation, which has the row."""
+        cited: dict[int, list[int]] = {}
+        for number, citation in enumerate(self.citations):
+            cited.setdefault(citation.sentence, []).append(number)
+        return {
+            own: numbers[0] for own, numbers in cited.items() if len(numbers) == 1 and self.citations[numbers[0]].row
+        }
+
+    @property
+    def struck(self) -> tuple[int, ...]:
+        """The sentences, by number, that are shown struck through: those not proved, where citations are required."""
+        unproved = (number for number, sentence in enumerate(self.sentences) if sentence.is_unproved)
+        return tuple(unproved) if self.require_citations else ()
 
     @property
     def labels(self) -> tuple[str, ...]:

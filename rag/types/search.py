@@ -1,7 +1,7 @@
 """What is searched, how, and what was found."""
 
 import uuid
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, Self
 
 import pydantic
 
@@ -47,7 +47,7 @@ class Scope(Model):
 
 
 class Candidate(NamedTuple):
-    """A chunk that one search found. `score` is in 0..1 for dense search and raw BM25 for lexical search."""
+    """A chunk that one search found. `score` is the cosine in 0..1, or the share of the question's words (`bm25`)."""
 
     chunk_id: uuid.UUID
     document_id: uuid.UUID
@@ -69,7 +69,9 @@ class RetrievalOptions(Input):
     """How to search; `mode`, `fusion` and `rrf_k` are as the installation's settings say unless given."""
 
     top_k: int = pydantic.Field(default=8, ge=1, le=200, description="How many places to find.")
-    min_score: float = pydantic.Field(default=0.2, ge=0.0, le=1.0, description="Leave out what scores below.")
+    min_score: float = pydantic.Field(
+        default=0.2, ge=0.0, le=1.0, description="Leave out what scores below; nothing where ranks are fused (rrf)."
+    )
     mode: SearchMode | None = pydantic.Field(
         default=None, description="By meaning, by words (BM25) or both; as RAG_HYBRID says unless given."
     )
@@ -77,10 +79,10 @@ class RetrievalOptions(Input):
         default=None, description="How a hybrid search joins both; as RAG_FUSION says unless given."
     )
     vector_weight: float = pydantic.Field(
-        default=0.65, ge=0.0, le=1.0, description="What meaning counts in a hybrid search."
+        default=0.65, ge=0.0, le=1.0, description="What meaning counts in a hybrid search; with 0, no vector is used."
     )
     lexical_weight: float = pydantic.Field(
-        default=0.35, ge=0.0, le=1.0, description="What words count in a hybrid search."
+        default=0.35, ge=0.0, le=1.0, description="What words count in a hybrid search; with 0, no word is used."
     )
     rrf_k: int | None = pydantic.Field(
         default=None, ge=1, description="The constant of reciprocal rank fusion; as RAG_RRF_K says unless given."
@@ -128,6 +130,12 @@ class RetrievalOptions(Input):
     filters: Filters = pydantic.Field(default=Filters(), description="What is searched.")
     trace: bool = pydantic.Field(default=False, description="Tell of every candidate what became of it.")
 
+    @pydantic.model_validator(mode="after")
+    def _searches_somehow(self) -> Self:
+        if self.vector_weight == self.lexical_weight == 0:
+            raise ValueError("vector_weight and lexical_weight are both 0; give at least one of them a weight")
+        return self
+
     @property
     def needs_language_model(self) -> bool:
         """Whether a language model takes part in the search."""
@@ -162,6 +170,13 @@ class Hit(Model):
     """A place that was found: the chunk that matched best, and the passage around it that is handed on.
 
     Scores are in 0..1; a score is None when its stage did not run or did not find the chunk. The ranks count from 1.
+    All of them mean the same for every question and in every library. `vector_score` is the cosine similarity of
+    question and chunk, comparable within one embedding model. `lexical_score` is the chunk's share of what the
+    question's words can reach: 1 where it has each of them twice or oftener, rare words counting more. `final_score`
+    decides: in a hybrid search the weighted mean of both, the cosine on its model's own scale, with the fit of page and
+    document and the landmarks asked for; in a search of one kind that kind's own score; with rerank the mean with
+    `rerank_score`; fused by ranks the sum of 1 / (rrf_k + rank), which says nothing of fit.
+
     `source` is the path or URL of the document's file, `shown_source` what other machines may read of it.
     """
 
@@ -221,8 +236,8 @@ look; it was deleted meanwhile."""
 class CandidateTrace(Model):
     """A candidate's way through a search. Ranks count from 1; None: the stage did not see it.
 
-    Scores are in 0..1: cosine similarity, BM25 as a share of the best, how surely it stands at a landmark that is asked
-    for, how well its whole document fits, all of these fused, reranked, and the one that decided.
+    Scores are those of `Hit`: cosine similarity, the share of the question's words, how surely it stands at a landmark
+    that is asked for, how well its whole document fits, all of these fused, reranked, and the one that decided.
     """
 
     chunk_id: uuid.UUID

@@ -46,7 +46,8 @@ class VectorChunk(Plain):
     """A found chunk with its source: where it was taken from, and where it stands there.
 
     `source_url` is what is shown of the document's source, or its address in this API; `chunk_index` counts from 0;
-    pages and lines count from 1.
+    pages and lines count from 1. `similarity_score` is the cosine similarity of query and chunk; the order is that of a
+    hybrid search, in which words count, too.
     """
 
     content: str
@@ -136,7 +137,7 @@ class ValidationMetrics(Plain):
     """Figures in 0..1, but for the variance.
 
     `accuracy`: share of the expected sources that were found, or where none are named of the chunks whose source
-    is right. `relevance_score`: mean of the similarity scores. `consistency_variance`: mean over the chunks of the
+    is right. `relevance_score`: mean of the cosine similarities. `consistency_variance`: mean over the chunks of the
     variance of their scores over the runs.
     """
 

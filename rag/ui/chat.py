@@ -24,6 +24,7 @@ from rag.ui import session
 from rag.ui.answer import marks, show_answer
 from rag.ui.frame import door, empty
 from rag.ui.marked import offer_copy
+from rag.ui.settings import offer_models
 from rag.ui.text import plain, plural, render
 from rag.ui.viewer import Mark, show_pdf
 
@@ -213,11 +214,13 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID) -> None:
     with door():
         current = conversation_id()
         messages = session.engine().chats.messages(current) if current else []
-        with st.container(key="transcript", height=400, border=False, autoscroll=True):
+        with st.container(key="transcript", height=400, border=False, autoscroll=not _is_new(messages)):
             suggestion = None if messages else _invitation(first)
             for message in messages:
                 _show_message(message)
             pending = _pending().get(current) if current else None
+            if messages and not pending:
+                offer_models()
             if current and pending:
                 _show_failure(current, pending) if pending.error else _show_pending()
         question = st.chat_input(
@@ -226,6 +229,12 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID) -> None:
         question = question or suggestion
         if question and question.strip():
             _ask(question.strip(), document_ids, messages)
+
+
+def _is_new(messages: Sequence[ChatMessage]) -> bool:
+    """Whether the last answer is the one being looked at: it is read from its beginning, not from its end."""
+    viewing: Viewing | None = st.session_state.get("viewing")
+    return bool(messages and viewing and viewing.message_id == messages[-1].id)
 
 
 def _show_message(message: ChatMessage) -> None:
@@ -237,6 +246,8 @@ def _show_message(message: ChatMessage) -> None:
         lit = None
         if viewing and viewing.message_id == message.id and viewing.active is not None:
             lit = viewing.numbers[viewing.active]
+        if message.response.question:
+            st.caption(f"Understood as: {plain(message.response.question)}")
         show_answer(message.response, message.id, lit=lit, on_cite=partial(_cite, message))
         offer_copy(message.response, message.id)
 

@@ -20,6 +20,7 @@ PAGES = {
     "Library": ("pages/library.py", ":material/folder_open:"),
     "Glossary": ("pages/glossary.py", ":material/dictionary:"),
     "Index": ("pages/index.py", ":material/manage_search:"),
+    "Settings": ("pages/settings.py", ":material/tune:"),
 }
 
 log = logging.getLogger(__name__)

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from rag import worker
+from rag.access import administrators
 from rag.engine import Installation, RAGEngine
 from rag.types import LOCAL_USER
 
@@ -35,6 +36,12 @@ def user_id() -> str | None:
     if "is_logged_in" not in user:
         return LOCAL_USER
     return f"{user['iss']}|{user['sub']}" if user["is_logged_in"] else None
+
+
+def may_administer() -> bool:
+    """Whether the present user may change what is set for all."""
+    user = user_id()
+    return user is not None and administrators.may_administer(shared().config, user)
 
 
 def engine() -> RAGEngine:

@@ -17,6 +17,8 @@ _DISABLED_RULES = ["image", "link", "autolink", "html_inline", "html_block", "re
 """What leads elsewhere, and character references: written with them, a citation of nothing would look like one."""
 _SLOT = re.compile("\ue000(\\d+)\ue001")
 """Stands for something to be put in after rendering; these private-use characters are taken out of the text."""
+_BLOCK = "<figure"
+"""With what begins that is put in between paragraphs, never into one."""
 
 
 def plain(text: str) -> str:
@@ -34,7 +36,7 @@ def render(text: str, insert: Callable[[re.Match[str]], str | None] = lambda _: 
     """Markdown as HTML without links, pictures and foreign HTML.
 
     Each match of `pattern` in the text is handed to `insert`; the HTML it gives, which must be safe, takes the
-    match's place. None leaves the match as text.
+    match's place, a figure between paragraphs. None leaves the match as text.
     """
     inserts: list[str] = []
 
@@ -43,10 +45,15 @@ def render(text: str, insert: Callable[[re.Match[str]], str | None] = lambda _: 
         if html is None:
             return match[0]
         inserts.append(html)
-        return f"\ue000{len(inserts) - 1}\ue001"
+        slot = f"\ue000{len(inserts) - 1}\ue001"
+        return f"\n\n{slot}\n\n" if html.startswith(_BLOCK) else slot
 
     source = re.sub(pattern, reserve, re.sub("[\ue000\ue001]", " ", text))
-    return _SLOT.sub(lambda slot: inserts[int(slot[1])], _markdown().render(source))
+    rendered = _markdown().render(source)
+    for number, html in enumerate(inserts):
+        if html.startswith(_BLOCK):
+            rendered = rendered.replace(f"<p>\ue000{number}\ue001</p>", html)
+    return _SLOT.sub(lambda slot: inserts[int(slot[1])], rendered)
 
 
 def size(count: int) -> str:

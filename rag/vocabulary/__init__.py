@@ -1,8 +1,9 @@
 """How questions put things and how documents do: words of a trade, periods, and the named parts of documents."""
 
+from rag.vocabulary.formulas import Expression, Figure, Formula, Operand, definitions, is_labelled, plain_label
 from rag.vocabulary.glossary import example, landmarks, widener
 from rag.vocabulary.landmarks import Landmarks
-from rag.vocabulary.periods import spell_out_periods
+from rag.vocabulary.periods import find_periods, spell_out_periods, years, years_away
 from rag.vocabulary.references import Reference, references
 from rag.vocabulary.tables import NEW, with_synonyms
 from rag.vocabulary.vocabulary import MAX_TERM_CHARACTERS, Vocabulary, load, trades
@@ -11,18 +12,28 @@ from rag.vocabulary.widening import Widened, Widener, Widening
 __all__ = [
     "MAX_TERM_CHARACTERS",
     "NEW",
+    "Expression",
+    "Figure",
+    "Formula",
     "Landmarks",
+    "Operand",
     "Reference",
     "Vocabulary",
     "Widened",
     "Widener",
     "Widening",
+    "definitions",
     "example",
+    "find_periods",
+    "is_labelled",
     "landmarks",
     "load",
+    "plain_label",
     "references",
     "spell_out_periods",
     "trades",
     "widener",
     "with_synonyms",
+    "years",
+    "years_away",
 ]

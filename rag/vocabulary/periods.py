@@ -2,6 +2,8 @@
 
 import re
 
+from rag.types import Span
+
 _MONTH = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
     r"|Nov(?:ember)?|Dec(?:ember)?)"
@@ -37,6 +39,27 @@ _APOSTROPHE = re.compile(rf"(?<=\w)(?P<gap>\.?\s*)['’‘`](?P<year>\d\d){_YEAR
 _BEFORE_APOSTROPHE = re.compile(rf"\b(?:{_MONTH}|quarter|half|fiscal|year)\Z", re.IGNORECASE)
 _ORDINALS = ("first", "second", "third", "fourth")
 
+_NTH = r"(?:first|second|third|fourth|last|1st|2nd|3rd|4th)"
+_WHOLE_YEAR = (
+    rf"(?:(?:fiscal|financial|calendar|business)\s+(?:years?\s+)?|years?\s+|FYs?[\s-]?|CY[\s-]?)?{_CENTURY}(?!\d|[%\w])"
+    r"|(?:FY|CY)\s?['’‘`]?\d\d(?!\d)|['’‘`]\d\d(?!\w)"
+)
+_PERIODS = re.compile(
+    rf"(?<![\w.,])(?<!\D-)(?:(?:{_MONTH}\.?\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+|\d{{1,2}}\.?\s+{_MONTH}\s+|{_MONTH}\s+(?:of\s+)?)"
+    rf"{_CENTURY}(?!\d)"
+    rf"|(?:{_NTH}\s+(?:(?:fiscal|financial)\s+)?(?:quarter|half)|[QH][1-4]|[1-4][QH])"
+    rf"(?:\s*[-/,]?\s*(?:of\s+)?(?:the\s+)?(?:{_WHOLE_YEAR}))?(?!\w)"
+    r"|(?:the\s+)?(?:previous|prior|preceding|last|next|following)\s+(?:(?:fiscal|financial)\s+)?(?:year|quarter)\b"
+    r"|(?:the|a)\s+(?:year|quarter)\s+(?:before|earlier|after|later)\b"
+    rf"|{_WHOLE_YEAR})",
+    re.IGNORECASE,
+)
+_BEFORE = re.compile(r"\b(?:previous|prior|preceding|last|before|earlier)\b", re.IGNORECASE)
+_AFTER = re.compile(r"\b(?:next|following|after|later)\b", re.IGNORECASE)
+_YEAR_IN = re.compile(
+    rf"(?<!\d)(?P<four>{_CENTURY})(?!\d)|(?:(?:FY|CY)\s?['’‘`]?|['’‘`])(?P<two>\d\d)(?!\d)", re.IGNORECASE
+)
+
 
 def spell_out_periods(question: str) -> str:
     """`question` with the short forms of periods in full: "Q2'23" is "second quarter 2023", "FY22" is "2022".
@@ -51,6 +74,27 @@ def spell_out_periods(question: str) -> str:
     question = _BARE_FISCAL_YEAR.sub(r"fiscal year\1", question)
     question = _BARE_PART.sub(_bare_part, question)
     return _APOSTROPHE.sub(_full_year, question)
+
+
+def find_periods(text: str) -> list[Span]:
+    """Where `text` names a period: "2021", "FY21", "Q2 2021", "the first quarter of 2021", "March 31, 2021".
+
+    Also one that only the text before can tell, "the previous year". The two ends of a range are two periods.
+    """
+    return [Span(*match.span()) for match in _PERIODS.finditer(text)]
+
+
+def years(text: str) -> tuple[int, ...]:
+    """The years that `text` names, each once, in its order; FY21 is 2021."""
+    found = (int(_in_four_digits(match["four"] or match["two"])) for match in _YEAR_IN.finditer(text))
+    return tuple(dict.fromkeys(found))
+
+
+def years_away(period: str) -> int:
+    """How many years a period without a year lies after the one spoken of: -1 for "the previous year", else 0."""
+    if "year" not in period.lower() or years(period):
+        return 0
+    return -1 if _BEFORE.search(period) else int(bool(_AFTER.search(period)))
 
 
 def _part_and_year(match: re.Match[str]) -> str:

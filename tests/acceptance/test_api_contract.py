@@ -323,7 +323,7 @@ def two_lines() -> Document:
 
 
 def _scored(hit: Hit, score: float) -> Hit:
-    return hit.model_copy(update={"final_score": score})
+    return hit.model_copy(update={"vector_score": score})
 
 
 # --- curl ---

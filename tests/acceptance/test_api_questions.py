@@ -162,7 +162,8 @@ def test_an_answer_is_streamed_on_demand(web: httpx.Client, route: str) -> None:
     response = web.post(route, json=body, headers=asked_for)
     assert response.headers["content-type"].startswith("text/event-stream")
     found = events(response)
-    assert [name for name, _ in found][-3:] == ["citations", "verdicts", "answer"]
+    assert [name for name, _ in found][-4:] == ["citations", "verdicts", "support", "answer"]
+    assert {sentence["support"] for sentence in dict(found)["support"]} == {"supported"}
     text = "".join(data["text"] for name, data in found if name == "token")
     whole = found[-1][1]
     assert "4,812 ships" in text
@@ -249,7 +250,7 @@ def test_a_follow_up_is_understood_by_the_last_turns_of_its_chat(writer: tuple[h
     chat = web.post("/conversations", json={}).json()["id"]
     for number in range(1, 6):
         model.requests.clear()
-        model.pieces = [f"The harbour of Lindmark handled 4,812 ships, says answer {number} [S1]."]
+        model.pieces = [f"Here is answer {number}:\n\nThe harbour of Lindmark handled 4,812 ships [S1]."]
         turn = web.post(f"/conversations/{chat}/messages", json={"question": f"What of the harbour's ships, {number}?"})
         assert turn.status_code == 201, turn.text
     (asked,) = model.bodies[0]["messages"]
@@ -259,7 +260,7 @@ def test_a_follow_up_is_understood_by_the_last_turns_of_its_chat(writer: tuple[h
         for number in (2, 3, 4)
         for line in (
             f"user: What of the harbour's ships, {number}?",
-            f"assistant: The harbour of Lindmark handled 4,812 ships, says answer {number} .",
+            f"assistant: Here is answer {number}:",
         )
     ]
     assert "Last question: What of the harbour's ships, 5?" in asked["content"]

@@ -23,6 +23,7 @@ from typer import testing
 from rag.cli.app import app, main
 from rag.engine import RAGEngine
 from rag.parsing.mupdf import pymupdf
+from rag.retrieval import UNRELATED_TEXTS
 from tests import pdfs, vendors
 
 REPOSITORY = Path(__file__).parents[2]
@@ -84,7 +85,7 @@ def commands() -> list[str]:
 
 def test_the_documentation_has_each_command_with_an_example() -> None:
     documentation = (REPOSITORY / "docs" / "cli.md").read_text(encoding="utf-8")
-    assert len(commands()) == 24
+    assert len(commands()) == 25
     for command in commands():
         assert f"\n## {command}\n" in documentation
         assert re.search(rf"^pagelight {command}\b", documentation, re.MULTILINE), command
@@ -240,12 +241,43 @@ def test_an_answer_comes_with_its_quote_document_and_page() -> None:
     answer, _, citations = result.stdout.partition("\n\n")
     assert "last week of August" in answer
     assert "[S1]" in answer
-    assert "orchard.pdf, page 1  ✓ verified" in citations
+    assert "orchard.pdf, page 1  ✓ supported, quote verified" in citations
     assert f"“{ORCHARD[1]}”" in citations
     response = parsed("ask", "When does the harvest of pears begin?", "--document", "orchard.pdf")
     assert response["status"] == "ok"
     assert response["citations"][0]["quote"] == ORCHARD[1]
     assert response["citations"][0]["regions"][0]["pageNumber"] == 1
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_row_of_a_table_is_printed_as_one_and_the_answer_with_its_likelihood(tmp_path: Path) -> None:
+    pagelight("ingest", write_files(tmp_path / "reports", ferries__pdf=pdfs.annual_report("Northmoor Ferries")))
+    question = "What were accounts payable in 2020?"
+    shown = pagelight("ask", question).stdout
+    header, cells = (line.split() for line in shown.splitlines()[1:3])
+    assert header == ["2021", "2020"]
+    assert cells == ["Accounts", "payable", "350", "▸", "310"]
+    assert shown.splitlines()[0] == "in thousands of crowns"
+    response = parsed("ask", question)
+    assert f"Likelihood that this is right: {response['likelihood']:.0%}" in shown
+    assert response["citations"][0]["row"] == {
+        "label": "Accounts payable",
+        "columns": ["2021", "2020"],
+        "cells": ["350", "310"],
+        "caption": "in thousands of crowns",
+        "asked": 1,
+    }
+
+
+@pytest.mark.usefixtures("library")
+def test_what_is_missing_is_said_with_where_the_nearest_stands() -> None:
+    question = "How many ships did the harbour of Lindmark handle in 2031?"
+    response = parsed("ask", question)
+    assert response["hint"].startswith("“2031” was not found.")
+    assert response["likelihood"] is None
+    shown = pagelight("ask", question).stdout
+    assert f"{response['answer']}\n{response['hint']}\n" in shown
+    assert "Nearest passages:" in shown
 
 
 @pytest.mark.usefixtures("library")
@@ -324,10 +356,11 @@ def test_the_cache_is_shown_and_cleared(folder: Path) -> None:
     parsed("search", "ships")
     parsed("search", "ships")
     shown = {entry["kind"]: entry for entry in parsed("cache")["caches"]}
-    assert shown["embeddings"]["entries"] == 3
-    assert shown["embeddings"]["hits"] == 1
+    measured = len(UNRELATED_TEXTS)  # by which the scale of the model's cosines is known
+    assert shown["embeddings"]["entries"] == 3 + measured
+    assert shown["embeddings"]["hits"] == 1 + measured
     assert shown["answers"] == {"kind": "answers", "entries": 0, "bytes": 0, "hits": 0, "misses": 0, "hit_rate": None}
-    assert parsed("cache", "--clear")["removed"] == 3
+    assert parsed("cache", "--clear")["removed"] == 3 + measured
     assert not any(entry["entries"] for entry in parsed("cache")["caches"])
     assert "embeddings" in pagelight("cache").stdout
 
@@ -499,6 +532,51 @@ def test_questions_are_asked_and_scored(folder: Path, questions: Path, tmp_path:
     for number in ("q1", "q2", "q3"):
         own = [row for row in rows if row["id"] == number]
         assert [row["rank"] for row in own] == [*range(1, len(own) + 1)]
+
+
+ANSWERED = {"id", "status", "answer", "citations", "sentences", "likelihood", "seconds"}
+
+
+@pytest.mark.usefixtures("settings")
+@pytest.mark.parametrize("scope", ["corpus", "document"])
+def test_answers_are_asked_for_and_scored(folder: Path, tmp_path: Path, scope: str) -> None:
+    file = write_questions(
+        tmp_path,
+        [
+            {
+                "id": 1,
+                "question": "How many ships did the harbour handle in 2019?",
+                "pdf": "harbour.pdf",
+                "gold_pages": [1],
+                "answer": "4812 ships",
+            },
+            {"id": 2, "question": "When does the harvest begin?", "pdf": "orchard.pdf", "gold_pages": [2]},
+            {"id": 3, "question": "xylophone quasar", "pdf": "orchard.pdf", "answerable": False},
+            {"id": 4, "question": "Who spoke?", "pdf": "lost.pdf", "gold_pages": [1]},
+        ],
+    )
+    out = tmp_path / "answers.jsonl"
+    report = parsed("eval", file, "--documents", folder, "--answers", "--scope", scope, "--out", out)
+    rows = {row["id"]: row for row in map(json.loads, out.read_text("utf-8").splitlines())}
+    assert all(row.keys() == ANSWERED for row in rows.values())
+    assert rows.keys() == ({"1", "2", "3"} if scope == "document" else {"1", "2", "3", "4"})
+    assert rows["1"]["citations"][0] == {"pdf": "harbour.pdf", "page": 1, "quote": HARBOUR[0], "verdict": "verified"}
+    assert "4,812 ships" in rows["1"]["answer"]
+    counts, measures = report["counts"], report["measures"]
+    assert (counts["said"], measures["said"], measures["said_first"]) == (1, 1, 1)
+    assert (counts["refused_right"], measures["refused_right"]) == (1, 1)
+    assert counts["first_page"] == len(rows) - 1
+    assert measures["first_page"] == pytest.approx(1 / counts["first_page"])
+    assert report["secondsPerAnswer"]["p50"] <= report["secondsPerAnswer"]["p95"]
+    assert report["quotes"]["verified"] >= 2
+
+
+@pytest.mark.usefixtures("settings")
+def test_scores_of_answers_are_printed_with_their_intervals(folder: Path, questions: Path) -> None:
+    shown = pagelight("eval", questions, "--documents", folder, "--answers").stdout
+    assert re.search(r"first citation on a right page +1\.000 \[1\.00 1\.00\] +3", shown)
+    assert re.search(r"Time per answer: p50 \d+\.\d\d s, p95 \d+\.\d\d s, over 3 of 3 questions", shown)
+    assert "refused_right" not in shown
 
 
 @pytest.mark.usefixtures("settings")

@@ -94,6 +94,8 @@ SAFE_ELEMENTS = {
     "ol",
     "li",
     "blockquote",
+    "s",
+    "span",
     "h1",
     "h2",
     "h3",
@@ -203,7 +205,7 @@ def test_hostile_lines_are_clean_when_they_are_what_is_asked_for(desk: Desk, kin
 
 @cases
 def test_a_model_that_repeats_the_document_shows_none_of_it(desk: Desk, kind: str, suffix: str) -> None:
-    reply = f"Moorage costs 7 francs a day [S1]. {' '.join(HOSTILE[kind])} [S1]\n\n" + "\n".join(HOSTILE[kind])
+    reply = f"{FACT} [S1] {' '.join(HOSTILE[kind])} [S1]\n\n" + "\n".join(HOSTILE[kind])
     shown, response = desk.ask(kind, suffix, QUESTION, reply=reply)
     assert response.status == "ok"
     assert_clean_answer(shown, response)

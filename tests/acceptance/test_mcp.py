@@ -223,6 +223,18 @@ def test_what_the_documents_do_not_answer_comes_with_the_nearest_passages(engine
     assert [passage["document"] in text(result) for passage in answer["nearest"]] == [True] * len(answer["nearest"])
 
 
+def test_what_is_missing_is_said_and_how_likely_an_answer_is_right(engine: RAGEngine) -> None:
+    result = call(engine, "ask", question="How many ships did the harbour of Lindmark handle in 2031?")
+    refusal = data(result)
+    assert refusal["hint"].startswith("“2031” was not found.")
+    assert refusal["hint"] in text(result)
+    assert (refusal["likelihood"], refusal["confidence"]) == (None, None)
+    result = call(engine, "ask", question="How many ships did the harbour of Lindmark handle?")
+    answer = data(result)
+    assert answer["hint"] is None
+    assert f"{answer['likelihood']:.0%} ({answer['confidence']})" in text(result)
+
+
 def test_a_page_is_read_without_a_passage(engine: RAGEngine) -> None:
     document_id = id_of(engine, "orchard.pdf")
     result = call(engine, "get_passage", document_id=document_id, page=1, image=True)

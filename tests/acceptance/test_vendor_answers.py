@@ -10,7 +10,7 @@ from psycopg import conninfo
 
 from rag import prompts
 from rag.engine import RAGEngine
-from rag.types import AnswerResponse, AnswerToken, Verdict
+from rag.types import AnswerResponse, AnswerToken, Support, Verdict
 from tests import pdfs, vendors
 from tests.integration.conftest import new_database
 from tests.vendors import Vendor
@@ -34,6 +34,10 @@ class Asked(NamedTuple):
     @property
     def verdicts(self) -> list[Verdict]:
         return [citation.verdict for citation in self.response.citations]
+
+    @property
+    def support(self) -> list[Support | None]:
+        return [sentence.support for sentence in self.response.sentences]
 
     @property
     def quotes(self) -> list[str | None]:
@@ -93,6 +97,7 @@ def test_a_good_answer_is_verified_and_lit(desk: Desk) -> None:
     assert asked.response.model == desk.vendor.llm().metadata.model_name
     assert asked.verdicts == [Verdict.VERIFIED]
     assert asked.quotes == ["handled 4,812 ships in 2019"]
+    assert asked.support == [Support.SUPPORTED]
     assert asked.unsupported == set()
     ((citation, hit),) = asked.response.cited
     assert hit.document_name == "harbour.pdf"
@@ -128,6 +133,8 @@ def test_unknown_citations_are_gone(desk: Desk) -> None:
     assert asked.response.status == "ok"
     assert {citation.citation_id for citation in asked.response.citations} == {"S1"}
     assert [sentence.citation_ids for sentence in asked.response.sentences] == [("S1",), (), ()]
+    assert asked.support == [Support.SUPPORTED, Support.UNCITED, Support.UNCITED]
+    assert asked.response.struck == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -160,11 +167,17 @@ def test_a_wrong_quote_is_put_right(desk: Desk) -> None:
 
 
 def test_a_wrong_number_is_named_and_not_verified(desk: Desk) -> None:
-    reply = 'It handled 4,912 ships in 2019 [S1] <quote id="S1">handled 4,812 ships in 2019</quote>.'
-    asked = desk.ask("How many ships did Lindmark handle in 2019?", reply)
+    wrong = 'It handled 4,912 ships in 2019 [S1] <quote id="S1">handled 4,812 ships in 2019</quote>.'
+    asked = desk.ask("How many ships did Lindmark handle in 2019?", wrong)
+    assert asked.response.status == "insufficient_context"
+    asked = desk.ask(
+        "How many ships in 2019, and what does the crane lift?", f"Its crane lifts 95 tonnes [S1]. {wrong}"
+    )
     assert asked.response.status == "ok"
-    assert asked.verdicts == [Verdict.UNVERIFIED]
-    assert asked.quotes == ["handled 4,812 ships in 2019"]
+    assert asked.support == [Support.SUPPORTED, Support.UNSUPPORTED]
+    assert asked.response.sentences[1].missing == ("4,912",)
+    assert asked.verdicts[-1] is Verdict.UNVERIFIED
+    assert asked.quotes[-1] == "handled 4,812 ships in 2019"
     assert asked.unsupported == {"4,912"}
 
 
@@ -183,9 +196,11 @@ def test_a_computed_figure_counts_with_its_expression(desk: Desk) -> None:
 
 
 def test_a_computed_figure_without_its_expression_does_not(desk: Desk) -> None:
-    asked = desk.ask("By how much did the harbour grow?", f"The harbour handled 300 ships more [S1] {QUOTES}.")
-    assert asked.response.status == "ok"
-    assert set(asked.verdicts) == {Verdict.UNVERIFIED}
+    alone = f"The harbour handled 300 ships more [S1] {QUOTES}."
+    assert desk.ask("By how much did the harbour grow?", alone).response.status == "insufficient_context"
+    asked = desk.ask("By how much did the harbour grow, and its crane?", f"Its crane lifts 95 tonnes [S1]. {alone}")
+    assert asked.support == [Support.SUPPORTED, Support.UNSUPPORTED]
+    assert set(asked.verdicts[1:]) == {Verdict.UNVERIFIED}
     assert asked.unsupported == {"300"}
 
 

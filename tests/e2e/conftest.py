@@ -16,7 +16,9 @@ from urllib.error import URLError
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 
+from tests import vendor_servers
 from tests.integration.conftest import new_database
+from tests.vendor_servers import VendorServer
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 300
@@ -40,11 +42,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="package")
-def base_url(external_database_url: str | None) -> Iterator[str]:
+def ollama() -> Iterator[VendorServer]:
+    """What speaks as Ollama does; the app finds it where its environment says."""
+    with vendor_servers.openai_server() as server:
+        server.pages["/v1/models"] = vendor_servers.listed("llama3.2:3b", "nomic-embed-text:latest")
+        server.pages["/api/ps"] = {"models": [{"name": "llama3.2:3b", "context_length": 8192}]}
+        yield server
+
+
+@pytest.fixture(scope="package")
+def base_url(external_database_url: str | None, ollama: VendorServer) -> Iterator[str]:
     """`pagelight run` on a free port, with an empty data folder and a database of its own."""
     with tempfile.TemporaryDirectory(prefix="pagelight-e2e-") as folder, ExitStack() as databases:
         Path(folder).chmod(0o755)  # as root the database runs under another account, who must be able to enter
-        environment = {**os.environ, "RAG_DATA_DIR": f"{folder}/data"}
+        environment = {**os.environ, "RAG_DATA_DIR": f"{folder}/data", "OLLAMA_BASE_URL": ollama.url}
         if external_database_url:
             environment["RAG_DATABASE_URL"] = databases.enter_context(new_database(external_database_url))
         with socket.socket() as probe:

@@ -62,10 +62,17 @@ def db(database_url: str) -> Iterator[store.Store]:
 
 
 @pytest.fixture(scope="module")
-def module_db(server_url: str, migrated_url: str) -> Iterator[store.Store]:
-    """A store that the tests of a module share, who leave it as they found it."""
+def module_url(server_url: str, migrated_url: str) -> Iterator[str]:
+    """A database with our schema that the tests of a module share."""
     template = conninfo.conninfo_to_dict(migrated_url)["dbname"]
-    with new_database(server_url, template=str(template)) as url, store.Store.open(url, pool_size=4) as opened:
+    with new_database(server_url, template=str(template)) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def module_db(module_url: str) -> Iterator[store.Store]:
+    """A store that the tests of a module share, who leave it as they found it."""
+    with store.Store.open(module_url, pool_size=4) as opened:
         yield opened
 
 

@@ -13,7 +13,7 @@ from rag.config import load_config
 from rag.contract import AnswerBody
 from rag.engine import RAGEngine
 from rag.parsing.mupdf import pymupdf
-from rag.types import BlockKind, DocumentStatus, EmbeddingSpace, Rect, TextBlock, Verdict
+from rag.types import BlockKind, DocumentStatus, EmbeddingSpace, Rect, Sentence, Support, TextBlock, Verdict
 from tests import pdfs
 from tests.embeddings import register
 
@@ -91,7 +91,7 @@ def test_a_marked_copy_has_each_quote_with_its_sentence_and_verdict(
         (place,) = page.search_for(HARVEST)
         annotations = {annotation.info["content"]: annotation.vertices for annotation in page.annots()}
     (note,) = [note for note in annotations if HARVEST in note]
-    assert note == f"{response.labels[response.citations.index(quoted)]} · verified\n{HARVEST}"
+    assert note == f"{response.labels[response.citations.index(quoted)]} · supported, quote verified\n{HARVEST}"
     assert tuple(pymupdf.Quad(annotations[note]).rect) == pytest.approx(tuple(place), abs=2.0)
 
 
@@ -105,8 +105,8 @@ def test_words_quoted_twice_are_marked_once_with_both_notes(engine: RAGEngine, l
         (annotation,) = page.annots()
         first, second = annotation.info["content"].split("\n\n")
     label = quoted.citation_id
-    assert first == f"{label}a · verified\n{HARVEST}"
-    assert second == f"{label}b · unverified\n{HARVEST}\nNot in the quoted words: 12"
+    assert first == f"{label}a · supported, quote verified\n{HARVEST}"
+    assert second == f"{label}b · supported, quote unverified\n{HARVEST}\nNot in the quoted words: 12"
     unquoted = response.model_copy(update={"citations": ()})
     with pytest.raises(errors.NotFoundError):
         engine.pages.marked(unquoted, library["orchard.pdf"])
@@ -349,3 +349,32 @@ def test_blocks_of_a_document_that_was_never_rendered_are_cited_by_their_lines(e
     (citation, *_) = engine.answer("How much rye does the mill grind?").citations
     assert citation.quote == text
     assert [(region.page_number, region.rects) for region in citation.regions] == [(1, (box,))]
+
+
+def test_what_nothing_proves_goes_into_no_next_question_no_export_and_no_copy(
+    engine: RAGEngine, library: dict[str, uuid.UUID], tmp_path: Path
+) -> None:
+    chat = engine.chats.start("Pears")
+    answered = engine.answer({"question": "When does the harvest of pears begin?"})
+    proved = answered.sentences[0].model_copy(update={"support": Support.SUPPORTED})
+    begin = len(answered.answer) + 1
+    struck = Sentence(text="Pears are blue.", start=begin, end=begin + len("Pears are blue."), support=Support.UNCITED)
+    own = tuple(citation for citation in answered.citations if citation.sentence == 0)
+    wrong = own[0].model_copy(update={"sentence": 1})
+    response = answered.model_copy(
+        update={
+            "answer": f"{answered.answer} {struck.text}",
+            "sentences": (proved, struck),
+            "citations": (*own, wrong),
+        }
+    )
+    engine.chats.append(chat.id, "assistant", response.answer, response)
+    (turn,) = engine.chats.request(chat.id, "And then?").history
+    assert HARVEST in turn.content
+    assert "blue" not in turn.content
+    engine.exports.write(tmp_path / "out")
+    kept = (tmp_path / "out" / "conversations.jsonl").read_text("utf-8")
+    assert HARVEST in kept
+    assert "blue" not in kept
+    with pymupdf.open(stream=engine.pages.marked(response, library["orchard.pdf"]).content) as document:
+        assert not any("blue" in annotation.info["content"] for annotation in document[0].annots())

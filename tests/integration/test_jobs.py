@@ -8,6 +8,8 @@ import pytest
 
 from rag import errors, worker
 from rag.engine import RAGEngine
+from rag.evaluation import EvaluationRequest
+from rag.types import RetrievalOptions
 from tests import pdfs
 
 PAGES = {1: "The harbour handled 4,812 ships.", 2: "The orchard grows eleven kinds of pears."}
@@ -38,12 +40,60 @@ def test_an_evaluation_is_scored_by_a_worker(engine: RAGEngine, document_id: uui
     done = engine.jobs.get(started.id)
     assert done.status == "done"
     assert done.result is not None
-    assert done.result["questions"][0] == {"id": "How many ships?", "rank": 1}
-    assert done.result["questions"][2] == {"id": "Who is the mayor?", "rank": None}
+    assert done.result["questions"][0] == {
+        "id": "How many ships?",
+        "question": "How many ships?",
+        "pdf": "facts.pdf",
+        "goldPages": [1],
+        "rank": 1,
+        "found": {"pdf": "facts.pdf", "page": 1},
+    }
+    assert (done.result["questions"][2]["rank"], done.result["questions"][2]["found"]) == (None, None)
     assert done.result["missing"] == ["elsewhere.pdf"]
     assert done.result["measures"]["recall@5"] == pytest.approx(2 / 3)
     assert (done.progress.done, done.progress.total) == (3, 3)
     assert done.created_at <= done.started_at <= done.finished_at  # type: ignore[operator]  # it has ended
+
+
+def test_answers_are_scored_by_a_worker(engine: RAGEngine, document_id: uuid.UUID) -> None:
+    questions = [
+        {**question("How many ships did the harbour handle?", 1), "answer": "4,812 ships"},
+        {**question("How many kinds of pears does the orchard grow?", 1), "answer": 11},
+        {**question("Who is the mayor of the town?"), "answerable": False},
+        question("Who is the mayor?", 1, pdf="elsewhere.pdf"),
+    ]
+    started = engine.jobs.start_evaluation({"questions": questions, "scope": "document", "subject": "answers"})
+    worker.run(engine.installation, wait=False)
+    result = engine.jobs.get(started.id).result
+    assert result is not None
+    assert result["counts"] == {
+        "refused_wrong": 2, "citations": 2, "first_page": 2, "any_page": 2, "said": 1, "said_first": 1,
+        "refused_right": 1,
+    }  # fmt: skip
+    assert (result["measures"]["said"], result["measures"]["said_first"]) == (1, 1)
+    assert (result["measures"]["first_page"], result["measures"]["refused_wrong"]) == (0.5, 0)
+    assert result["missing"] == ["elsewhere.pdf"]
+    outcomes = [(row["status"], row["mistake"], row["found"]) for row in result["questions"]]
+    assert outcomes == [
+        ("ok", None, {"pdf": "facts.pdf", "page": 1}),
+        ("ok", "other page", {"pdf": "facts.pdf", "page": 2}),
+        ("insufficient_context", None, None),
+        (None, None, None),
+    ]
+
+
+def test_an_evaluation_of_answers_asks_as_every_door_and_keeps_no_key(
+    engine: RAGEngine, document_id: uuid.UUID
+) -> None:
+    asked = {"questions": [question("How many ships?", 1)]}
+    defaults = {
+        subject: EvaluationRequest.model_validate({**asked, "subject": subject, "retrieval": {"mode": "lexical"}})
+        for subject in ("retrieval", "answers")
+    }
+    assert defaults["retrieval"].retrieval == RetrievalOptions(top_k=20, min_score=0.0, mode="lexical")
+    assert defaults["answers"].retrieval == RetrievalOptions(mode="lexical")
+    with pytest.raises(errors.ValidationError, match="no key is kept"):
+        engine.jobs.start_evaluation({**asked, "generation": {"provider": "openai", "auth": {"apiKey": "sk-secret"}}})
 
 
 def test_reindexing_reads_every_document_anew(engine: RAGEngine, document_id: uuid.UUID) -> None:

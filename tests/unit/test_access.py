@@ -9,11 +9,12 @@ from typing import cast
 import pytest
 
 from rag import errors
-from rag.access.addresses import is_loopback, require_key
+from rag.access.addresses import require_key
 from rag.access.gate import Caller, Gate, Visitor
 from rag.access.rates import FAILURES_PER_MINUTE
 from rag.config import load_config
 from rag.engine import Installation, RAGEngine
+from rag.hosts import is_loopback
 from rag.types import PERMISSIONS, ApiKey, Permission
 
 HERE = Visitor(address="127.0.0.1", host="localhost:3001")

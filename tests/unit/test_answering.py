@@ -15,7 +15,7 @@ from llama_index.core.llms import (
 )
 from pydantic import PrivateAttr
 
-from rag import answering, prompts, providers
+from rag import answering, errors, prompts, providers
 from rag.answering.grounding import Grounder
 from rag.answering.quotes import Quote
 from rag.config import Config
@@ -26,7 +26,9 @@ from rag.types import (
     BlockKind,
     Hit,
     Message,
+    QuotedRow,
     Span,
+    Support,
     Verdict,
 )
 from tests import sources
@@ -37,12 +39,13 @@ class ScriptedLLM(CustomLLM):
 
     reply: str
     step: int = 3
+    window: int = 100_000
     _asked: list[str] = PrivateAttr(default_factory=list)
     _ended_at: int | None = PrivateAttr(default=None)
 
     @property
     def metadata(self) -> LLMMetadata:
-        return LLMMetadata(model_name="scripted-1")
+        return LLMMetadata(model_name="scripted-1", context_window=self.window, num_output=256)
 
     @property
     def asked(self) -> list[str]:
@@ -103,13 +106,20 @@ def test_a_cited_sentence_gets_its_verbatim_quote_and_boxes() -> None:
     assert response.model == "scripted-1"
     [citation] = response.citations
     assert citation.verdict is Verdict.VERIFIED
-    assert citation.quote == "was $514.4 mil-\nlion"
+    assert citation.quote == "Revenue for fiscal 2022 was $514.4 mil-\nlion."  # the words proposed say not what of
     assert response.cited == ((citation, REPORT),)
     assert response.sources == {"S1": REPORT}  # and not the contract, which is not cited
     assert citation.lines == REPORT.passage.lines[:2]
     assert [len(region.rects) for region in citation.regions] == [2]
     assert response.sentences[citation.sentence].citation_ids == ("S1",)
+    assert response.sentences[citation.sentence].support is Support.SUPPORTED
     assert response.nearest == ()
+
+
+def test_a_quote_that_says_it_all_is_shown_as_it_was_proposed() -> None:
+    _, response = ask('Costs fell by 3.5% [S1] <quote id="S1">Costs fell by 3.5%</quote>.')
+    assert [citation.quote for citation in response.citations] == ["Costs fell by 3.5%"]
+    assert [sentence.support for sentence in response.sentences] == [Support.SUPPORTED]
 
 
 def test_the_model_reads_the_sources_and_the_question() -> None:
@@ -152,22 +162,26 @@ def test_a_claim_that_nothing_supports_is_unverified_and_lights_nothing() -> Non
     assert response.citations[-1].unsupported_numbers == ("7",)
 
 
-def test_of_quotes_that_have_nothing_to_do_with_their_claim_one_is_shown() -> None:
+def test_quotes_that_have_nothing_to_do_with_their_claim_are_not_shown() -> None:
     quotes = "".join(f'<quote id="S2">{words}</quote>' for words in ("The contract ends", "may end it earlier"))
     _, response = ask(f"Costs fell by 3.5% [S1]. Bananas are yellow [S2] {quotes}.")
-    assert [citation.quote for citation in response.citations if citation.sentence == 1] == ["The contract ends"]
+    assert [citation.quote for citation in response.citations if citation.sentence == 1] == [None]
+    assert [sentence.support for sentence in response.sentences] == [Support.SUPPORTED, Support.UNSUPPORTED]
+    assert response.struck == (1,)
 
 
-def test_a_claim_in_other_words_is_found_by_the_reranker() -> None:
+def test_a_claim_in_other_words_is_found_by_the_reranker_and_named_as_partly_supported() -> None:
     llm = ScriptedLLM(reply="The agreement will expire in June [S1].")
+    options = AnswerOptions(require_citations=False)
     found = [
         answering.whole(
-            answering.stream(QUESTION, [CONTRACT], llm=llm, reranker=reranker, locate=sources.locate)
-        ).citations
+            answering.stream(QUESTION, [CONTRACT], llm=llm, reranker=reranker, locate=sources.locate, options=options)
+        )
         for reranker in (None, providers.CrossEncoder(Config()))
     ]
-    assert found[0] == ()
-    assert [citation.quote for citation in found[1]] == ["The contract ends on 30 June 2030."]
+    assert [response.sentences[0].support for response in found] == [Support.UNSUPPORTED, Support.PARTLY]
+    assert found[1].sentences[0].missing == ("agreement", "expire")
+    assert [citation.quote for citation in found[1].citations] == ["The contract ends on 30 June 2030."]
 
 
 def test_of_equal_words_the_cited_ones_give_the_lines() -> None:
@@ -179,8 +193,11 @@ def test_of_equal_words_the_cited_ones_give_the_lines() -> None:
 
 
 def test_a_wrong_number_is_named_and_never_verified() -> None:
-    _, response = ask('Costs fell by 4.5% [S1] <quote id="S1">Costs fell by 3.5%</quote>.')
-    [citation] = response.citations
+    wrong = 'Costs fell by 4.5% [S1] <quote id="S1">Costs fell by 3.5%</quote>.'
+    assert ask(wrong)[1].status == "insufficient_context"
+    _, response = ask(f"The contract ends on 30 June 2030 [S2]. {wrong}")
+    _, citation = response.citations
+    assert (response.sentences[1].support, response.sentences[1].missing) == (Support.UNSUPPORTED, ("4.5",))
     assert citation.verdict is Verdict.UNVERIFIED
     assert citation.unsupported_numbers == ("4.5",)
     assert citation.quote == "Costs fell by 3.5%"
@@ -204,14 +221,17 @@ def test_a_figure_takes_the_scale_that_its_table_declares() -> None:
     hit = sources.hit("Results in millions", (BlockKind.TABLE, "Item\t2022\nRevenue\t5,200"))
     _, response = ask('Revenue was $5.2 billion [S1] <quote id="S1">Revenue 5,200</quote>.', hit)
     assert response.citations[0].unsupported_numbers == ()
-    _, response = ask('Revenue was $5.2 trillion [S1] <quote id="S1">Revenue 5,200</quote>.', hit)
+    _, response = ask(
+        'Revenue was $5.2 trillion [S1] <quote id="S1">Revenue 5,200</quote>.', hit, require_citations=False
+    )
     assert response.citations[0].unsupported_numbers == ("5.2 trillion",)
 
 
 def test_a_computed_figure_with_its_expression_is_supported() -> None:
     _, response = ask('Staff grew by 110 - 98 = 12 [S1] <quote id="S1">Staff 110 98</quote>.')
     assert response.citations[0].unsupported_numbers == ()
-    _, response = ask('Staff grew by 12 [S1] <quote id="S1">Staff 110 98</quote>.')
+    assert response.sentences[0].support is Support.SUPPORTED
+    _, response = ask('Staff grew by 12 [S1] <quote id="S1">Staff 110 98</quote>.', require_citations=False)
     assert response.citations[0].unsupported_numbers == ("12",)
 
 
@@ -244,6 +264,42 @@ def test_the_refusal_is_not_streamed_and_its_message_can_be_chosen() -> None:
     shown, response = ask(prompts.NOT_FOUND_SENTINEL, insufficient_evidence_message="Nichts gefunden.")
     assert shown == ""
     assert response.answer == "Nichts gefunden."
+
+
+def test_what_is_not_proved_can_be_dropped() -> None:
+    reply = (
+        "## Costs\n\n- Costs fell by 3.5% [S1].\n- Bananas are yellow [S2].\n\n"
+        "It was spring. The contract ends on 30 June 2030 [S2]."
+    )
+    _, response = ask(reply, drop_unsupported=True)
+    assert response.answer == "## Costs\n\n- Costs fell by 3.5% [S1].\n\nThe contract ends on 30 June 2030 [S2]."
+    shown = [response.answer[sentence.start : sentence.end] for sentence in response.sentences]
+    assert shown == ["Costs", "Costs fell by 3.5% [S1].", "The contract ends on 30 June 2030 [S2]."]
+    assert [(citation.sentence, citation.citation_id) for citation in response.citations] == [(1, "S1"), (2, "S2")]
+    assert response.struck == ()
+
+
+def test_without_required_citations_verdicts_stay_and_nothing_is_struck() -> None:
+    _, response = ask("Costs fell by 3.5% [S1]. It was spring.", require_citations=False)
+    assert [sentence.support for sentence in response.sentences] == [Support.SUPPORTED, Support.UNCITED]
+    assert response.struck == ()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "The documents do not mention the revenue of Acme.",
+        "I could not find any information about revenue in the provided sources.",
+        "There is no mention of revenue in the sources [S1].",
+        "Unfortunately, the report does not provide this figure [S1].",
+        "In den Dokumenten wird der Umsatz nicht erwähnt.",
+        "Les documents ne mentionnent pas le chiffre d'affaires.",
+        "Los documentos no mencionan los ingresos.",
+    ],
+)
+def test_a_refusal_in_other_words_is_one(reply: str) -> None:
+    for required in (True, False):
+        assert ask(reply, require_citations=required)[1].status == "insufficient_context"
 
 
 def test_citations_can_be_optional_but_a_refusal_stays_one() -> None:
@@ -321,22 +377,27 @@ def test_without_a_model_the_best_sentences_answer_word_for_word() -> None:
     response = extract("When does the contract end?", REPORT, CONTRACT, lease)
     assert response.status == "ok"
     assert response.model == answering.EXTRACTIVE_MODEL
-    assert response.answer.startswith("The contract ends on 30 June 2030. [S2]")
+    assert response.answer == (  # each with its document, since several were found
+        "contract.pdf, p. 1: The contract ends on 30 June 2030. [S2]\n\n"
+        "port.pdf, p. 1: The contract with the port ends on 31 May 2029. [S3]"
+    )
     first = response.citations[0]
     assert (first.citation_id, first.quote) == ("S2", "The contract ends on 30 June 2030.")
     assert {citation.verdict for citation in response.citations} == {Verdict.VERIFIED}
     assert all(citation.regions for citation in response.citations)
     shown = [f"{sentence.text} [{sentence.citation_ids[0]}]" for sentence in response.sentences]
     assert shown == ["The contract ends on 30 June 2030. [S2]", "The contract with the port ends on 31 May 2029. [S3]"]
-    assert response.answer == "\n\n".join(shown)
     assert [response.answer[sentence.start : sentence.end] for sentence in response.sentences] == shown
     assert [(citation.sentence, citation.citation_id) for citation in response.citations] == [(0, "S2"), (1, "S3")]
 
 
 def test_without_a_model_a_table_s_row_is_quoted_with_its_header() -> None:
     response = extract("How many staff were there in 2021?", REPORT, CONTRACT)
-    quotes = [citation.quote for citation in response.citations if citation.sentence == 0]
-    assert quotes == ["Staff\t110\t98", "Item\t2022\t2021"]
+    citation = response.citations[0]
+    assert citation.quote == "Staff\t110\t98"
+    assert citation.row == QuotedRow(label="Staff", columns=("2022", "2021"), cells=("110", "98"), asked=1)
+    lit = [rect for region in citation.regions for rect in region.rects]
+    assert lit == [line.bbox for line in (REPORT.passage.lines[3], REPORT.passage.lines[2])]  # itself, its header
     assert response.sentences[0].text == "Staff – 2022: 110; 2021: 98"
 
 
@@ -384,4 +445,22 @@ def test_without_history_or_model_the_question_stands_alone() -> None:
     llm = ScriptedLLM(reply="x")
     assert answering.condense("And?", (), llm) == "And?"
     assert answering.condense("And?", HISTORY, None) == "And?"
+    assert llm.asked == []
+
+
+def test_a_small_model_reads_as_much_of_the_conversation_as_it_can() -> None:
+    turns = [Message(role="user", content=f"Turn {number}. " + "Some more words. " * 60) for number in range(6)]
+    llm = ScriptedLLM(reply="What was revenue in 2021?", window=1000)
+    assert answering.condense("And in 2021?", turns, llm) == "What was revenue in 2021?"
+    (prompt,) = llm.asked
+    assert providers.room_left(llm, prompt) >= 0
+    assert "Turn 5." in prompt
+    assert "Turn 4." in prompt
+    assert "Turn 0." not in prompt
+
+
+def test_a_window_without_room_for_a_source_is_told_before_anything_is_asked() -> None:
+    llm = ScriptedLLM(reply="Revenue was $514.4 million [S1].", window=512)
+    with pytest.raises(errors.ConfigError, match="scripted-1 takes too little at once"):
+        list(answering.stream(QUESTION, [REPORT], llm=llm, locate=sources.locate))
     assert llm.asked == []

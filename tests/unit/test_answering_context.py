@@ -3,7 +3,7 @@ import uuid
 import pytest
 
 from rag import providers
-from rag.answering.context import MIN_SOURCE_TOKENS, build_context, neutral
+from rag.answering.context import MIN_SOURCE_TOKENS, build_context, fitting_context, neutral
 from rag.answering.quotes import QuotablePassage
 from rag.types import Hit
 from tests import sources
@@ -50,6 +50,23 @@ def test_the_budget_holds_and_keeps_what_was_found() -> None:
     assert providers.count_tokens(context.text) <= 250 + MIN_SOURCE_TOKENS
     assert len(context.sources) < 3
     assert {50, 51, 52} <= {line.number for line in context.sources[0].lines}
+
+
+def figures() -> Hit:
+    return sources.hit("\n".join(f"{number * 7919:,} of {number * 104729:,} grams" for number in range(1, 200)))
+
+
+@pytest.mark.parametrize("room", [120, 500, 2000])
+def test_a_model_that_makes_more_tokens_of_figures_gets_fewer(room: int) -> None:
+    context = fitting_context([figures(), long_hit()], budget_tokens=10_000, room=room)
+    assert providers.most_tokens(context.text) <= room
+    assert providers.most_tokens(context.text) > room * 0.6
+    assert providers.count_tokens(context.text) < room * 0.8
+
+
+def test_what_fits_is_not_cut() -> None:
+    hits = [long_hit(), figures()]
+    assert fitting_context(hits, budget_tokens=300, room=100_000) == build_context(hits, budget_tokens=300)
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,24 @@
+"""The sentence or row that answers, and what is said where none does."""
+
 from collections.abc import Sequence
 
 import pytest
 
 from rag import providers
-from rag.answering import extractive
+from rag.answering import extractive, questions
+from rag.answering.extractive import Choice, choose, rank
 from rag.config import Config
-from rag.types import BlockKind
+from rag.types import LIKELY, BlockKind, Hit, Rewriting
 from tests import sources
 
 REPORT = sources.hit(
-    (BlockKind.HEADING, "Acme annual report"),
-    "Acme was founded in 1931 in Basel by two sisters. It makes paper for archives.\nThe canteen serves soup.",
+    (BlockKind.HEADING, "Tollhaven annual report"),
+    "Tollhaven was founded in 1931 in Basel by two sisters. It makes paper for archives.\nThe canteen serves soup.",
     (BlockKind.TABLE, "Segment\t2022\t2021\nPaper\t514\t496\nInk\t31\t28"),
-    name="acme.pdf",
+    name="tollhaven.pdf",
     score=0.9,
 )
-OTHER = sources.hit("The river is 40 km long. It flows north past the mill.", name="river.pdf", score=0.3)
+RIVER = sources.hit("The river is 40 km long. It flows north past the mill.", name="river.pdf", score=0.3)
 
 
 @pytest.fixture(scope="module")
@@ -23,49 +26,8 @@ def reranker() -> providers.CrossEncoder:
     return providers.CrossEncoder(Config())
 
 
-@pytest.mark.parametrize(
-    ("question", "words"),
-    [
-        ("When was Acme founded?", "founded in 1931"),
-        ("How long is the river?", "40 km long"),
-        ("What did the paper segment earn in 2022?", "Paper – 2022: 514; 2021: 496"),
-    ],
-)
-def test_the_best_sentence_comes_first(question: str, words: str, reranker: providers.CrossEncoder) -> None:
-    best, *_ = extractive.extract(question, [OTHER, REPORT], reranker=reranker)
-    assert words in best.text
-    assert best.score >= extractive.MIN_SCORE
-
-
-def test_a_question_that_nothing_answers_has_no_answer(reranker: providers.CrossEncoder) -> None:
-    assert extractive.extract("Who won the chess tournament in Reykjavik?", [OTHER, REPORT], reranker=reranker) == []
-
-
-def test_without_a_cross_encoder_words_decide() -> None:
-    best, *_ = extractive.extract("How long is the river?", [REPORT, OTHER])
-    assert "40 km long" in best.text
-    for unanswered in ("Who won the chess tournament in Reykjavik?", "Which river won the chess tournament?"):
-        assert extractive.extract(unanswered, [REPORT, OTHER]) == []
-    assert extractive.extract("How long is the river?", []) == []
-
-
-def test_without_a_cross_encoder_the_score_is_the_share_of_the_question_s_words() -> None:
-    whole, half = extractive.rank("Glass mills?", [sources.hit("The mills make glass.\n\nThe glass is green.")])[:2]
-    assert whole.score == pytest.approx(1.0)
-    assert 0.0 < half.score < whole.score
-
-
-def test_among_equals_the_sentence_of_the_better_hit_is_first() -> None:
-    worse, better = (
-        sources.hit(text, score=score) for text, score in (("A mill in Bern.", 0.3), ("A mill in Basel.", 0.9))
-    )
-    words = sources.hit("A mill of glass.", score=0.1)
-    found = extractive.rank("Glass mill?", [worse, better, words])
-    assert [extract.hit for extract in found] == [words, better, worse]
-
-
 class Scripted:
-    """Gives the scores it is told, and remembers what it was asked."""
+    """Gives the scores it is told by a word of the text, and remembers what it was asked."""
 
     def __init__(self, scores: dict[str, float]) -> None:
         self.by_word = scores
@@ -76,48 +38,272 @@ class Scripted:
         return [max((score for word, score in self.by_word.items() if word in text), default=0.0) for text in texts]
 
 
-def test_the_cross_encoder_reads_each_sentence_with_its_section_or_title() -> None:
-    titled = sources.hit("The mill makes paper.", title="Basel")
-    section = titled.chunk.model_copy(update={"section": "Mills"})
-    hits = [sources.hit("The mill makes glass."), titled, titled.model_copy(update={"chunk": section})]
-    for hit, asked in zip(
-        hits, ["The mill makes glass.", "Basel. The mill makes paper.", "Mills. The mill makes paper."], strict=True
-    ):
-        reader = Scripted({})
-        extractive.rank("What does the mill make?", [hit], reranker=reader)
-        assert reader.asked == [asked]
+def texts(choice: Choice) -> list[str]:
+    return [extract.candidate.text for extract in choice.extracts]
 
 
-def test_a_row_is_shown_with_the_names_of_its_columns() -> None:
-    table = "Segment of sales\tThis year\tLast year\nFine paper\t \t514 tonnes\nInk\t31 tonnes\t28 tonnes"
-    hit = sources.hit((BlockKind.TABLE, table))
-    shown = {extract.text for extract in extractive.rank("How much fine paper?", [hit])}
-    assert {"Fine paper – Last year: 514 tonnes", "Ink – This year: 31 tonnes; Last year: 28 tonnes"} < shown
+def ranked(question: str, *hits: Hit) -> list[str]:
+    return [extract.candidate.text for extract in rank(questions.read(question), hits)]
 
 
-def test_further_sentences_need_a_share_of_the_best_score() -> None:
-    found = extractive.extract("Acme?", [REPORT], reranker=Scripted({"1931": 0.8, "archives": 0.5, "soup": 0.1}))
-    assert [extract.score for extract in found] == [0.8, 0.5]
+# --- what answers --------------------------------------------------------------------------------------------
 
 
-def test_at_most_so_many_sentences_are_read_and_shown() -> None:
-    many = sources.hit("\n".join(f"Sentence number {number} is about Acme." for number in range(200)))
-    reader = Scripted({"Sentence": 0.9})
-    assert len(extractive.extract("Acme?", [many], reranker=reader)) == extractive.MAX_SENTENCES
-    assert len(reader.asked) == extractive.CANDIDATES
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("When was Tollhaven founded?", "Tollhaven was founded in 1931 in Basel by two sisters."),
+        ("What does the canteen serve?", "The canteen serves soup."),
+        ("How long is the river?", "The river is 40 km long."),
+        ("What did the paper segment earn in 2022?", "Paper – 2022: 514; 2021: 496"),
+        ("What did the paper segment of Tolhaven earn in 2022?", "Paper – 2022: 514; 2021: 496"),
+    ],
+)
+def test_one_sentence_or_row_answers(question: str, answer: str, reranker: providers.CrossEncoder) -> None:
+    choice = choose(question, [RIVER, REPORT], reranker=reranker)
+    assert texts(choice) == [answer]
+    assert extractive.MIN_LIKELIHOOD <= choice.likelihood <= 1.0
+    assert (choice.hint, choice.nearest) == (None, None)
 
 
-def test_the_same_text_in_two_files_is_shown_once() -> None:
-    copies = [sources.hit("Acme was founded in 1931.", name=name) for name in ("a.pdf", "b.pdf")]
-    assert [found.hit for found in extractive.extract("Acme?", copies, reranker=Scripted({"Acme": 0.9}))] == copies[:1]
+@pytest.mark.parametrize(("year", "column"), [("2022", 0), ("2021", 1), ("all years", None), ("2022 or 2021", None)])
+def test_the_asked_column_of_a_row_is_marked(year: str, column: int | None, reranker: providers.CrossEncoder) -> None:
+    best = choose(f"What did the paper segment earn in {year}?", [REPORT], reranker=reranker).extracts[0]
+    assert best.row is not None
+    assert (best.row.label, best.row.columns, best.row.cells) == ("Paper", ("2022", "2021"), ("514", "496"))
+    assert best.row.asked == column
 
 
-def test_a_row_is_shown_with_the_line_above_a_table_that_names_no_columns() -> None:
-    hit = sources.hit("($ in millions) 2022 2021", (BlockKind.TABLE, "Net income\t$ 461\t$ 229\nCosts\t12\t10"))
-    best, *_ = extractive.rank("What was net income?", [hit], reranker=Scripted({"Net": 0.9}))
-    assert best.text == "($ in millions) 2022 2021: Net income · $ 461 · $ 229"
+def test_the_only_cell_of_a_row_is_the_asked_one() -> None:
+    hit = sources.hit((BlockKind.TABLE, "Auditor\tStrand & Sons\nSeat\tTollhaven"))
+    best = choose("Who is the auditor?", [hit]).extracts[0]
+    assert best.row is not None
+    assert (best.candidate.text, best.row.asked) == ("Auditor – Strand & Sons", 0)
 
 
-def test_headings_and_labels_are_no_answers() -> None:
-    hit = sources.hit((BlockKind.HEADING, "When was Acme founded? An overview"), "Page 3")
-    assert extractive.rank("When was Acme founded?", [hit], reranker=Scripted({"": 0.9})) == []
+def test_a_row_is_shown_with_its_columns_and_their_unit() -> None:
+    table = "(in thousands)\nItem\t2022\t2021\nRent\t$\t1,503\t$\t1,848\nShare\t12\t%\t14\t%"
+    assert ranked("What was the rent?", sources.hit((BlockKind.TABLE, table))) == [
+        "Rent – 2022: $ 1,503; 2021: $ 1,848 (in thousands)",
+        "Share – 2022: 12 %; 2021: 14 % (in thousands)",
+    ]
+
+
+def test_a_label_is_found_by_what_a_vocabulary_makes_of_the_question() -> None:
+    hit = sources.hit((BlockKind.TABLE, "Item\t2022\nTurnover\t520\nStaff costs\t310"))
+    widened = [Rewriting(kind="synonym", found="revenue", added=("turnover",))]
+    first, second = rank(questions.read("What was the revenue?", widened), [hit])
+    assert first.candidate.text == "Turnover – 2022: 520"
+    assert (first.candidate.features.label, second.candidate.features.label) == (1.0, 0.0)
+
+
+# --- one answer, or more --------------------------------------------------------------------------------------
+
+
+def test_a_further_answer_is_shown_if_it_comes_close_and_adds_something() -> None:
+    hit = sources.hit(
+        "The crane lifts coal.", "The crane lifts grain and timber.", "The crane was old and hardly lifts."
+    )
+    reader = Scripted({"coal": 0.9, "grain": 0.8, "old": 0.01})
+    assert texts(choose("What does the crane lift?", [hit], reranker=reader)) == [
+        "The crane lifts coal.",
+        "The crane lifts grain and timber.",
+    ]
+    same = sources.hit("The crane lifts coal.", "Coal is what the crane lifts.")
+    assert len(texts(choose("What does the crane lift?", [same], reranker=Scripted({"oal": 0.9})))) == 1
+
+
+def test_no_more_than_three_answers_are_shown() -> None:
+    goods = ("coal ore", "grain seed", "salt brine", "timber plank", "paper pulp")
+    hit = sources.hit(*(f"The crane lifts {good}." for good in goods))
+    assert len(texts(choose("What does the crane lift?", [hit], reranker=Scripted({"lifts": 0.9})))) == 3
+
+
+def test_a_further_answer_holds_what_is_asked_for() -> None:
+    hit = sources.hit("The crane lifts 95 tonnes.", "The crane lifts coal and timber.")
+    found = choose("How many tonnes does the crane lift?", [hit], reranker=Scripted({"lifts": 0.9}))
+    assert texts(found) == ["The crane lifts 95 tonnes."]
+
+
+@pytest.mark.parametrize("names", [("a.pdf", "a.pdf"), ("a.pdf", "b.pdf")])
+def test_a_text_that_stands_twice_is_shown_once(names: tuple[str, str]) -> None:
+    hits = [sources.hit("The crane lifts 95 tonnes.", name=name) for name in names]
+    found = choose("What does the crane lift?", hits, reranker=Scripted({"lifts": 0.9}))
+    assert [extract.candidate.hit for extract in found.extracts] == hits[:1]
+
+
+# --- what is no answer ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "hit",
+    [
+        sources.hit("What the crane lifts is listed in the following table:"),
+        sources.hit("What does the crane of the harbour lift?"),
+        sources.hit((BlockKind.HEADING, "What the crane lifts and what it does not")),
+        sources.hit("The harbour is old.", "What the crane lifts ........ 12"),
+        sources.hit("The harbour is old.", "The crane and what it lifts | Report of the year | 12"),
+        sources.hit("The harbour is old.", (BlockKind.TABLE, "What the crane lifts\t2022\t2021")),
+    ],
+)
+def test_lead_ins_questions_headings_and_what_belongs_to_the_page_never_answer(hit: Hit) -> None:
+    choice = choose("What does the crane lift?", [hit], reranker=Scripted({"crane": 0.9}))
+    assert not any("crane" in text for text in texts(choice))
+
+
+def test_a_heading_answers_where_a_title_is_asked_for() -> None:
+    hit = sources.hit((BlockKind.HEADING, "Ships and cranes of Tollhaven"), "Tollhaven has a report of ships.")
+    found = choose("What is the title?", [hit], reranker=Scripted({"Ships and": 0.9}))
+    assert texts(found)[0] == "Ships and cranes of Tollhaven"
+
+
+def test_nothing_found_is_no_answer() -> None:
+    for hits in ([], [sources.hit((BlockKind.HEADING, "The crane"))]):
+        choice = choose("What does the crane lift?", hits)
+        assert (choice.extracts, choice.nearest) == ((), None)
+        assert choice.hint == "No sentence and no row of a table was found that could answer."
+
+
+# --- what is missing is named -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "hint"),
+    [
+        (
+            "What did the paper segment earn in 2020?",
+            "“2020” was not found. The nearest (2021, 2022) stands in tollhaven.pdf, page 1.",
+        ),
+        (
+            "What did the paper segment earn in 2019 and 2020?",
+            "“2019” and “2020” were not found. The nearest (2021, 2022) stands in tollhaven.pdf, page 1.",
+        ),
+        (
+            "What does the canteen of Lindmark serve?",
+            "“Lindmark” was not found. The nearest stands in tollhaven.pdf, page 1.",
+        ),
+        ("How long is the river Orla-7?", "“Orla-7” was not found. The nearest stands in river.pdf, page 1."),
+        (
+            "What is the e-mail address of Tollhaven?",
+            "No e-mail address was found that answers this. The nearest stands in tollhaven.pdf, page 1.",
+        ),
+        (
+            "What is the phone number of Tollhaven?",
+            "No telephone or fax number was found that answers this. The nearest stands in tollhaven.pdf, page 1.",
+        ),
+    ],
+)
+def test_the_hint_names_what_is_missing_and_where_the_nearest_stands(
+    question: str, hint: str, reranker: providers.CrossEncoder
+) -> None:
+    choice = choose(question, [REPORT, RIVER], reranker=reranker)
+    assert choice.extracts == ()
+    assert choice.hint == hint
+    assert choice.nearest is (RIVER if "river" in hint else REPORT)
+
+
+def test_a_year_in_another_document_does_not_stand_for_that_of_the_answer(reranker: providers.CrossEncoder) -> None:
+    other = sources.hit("The festival of 2020 was wet.", name="festival.pdf")
+    choice = choose("What did the paper segment earn in 2020?", [REPORT, other], reranker=reranker)
+    assert choice.extracts == ()
+    assert choice.hint is not None
+    assert choice.hint.startswith("“2020” was not found.")
+
+
+def test_a_name_may_stand_in_the_name_of_the_document(reranker: providers.CrossEncoder) -> None:
+    named = REPORT.model_copy(update={"document_name": "Lindmark.pdf"})
+    choice = choose("What does the canteen of Lindmark serve?", [named], reranker=reranker)
+    assert texts(choice)[0] == "The canteen serves soup."
+
+
+def test_what_is_not_close_enough_is_no_answer(reranker: providers.CrossEncoder) -> None:
+    choice = choose("who won the chess tournament?", [RIVER, REPORT], reranker=reranker)
+    assert choice.extracts == ()
+    assert choice.hint is not None
+    assert choice.hint.startswith("Nothing that was found answers this closely enough. The nearest stands in ")
+    assert choice.likelihood < LIKELY
+
+
+def test_an_address_is_found_though_another_sentence_is_closer() -> None:
+    hit = sources.hit("Reach the desk by e-mail or by post.\n\nWrite to desk@harbour.example for more.")
+    found = choose("What is the e-mail address of the desk?", [hit], reranker=Scripted({"Reach": 0.99, "Write": 0.3}))
+    assert texts(found) == ["Write to desk@harbour.example for more."]
+
+
+# --- pages ------------------------------------------------------------------------------------------------------
+
+
+def on_pages(*said: str) -> list[Hit]:
+    first = sources.hit(said[0], name="crane.pdf")
+    rest = [
+        sources.hit(text, name="crane.pdf", page_number=number, first=number, document_id=first.passage.document_id)
+        for number, text in enumerate(said[1:], 2)
+    ]
+    return [first, *rest]
+
+
+@pytest.mark.parametrize(("page", "tonnes"), [(1, 40), (2, 95)])
+def test_an_asked_page_is_the_only_one(page: int, tonnes: int, reranker: providers.CrossEncoder) -> None:
+    hits = on_pages("The crane lifts 40 tonnes.", "The crane lifts 95 tonnes.")
+    choice = choose(f"What does the crane lift on page {page}?", hits, reranker=reranker)
+    assert texts(choice) == [f"The crane lifts {tonnes} tonnes."]
+    assert [extract.candidate.page_number for extract in choice.extracts] == [page]
+
+
+def test_what_stands_on_an_asked_page_need_not_share_words_with_the_question() -> None:
+    hits = on_pages("Cooks make soup in winter.", "Ships carry timber south.")
+    assert texts(choose("What is said on page 2?", hits, reranker=Scripted({}))) == ["Ships carry timber south."]
+
+
+def test_what_stands_elsewhere_is_no_answer_for_being_asked_of_a_page() -> None:
+    hits = on_pages("Cooks make soup in winter.", "Ships carry timber south.")
+    assert texts(choose("What is said on page 9?", hits, reranker=Scripted({}))) == []
+
+
+# --- with a cross-encoder, and without ----------------------------------------------------------------------------
+
+
+def test_the_cross_encoder_reads_each_unit_in_its_context() -> None:
+    titled = sources.hit(
+        (BlockKind.HEADING, "Mills"), "The mill of Basel is old. It makes fine paper.", title="The river"
+    )
+    reader = Scripted({})
+    rank(questions.read("What does the mill make?"), [titled], reranker=reader)
+    assert reader.asked == [
+        "The river. Mills. The mill of Basel is old.",
+        "The river. Mills. The mill of Basel is old. It makes fine paper.",
+        f"The river. {titled.chunk.text}",
+    ]
+
+
+def test_the_cross_encoder_reads_no_more_than_so_many() -> None:
+    many = sources.hit(*(f"Sentence {'abcdefghij'[n % 10]}{'abcdefghij'[n // 10]} is on cranes." for n in range(90)))
+    reader = Scripted({})
+    rank(questions.read("What of cranes?"), [many], reranker=reader)
+    assert len(reader.asked) == 32 + 1
+
+
+def test_without_a_cross_encoder_words_decide() -> None:
+    choice = choose("How long is the river?", [REPORT, RIVER])
+    assert texts(choice) == ["The river is 40 km long."]
+    assert choice.likelihood == 1.0
+    assert choose("who won the chess tournament?", [REPORT, RIVER]).extracts == ()
+    assert choose("which river won the chess tournament?", [REPORT, RIVER]).extracts == ()
+
+
+def test_among_equals_the_sentence_of_the_better_hit_is_first() -> None:
+    worse, better = (
+        sources.hit(text, score=score) for text, score in (("A mill in Bern.", 0.3), ("A mill in Basel.", 0.9))
+    )
+    assert ranked("A mill?", better, worse) == ["A mill in Basel.", "A mill in Bern."]
+
+
+def test_the_likelihood_rises_with_the_lead_of_the_best() -> None:
+    def likelihood(second: float) -> float:
+        hit = sources.hit(
+            "The crane lifts coal.", "The cook makes soup.", "The clerk writes books.", "The guard has a key."
+        )
+        reader = Scripted({"coal": 0.9, "soup": second, "books": second, "key": second})
+        return extractive.likelihood(rank(questions.read("What of the people?"), [hit], reranker=reader))
+
+    assert 0.0 < likelihood(0.8) < likelihood(0.3) < likelihood(0.01) < 1.0

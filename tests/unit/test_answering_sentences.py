@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answering.sentences import MAX_SENTENCE_CHARS, flowing, split_passage, split_sentences
+from rag.answering.sentences import MAX_SENTENCE_CHARS, flowing, split_sentences
+from rag.answering.units import split_passage
 from rag.types import BlockKind, Passage
 from tests import sources
 
@@ -103,6 +104,30 @@ def test_rows_of_figures_without_rules_and_list_items_stand_alone() -> None:
         "Costs (12) 30",
         "and so on",
     ]
+
+
+@pytest.mark.parametrize(
+    ("above", "is_caption"),
+    [
+        ("(in millions of crowns)", True),
+        ("All sums are in 000s", True),
+        ("In thousands, except 35 million shares", True),
+        ("holders of 35 million shares, who", False),
+        ("about 17,000 pilots of the sound and", False),
+    ],
+)
+def test_what_counts_a_figure_is_not_what_figures_are_given_in(above: str, is_caption: bool) -> None:
+    passage = sources.passage(above, (BlockKind.TABLE, "Item\t2022\t2021\nCosts\t3\t4"))
+    assert (split_passage(passage)[-1].caption is not None) == is_caption
+
+
+def test_a_currency_s_sign_behind_a_figure_is_that_of_the_next() -> None:
+    def cells(row: str) -> list[str]:
+        passage = sources.passage((BlockKind.TABLE, f"Item\t2022\t2021\t2020\nShips\t3\t4\t5\n{row}"))
+        return [passage.text[slice(*cell.span)] for cell in split_passage(passage)[-1].cells]
+
+    assert cells("Costs\t$\t1,906 $\t512 $\t960") == ["$\t1,906", "$\t512", "$\t960"]
+    assert cells("Costs\t12 €\t13 €\t14 €") == ["12 €", "13 €", "14 €"]
 
 
 def test_a_heading_may_have_several_numbers() -> None:

@@ -99,6 +99,8 @@ def test_embedding_model_of_settings_and_keys(settings: Config, space: tuple[str
         (config(google_cloud_project="orchard"), {}, None),
         (config("openrouter"), {"model": "meta/llama-4"}, "meta/llama-4"),
         (config(rag_gen_model="openai_compatible:qwen3:4b", openai_base_url="http://localhost:1/v1"), {}, "qwen3:4b"),
+        (config("openai", rag_gen_model="ollama:qwen3:4b"), {}, "qwen3:4b"),
+        (config("openai"), {"model": "lm_studio:qwen3"}, "qwen3"),
     ],
 )
 def test_language_model_of_options_settings_and_keys(
@@ -201,6 +203,10 @@ def test_capabilities_are_data() -> None:
         "vertex_gemini",
         "openrouter",
         "openai_compatible",
+        "ollama",
+        "lm_studio",
+        "llama_cpp",
+        "vllm",
         "local",
     )
     gemini = registry.embedding_capabilities("gemini")

@@ -9,16 +9,17 @@ import pytest
 from llama_index.core.llms import ChatMessage, ChatResponse, LLMMetadata, MockLLM
 from pydantic import PrivateAttr
 
-from rag import errors, prompts
+from rag import errors, prompts, providers
 from rag.config import Config
 from rag.retrieval import as_configured
 from rag.retrieval.augmentation import read_list, variants
-from rag.retrieval.completions import Completions, request_digest
+from rag.retrieval.completions import LEAST_CHARS, Completions, request_digest
 from rag.retrieval.diversity import maximal_marginal_relevance
-from rag.retrieval.ranking import Ranking, merge, rank
+from rag.retrieval.ranking import WEIGHTS, WHOLE_FRONT, Ranking, merge, rank
 from rag.retrieval.reranking import ModelReranker
+from rag.retrieval.similarity import Similarity
 from rag.store import CompletionKind, LexicalMatches
-from rag.types import Candidate, Fusion, RetrievalOptions
+from rag.types import Candidate, RetrievalOptions
 from tests.scripted import Scripted
 
 A, B, C, D, E = (uuid.UUID(int=number) for number in range(5))
@@ -84,15 +85,18 @@ def test_variants_that_agree_outrank_one_that_is_sure() -> None:
     assert merge(rankings[:1]) is rankings[0]
 
 
-def test_lexical_scores_are_shares_of_the_best() -> None:
+def test_lexical_scores_are_shares_of_what_the_question_can_reach() -> None:
     options = as_configured(RetrievalOptions(mode="lexical"), Config())
-    ranking = rank([], LexicalMatches(candidates({A: 8.0, B: 2.0}), {}, {}, [], []), options)
+    ranking = rank([], LexicalMatches(candidates({A: 1.2, B: 0.25}), {}, {}, [], []), options)
     shares = {A: 1.0, B: 0.25}
     assert ranking == Ranking(lexical=shares, fused=shares, places={A: (DOCUMENT, 1), B: (DOCUMENT, 1)})
 
 
 ELSEWHERE = uuid.UUID(int=98)
 DEFAULTS = as_configured(RetrievalOptions(), Config())
+SCALE = Similarity(0.5, 0.9)
+BESIDE = WEIGHTS.page + WEIGHTS.document
+"""What counts beside a chunk's own fit without routing."""
 
 
 def hybrid(
@@ -102,96 +106,160 @@ def hybrid(
     pages: Sequence[Candidate] = (),
     **options: Any,
 ) -> dict[uuid.UUID, float]:
-    """The fused scores of four chunks of two documents, of which `whole` and `fronts` are the fits."""
+    """The fused scores of four chunks of two documents, of which `whole` and `fronts` are the fits.
+
+    Those of a hybrid search by scores are squared: the weighted means that they are the roots of.
+    """
     near = [Candidate(A, DOCUMENT, 1, 0.9), Candidate(B, ELSEWHERE, 1, 0.9), Candidate(C, ELSEWHERE, 2, 0.5)]
     asked = as_configured(RetrievalOptions(**options), Config())
-    matches = LexicalMatches(candidates({A: 4.0, D: 3.0}), whole, fronts or {}, [*pages], [*landmarks])
-    return rank(near, matches, asked).fused
+    matches = LexicalMatches(candidates({A: 0.8, D: 0.6}), whole, fronts or {}, [*pages], [*landmarks])
+    fused = rank(near, matches, asked, SCALE).fused
+    return squared(fused) if asked.mode == "hybrid" and not asked.by_ranks else fused
 
 
-@pytest.mark.parametrize("fusion", ["weighted", "rrf"])
-def test_words_count_more_in_languages_that_the_model_does_not_speak(fusion: Fusion) -> None:
+def squared(scores: dict[uuid.UUID, float]) -> dict[uuid.UUID, float]:
+    """The weighted means that fused scores are the roots of."""
+    return {key: score * score for key, score in scores.items()}
+
+
+def test_a_score_is_the_weighted_mean_of_what_speaks_for_a_chunk() -> None:
+    own = {A: 0.65 + 0.35 * 0.8, B: 0.65, C: 0.0, D: 0.35 * 0.6}
+    assert hybrid({}, routing=False) == pytest.approx({key: score / (1 + BESIDE) for key, score in own.items()})
+    weighed = hybrid({}, routing=False, vector_weight=0.2, lexical_weight=0.2)
+    assert weighed[A] == pytest.approx(0.9 / (1 + BESIDE))
+
+
+def test_other_candidates_do_not_change_a_score() -> None:
+    """Whether a better one or a worse one is found beside it."""
+    near, words = [Candidate(A, DOCUMENT, 1, 0.8)], [Candidate(A, DOCUMENT, 1, 0.5)]
+    alone = rank(near, LexicalMatches(words, {DOCUMENT: 0.5}, {}, [], []), DEFAULTS, SCALE).fused[A]
+    more = [Candidate(B, ELSEWHERE, 1, 0.95), *near, Candidate(C, ELSEWHERE, 2, 0.4)]
+    matches = LexicalMatches(
+        [Candidate(B, ELSEWHERE, 1, 1.0), *words], {ELSEWHERE: 1.0, DOCUMENT: 0.5}, {ELSEWHERE: 0.4}, [], []
+    )
+    assert rank(more, matches, DEFAULTS, SCALE).fused[A] == pytest.approx(alone)
+
+
+def test_what_has_nothing_to_do_with_the_question_scores_nothing() -> None:
+    near = [Candidate(A, DOCUMENT, 1, 0.5), Candidate(B, DOCUMENT, 2, 0.45)]
+    assert rank(near, LexicalMatches.none(), DEFAULTS, SCALE).fused == {A: 0.0, B: 0.0}
+
+
+def test_what_is_not_among_the_nearest_is_taken_for_as_near_as_the_last_of_them() -> None:
+    near = [Candidate(A, DOCUMENT, 1, 0.9), Candidate(B, DOCUMENT, 1, 0.8)]
+    fused = squared(rank(near, LexicalMatches(candidates({C: 1.0}), {}, {}, [], []), DEFAULTS, SCALE).fused)
+    assert fused[C] - fused[B] == pytest.approx(0.35 / (1 + BESIDE + WEIGHTS.front))
+
+
+@pytest.mark.parametrize("weights", [{"lexical_weight": 0.0}, {"vector_weight": 0.0}])
+def test_without_weight_a_search_has_no_say(weights: dict[str, float]) -> None:
+    """A retriever does not even start it; here its candidates must not count either way."""
+    options = as_configured(RetrievalOptions(**weights), Config())
+    assert (options.by_meaning, options.by_words) == ("lexical_weight" in weights, "vector_weight" in weights)
+    assert as_configured(RetrievalOptions(mode="vector", **weights), Config()).by_meaning
+    assert as_configured(RetrievalOptions(mode="lexical", **weights), Config()).by_words
+
+
+def test_by_meaning_alone_the_score_is_that_of_the_cosine() -> None:
+    near = [Candidate(A, DOCUMENT, 1, 0.9), Candidate(B, ELSEWHERE, 1, 0.7), Candidate(C, ELSEWHERE, 2, 0.4)]
+    options = as_configured(RetrievalOptions(lexical_weight=0.0), Config())
+    fused = rank(near, LexicalMatches.none(), options, SCALE).fused
+    assert fused == pytest.approx({A: 1.0, B: 0.5**0.5, C: 0.0})
+
+
+def test_a_search_needs_at_least_one_weight() -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        RetrievalOptions(vector_weight=0.0, lexical_weight=0.0)
+
+
+def test_words_count_more_in_languages_that_the_model_does_not_speak() -> None:
     """By meaning A is better than B, by words B is; only for the documents that are foreign the words decide."""
-    options = as_configured(RetrievalOptions(fusion=fusion), Config())
     near = [Candidate(A, DOCUMENT, 1, 0.9), Candidate(B, DOCUMENT, 1, 0.5), Candidate(C, ELSEWHERE, 1, 0.7)]
     matches = LexicalMatches(
-        [Candidate(B, DOCUMENT, 1, 9.0), Candidate(C, ELSEWHERE, 1, 8.0), Candidate(A, DOCUMENT, 1, 1.0)],
+        [Candidate(B, DOCUMENT, 1, 0.9), Candidate(C, ELSEWHERE, 1, 0.8), Candidate(A, DOCUMENT, 1, 0.1)],
         {},
         {},
         [],
         [],
     )
-    spoken = rank(near, matches, options).fused
+    spoken = rank(near, matches, DEFAULTS, SCALE).fused
     assert spoken[A] > spoken[B]
-    foreign = rank(near, matches, options, {DOCUMENT}).fused
+    foreign = rank(near, matches, DEFAULTS, SCALE, foreign={DOCUMENT}).fused
     assert foreign[A] < foreign[B] <= 1.0
     assert foreign[C] == spoken[C]
-    by_meaning = options.model_copy(update={"lexical_weight": 0.0})
-    unchanged = pytest.approx(rank(near, matches, by_meaning).fused)
-    assert rank(near, matches, by_meaning, {DOCUMENT}).fused == unchanged
+    by_meaning = DEFAULTS.model_copy(update={"lexical_weight": 0.0})
+    unchanged = pytest.approx(rank(near, matches, by_meaning, SCALE).fused)
+    assert rank(near, matches, by_meaning, SCALE, foreign={DOCUMENT}).fused == unchanged
 
 
 def test_of_two_chunks_the_one_whose_document_fits_better_is_the_better() -> None:
-    fused = hybrid({DOCUMENT: 1.0, ELSEWHERE: 3.0}, routing=False)
-    assert fused == pytest.approx(
-        {A: 1.1 / 1.3, B: (0.65 + 0.3) / 1.3, C: 0.3 / 1.3, D: 0.1 / 1.3},
-    )
-    assert hybrid({DOCUMENT: 3.0}, routing=False)[A] == pytest.approx(1.0)
-    assert hybrid({DOCUMENT: 3.0}, routing=False)[C] == 0.0  # a document without any of the words fits worst
+    fused, without = hybrid({DOCUMENT: 0.2, ELSEWHERE: 0.6}, routing=False), hybrid({}, routing=False)
+    gained = {key: fused[key] - without[key] for key in fused}
+    here, there = (WEIGHTS.document * fit / (1 + BESIDE) for fit in (0.2, 0.6))
+    assert gained == pytest.approx({A: here, B: there, C: there, D: here})
+    whole = hybrid({DOCUMENT: 1.7}, routing=False)  # has the words oftener than is expected
+    assert whole[A] - without[A] == pytest.approx(WEIGHTS.document / (1 + BESIDE))
 
 
 def test_a_document_whose_front_is_spoken_of_is_the_better() -> None:
-    fused = hybrid({}, fronts={ELSEWHERE: 2.0, DOCUMENT: 1.0})
-    assert fused[B] == pytest.approx((0.65 + 0.6) / 1.6)
-    assert fused[A] == pytest.approx((1.0 + 0.3) / 1.6)
-    assert hybrid({}, fronts={ELSEWHERE: 2.0}, routing=False)[B] == pytest.approx(0.65 / 1.3)
+    fused, without = hybrid({}, fronts={ELSEWHERE: 0.5, DOCUMENT: WHOLE_FRONT / 2}), hybrid({})
+    total = 1 + BESIDE + WEIGHTS.front
+    assert fused[B] - without[B] == pytest.approx(WEIGHTS.front / total)
+    assert fused[A] - without[A] == pytest.approx(WEIGHTS.front / 2 / total)
+    assert hybrid({}, fronts={ELSEWHERE: 0.5}, routing=False) == hybrid({}, routing=False)
 
 
 def test_a_chunk_at_a_landmark_is_lifted_by_its_strength_and_its_documents_fit() -> None:
     there = [Candidate(C, ELSEWHERE, 2, 0.8), Candidate(E, DOCUMENT, 9, 0.5)]
-    whole = {DOCUMENT: 1.0, ELSEWHERE: 4.0}
+    whole = {DOCUMENT: 0.25, ELSEWHERE: 1.0}
     before, fused = hybrid(whole, routing=False), hybrid(whole, landmarks=there, routing=False)
-    assert fused[C] == pytest.approx(before[C] + (1 - before[C]) * 0.8 * 0.8)
-    least = 0.3 * 0.25 / 1.3  # found by no search: only its document speaks for it
-    assert fused[E] == pytest.approx(least + (1 - least) * 0.8 * 0.5 * 0.25)
-    assert (fused[A], fused[B]) == (before[A], before[B])
+    assert fused[C] == pytest.approx(before[C] + (1 - before[C]) * WEIGHTS.landmark * 0.8)
+    least = WEIGHTS.document * 0.25 / (1 + BESIDE)  # found by no search: only its document speaks for it
+    assert fused[E] == pytest.approx(least + (1 - least) * WEIGHTS.landmark * 0.5 * 0.25)
+    assert (fused[A], fused[B]) == pytest.approx((before[A], before[B]))
     assert E not in hybrid(whole, landmarks=there, mode="lexical")
 
 
 def test_a_chunk_whose_page_fits_as_a_whole_is_the_better() -> None:
     pages = [Candidate(B, ELSEWHERE, 1, 1.0), Candidate(E, ELSEWHERE, 1, 1.0)]
-    fused = hybrid({}, pages=pages, routing=False)
-    assert fused[B] == pytest.approx((0.65 + 0.4) / 1.4 / 1.3)
-    assert fused[A] == pytest.approx(1.0 / 1.4 / 1.3)
-    assert fused[E] == pytest.approx(0.4 / 1.4 / 1.3)  # another chunk of the page, found by no search
+    before, fused = hybrid({}, routing=False), hybrid({}, pages=pages, routing=False)
+    gain = WEIGHTS.page / (1 + BESIDE)
+    assert fused[B] == pytest.approx(before[B] + gain)
+    assert fused[A] == pytest.approx(before[A])
+    assert fused[E] == pytest.approx(gain)  # another chunk of the page, found by no search
     assert E not in hybrid({}, pages=pages, mode="lexical")
 
 
 def test_a_landmark_beyond_doubt_outranks_what_stands_elsewhere() -> None:
     near = [Candidate(A, DOCUMENT, 1, 0.9), Candidate(B, DOCUMENT, 2, 0.5)]
-    ranking = rank(near, LexicalMatches([], {}, {}, [], [Candidate(C, DOCUMENT, 12, 1.0)]), DEFAULTS)
-    assert ranking.fused == {C: 1.0, A: pytest.approx(0.9), B: 0.0}
+    before = rank(near, LexicalMatches.none(), DEFAULTS, SCALE)
+    ranking = rank(near, LexicalMatches([], {}, {}, [], [Candidate(C, DOCUMENT, 12, 1.0)]), DEFAULTS, SCALE)
+    assert squared(ranking.fused) == pytest.approx({C: 1.0, A: 0.9 * before.fused[A] ** 2, B: 0.0})
 
 
 def test_in_a_single_document_a_landmark_counts_whole() -> None:
     near = [Candidate(A, DOCUMENT, 1, 0.9), Candidate(B, DOCUMENT, 2, 0.5)]
     there = [Candidate(B, DOCUMENT, 2, 0.5)]
-    assert rank(near, LexicalMatches([], {}, {}, [], there), DEFAULTS).fused == {A: 1.0, B: pytest.approx(0.4)}
+    fused = squared(rank(near, LexicalMatches([], {}, {}, [], there), DEFAULTS, SCALE).fused)
+    assert fused[B] == pytest.approx(WEIGHTS.landmark * 0.5)
 
 
-def test_whole_documents_count_only_where_both_searches_and_several_documents_take_part() -> None:
-    assert hybrid({ELSEWHERE: 3.0}, mode="vector") == {A: 0.9, B: 0.9, C: 0.5}
-    assert hybrid({ELSEWHERE: 3.0}, mode="lexical") == {A: 1.0, D: 0.75}
-    alone = rank(candidates({A: 0.9, B: 0.5}), LexicalMatches([], {DOCUMENT: 3.0}, {}, [], []), DEFAULTS)
-    assert alone.fused == {A: 1.0, B: 0.0}
+def test_a_search_of_one_kind_keeps_its_own_scores() -> None:
+    assert hybrid({ELSEWHERE: 0.6}, mode="vector") == {A: 0.9, B: 0.9, C: 0.5}
+    assert hybrid({ELSEWHERE: 0.6}, mode="lexical") == {A: 0.8, D: 0.6}
 
 
-def test_lists_may_be_fused_by_ranks() -> None:
-    fused = hybrid({DOCUMENT: 1.0, ELSEWHERE: 1.0}, routing=False, fusion="rrf", rrf_k=60)
-    best = 1 / 61
-    assert {key: 1.3 * score - 0.3 for key, score in fused.items()} == pytest.approx(
-        {A: 1.0, B: 0.65 / 62 / best, C: 0.65 / 63 / best, D: 0.35 / 62 / best}
-    )
+def test_ranks_are_fused_of_both_lists_and_of_nothing_else() -> None:
+    there, pages = [Candidate(E, DOCUMENT, 9, 1.0)], [Candidate(E, DOCUMENT, 9, 1.0)]
+    fused = hybrid({DOCUMENT: 1.0, ELSEWHERE: 0.5}, landmarks=there, pages=pages, fusion="rrf", rrf_k=60)
+    assert fused == pytest.approx({A: 1 / 61 + 1 / 61, B: 1 / 62, C: 1 / 63, D: 1 / 62})
+
+
+def test_no_sum_over_ranks_is_too_low() -> None:
+    assert as_configured(RetrievalOptions(fusion="rrf", min_score=0.2), Config()).min_score == 0.0
+    assert as_configured(RetrievalOptions(min_score=0.2), Config(rag_fusion="rrf")).min_score == 0.0
+    assert as_configured(RetrievalOptions(fusion="rrf", mode="vector", min_score=0.2), Config()).min_score == 0.2
+    assert as_configured(RetrievalOptions(min_score=0.2), Config()).min_score == 0.2
 
 
 @pytest.mark.parametrize(("diversity", "order"), [(0.0, [0, 1, 2, 3]), (0.5, [0, 2, 1, 3]), (1.0, [0, 2, 3, 1])])
@@ -238,15 +306,17 @@ class Counting(MockLLM):
     """A model that numbers its answers, and repeats what it was asked."""
 
     _name: str = PrivateAttr()
+    _window: int = PrivateAttr()
     _answers: int = PrivateAttr(default=0)
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, window: int = 100_000) -> None:
         super().__init__(max_tokens=None)
         self._name = name
+        self._window = window
 
     @property
     def metadata(self) -> LLMMetadata:
-        return LLMMetadata(model_name=self._name)
+        return LLMMetadata(model_name=self._name, context_window=self._window)
 
     def chat(self, messages: Sequence[ChatMessage], **_: object) -> ChatResponse:
         self._answers += 1
@@ -265,3 +335,28 @@ def test_a_model_is_asked_once_for_each_prompt_of_each_version(monkeypatch: pyte
     assert len(memory.kept) == 4
     monkeypatch.setattr(prompts, "AUGMENTATION_PROMPT_VERSION", "next")
     assert completions.complete("hyde", "a") == "answer 4 to a"
+
+
+@pytest.mark.parametrize("window", [100_000, 6000, 3000, 600])
+def test_a_small_model_reads_less_of_each_passage(window: int) -> None:
+    model = Counting("one", window)
+    completions = Completions(model, Memory())
+    prompt = completions.longest(lambda chars: "Rate these.\n" + "\n".join(["abcd " * (chars // 5)] * 20), 2000)
+    shown = prompt.count("abcd") // 20 * 5
+    assert (shown == 2000) == (window == 100_000)
+    assert providers.room_left(model, prompt) >= 0 or shown < LEAST_CHARS
+    assert shown > 50
+
+
+def test_passages_are_rated_by_what_the_model_has_room_for() -> None:
+    asked: list[str] = []
+
+    class Asked(Completions):
+        def complete(self, kind: CompletionKind, prompt: str) -> str:
+            asked.append(prompt)
+            return "1: 9\n2: 3"
+
+    reranker = ModelReranker(Asked(Counting("one", 3000), Memory()))
+    assert reranker.scores("What?", ["abcd " * 500] * 20)[:3] == [0.9, 0.3, 0.0]
+    assert asked[0].count("[") == 20
+    assert asked[0].count("abcd") < 20 * 60

@@ -1,5 +1,6 @@
 """BM25 on packed postings, against the formula written out."""
 
+import dataclasses
 import math
 import random
 
@@ -37,19 +38,22 @@ def collect(documents: list[Document]) -> bm25.Collection:
     )
 
 
-def plain_bm25(texts: list[list[str]], query: list[str]) -> list[float]:
-    """The formula, text by text."""
+def plain_shares(texts: list[list[str]], query: list[str], least: int) -> list[float]:
+    """The formula, text by text, divided by what a text of mean length with each word twice reaches."""
     mean = sum(map(len, texts)) / len(texts)
-    scores = []
-    for text in texts:
-        score = 0.0
-        for term in query:
-            frequency = sum(term in other for other in texts)
-            idf = math.log(1 + (len(texts) - frequency + 0.5) / (frequency + 0.5))
-            count = text.count(term)
-            score += idf * count * 2.2 / (count + 1.2 * (0.6 + 0.4 * len(text) / mean))
-        scores.append(score)
-    return scores
+    size = max(len(texts), least)
+
+    def idf(term: str) -> float:
+        frequency = sum(term in other for other in texts)
+        return math.log(1 + (size - frequency + 0.5) / (frequency + 0.5))
+
+    reachable = sum(idf(term) * 2 * 2.2 / (2 + 1.2) for term in query)
+
+    def score(term: str, text: list[str]) -> float:
+        count = text.count(term)
+        return idf(term) * count * 2.2 / (count + 1.2 * (0.6 + 0.4 * len(text) / mean))
+
+    return [sum(score(term, text) for term in query) / reachable for text in texts]
 
 
 @pytest.fixture
@@ -65,19 +69,58 @@ QUERY = ["w1", "w2", "w3", "w29", "absent"]
 
 
 def test_chunk_scores(documents: list[Document]) -> None:
-    scores = bm25.chunk_scores(collect(documents), [pack(documents, term) for term in QUERY])
-    assert scores.tolist() == pytest.approx(plain_bm25([chunk for chunks in documents for chunk in chunks], QUERY))
+    scores = bm25.chunk_scores(collect(documents), [pack(documents, term) for term in QUERY], len(QUERY))
+    chunks = [chunk for chunks in documents for chunk in chunks]
+    assert scores.tolist() == pytest.approx(plain_shares(chunks, QUERY, bm25.LEAST_CHUNKS))
 
 
 def test_document_scores(documents: list[Document]) -> None:
-    scores = bm25.document_scores(collect(documents), [pack(documents, term) for term in QUERY])
+    scores = bm25.document_scores(collect(documents), [pack(documents, term) for term in QUERY], len(QUERY))
     whole = [[term for chunk in chunks for term in chunk] for chunks in documents]
-    assert scores.tolist() == pytest.approx(plain_bm25(whole, QUERY))
+    assert scores.tolist() == pytest.approx(plain_shares(whole, QUERY, bm25.LEAST_DOCUMENTS))
+
+
+def shares_of(documents: list[Document], query: list[str], asked: int | None = None) -> list[float]:
+    lists = [pack(documents, term) for term in query]
+    return [*bm25.chunk_scores(collect(documents), lists, len(query) if asked is None else asked)]
+
+
+def test_each_word_twice_reaches_one() -> None:
+    assert shares_of([[["ship", "ship", "port", "port"]], [["pear", "tree", "tree", "pear"]]], ["ship", "port"]) == [
+        pytest.approx(1.0),
+        0.0,
+    ]
+
+
+def test_words_that_no_text_has_are_missed() -> None:
+    """Also where the database has nothing to hand over for them."""
+    documents = [[["ship", "ship"]], [["pear", "tree"]]]
+    whole, half = shares_of(documents, ["ship"])[0], shares_of(documents, ["ship"], asked=2)[0]
+    assert half < 0.55 * whole
+    assert shares_of(documents, ["ship", "absent"])[0] == pytest.approx(half)
+
+
+def test_added_words_count_but_are_not_expected() -> None:
+    documents = [[["ship", "vessel"]], [["ship", "tree"]]]
+    added = dataclasses.replace(pack(documents, "vessel"), weight=0.4)
+    scores = bm25.chunk_scores(collect(documents), [pack(documents, "ship"), added], 1)
+    alone = bm25.chunk_scores(collect(documents), [pack(documents, "ship")], 1)
+    assert scores[0] > alone[0]
+    assert scores[1] == alone[1]
+
+
+def test_a_share_hardly_moves_when_the_library_grows() -> None:
+    """A raw BM25 doubles from two texts to two hundred."""
+    right = ["harbour", "ships", "handled", "crane"]
+    others = [[["orchard", "pears", f"w{number}", "ships" if number % 20 == 0 else "trees"]] for number in range(200)]
+    query = ["harbour", "ships", "handled", "year"]
+    small, large = (shares_of([[right], *others[:count]], query)[0] for count in (1, 200))
+    assert small == pytest.approx(large, abs=0.03)
 
 
 def test_nothing_to_search() -> None:
-    assert bm25.chunk_scores(collect([]), []).tolist() == []
-    assert bm25.document_scores(collect([]), []).tolist() == []
+    assert bm25.chunk_scores(collect([]), [], 0.0).tolist() == []
+    assert bm25.document_scores(collect([]), [], 0.0).tolist() == []
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from rag.types import AnswerResponse, Citation, Rect, Region, Sentence, Verdict
+from rag.types import LIKELY, AnswerResponse, Citation, QuotedRow, Rect, Region, Sentence, Support, Verdict
 from rag.ui import answer, viewer
 from tests import sources
 
@@ -25,12 +25,19 @@ def citation(line: int, sentence: int, *, id_: str = "S1", verdict: Verdict = Ve
     )
 
 
-def response(*citations: Citation) -> AnswerResponse:
-    """Two sentences, each ending with a mark of S1."""
+def response(*citations: Citation, support: Support | None = None, missing: tuple[str, ...] = ()) -> AnswerResponse:
+    """Two sentences, each ending with a mark of S1; `support` and `missing` are the verdict about the second."""
     text = "Sales rose. [S1] Two <b>joined</b>. [S1]"
     sentences = (
-        Sentence(text="Sales rose.", citation_ids=("S1",), start=0, end=16),
-        Sentence(text="Two <b>joined</b>.", citation_ids=("S1",), start=17, end=len(text)),
+        Sentence(text="Sales rose.", citation_ids=("S1",), start=0, end=16, support=Support.SUPPORTED),
+        Sentence(
+            text="Two <b>joined</b>.",
+            citation_ids=("S1",),
+            start=17,
+            end=len(text),
+            support=support,
+            missing=missing,
+        ),
     )
     return AnswerResponse(
         status="ok",
@@ -48,6 +55,11 @@ def test_each_mark_opens_the_citation_of_its_own_sentence() -> None:
     assert "<b>" not in html
 
 
+def test_a_mark_of_several_quotes_has_a_button_for_each() -> None:
+    html = answer.answer_html(response(citation(0, 0), citation(2, 1), citation(3, 1)))
+    assert re.findall(r'data-citation="(\d)"[^>]*>(\w+)', html) == [("0", "S1a"), ("1", "S1b"), ("2", "S1c")]
+
+
 def test_quotes_of_the_same_source_have_names_of_their_own() -> None:
     assert response(citation(0, 0), citation(3, 1), citation(1, 1, id_="S2")).labels == ("S1a", "S1b", "S2")
 
@@ -57,15 +69,52 @@ def test_mark_without_a_citation_stays_text() -> None:
 
 
 def test_sources_tell_place_and_verdict() -> None:
-    first, second = answer.sources(response(citation(0, 0), citation(3, 1, verdict=Verdict.UNVERIFIED)))
-    assert (first["name"], first["place"], first["verdict"]) == ("report.pdf", "p. 1, line 1", "verified")
-    assert (second["place"], second["verdict"]) == ("p. 1, line 4", "unverified")
+    first, second = answer.sources(response(citation(0, 0), citation(3, 1), support=Support.PARTLY))
+    assert (first["name"], first["place"], first["verdict"]) == ("report.pdf", "p. 1, line 1", "supported")
+    assert (second["place"], second["verdict"]) == ("p. 1, line 4", "partly")
+    assert first["verdictText"] == "✓ supported · quote verified"
 
 
-def test_numbers_that_are_not_quoted_are_warned_of() -> None:
-    doubtful = citation(0, 0).model_copy(update={"unsupported_numbers": ("12.4",)})
-    assert "12.4" in answer.sources(response(doubtful))[0]["warning"]
-    assert 'class="chip doubtful"' in answer.answer_html(response(doubtful))
+@pytest.mark.parametrize("support", [Support.PARTLY, Support.UNSUPPORTED, None])
+def test_a_green_tick_stands_beside_supported_sentences_only(support: Support | None) -> None:
+    shown = response(citation(3, 1), support=support)
+    assert "✓" not in answer.sources(shown)[0]["verdictText"]
+    assert 'class="chip supported"' not in answer.answer_html(shown)
+
+
+def test_a_source_without_a_quote_is_not_green_though_another_proves_its_sentence() -> None:
+    nothing = citation(0, 0, verdict=Verdict.UNVERIFIED).model_copy(update={"quote": None, "lines": (), "regions": ()})
+    shown = response(nothing)
+    assert "✓" not in answer.sources(shown)[0]["verdictText"]
+    assert 'class="chip supported"' not in answer.answer_html(shown)
+
+
+def test_what_is_missing_is_named() -> None:
+    shown = response(citation(3, 1), support=Support.PARTLY, missing=("12.4", "Uppsala"))
+    assert "12.4, Uppsala" in answer.sources(shown)[0]["warning"]
+    assert "Not in them: 12.4, Uppsala." in answer.answer_html(shown)
+    assert 'class="chip partly"' in answer.answer_html(shown)
+
+
+def test_what_nothing_proves_is_struck_through_and_labelled() -> None:
+    html = answer.answer_html(response(citation(0, 0), citation(3, 1), support=Support.UNSUPPORTED))
+    assert re.search(
+        r'<s class="unproved">Two .*S1.*</s> <span class="unproved-label"[^>]*>not supported</span>', html, re.DOTALL
+    )
+    assert html.count("<s ") == 1
+    assert re.findall(r'data-citation="(\d)"', html) == ["0", "1"]
+
+
+def test_where_citations_are_not_required_nothing_is_struck() -> None:
+    shown = response(citation(3, 1), support=Support.UNCITED).model_copy(update={"require_citations": False})
+    assert "<s " not in answer.answer_html(shown)
+
+
+def test_a_struck_row_of_a_table_stays_one() -> None:
+    text = "| Year | Ships |\n|---|---|\n| 2019 | 4,812 [S1] |"
+    row = Sentence(text="| 2019 | 4,812 |", start=text.index("| 2019"), end=len(text), support=Support.UNSUPPORTED)
+    html = answer.answer_html(AnswerResponse(status="ok", answer=text, sentences=(row,), model="m"))
+    assert html.count("<td>") == html.count("<s ") == 2
 
 
 @pytest.mark.parametrize(
@@ -82,8 +131,96 @@ def test_a_claim_without_a_quote_has_no_words_whatever_its_numbers() -> None:
     nothing = {"quote": None, "lines": (), "regions": (), "unsupported_numbers": ("4.5",)}
     unsupported = citation(0, 0, verdict=Verdict.UNVERIFIED).model_copy(update=nothing)
     (row,) = answer.sources(response(unsupported))
-    assert row["explanation"] == answer.EXPLANATIONS[Verdict.UNVERIFIED]
+    assert row["explanation"].endswith(answer.EXPLANATIONS[Verdict.UNVERIFIED])
     assert "4.5" in row["warning"]
+
+
+ROW = QuotedRow(
+    label="Cargo & <b>mail</b>",
+    columns=("2025", "2024"),
+    cells=("1,204", "(88)"),
+    caption="(in thousands)",
+    asked=1,
+)
+
+
+def quoting_a_row(row: QuotedRow = ROW, **more: object) -> AnswerResponse:
+    """A sentence that is a row of a table, cited, after the place where it stands."""
+    lead = "report.pdf, p. 1: "
+    text = f"{lead}Cargo & mail – 2025: 1,204; 2024: (88) (in thousands) [S1]"
+    sentence = Sentence(text=text[len(lead) :], start=len(lead), end=len(text), support=Support.SUPPORTED)
+    quoted = citation(0, 0).model_copy(update={"row": row})
+    return response(quoted).model_copy(update={"answer": text, "sentences": (sentence,), **more})
+
+
+def test_a_row_is_a_small_table_in_the_place_of_its_sentence() -> None:
+    html = answer.answer_html(quoting_a_row())
+    assert re.findall(r'<th scope="(\w+)"[^>]*>([^<]*)', html) == [
+        ("col", "2025"),
+        ("col", "2024"),
+        ("row", "Cargo &amp; &lt;b&gt;mail&lt;/b&gt;"),
+    ]
+    assert "<caption>(in thousands)</caption>" in html
+    assert re.findall(r"<mark>(.*?)</mark>", html) == ["(88)"]
+    assert html.count("data-citation=") == 1
+    assert "[S1]" not in html
+    assert "–" not in html
+
+
+def test_the_place_of_a_row_stands_over_its_table() -> None:
+    html = answer.answer_html(quoting_a_row())
+    assert html.startswith('<p><span class="place">report.pdf, p. 1: </span></p>\n<figure class="row">')
+    assert html.rstrip().endswith("</figure>")
+
+
+def test_a_row_without_names_of_columns_has_no_empty_head() -> None:
+    html = answer.answer_html(quoting_a_row(QuotedRow(label="Berths", columns=("",), cells=("14",), asked=0)))
+    assert "<thead>" not in html
+    assert "<caption>" not in html
+    assert "<mark>14</mark>" in html
+
+
+def test_figures_stand_to_the_right_and_words_do_not() -> None:
+    row = QuotedRow(label="Quay", columns=("Length", "State"), cells=("1,140", "open"))
+    html = answer.answer_html(quoting_a_row(row))
+    assert '<td class="figure">1,140</td><td>open</td>' in html
+    assert '<th scope="col" class="figure">Length</th><th scope="col">State</th>' in html
+
+
+def test_a_sentence_that_quotes_more_than_its_row_stays_prose() -> None:
+    quoted = quoting_a_row()
+    further = quoted.model_copy(update={"citations": (*quoted.citations, citation(1, 0))})
+    assert "<figure" not in answer.answer_html(further)
+
+
+def test_the_cells_of_a_row_are_told_apart_below_the_answer() -> None:
+    (row,) = answer.sources(quoting_a_row())
+    assert row["quote"] == "Cargo & <b>mail</b> · 1,204 · (88)"
+
+
+def test_what_a_model_writes_before_a_sentence_is_no_place() -> None:
+    assert 'class="place"' not in answer.answer_html(quoting_a_row(model="gpt"))
+
+
+def test_signs_in_a_document_are_none_of_ours() -> None:
+    hostile = "Sales\ue0109\ue011 rose\ue0129\ue013.\ue0149\ue015\ue016\ue017"
+    sentence = Sentence(text=hostile, start=0, end=len(hostile), support=Support.UNCITED)
+    html = answer.answer_html(AnswerResponse(status="ok", answer=hostile, sentences=(sentence,), model="m"))
+    assert html.count("<s ") == 1
+    assert not re.search("[\ue010-\ue018]", html)
+    assert "<figure" not in html
+
+
+@pytest.mark.parametrize(("likelihood", "name"), [(0.81, "likely"), (LIKELY, "likely"), (0.35, "unsure")])
+def test_how_likely_a_quoted_answer_is_right_is_named_and_explained(likelihood: float, name: str) -> None:
+    shown = answer.likelihood(quoting_a_row(likelihood=likelihood))
+    assert shown is not None
+    assert shown["name"] == name
+    assert f"{likelihood:.0%}" in shown["explanation"]
+
+
+def test_an_answer_of_which_no_likelihood_is_known_has_no_such_label() -> None:
+    assert answer.likelihood(quoting_a_row()) is None
 
 
 def test_nearest_passages_stand_under_an_answer_that_is_none() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.vocabulary.periods import spell_out_periods
+from rag.vocabulary.periods import find_periods, spell_out_periods, years, years_away
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,30 @@ def test_what_is_no_period_stays(question: str) -> None:
 @given(question=st.text(alphabet="QFYH1290 '-.,?A vsinperct", max_size=60))
 def test_no_question_breaks_it(question: str) -> None:
     spell_out_periods(question)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("revenue in FY2021 and FY22?", ["FY2021", "FY22"]),
+        ("from 2019 to 2020, or 2019-2021", ["2019", "2020", "2019", "2021"]),
+        ("Q2 2021 and the first quarter of 2020", ["Q2 2021", "first quarter of 2020"]),
+        ("as of March 31, 2021", ["March 31, 2021"]),
+        ("in the previous year and the year before", ["the previous year", "the year before"]),
+        ("In fiscal year 2022 or fiscal 2021", ["fiscal year 2022", "fiscal 2021"]),
+        ("May I ask for 20215 of 1,2019 in A-2020?", []),
+    ],
+)
+def test_periods_are_found(text: str, found: list[str]) -> None:
+    assert [text[span.start : span.end] for span in find_periods(text)] == found
+
+
+def test_years_are_read_from_their_short_forms() -> None:
+    assert years("FY21, '19, 2019 and Q2 2020; not 20215") == (2021, 2019, 2020)
+
+
+@pytest.mark.parametrize(
+    ("period", "away"), [("the previous year", -1), ("the year after", 1), ("2020", 0), ("last quarter", 0)]
+)
+def test_how_far_a_period_without_a_year_is_away(period: str, away: int) -> None:
+    assert years_away(period) == away

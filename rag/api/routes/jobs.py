@@ -28,7 +28,10 @@ def reindex(response: Response, sender: Writer, body: Annotated[ReindexRequest, 
 
 @router.post("/evaluations", status_code=202)
 def start_evaluation(response: Response, sender: Writer, body: EvaluationRequest) -> Job:
-    """Search an index for questions whose pages are known; the job's result has recall, MRR and coverage."""
+    """Search an index, or ask it for answers, for questions whose answers' pages are known; the job's result scores it.
+
+    Of a search recall, MRR and coverage; of answers what is said, cited on the right page and refused.
+    """
     return _located(response, sender.engine.jobs.start_evaluation(body))
 
 

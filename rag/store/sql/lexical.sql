@@ -17,6 +17,7 @@ ORDER BY scope.language;
 -- endian): of each block of a document in scope that is of that language its document (4), number (3) and number of postings
 -- (1), and all their postings. Term by term, as sorting the blocks would take longer than the rest.
 -- A term counts as often as the question has it; one that is only in the (English) phrases added to it counts less.
+-- `asked` is what all of the question's own terms count in the language, also those that no document has.
 -- The question is in the language in which it has the most stop words: these are none in others, but rare there, as the
 -- English "the" is in German documents, and would outweigh what is asked.
 -- The language is looked at behind the join: as a condition of it, the scope would be hashed anew for every term.
@@ -34,7 +35,8 @@ WITH scope AS MATERIALIZED (
         ORDER BY (SELECT coalesce(sum(cardinality(positions)), 0) FROM unnest(words)) FETCH FIRST ROW WITH TIES
     ) AS own, unnest(own.words) AS word, unnest(word.positions) AS position
 ), terms AS MATERIALIZED (
-    SELECT language, lexeme, max(weight) AS weight
+    SELECT language, lexeme, max(weight) AS weight,
+           sum(floor(max(weight))) OVER (PARTITION BY language) AS asked
     FROM (
         SELECT question.language, term.lexeme, cardinality(term.positions)::float8
         FROM asked, question, unnest(question.words) AS term
@@ -47,7 +49,7 @@ WITH scope AS MATERIALIZED (
     WHERE language = ANY (:languages::text[])
     GROUP BY language, lexeme
 )
-SELECT terms.language, terms.weight, found.*
+SELECT terms.language, terms.weight, terms.asked, found.*
 FROM terms, LATERAL (
     SELECT p.block >> 20 AS field,
            string_agg(int8send((p.document_number::bigint << 32) | ((p.block & 1048575) << 8) | (length(p.packed) >> 2)), '')

@@ -25,6 +25,28 @@ function source({ number, label, name, place, verdict, verdictText, explanation,
   return item;
 }
 
+/** Who wrote it, how likely it is right (on pointing there, or by the keyboard, what that says), and how long it took. */
+function footer({ writer, likelihood, seconds }) {
+  const parts = document.createElement("div");
+  parts.append(writer);
+  if (likelihood) {
+    parts.append(" · ");
+    const label = add(parts, "span", `likelihood ${likelihood.name}`, likelihood.name);
+    label.tabIndex = 0;
+    add(label, "span", "tip", likelihood.explanation).role = "tooltip";
+  }
+  if (seconds) parts.append(` · ${seconds}`);
+  return parts.childNodes;
+}
+
+/** Brings a new answer into sight, one that is longer than the page by its beginning. */
+function show(answer) {
+  requestAnimationFrame(() => {
+    const isLong = answer.offsetHeight > 0.6 * window.innerHeight;
+    answer.scrollIntoView({ block: isLong ? "start" : "end" });
+  });
+}
+
 function isDark(node) {
   const [r, g, b] = getComputedStyle(node).color.match(/[\d.]+/g).map(Number);
   return r + g + b > 384;
@@ -40,7 +62,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
     answer.drawn = data.id;
     answer.querySelector(".text").innerHTML = data.html;
     answer.querySelector(".sources").replaceChildren(...data.sources.map(source));
-    answer.querySelector("footer").textContent = data.footer;
+    answer.querySelector(".hint").textContent = data.hint;
+    answer.querySelector("footer").replaceChildren(...footer(data));
+    if (data.lit?.startsWith(`${data.id}:`)) show(answer);
   }
   answer.classList.toggle("insufficient", data.insufficient);
   answer.classList.toggle("dark", isDark(answer));

@@ -1,0 +1,221 @@
+"""How often a verdict is right: claims made true and false by script, out of the PDFs of a folder."""
+
+import random
+import statistics
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.claim_forms import Fact, Made, Page, false_claims, true_claims
+from benchmarks.report import Section, at_least, at_most
+from benchmarks.settings import Options
+from rag import parsing, providers
+from rag.answering.citations import Claim
+from rag.answering.grounding import Grounder
+from rag.answering.markup import ProposedQuote
+from rag.answering.support import THRESHOLDS, Thresholds
+from rag.retrieval import Reranker
+from rag.types import Chunk, Hit, Line, Passage, Region, Sentence, Span, Support
+
+FACTS, QUICK_FACTS = 1000, 60
+FOLDS = 5
+RESAMPLES = 1000
+PER_PAGE = 4
+"""So many sentences, and rows, of one page at most."""
+LEAST_HELD = (0.6, 0.7, 0.8, 0.9, 1.0)
+"""The thresholds that are tried out, ascending."""
+
+SIX = ("other number", "other year", "other name", "negated", "quote from elsewhere", "two facts stitched")
+WORST_FALSE, LEAST_TRUE = 0.01, 0.95
+
+
+class Shown(NamedTuple):
+    """A claim, its document, and whether it was shown as supported."""
+
+    made: Made
+    document: str
+    is_supported: bool
+
+
+def measure(options: Options, section: Section) -> None:
+    """Verdicts of all claims, by kind; then those of documents that the threshold was not chosen by."""
+    if options.pdfs is None:
+        section.about = "left out: give a folder of PDFs with --pdfs"
+        return
+    pages = list(read_pages(options.pdfs))
+    facts = choose(pages, QUICK_FACTS if options.quick else FACTS)
+    cases = [case for fact in facts for case in claims_of(fact)]
+    section.about = f"{len(facts):,} facts of {len({fact.document for fact in facts})} documents, {len(cases):,} claims"
+    reranker = providers.CrossEncoder(options.config)
+    by_kind(section, [judged(fact, made, THRESHOLDS, reranker) for fact, made in cases])
+    held_out(section, try_out(cases))
+
+
+# --- the documents ---
+
+
+def read_pages(folder: Path) -> Iterator[Page]:
+    """The pages of all PDFs below `folder` that can be read."""
+    for path in sorted(folder.rglob("*.pdf")):
+        parsed = parsing.parse_rendition(path)
+        lines: dict[int, list[Line]] = defaultdict(list)
+        for block in parsed.blocks:
+            for line in block.to_lines():
+                lines[line.page_number].append(line)
+        document_id = uuid.uuid4()
+        for number in sorted(lines):
+            yield Page(path.name, Passage(document_id=document_id, lines=tuple(lines[number])))
+
+
+def choose(pages: Iterable[Page], count: int) -> list[Fact]:
+    """`count` facts, as many of each document as can be; one in four a table's row where there are rows."""
+    chance = random.Random(11)
+    by_document: dict[str, list[Page]] = defaultdict(list)
+    for page in pages:
+        by_document[page.document].append(page)
+    found = [_facts_of(own, 2 * count // max(len(by_document), 1) + 4, chance) for own in by_document.values()]
+    turns = [facts[turn] for turn in range(max(map(len, found), default=0)) for facts in found if turn < len(facts)]
+    return turns[:count]
+
+
+def _facts_of(pages: list[Page], enough: int, chance: random.Random) -> list[Fact]:
+    """Facts of one document, page by page in any order, three sentences and then a row."""
+    chance.shuffle(pages)
+    sentences: list[Fact] = []
+    rows: list[Fact] = []
+    for page in pages:
+        facts = list(page.facts())
+        chance.shuffle(facts)
+        sentences += [fact for fact in facts if not fact.is_row][:PER_PAGE]
+        rows += [fact for fact in facts if fact.is_row][:PER_PAGE]
+        if len(sentences) >= enough:
+            break
+    return [fact for i in range(enough) for fact in (*sentences[3 * i : 3 * i + 3], *rows[i : i + 1])]
+
+
+def claims_of(fact: Fact) -> Iterator[tuple[Fact, Made]]:
+    """The fact's true and false claims."""
+    chance = random.Random(f"{fact.document} {fact.text}")
+    others = [other for other in fact.page.facts() if other.span != fact.span and not other.is_row]
+    for made in (*true_claims(fact, others, chance), *false_claims(fact, others, chance)):
+        yield fact, made
+
+
+# --- their verdicts ---
+
+
+def judged(fact: Fact, made: Made, thresholds: Thresholds, reranker: Reranker | None = None) -> Shown:
+    """The verdict about a claim that cites the page with its quotes."""
+    hit = _hit(fact, without=made.without)
+    sentence = Sentence(text=made.claim, citation_ids=("S1",), start=0, end=len(made.claim))
+    quotes = tuple(ProposedQuote("S1", quote, 0) for quote in made.quotes)
+    grounder = Grounder({"S1": hit}, locate=_nowhere, reranker=reranker, thresholds=thresholds)
+    (shown,) = grounder.ground([Claim(sentence, quotes)]).sentences
+    return Shown(made, fact.document, shown.support is Support.SUPPORTED)
+
+
+def try_out(cases: Sequence[tuple[Fact, Made]]) -> dict[float, list[Shown]]:
+    """All verdicts under each threshold; what a lower one leaves unsupported, a higher one does, too."""
+    tried: dict[float, list[Shown]] = {}
+    before = [True] * len(cases)
+    for held in LEAST_HELD:
+        thresholds = THRESHOLDS._replace(held=held)
+        tried[held] = [
+            judged(fact, made, thresholds) if was else Shown(made, fact.document, is_supported=False)
+            for (fact, made), was in zip(cases, before, strict=True)
+        ]
+        before = [one.is_supported for one in tried[held]]
+    return tried
+
+
+def _hit(fact: Fact, without: Span | None) -> Hit:
+    passage = fact.page.passage if without is None else _cut(fact.page.passage, without)
+    chunk = Chunk(document_id=passage.document_id, lines=passage.lines, id=uuid.uuid4(), ordinal=0)
+    return Hit(chunk=chunk, passage=passage, document_name=fact.document, mime_type="application/pdf", final_score=1.0)
+
+
+def _cut(passage: Passage, span: Span) -> Passage:
+    """The passage without the characters of `span`."""
+    lines: list[Line] = []
+    position = 0
+    for index, line in enumerate(passage.lines):
+        position += (2 if line.starts_block else 1) if index else 0
+        start, end = max(span.start - position, 0), max(span.end - position, 0)
+        lines.append(line.model_copy(update={"text": line.text[:start] + line.text[end:]}))
+        position += len(line.text)
+    return Passage(document_id=passage.document_id, lines=tuple(lines))
+
+
+def _nowhere(*_: object) -> tuple[Region, ...]:
+    """Boxes have no part in verdicts."""
+    return ()
+
+
+# --- figures ---
+
+
+def by_kind(section: Section, shown: Sequence[Shown]) -> None:
+    """The share shown as supported: of the six false kinds and all true ones together, then kind by kind."""
+    true = [one for one in shown if one.made.is_true]
+    verbatim = [one for one in true if one.made.kind.startswith("verbatim")]
+    rewritten = [one for one in true if not one.made.kind.startswith("verbatim")]
+    six = [one for one in shown if one.made.kind in SIX]
+    _add(section, "false, six kinds", six, is_true=False)
+    _add(section, "true, verbatim", verbatim, is_true=True)
+    _add(section, "true, rewritten", rewritten, is_true=True)
+    kinds = dict.fromkeys(one.made.kind for one in sorted(shown, key=lambda one: (one.made.is_true, one.made.kind)))
+    for kind in kinds:
+        of_kind = [one for one in shown if one.made.kind == kind]
+        _add(
+            section,
+            f"{'true' if of_kind[0].made.is_true else 'false'}: {kind}",
+            of_kind,
+            is_true=of_kind[0].made.is_true,
+        )
+
+
+def held_out(section: Section, tried: dict[float, list[Shown]]) -> None:
+    """Each fold's claims with the threshold that does best on the others: most true, few false."""
+    documents = sorted({one.document for one in tried[LEAST_HELD[0]]})
+    random.Random(7).shuffle(documents)
+    seen: list[Shown] = []
+    for fold in range(FOLDS):
+        inside = set(documents[fold::FOLDS])
+        best = max(tried, key=lambda held: _merit([one for one in tried[held] if one.document not in inside]))
+        section.add(f"fold {fold + 1}: chosen threshold", best, "")
+        seen += [one for one in tried[best] if one.document in inside]
+    _add(section, "held out: false, six kinds", [one for one in seen if one.made.kind in SIX], is_true=False)
+    _add(section, "held out: true", [one for one in seen if one.made.is_true], is_true=True)
+
+
+def _merit(shown: Sequence[Shown]) -> tuple[float, float]:
+    false = _share([one for one in shown if one.made.kind in SIX])
+    return min(0.0, WORST_FALSE - false), _share([one for one in shown if one.made.is_true])
+
+
+def _share(shown: Sequence[Shown]) -> float:
+    return statistics.fmean(one.is_supported for one in shown) if shown else 0.0
+
+
+def _add(section: Section, name: str, shown: Sequence[Shown], *, is_true: bool) -> None:
+    low, high = interval(shown)
+    goal = at_least(100 * LEAST_TRUE) if is_true else at_most(100 * WORST_FALSE)
+    label = f"{name} (n = {len(shown):,}) [{100 * low:.1f}, {100 * high:.1f}]"
+    section.add(label, 100 * _share(shown), "%", goal)
+
+
+def interval(shown: Sequence[Shown]) -> tuple[float, float]:
+    """The 95 % interval of the share shown as supported, documents drawn anew with replacement."""
+    groups: dict[str, list[bool]] = defaultdict(list)
+    for one in shown:
+        groups[one.document].append(one.is_supported)
+    sums = [(sum(group), len(group)) for group in groups.values()]
+    chance = random.Random(3)
+    shares = []
+    for _ in range(RESAMPLES if sums else 0):
+        drawn = chance.choices(sums, k=len(sums))
+        shares.append(sum(good for good, _ in drawn) / sum(size for _, size in drawn))
+    shares.sort()
+    return (shares[int(0.025 * RESAMPLES)], shares[int(0.975 * RESAMPLES)]) if shares else (0.0, 0.0)

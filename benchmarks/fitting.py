@@ -1,0 +1,125 @@
+"""Fitting by greatest likelihood with a ridge, and judging on documents that were not fitted to; with numpy alone."""
+
+import itertools
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+STEPS, SMALLEST = 100, 1e-6
+"""Of a fit: it ends with a step as small as this, or after so many."""
+
+LOGISTIC_STEPS = 2000
+BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+"""Of likelihoods, for a table of calibration."""
+
+Numbers = npt.NDArray[np.float64]
+Truths = npt.NDArray[np.bool_]
+
+
+class Choice(NamedTuple):
+    """What there was to choose from: `measures` has a row per candidate, `right` says which are, at least one is."""
+
+    measures: Numbers
+    right: Truths
+    weight: float = 1.0
+
+
+class Bin(NamedTuple):
+    """Likelihoods from `low` to below `high`: how many, their mean, and how many of them were right."""
+
+    low: float
+    high: float
+    size: int
+    likelihood: float
+    right: float
+
+
+def choice_weights(choices: Sequence[Choice], ridge: float) -> Numbers:
+    """What each measure counts so that a right candidate is chosen: a multinomial logit, its penalty ½ · ridge · |w|².
+
+    Where several candidates are right, any of them may be meant: expectation and maximisation in turns, of the latter
+    one Newton step. Source: McFadden, "Conditional logit analysis of qualitative choice behavior", 1974.
+    """
+    size = choices[0].measures.shape[1]
+    weights = np.zeros(size)
+    for _ in range(STEPS):
+        gradient, curvature = -ridge * weights, ridge * np.eye(size)
+        for measures, right, weight in choices:
+            chances = _shares(measures @ weights)
+            meant = np.where(right, chances, 0.0) / chances[right].sum()
+            mean = chances @ measures
+            gradient = gradient + weight * ((meant - chances) @ measures)
+            curvature = curvature + weight * ((measures.T * chances) @ measures - np.outer(mean, mean))
+        step = np.linalg.solve(curvature, gradient)
+        weights = weights + step
+        if np.abs(step).max() < SMALLEST:
+            break
+    return weights
+
+
+def odds_weights(measures: Numbers, right: Truths, ridge: float) -> Numbers:
+    """Logistic regression of `right` on a row of `measures` each; last comes the base, which the ridge leaves alone.
+
+    By a bound on the curvature that no step overshoots: Böhning, Lindsay, "Monotonicity of quadratic-approximation
+    algorithms", 1988.
+    """
+    rows = _with_base(measures)
+    penalty = np.array([ridge] * measures.shape[1] + [0.0])
+    inverse = np.linalg.inv(rows.T @ rows / 4 + np.diag(penalty))
+    weights = np.zeros(rows.shape[1])
+    for _ in range(LOGISTIC_STEPS):
+        step = inverse @ (rows.T @ (right - _logistic(rows @ weights)) - penalty * weights)
+        weights = weights + step
+        if np.abs(step).max() < SMALLEST:
+            break
+    return weights
+
+
+def likelihoods(weights: Numbers, measures: Numbers) -> Numbers:
+    """The probability of each row of `measures` to be right, by weights of `odds_weights`."""
+    return _logistic(_with_base(measures) @ weights)
+
+
+def folds(names: Iterable[str], count: int) -> Iterator[frozenset[str]]:
+    """`count` parts of the names, alike in size, always the same; fewer where there are fewer names."""
+    shuffled = sorted(set(names))
+    random.Random(0).shuffle(shuffled)
+    for first in range(min(count, len(shuffled))):
+        yield frozenset(shuffled[first::count])
+
+
+def brier(likely: Numbers, right: Truths) -> float:
+    """The mean squared difference of likelihood and outcome; 0 is best, always saying one half is worth 0.25."""
+    return float(np.mean((likely - right) ** 2))
+
+
+def auc(likely: Numbers, right: Truths) -> float:
+    """How often what is right is likelier than what is wrong, a tie counting half; nan where all is one of both."""
+    above, below = likely[right][:, None], likely[~right][None]
+    return float(np.mean((above > below) + 0.5 * (above == below))) if above.size and below.size else float("nan")
+
+
+def calibration(likely: Numbers, right: Truths) -> list[Bin]:
+    """The bins that hold anything."""
+    found = []
+    for low, high in itertools.pairwise(BINS):
+        inside = (likely >= low) & ((likely < high) | (high == BINS[-1]))
+        if inside.any():
+            found.append(Bin(low, high, int(inside.sum()), float(likely[inside].mean()), float(np.mean(right[inside]))))
+    return found
+
+
+def _shares(scores: Numbers) -> Numbers:
+    raised = np.exp(scores - scores.max())
+    return np.asarray(raised / raised.sum())
+
+
+def _logistic(logits: Numbers) -> Numbers:
+    return np.asarray((1.0 + np.tanh(logits / 2)) / 2)
+
+
+def _with_base(measures: Numbers) -> Numbers:
+    return np.column_stack([measures, np.ones(len(measures))])

@@ -1,0 +1,148 @@
+"""`python -m benchmarks.reading FOLDER`: are questions about passages answered by the right sentence, and only then?
+
+The folder has passages and questions in the form of BEIR (`corpus.jsonl`, `queries.jsonl`, `qrels.tsv`), and beside
+them `answers.jsonl`, a line `{"qid", "answers": [{"text"}, …]}` per question with the words that answer it. A passage
+becomes a text file of its own in the index, once. A question is put to all of them, without a language model, and once
+more to all but the one that answers it: there is then no answer, however much the others speak of it.
+"""
+
+import argparse
+import json
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from benchmarks.extractive import with_interval
+from rag import answering, evaluation
+from rag.engine import RAGEngine
+from rag.evaluation.answers import AnswerRow, says
+from rag.types import AnswerRequest, Filters, GenerationOptions, RetrievalOptions
+
+WITH, WITHOUT = "with the passage that answers", "without it"
+
+
+@dataclass(frozen=True)
+class Read:
+    """A question, the passage that answers it and its answers, each put in words of its own."""
+
+    id: str
+    text: str
+    passage: str
+    answers: tuple[str, ...]
+
+    @property
+    def question(self) -> evaluation.Question:
+        """As evaluations have it."""
+        return evaluation.Question(id=self.id, question=self.text, pdf=self.passage)
+
+    def is_said_first(self, row: AnswerRow) -> bool:
+        """Whether the first sentence is of the passage and holds an answer."""
+        first = next(iter(row.shown), None)
+        return (
+            first is not None
+            and first.pdf == self.passage
+            and any(says(first.quote or "", one) for one in self.answers)
+        )
+
+    def is_said(self, row: AnswerRow) -> bool:
+        """Whether any of the sentences holds one."""
+        return row.status == "ok" and any(says(row.answer, one) for one in self.answers)
+
+
+def main() -> None:
+    """Print how often the first sentence answers, how many sentences are quoted, and what is refused."""
+    made = argparse.ArgumentParser(prog="python -m benchmarks.reading", description="Measure reading comprehension.")
+    made.add_argument("folder", type=Path, metavar="FOLDER", help="passages and questions, in the form of BEIR")
+    made.add_argument("--index", default="reading", help="the index for the passages")
+    made.add_argument("--every", type=int, default=1, metavar="N", help="ask only every Nth question")
+    arguments = made.parse_args()
+    console = Console()
+    questions = list(load(arguments.folder))[:: arguments.every]
+    with RAGEngine() as engine:
+        ids = take_in(engine, arguments.index, arguments.folder, console)
+        rows = {
+            way: list(ask(engine, arguments.index, track(questions, way, console=console, transient=True), ids, way))
+            for way in (WITH, WITHOUT)
+        }
+    console.print(table(score(questions, rows[WITH], rows[WITHOUT])))
+
+
+def load(folder: Path) -> Iterator[Read]:
+    """The questions that have an answer and a passage."""
+    answers = {line["qid"]: tuple(answer["text"] for answer in line["answers"]) for line in _lines(folder, "answers")}
+    judged = (line.split("\t") for line in (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:])
+    passages = {question: file_name(passage) for question, passage, relevance in judged if int(relevance) > 0}
+    for line in _lines(folder, "queries"):
+        if line["_id"] in passages and line["_id"] in answers:
+            yield Read(line["_id"], line["text"], passages[line["_id"]], answers[line["_id"]])
+
+
+def file_name(passage: str) -> str:
+    """What the file of a passage is called."""
+    return f"{passage}.txt"
+
+
+def take_in(engine: RAGEngine, index_name: str, folder: Path, console: Console) -> dict[str, uuid.UUID]:
+    """The passages in the index, by their files' names; those that are missing are taken in."""
+    engine.indexes.ensure(index_name)
+    ids = {document.name: document.id for document in engine.documents.list(index_name)}
+    passages = {file_name(line["_id"]): line["text"] for line in _lines(folder, "corpus")}
+    for name in track(sorted(passages.keys() - ids.keys()), "Passages", console=console, transient=True):
+        document = engine.documents.add(passages[name].encode(), name, index_name=index_name, enqueue=False)
+        engine.documents.process(document.id)
+        ids[name] = document.id
+    return {name: ids[name] for name in passages}
+
+
+def ask(
+    engine: RAGEngine, index_name: str, questions: Iterable[Read], ids: Mapping[str, uuid.UUID], way: str
+) -> Iterator[AnswerRow]:
+    """The answers to all questions, with their passages or without."""
+    for question in questions:
+        among = tuple(key for name, key in ids.items() if way == WITH or name != question.passage)
+        request = AnswerRequest(
+            index_name=index_name,
+            question=question.text,
+            retrieval=RetrievalOptions(filters=Filters(document_ids=among)),
+            generation=GenerationOptions(provider=answering.EXTRACTIVE_MODEL),
+        )
+        yield evaluation.answers.answer_row(question.question, engine.answer(request), 0.0)
+
+
+def score(questions: Sequence[Read], given: Iterable[AnswerRow], without: Iterable[AnswerRow]) -> evaluation.Scores:
+    """The measures of the table, each with an interval over passages."""
+    values = defaultdict(list)
+    for question, row, other in zip(questions, given, without, strict=True):
+        for name, value in {
+            "first sentence holds the answer": question.is_said_first(row),
+            "any sentence holds the answer": question.is_said(row),
+            "sentences quoted": len(row.shown),
+            f"refused {WITH}": row.status != "ok",
+            f"refused {WITHOUT}": other.status != "ok",
+        }.items():
+            values[name].append((question.passage, float(value)))
+    return evaluation.Scores.of(len(questions), values)
+
+
+def table(scores: evaluation.Scores) -> Table:
+    """For people."""
+    made = Table("", "mean", title=f"{scores.questions} questions", title_justify="left")
+    for measure in scores.means:
+        made.add_row(measure, with_interval(scores, measure))
+    return made
+
+
+def _lines(folder: Path, name: str) -> Iterator[dict[str, Any]]:
+    for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
+        yield json.loads(line)
+
+
+if __name__ == "__main__":
+    main()

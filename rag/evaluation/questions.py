@@ -1,0 +1,153 @@
+"""Questions whose answers are known.
+
+A question file has one JSON object a line: `id`, `question`, `pdf` (the file's name), `gold_pages`, and optionally
+`answer`, `evidence` (texts that hold the answer) and `answerable`.
+"""
+
+from pathlib import Path, PurePath
+from typing import Annotated, Literal
+
+import pydantic
+from pydantic import alias_generators
+
+from rag import errors
+from rag.types import DEFAULT_INDEX, TEXT, GenerationOptions, IndexName, Input, RetrievalOptions
+from rag.types.problems import in_words
+
+
+def _as_text(value: object) -> object:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _number_as_text(value: object) -> object:
+    return str(value) if isinstance(value, float) else _as_text(value)
+
+
+QuestionId = Annotated[
+    str,
+    pydantic.BeforeValidator(_as_text),
+    pydantic.WithJsonSchema({"anyOf": [{"type": "string", "minLength": 1, "maxLength": 200}, {"type": "integer"}]}),
+]
+"""A text or a number."""
+
+GoldAnswer = Annotated[
+    str,
+    pydantic.BeforeValidator(_number_as_text),
+    pydantic.WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}]}),
+]
+"""A text or a number."""
+
+
+class Question(pydantic.BaseModel):
+    """A question with its answer and the pages it stands on; fields that scoring does not need are ignored."""
+
+    model_config = pydantic.ConfigDict(
+        frozen=True,
+        extra="ignore",
+        populate_by_name=True,
+        alias_generator=alias_generators.to_camel,
+    )
+
+    id: Annotated[QuestionId, pydantic.Field(min_length=1, max_length=200)]
+    question: str = pydantic.Field(min_length=1, max_length=4000, pattern=TEXT)
+    pdf: str
+    gold_pages: tuple[Annotated[int, pydantic.Field(strict=True)], ...] = ()
+    answer: GoldAnswer | None = None
+    evidence: tuple[str, ...] = ()
+    answerable: bool = pydantic.Field(default=True, strict=True)
+
+    @property
+    def file_name(self) -> str:
+        """The name of the document that holds the answer."""
+        return PurePath(self.pdf).name
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether there is something to find."""
+        return self.answerable and bool(self.gold_pages)
+
+
+EvaluationSubject = Literal["retrieval", "answers"]
+EvaluationScope = Literal["corpus", "document"]
+"""Whether a question is put to all documents, or only to the one it is about."""
+
+DEFAULTS: dict[EvaluationSubject, RetrievalOptions] = {
+    "retrieval": RetrievalOptions(top_k=20, min_score=0.0),
+    "answers": RetrievalOptions(),
+}
+"""Ranks are looked at further down than anybody reads; answers are asked for as at every door."""
+
+
+def options_for(subject: EvaluationSubject, given: RetrievalOptions) -> RetrievalOptions:
+    """`given`, with what it leaves open as it is usual for what is evaluated."""
+    return DEFAULTS[subject].model_copy(update={name: getattr(given, name) for name in given.model_fields_set})
+
+
+class EvaluationRequest(Input):
+    """How well an index is searched for `questions`, or how well they are answered from it (`subject`).
+
+    Among all its documents, or in each question's own only. Unless given, a search finds `topK` 20 places of any score,
+    and answers are made from what `/answer` finds. A job keeps no keys, so `generation` can't have one.
+    """
+
+    index_name: IndexName = DEFAULT_INDEX
+    subject: EvaluationSubject = "retrieval"
+    questions: tuple[Question, ...] = pydantic.Field(min_length=1, max_length=5000)
+    scope: EvaluationScope = "corpus"
+    retrieval: RetrievalOptions = pydantic.Field(default=RetrievalOptions(), validate_default=True)
+    generation: GenerationOptions = GenerationOptions()
+
+    @pydantic.field_validator("retrieval")
+    @classmethod
+    def _complete(cls, given: RetrievalOptions, info: pydantic.ValidationInfo) -> RetrievalOptions:
+        return options_for(info.data.get("subject", "retrieval"), given)
+
+    @pydantic.field_validator("generation")
+    @classmethod
+    def _without_key(cls, given: GenerationOptions) -> GenerationOptions:
+        if given.auth.api_key:
+            raise ValueError("an evaluation is done later, and no key is kept for it: give the server the key")
+        return given
+
+    @property
+    def can_be_scored(self) -> bool:
+        """Whether any question has what its subject is scored by: gold pages, or for answers that it has no answer."""
+        unanswerable = self.subject == "answers" and not all(question.answerable for question in self.questions)
+        return unanswerable or any(question.is_scored for question in self.questions)
+
+
+def load_questions(path: Path) -> list[Question]:
+    """Read a question file.
+
+    Raises:
+        errors.SourceError: the file cannot be read.
+        errors.ValidationError: a line is not a question; the message names the line.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise errors.SourceError(f"Cannot read the questions in {path}: {error}. Check the path.") from error
+    return parse_questions(content, str(path))
+
+
+def parse_questions(content: bytes, name: str) -> list[Question]:
+    """The questions of a file's content; its `name` is for the message.
+
+    Raises:
+        errors.SourceError: it is not UTF-8.
+        errors.ValidationError: a line is not a question; the message names the line.
+    """
+    try:
+        lines = content.decode("utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise errors.SourceError(f"Cannot read the questions in {name}: {error}. Save the file as UTF-8.") from error
+    questions = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            questions.append(Question.model_validate_json(line))
+        except pydantic.ValidationError as error:
+            words = in_words(error.errors(), whole="line")
+            raise errors.ValidationError(f"{name}, line {number} is not a question. {words}.") from error
+    return questions

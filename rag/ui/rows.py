@@ -1,0 +1,45 @@
+"""A row of a table as it is quoted in an answer: a small table of its own."""
+
+import html
+
+from rag.types import QuotedRow
+
+
+def row_html(row: QuotedRow, chip: str) -> str:
+    """The row under the names of its columns as safe HTML, with `chip`, which must be safe, beside it.
+
+    The cell that was asked for is marked; what stands above the table is its caption.
+    """
+    caption = f"<caption>{html.escape(row.caption)}</caption>" if row.caption else ""
+    head = f"<thead>{_names(row)}</thead>" if any(row.columns) else ""
+    table = f"<table>{caption}{head}<tbody>{_cells(row)}</tbody></table>"
+    name = html.escape(row.label or row.caption or "Row of a table")
+    return (
+        f'<figure class="row"><div class="scroll" role="region" aria-label="{name}" tabindex="0">{table}</div>{chip}'
+        "</figure>"
+    )
+
+
+def _names(row: QuotedRow) -> str:
+    corner = "<td></td>" if row.label else ""
+    named = zip(row.columns, row.cells, strict=True)
+    return f"<tr>{corner}{''.join(_header('col', name, _kind(cell)) for name, cell in named)}</tr>"
+
+
+def _cells(row: QuotedRow) -> str:
+    label = _header("row", row.label) if row.label else ""
+    return f"<tr>{label}{''.join(_cell(cell, is_asked=i == row.asked) for i, cell in enumerate(row.cells))}</tr>"
+
+
+def _header(scope: str, text: str, kind: str = "") -> str:
+    return f'<th scope="{scope}"{kind}>{html.escape(text)}</th>'
+
+
+def _cell(text: str, *, is_asked: bool) -> str:
+    words = html.escape(text)
+    return f"<td{_kind(text)}>{f'<mark>{words}</mark>' if is_asked else words}</td>"
+
+
+def _kind(cell: str) -> str:
+    """Figures stand to the right, and so does the name above them."""
+    return "" if any(map(str.isalpha, cell)) else ' class="figure"'

@@ -1,0 +1,209 @@
+"""Servers of models on this machine, against small ones that tell of themselves in the words of the real ones."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+from llama_index.core.llms import LLM, ChatMessage
+
+from rag import providers
+from rag.config import Config
+from rag.providers import servers
+from rag.providers.connections import http_client
+from tests import vendor_servers
+from tests.vendor_servers import Slow, VendorServer, listed
+
+MODEL = "llama3.2:3b"
+
+
+@pytest.fixture
+def server() -> Iterator[VendorServer]:
+    with vendor_servers.openai_server() as opened:
+        yield opened
+
+
+def root(server: VendorServer) -> str:
+    return server.url.removesuffix("/v1")
+
+
+def window(provider: str, server: VendorServer, model: str = MODEL) -> int:
+    return servers.context_window(providers.Registry().provider(provider), server.url, model)
+
+
+# --- what there is ---
+
+
+def test_servers_are_found_with_their_models() -> None:
+    with ExitStack() as stack:
+        ollama, vllm = (stack.enter_context(vendor_servers.openai_server()) for _ in range(2))
+        ollama.pages["/v1/models"] = listed(MODEL, "nomic-embed-text:latest", "bge-m3", "gpt-oss:120b-cloud", MODEL)
+        vllm.pages["/v1/models"] = listed("Qwen/Qwen3-4B", max_model_len=8192)
+        found = providers.find_servers({"ollama": ollama.url, "vllm": vllm.url, "lm_studio": "http://127.0.0.1:9/v1"})
+    assert [(server.label, server.url) for server in found] == [("Ollama", ollama.url), ("vLLM", vllm.url)]
+    assert [(model.name, model.embeds) for model in found[0].models] == [
+        ("bge-m3", True),
+        ("gpt-oss:120b-cloud", False),
+        (MODEL, False),
+        ("nomic-embed-text", True),
+    ]
+    assert [model.name for model in found[0].models if model.is_elsewhere] == ["gpt-oss:120b-cloud"]
+    assert ollama.requests == []
+
+
+def test_a_server_without_models_is_one(server: VendorServer) -> None:
+    server.pages["/v1/models"] = {"object": "list", "data": None}  # Ollama, before anything is pulled
+    (found,) = providers.find_servers({"ollama": server.url})
+    assert found.models == ()
+
+
+@pytest.mark.parametrize(
+    "page", [None, {"models": []}, ["a list"], {"data": "x"}, {"data": [5, {"id": 7}, {"id": ""}]}, {"detail": "Hello"}]
+)
+def test_what_else_listens_there_is_none(server: VendorServer, page: object) -> None:
+    if page is not None:
+        server.pages["/v1/models"] = page
+    assert providers.find_servers({"llama_cpp": server.url}) == ()
+
+
+def test_one_that_leads_elsewhere_is_not_followed(server: VendorServer) -> None:
+    with vendor_servers.openai_server() as elsewhere:
+        elsewhere.pages["/v1/models"] = listed("spy")
+        server.redirects["/v1/models"] = f"{elsewhere.url}/models"
+        assert providers.find_servers({"ollama": server.url}) == ()
+        assert elsewhere.looked == []
+
+
+def test_an_address_that_is_none_is_no_server() -> None:
+    assert providers.find_servers({"ollama": "http://[half/v1", "vllm": "nowhere"}) == ()
+
+
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "ALL_PROXY"])
+def test_what_is_on_this_machine_gets_no_proxy(
+    server: VendorServer, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "http://127.0.0.1:9")
+    http_client.cache_clear()
+    try:
+        server.pages["/v1/models"] = listed(MODEL)
+        assert len(providers.find_servers({"ollama": server.url})) == 1
+        assert providers.complete(llm(server), [ChatMessage(content="What colour are apples?")])
+    finally:
+        http_client.cache_clear()
+
+
+# --- how much a model takes at once ---
+
+
+def test_vllm_tells_in_its_list(server: VendorServer) -> None:
+    server.pages["/v1/models"] = listed("Qwen/Qwen3-4B", max_model_len=8192)
+    assert window("vllm", server, "Qwen/Qwen3-4B") == 8192
+    assert window("vllm", server, "another") == servers.SERVED_WINDOW
+
+
+def test_llama_cpp_tells_what_a_slot_has_not_what_the_model_was_trained_for(server: VendorServer) -> None:
+    server.pages["/v1/models"] = listed(MODEL, meta={"n_ctx_train": 131072})
+    server.pages["/props"] = {"default_generation_settings": {"n_ctx": 6144}, "total_slots": 1}
+    assert window("llama_cpp", server) == 6144
+
+
+@pytest.mark.parametrize(
+    ("row", "tokens"),
+    [
+        ({"state": "loaded", "max_context_length": 131072, "loaded_context_length": 8192}, 8192),
+        ({"state": "not-loaded", "max_context_length": 131072}, servers.SERVED_WINDOW),
+        ({"state": "not-loaded", "max_context_length": 2048}, 2048),
+    ],
+)
+def test_lm_studio_tells_what_is_loaded(server: VendorServer, row: dict[str, object], tokens: int) -> None:
+    server.pages["/api/v0/models"] = listed(MODEL, type="llm", **row)
+    assert window("lm_studio", server) == tokens
+
+
+@pytest.mark.parametrize(
+    ("running", "shown", "tokens"),
+    [
+        ([{"name": MODEL, "model": MODEL, "context_length": 16384}], None, 16384),
+        ([{"name": f"{MODEL}:latest", "context_length": 2048}], None, 2048),
+        (
+            [],
+            {"parameters": 'stop    "<|eot|>"\nnum_ctx    8192', "model_info": {"llama.context_length": 131072}},
+            8192,
+        ),
+        ([], {"parameters": "num_ctx 8192", "model_info": {"llama.context_length": 2048}}, 2048),
+        ([], {"model_info": {"general.architecture": "llama", "llama.context_length": 131072}}, 4096),
+        ([{"name": "another", "context_length": 16384}], {"parameters": None, "model_info": None}, 4096),
+        ([], None, 4096),
+    ],
+)
+def test_ollama_tells_what_is_loaded_or_will_be(
+    server: VendorServer, running: list[object], shown: object, tokens: int
+) -> None:
+    server.pages["/api/ps"] = {"models": running}
+    if shown is not None:
+        server.pages["/api/show"] = shown
+    assert window("ollama", server) == tokens
+
+
+def test_a_server_of_no_known_kind_is_asked_in_each_way(server: VendorServer) -> None:
+    server.pages["/props"] = {"default_generation_settings": {"n_ctx": 6144}}
+    assert window("openai_compatible", server) == 6144
+
+
+@pytest.mark.parametrize("size", [0, -1, True, "8192", None, [8192]])
+def test_a_size_that_is_none_is_not_believed(server: VendorServer, size: object) -> None:
+    server.pages["/v1/models"] = listed(MODEL, max_model_len=size)
+    assert window("vllm", server) == servers.SERVED_WINDOW
+
+
+# --- as the model that writes ---
+
+
+def llm(server: VendorServer, **settings: object) -> LLM:
+    config = Config(ollama_base_url=server.url, rag_gen_model=f"ollama:{MODEL}", **settings)  # type: ignore[arg-type]
+    found = providers.language_model(config)
+    assert found is not None
+    return found
+
+
+def test_a_chosen_model_writes_and_gets_no_key(server: VendorServer) -> None:
+    model = llm(server, openai_api_key="sk-of-somebody-else")
+    assert providers.complete(model, [ChatMessage(content="What colour are apples?")]) == "Apples are red [S1]."
+    (request,) = server.requests
+    assert request.path == "/v1/chat/completions"
+    assert "sk-of" not in str(request.headers)
+    assert request.body["model"] == MODEL
+    assert providers.model_id(model) == f"ollama:{MODEL}"
+
+
+def test_opening_a_model_asks_nothing(server: VendorServer) -> None:
+    assert llm(server).metadata.model_name == MODEL
+    assert (server.looked, server.requests) == ([], [])
+
+
+def test_room_is_left_for_the_answer_and_what_is_in_the_prompt(server: VendorServer) -> None:
+    server.pages["/api/ps"] = {"models": [{"name": MODEL, "context_length": 8192}]}
+    model = llm(server)
+    empty, full = providers.room_left(model), providers.room_left(model, "a word " * 100)
+    assert empty == 8192 - 1024
+    assert 200 <= empty - full <= 220
+
+
+def test_a_setting_says_it_better_than_the_server(server: VendorServer) -> None:
+    assert providers.room_left(llm(server, rag_context_window=2048)) == 2048 - 1024
+    assert server.looked == []
+
+
+def test_a_vendor_is_not_asked(server: VendorServer) -> None:
+    config = Config(openai_api_key="sk-1234567890", openai_base_url=server.url)
+    model = providers.language_model(config)
+    assert model is not None
+    assert providers.room_left(model) > 100_000
+    assert server.looked == []
+
+
+def test_a_server_that_hangs_is_waited_for_a_moment_only(server: VendorServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers, "LOOK_SECONDS", 0.1)
+    server.pages["/api/ps"] = Slow()
+    assert window("ollama", server) == servers.SERVED_WINDOW
+    server.pages["/v1/models"] = Slow()
+    assert providers.find_servers({"ollama": server.url}) == ()

@@ -1,0 +1,87 @@
+"""Answers of the kinds that real models give, replayed by servers: verdicts, status, and what is left of them.
+
+The cases stand in replayed_answers.toml. Each is asked of a plain server that speaks OpenAI's protocol, and of one of
+the vendors by its own client library.
+"""
+
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from psycopg import conninfo
+
+from rag import answering
+from rag.engine import RAGEngine
+from rag.types import AnswerResponse, Support
+from tests import pdfs, vendors
+from tests.integration.conftest import new_database
+
+CASES = tomllib.loads((Path(__file__).parent / "replayed_answers.toml").read_text("utf-8"))
+PLAIN_SERVER = "openai_compatible"
+BY_VENDOR = [name for name in vendors.NAMES if name != PLAIN_SERVER]
+LETTERS = {
+    Support.SUPPORTED: "S",
+    Support.PARTLY: "P",
+    Support.UNSUPPORTED: "U",
+    Support.UNCITED: "C",
+    None: "-",
+}
+QUESTION = "What about the harbour of Lindmark, and the orchard of Hollin?"
+
+Replay = Callable[[str, str], AnswerResponse]
+
+
+@pytest.fixture(scope="module")
+def replay(server_url: str, migrated_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replay]:
+    """Asks a vendor's model, which says what it is told to; the harbour is S1, the orchard S2."""
+    template = str(conninfo.conninfo_to_dict(migrated_url)["dbname"])
+    with ExitStack() as stack:
+        url = stack.enter_context(new_database(server_url, template=template))
+        library = {
+            "rag_data_dir": tmp_path_factory.mktemp("library"),
+            "rag_database_url": url,
+            "rag_embed_model": "local",
+        }
+        engines: dict[str, tuple[vendors.Vendor, RAGEngine]] = {}
+
+        def ask(name: str, reply: str) -> AnswerResponse:
+            if name not in engines:
+                vendor = stack.enter_context(vendors.vendor(name, tmp_path_factory.mktemp("vendor")))
+                engine = stack.enter_context(RAGEngine(vendor.config(**library), user_id=name))
+                for file, lines in CASES["documents"].items():
+                    engine.documents.process(engine.documents.add(pdfs.plain(lines), file, enqueue=False).id)
+                engines[name] = vendor, engine
+            vendor, engine = engines[name]
+            vendor.server.pieces = [reply[at : at + 7] for at in range(0, len(reply), 7)]
+            options = {"options": {"useCache": False}, "retrieval": {"minScore": 0.0}}
+            return engine.answer({"question": QUESTION, **options})
+
+        yield ask
+
+
+@pytest.mark.parametrize("number", range(len(CASES["answer"])), ids=[case["kind"] for case in CASES["answer"]])
+def test_verdicts_status_and_what_is_left(replay: Replay, number: int) -> None:
+    case: dict[str, Any] = CASES["answer"][number]
+    for name in (PLAIN_SERVER, BY_VENDOR[number % len(BY_VENDOR)]):
+        response = replay(name, case["reply"])
+        if "verdicts" not in case:
+            assert response.status == "insufficient_context"
+            assert not response.sentences
+            assert response.nearest
+            continue
+        assert response.status == "ok"
+        assert "".join(LETTERS[sentence.support] for sentence in response.sentences) == case["verdicts"]
+        assert answering.proved(response).answer == case["kept"]
+        for number_of, sentence in enumerate(response.sentences):
+            quotes = [citation.quote for citation in response.citations if citation.sentence == number_of]
+            assert any(quotes) or sentence.support is not Support.SUPPORTED
+
+
+def test_there_are_enough_of_each_kind() -> None:
+    counts = Counter(letter for case in CASES["answer"] for letter in case.get("verdicts", "I"))
+    assert len(CASES["answer"]) >= 60
+    assert min(counts[letter] for letter in "SPUC-I") >= 5

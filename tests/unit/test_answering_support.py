@@ -1,0 +1,147 @@
+"""Verdicts about claims: what their quotes hold, and what they do not."""
+
+import pytest
+
+from rag.answering.citations import Claim
+from rag.answering.grounding import Grounder
+from rag.answering.markup import ProposedQuote
+from rag.types import BlockKind, Citation, Hit, Sentence, Support
+from tests import sources
+
+SUPPORTED, PARTLY, UNSUPPORTED = Support.SUPPORTED, Support.PARTLY, Support.UNSUPPORTED
+
+
+def judge(claim: str, *hits: Hit, quote: str | None = None) -> tuple[Sentence, tuple[Citation, ...]]:
+    """The verdict about a claim that cites all `hits`, and its citations."""
+    found = {f"S{number}": hit for number, hit in enumerate(hits, start=1)}
+    sentence = Sentence(text=claim, citation_ids=tuple(found), start=0, end=len(claim))
+    quotes = (ProposedQuote("S1", quote, 0),) if quote else ()
+    ((judged,), citations) = Grounder(found, locate=sources.locate).ground([Claim(sentence, quotes)])
+    return judged, citations
+
+
+SERVICE = sources.hit(
+    "The pilot service of Lindmark employed 63 pilots in 2021. It guided 4,812 ships, 5.2% more than in 2020. "
+    "Accidents fell to 3, from 7 in 2020. The service does not guide yachts. Its fees have not changed since 2018.",
+    "The harbour master, Ada Vinter, signed the contract with Norrtug on 30 June 2021.",
+    (
+        BlockKind.TABLE,
+        "(in thousands)\t2021\t2020\nFees\t$9,140\t$8,655\nSalaries\t(6,310)\t(6,020)\nBoats\t1,204\t1,377",
+    ),
+    name="pilots.pdf",
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote"),
+    [
+        ("The pilot service employed 64 pilots in 2021.", "The pilot service of Lindmark employed 63 pilots in 2021."),
+        ("The pilot service did not employ 63 pilots in 2021.", "employed 63 pilots in 2021"),
+        ("Accidents rose to 3.", "Accidents fell to 3"),
+        ("Accidents fell to 7 in 2021, from 3 in 2020.", "Accidents fell to 3, from 7 in 2020."),
+        ("The service guides yachts.", "The service does not guide yachts."),
+        ("Its fees have changed since 2018.", "Its fees have not changed since 2018."),
+        ("It guided 4,812 ships, 5.2% fewer than in 2020.", "It guided 4,812 ships, 5.2% more than in 2020."),
+        ("Fees were $9,140 thousand in 2020.", "Fees $9,140 $8,655"),
+        ("Fees were $9,140 million in 2021.", "Fees $9,140 $8,655"),
+        ("The contract with Norrtug was signed on 30 July 2021.", "signed the contract with Norrtug on 30 June 2021"),
+        ("The contract with Sydtug was signed on 30 June 2021.", "signed the contract with Norrtug on 30 June 2021"),
+        ("Norrtug guided 4,812 ships.", "It guided 4,812 ships"),
+        ("Boats were 1,204 thousand in 2019.", "Boats 1,204 1,377"),
+        ("Accidents cost €3.", "Accidents fell to 3"),
+    ],
+)
+def test_what_the_source_does_not_say_is_never_supported(claim: str, quote: str) -> None:
+    judged, citations = judge(claim, SERVICE, quote=quote)
+    assert judged.support in (PARTLY, UNSUPPORTED)
+    assert judged.missing
+    assert citations
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The pilot service of Lindmark employed 63 pilots in 2021.",
+        "In 2021, the pilot service employed 63 pilots.",
+        "According to the report, the pilot service of Lindmark employed 63 pilots in 2021.",
+        "The service guided 4812 ships.",
+        "Accidents decreased to three.",
+        "The service does not guide yachts.",
+        "Ada Vinter signed the contract with Norrtug on June 30, 2021.",
+        "The contract with Norrtug was signed on 06/30/2021.",
+        "Fees were $9.14 million in 2021, compared with $8,655 thousand in 2020.",
+        "Boats – 2021: 1,204; 2020: 1,377 (in thousands)",
+        "The fees were 9,140 - 8,655 = 485 higher.",
+        "The service employed 63 pilots in 2021, and Ada Vinter signed the contract with Norrtug.",
+        "**Fees** were **$9,140** thousand in 2021.",
+    ],
+)
+def test_what_the_source_says_is_supported_in_its_words_or_a_little_changed(claim: str) -> None:
+    judged, citations = judge(claim, SERVICE)
+    assert (judged.support, judged.missing) == (SUPPORTED, ())
+    assert all(citation.quote for citation in citations)
+
+
+@pytest.mark.parametrize(
+    ("claim", "missing"),
+    [
+        ("The pilot service of Lindmark employed 63 pilots and 12 cooks in 2021.", {"12", "cooks"}),
+        ("Ada Vinter, a lawyer from Uppsala, signed the contract with Norrtug.", {"Uppsala", "lawyer"}),
+    ],
+)
+def test_what_a_quote_leaves_open_is_named(claim: str, missing: set[str]) -> None:
+    judged, _ = judge(claim, SERVICE)
+    assert judged.support is PARTLY
+    assert missing <= set(judged.missing)
+
+
+def test_an_irrelevant_quote_gives_way_to_the_words_that_prove_the_claim() -> None:
+    judged, (citation,) = judge("The service does not guide yachts.", SERVICE, quote="Its fees have not changed")
+    assert judged.support is SUPPORTED
+    assert citation.quote == "The service does not guide yachts."
+
+
+def test_who_does_what_to_whom_is_not_exchanged() -> None:
+    hit = sources.hit("In spring Norrtug acquired Sydtug.")
+    assert judge("Norrtug acquired Sydtug in spring.", hit)[0].support is SUPPORTED
+    assert judge("Sydtug acquired Norrtug in spring.", hit)[0].support is not SUPPORTED
+
+
+def test_what_no_words_have_to_do_with_shows_none() -> None:
+    judged, (citation,) = judge("Elephants live in Africa.", SERVICE, quote="employed 63 pilots in 2021")
+    assert (judged.support, citation.quote) == (UNSUPPORTED, None)
+
+
+def test_half_of_one_sentence_and_half_of_another_prove_nothing() -> None:
+    hit = sources.hit("The northern mill makes paper for archives.", "The southern mill was sold to Norrtug in 2019.")
+    judged, _ = judge("The northern mill was sold to Norrtug in 2019.", hit)
+    assert judged.support is not SUPPORTED
+
+
+def test_a_sentence_that_begins_with_it_speaks_of_the_one_before() -> None:
+    hit = sources.hit("The Norrtug fleet lies in Lindmark. It has nine boats. Sydtug rows.")
+    assert judge("The Norrtug fleet has nine boats.", hit)[0].support is SUPPORTED
+    assert judge("The Sydtug fleet has nine boats.", hit)[0].support is not SUPPORTED
+
+
+def test_a_name_may_stand_in_the_title_and_a_year_too_where_the_words_have_none() -> None:
+    hit = sources.hit("The company employed 63 pilots.", name="Norrtug_2021.pdf")
+    assert judge("Norrtug employed 63 pilots in 2021.", hit)[0].support is SUPPORTED
+    assert judge("Sydtug employed 63 pilots in 2021.", hit)[0].support is not SUPPORTED
+    assert judge("Norrtug employed 63 pilots in 2022.", hit)[0].support is not SUPPORTED
+
+
+def test_another_language_is_no_proof_and_no_contradiction() -> None:
+    german, _ = judge("Der Lotsendienst beschäftigte im Jahr 2021 insgesamt 63 Lotsen in Lindmark.", SERVICE)
+    assert german.support is PARTLY
+    wrong, _ = judge("Der Lotsendienst beschäftigte im Jahr 2021 insgesamt 65 Lotsen in Lindmark.", SERVICE)
+    assert wrong.support is UNSUPPORTED
+
+
+def test_each_of_two_sources_may_prove_a_part() -> None:
+    other = sources.hit("The orchard grows eleven kinds of pears.", name="orchard.pdf")
+    claim = "The orchard grows eleven kinds of pears, and the pilot service employed 63 pilots in 2021."
+    judged, citations = judge(claim, SERVICE, other)
+    assert judged.support is SUPPORTED
+    assert {citation.citation_id for citation in citations} == {"S1", "S2"}
+    assert judge(claim.replace("eleven", "twelve"), SERVICE, other)[0].support is not SUPPORTED

@@ -1,0 +1,191 @@
+"""Figures worked out from the cells of tables."""
+
+import uuid
+from collections.abc import Sequence
+
+import pytest
+
+from rag.answering.calculation import Task, task, work_out
+from rag.answering.quoting import Label, Statement
+from rag.types import BlockKind, Chunk, Hit, Line, Passage, Rect
+
+DOCUMENT = uuid.UUID(int=7)
+SHEET = (
+    "Consolidated Balance Sheets",
+    "(in millions)",
+    "\t2021\t2020",
+    "Cash and cash equivalents\t$ 81\t$ 66",
+    "Inventories\t40\t30",
+    "Other current assets\t9\t8",
+    "Total current assets\t190\t166",
+    "Total assets\t1,420\t1,380",
+    "Total current liabilities\t95\t80",
+    "Total liabilities\t700\t690",
+    "Retained earnings\t512\t498",
+    "Total Acme stockholders’ equity\t720\t690",
+    "Total liabilities and stockholders’ equity\t1,420\t1,380",
+)
+INCOME = (
+    "Consolidated Statements of Income",
+    "(in millions)",
+    "\t2021\t2020",
+    "Net sales\t$ 500\t$ 400",
+    "Cost of sales\t(300)\t(260)",
+    "Operating income\t90\t(10)",
+    "Income before income taxes\t80\t60",
+    "Provision for income taxes\t20\t(15)",
+    "Net income\t60\t45",
+    "Basic earnings per share\t0.60\t0.45",
+)
+
+
+def page(lines: Sequence[str], number: int = 1, document_id: uuid.UUID = DOCUMENT) -> Hit:
+    made = tuple(
+        Line(
+            number=100 * number + place,
+            page_number=number,
+            bbox=Rect(0, 10 * place, 500, 10 * place + 9),
+            text=text,
+            kind=BlockKind.TABLE if "\t" in text else BlockKind.TEXT,
+            starts_block=place < 3,
+        )
+        for place, text in enumerate(lines)
+    )
+    chunk = Chunk(id=uuid.UUID(int=number), document_id=document_id, ordinal=number, lines=made)
+    passage = Passage(document_id=document_id, lines=made)
+    return Hit(chunk=chunk, passage=passage, document_name="acme.pdf", mime_type="application/pdf", final_score=1.0)
+
+
+def asked(question: str) -> Task:
+    found = task(question, {"acme"})
+    assert found is not None
+    return found
+
+
+def said(question: str, *hits: Hit) -> list[str]:
+    parts = work_out(asked(question), hits or (page(SHEET), page(INCOME, 2))) or []
+    return [part.text for part in parts if isinstance(part, Statement)]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What was Acme's current ratio in 2021?", "Current ratio 2021 = 190 / 95 = 2.00"),
+        ("current ratio", "Current ratio 2021 = 190 / 95 = 2.00"),
+        (
+            "What is the current ratio for FY2020? Round to three decimal places.",
+            "Current ratio 2020 = 166 / 80 = 2.075",
+        ),
+        ("working capital in 2020", "Working capital 2020 = 166 − 80 = 86 million"),
+        ("What is the gross margin in 2021?", "Gross margin 2021 = (500 − 300) / 500 = 40.0 %"),
+        ("What was the operating margin in 2020?", "Operating margin 2020 = (−10) / 400 = −2.5 %"),
+        ("effective tax rate 2021", "Effective tax rate 2021 = 20 / 80 = 25.0 %"),
+        ("inventory turnover in 2021", "Inventory turnover 2021 = 300 / ((40 + 30) / 2) = 8.57"),
+        ("return on equity (ROE) in 2021", "Return on equity 2021 = 60 / ((720 + 690) / 2) = 8.5 %"),
+        ("What are total liabilities as a percentage of total assets in 2021?", "2021 = 700 / 1,420 = 49.3 %"),
+        ("What was the change in net income from 2020 to 2021?", "= 60 − 45 = 15 million; 15 / 45 = 33.3 %"),
+        ("Did other current assets increase in 2021?", "= 9 − 8 = 1 million; 1 / 8 = 12.5 %"),
+    ],
+)
+def test_figures_are_worked_out(question: str, answer: str) -> None:
+    (statement,) = said(question)
+    assert answer in statement
+
+
+def test_several_years_are_worked_out_one_by_one() -> None:
+    assert said("How did the current ratio change from 2020 to 2021?") == [
+        "Current ratio 2020 = 166 / 80 = 2.08",
+        "Current ratio 2021 = 190 / 95 = 2.00",
+    ]
+
+
+def test_every_figure_is_quoted_with_its_row_and_its_years() -> None:
+    hits = (page(SHEET), page(INCOME, 2))
+    parts = work_out(asked("return on assets in 2021"), hits)
+    assert parts is not None
+    (statement,) = [part for part in parts if isinstance(part, Statement)]
+    quotes = [source.hit.passage.text[source.span.start : source.span.end] for source in statement.sources]
+    assert "Net income\t60\t45" in quotes
+    assert "Total assets\t1,420\t1,380" in quotes
+    assert parts[0] == Label("Return on assets = net income / average total assets")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the gross margin of the ferry segment?",  # not all of the company
+        "What is the average gross margin of 2019 to 2021?",
+        "What is the inventory turnover, defined as sales by inventory?",
+        "What was the adjusted EBITDA margin?",
+        "Why did the gross margin fall?",
+        "What is the gross margin in Q2 2021?",
+        "What is the expected growth in net sales?",
+        "What is the current ratio of Globex?",
+        "Who grew the tallest sunflowers in the valley beyond the hills?",
+        "What was revenue in 2021?",
+    ],
+)
+def test_a_question_that_says_more_is_none_for_a_formula(question: str) -> None:
+    found = task(question, {"acme"})
+    assert found is None or work_out(found, (page(SHEET), page(INCOME, 2))) is None
+
+
+def replaced(lines: Sequence[str], old: str, new: str) -> tuple[str, ...]:
+    assert any(old in line for line in lines)
+    return tuple(line.replace(old, new) for line in lines)
+
+
+def without(lines: Sequence[str], label: str) -> tuple[str, ...]:
+    return tuple(line for line in lines if not line.startswith(label))
+
+
+@pytest.mark.parametrize(
+    ("question", "hits"),
+    [
+        # another line item with nearly the same label
+        ("current ratio 2021", [page(without(SHEET, "Total current assets"))]),
+        # another scale
+        ("return on assets 2021", [page(SHEET), page(replaced(INCOME, "(in millions)", "(in thousands)"), 2)]),
+        # another document
+        ("return on assets 2021", [page(SHEET), page(INCOME, 2, uuid.UUID(int=8))]),
+        # figures of three months
+        ("operating margin 2021", [page(replaced(INCOME, "(in millions)", "(in millions) Three Months Ended"), 2)]),
+        # two columns of one year
+        ("operating margin 2021", [page(replaced(INCOME, "\t2021\t2020", "\t2021\t2021"), 2)]),
+        # nobody knows which column is which year
+        ("operating margin 2021", [page(replaced(INCOME, "\t2021\t2020", "\tNorth\tSouth"), 2)]),
+        # a year that is not there
+        ("current ratio 2019", [page(SHEET)]),
+        # a tax that is printed below zero: a benefit or a deduction
+        ("effective tax rate 2020", [page(INCOME, 2)]),
+        # two rows of one label that differ
+        ("operating margin 2021", [page([*INCOME, "Operating income\t70\t60"], 2)]),
+        # a fiscal year that ends in January may be called by either year
+        ("current ratio fiscal 2021", [page(replaced(SHEET, "\t2021\t2020", "\tJanuary 30, 2021\tJanuary 31, 2020"))]),
+    ],
+)
+def test_no_calculation_is_better_than_a_wrong_one(question: str, hits: list[Hit]) -> None:
+    parts = work_out(asked(question), hits) or []
+    assert not any(" = " in part.text for part in parts if isinstance(part, Statement))
+
+
+def test_without_one_of_the_cells_the_others_are_shown() -> None:
+    parts = work_out(asked("current ratio 2021"), [page(without(SHEET, "Total current liabilities"))])
+    assert parts is not None
+    assert "not found: total current liabilities" in parts[0].text
+    assert [part.text for part in parts[1:]] == ["Total current assets, 2021: 190 million"]
+
+
+def test_a_ratio_that_is_printed_is_not_worked_out() -> None:
+    printed = [*INCOME, "Effective tax rate\t24.5%\t23.0%"]
+    assert said("effective tax rate in 2021", page(printed, 2)) == ["Effective tax rate, 2021: 24.5 %"]
+
+
+def test_the_row_of_the_questions_own_words_comes_before_one_that_means_the_same() -> None:
+    both = [*INCOME[:4], "Total revenues\t520\t415", *INCOME[4:]]
+    assert said("growth of net sales in 2021", page(both, 2))[0].startswith("Net sales, change from 2020 to 2021 = 500")
+
+
+def test_a_table_without_a_statement_counts_by_itself() -> None:
+    table = ("Key figures (in millions)", "\t2021\t2020", "Revenue\t50\t40", "Gross profit\t20\t15")
+    assert said("gross margin in 2021", page(table)) == ["Gross margin 2021 = 20 / 50 = 40.0 %"]

@@ -1,0 +1,124 @@
+"""What asks for a summary, and which sentences it is made of."""
+
+import uuid
+
+import numpy as np
+import pytest
+
+from rag.answering.summary import Extract, asked, key_sentences
+from rag.types import Chunk, Line, Rect
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Summarise this document", Extract()),
+        ("summary", Extract()),
+        ("Could you please summarize the report?", Extract()),
+        ("What is this document about?", Extract()),
+        ("What is it about?", Extract()),
+        ("What are the key points of the report?", Extract()),
+        ("key takeaways", Extract()),
+        ("TL;DR", Extract()),
+        ("Give me a short overview of the lease", Extract()),
+        ("Fasse das Dokument zusammen", Extract()),
+        ("Summarize section 3", Extract("section 3")),
+        ("Summarise the risk factors", Extract("the risk factors")),
+        ("What is the summary of significant accounting policies?", None),
+        ("What are the main points of agreement between them?", None),
+        ("What does the report say about tax?", None),
+        ("What is goodwill about?", None),
+        ("What was revenue in 2021?", None),
+        ("Who wrote the executive summary?", None),
+    ],
+)
+def test_what_asks_for_a_summary(question: str, expected: Extract | None) -> None:
+    assert asked(question) == expected
+
+
+SENTENCES = {
+    "Harbour": (
+        "The harbour takes in ferries, barges and fishing boats throughout the year.",
+        "Ferries and barges pay harbour dues by their length, fishing boats by the year.",
+        "In the winter the harbour is kept open for ferries by a small icebreaker.",
+    ),
+    "Bridge": (
+        "The bridge over the sound carries trains, lorries and cars in both directions.",
+        "Trains cross the bridge every hour, lorries and cars wait while they do so.",
+        "The bridge is closed to lorries and trains when the wind is too strong.",
+    ),
+}
+
+
+def document(extra: str = "", *, section: str = "") -> list[Chunk]:
+    chunks = []
+    number = 0
+    for heading, sentences in SENTENCES.items():
+        for sentence in sentences:
+            texts = [
+                sentence,
+                *([extra] if extra else []),
+                f"The Northern Gazette of the Islands appears on page {number}.",
+            ]
+            lines = tuple(
+                Line(
+                    number=10 * number + place,
+                    page_number=number + 1,
+                    bbox=Rect(0, 0, 1, 1),
+                    text=text,
+                    starts_block=True,
+                )
+                for place, text in enumerate(texts)
+            )
+            chunks.append(
+                Chunk(
+                    id=uuid.uuid4(),
+                    document_id=uuid.UUID(int=1),
+                    ordinal=number,
+                    lines=lines,
+                    section=section or heading,
+                )
+            )
+            number += 1
+    return chunks
+
+
+def chosen(chunks: list[Chunk], limit: int = 10) -> list[str]:
+    vectors = {chunk.id: np.eye(8)[place % 8] for place, chunk in enumerate(chunks)}
+    return [key.chunk.text[key.span.start : key.span.end] for key in key_sentences(chunks, vectors, limit=limit)]
+
+
+def test_each_section_has_its_sentences_in_its_order() -> None:
+    keys = chosen(document(), limit=4)
+    places = [[text in sentences for sentences in SENTENCES.values()].index(True) for text in keys]
+    assert places == [0, 0, 1, 1]
+    order = [text for sentences in SENTENCES.values() for text in sentences]
+    assert [order.index(text) for text in keys] == sorted(order.index(text) for text in keys)
+
+
+def test_it_is_no_longer_than_asked_and_repeats_nothing() -> None:
+    for limit in (1, 3, 6, 20):
+        keys = chosen(document(), limit=limit)
+        assert len(keys) == len(set(keys)) <= limit
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        "Harbour and bridge, ferries and trains, lorries and barges, all of them here",
+        "See page 4 for what the harbour and the bridge take in from ferries and trains.",
+        "Copyright of the harbour, the bridge, the ferries, the trains and the barges.",
+        "The harbour: 12.4, 18.3, 99.1, 12.0, 77.2, 18.1, 14.6, 11.9, 20.5, 33.8.",
+        "Is the harbour open for ferries, barges and the fishing boats in the winter?",
+    ],
+)
+def test_what_says_nothing_is_left_out(extra: str) -> None:
+    assert extra not in chosen(document(extra), limit=20)
+
+
+def test_running_heads_are_left_out() -> None:
+    assert not any("Gazette" in text for text in chosen(document(), limit=20))
+
+
+def test_references_are_left_out() -> None:
+    assert chosen(document(section="References")) == []

@@ -105,8 +105,9 @@ def test_trash_and_back(web: httpx.Client, ready: str) -> None:
     assert api.error_of(web.get(ready)) == (404, "not_found")
 
 
-def test_an_upload_can_be_repeated_under_its_key(web: httpx.Client, content: bytes) -> None:
+def test_an_upload_can_be_repeated_under_its_key(web: httpx.Client) -> None:
     key = uuid.uuid4().hex
+    content = pdfs.plain([f"The key of this upload is {key}."])
     first, again = upload(web, content, "a.pdf", key), upload(web, content, "a.pdf", key)
     assert (first.status_code, again.status_code) == (202, 200)
     assert again.json()["id"] == first.json()["id"]

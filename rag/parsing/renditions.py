@@ -6,15 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from rag import errors
-from rag.parsing import filetype, ocr
+from rag.parsing import conversion, filetype, ocr
 from rag.parsing.mupdf import pymupdf, readable
 from rag.types import ParsingConfig
-
-PAGE_WIDTH_PT, PAGE_HEIGHT_PT = 595, 842
-"""A4, for what has no pages of its own."""
-FONT_SIZE_PT = 11
-_FLOWING = {filetype.TEXT: "txt", filetype.MARKDOWN: "md", filetype.HTML: "html"}
-_PACKED = {filetype.DOCX: "docx", filetype.EPUB: "epub"}
 
 OnCount = Callable[[int], None]
 
@@ -50,7 +44,7 @@ def make_rendition(
                 else:
                     shutil.copyfile(source, rendition)
             return recognised
-        with _convert(source, mime_type) as document:
+        with conversion.convert(source, mime_type).document as document:
             _check_pages(document, name, config)
             on_open(document.page_count)
             document.save(rendition, garbage=3, deflate=True)
@@ -85,37 +79,3 @@ def _check_pages(document: Any, name: str, config: ParsingConfig) -> None:
         raise errors.UnreadableFileError(
             f"“{name}” has {document.page_count} pages; the limit is {config.max_pages}. Split it into smaller files."
         )
-
-
-def _convert(source: Path, mime_type: str) -> Any:
-    if mime_type == filetype.PPTX:
-        from rag.parsing import slides  # python-pptx costs each parsing process a quarter of a second
-
-        return slides.to_pdf(source)
-    if mime_type in _FLOWING:
-        # Given as bytes, without a path: so nothing beside the file can be pulled into the rendition.
-        # The last line gets an end: MuPDF's Markdown loses the last character of one that has none.
-        content = f"{decode(source.read_bytes())}\n"
-        if mime_type == filetype.TEXT:
-            # A byte order mark keeps MuPDF from taking text that begins with a # for Markdown, whose marks it drops.
-            content = f"\ufeff{content}"
-        document = pymupdf.open(stream=content.encode(), filetype=_FLOWING[mime_type])
-    else:
-        document = pymupdf.open(source, filetype=_PACKED[mime_type])
-    with document:
-        if document.is_reflowable:
-            document.layout(width=PAGE_WIDTH_PT, height=PAGE_HEIGHT_PT, fontsize=FONT_SIZE_PT)
-        metadata = document.metadata or {}
-        converted = pymupdf.open(stream=document.convert_to_pdf(), filetype="pdf")
-    converted.set_metadata({"title": metadata.get("title") or "", "author": metadata.get("author") or ""})
-    return converted
-
-
-def decode(content: bytes) -> str:
-    """Text of unknown encoding: UTF-16 with a byte order mark, else UTF-8, else Windows-1252."""
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return content.decode("utf-16", errors="replace")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("cp1252", errors="replace")

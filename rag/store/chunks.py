@@ -340,4 +340,5 @@ def _totals(parsed: ParsedDocument, chunks: Sequence[Chunk]) -> dict[str, object
         "chunk_count": len(chunks),
         "char_count": characters,
         "token_count": characters // CHARS_PER_TOKEN,
+        "completeness": parsed.completeness and Jsonb(parsed.completeness.model_dump()),
     }

@@ -11,7 +11,7 @@ from psycopg import sql
 from rag import errors
 from rag.store import claims, queries
 from rag.store.database import Database, UserDatabase
-from rag.types import Document, DocumentStatus, PageInfo, Progress
+from rag.types import Completeness, Document, DocumentStatus, PageInfo, Progress
 
 
 class Documents:
@@ -35,6 +35,7 @@ class Documents:
         status: DocumentStatus = DocumentStatus.QUEUED,
         follows_source: bool = False,
         in_trash: bool = False,
+        container_id: uuid.UUID | None = None,
     ) -> Document:
         """A new document; `size` in bytes. One that `follows_source` may have the content of another place's document.
 
@@ -57,6 +58,7 @@ class Documents:
             "status": status.value,
             "follows_source": follows_source,
             "in_trash": in_trash,
+            "container_id": container_id,
         }
         added = self._database.write(self._queries["add"], parameters)
         if added:
@@ -155,7 +157,11 @@ def to_document(row: Mapping[str, Any]) -> Document:
         size=row["size"],
         source=row["source"],
         shown_source=row["shown_source"],
-        title=row["title"],
+        title=row["given_title"] or row["title"],
+        author=row["given_author"] or row["author"],
+        dated=row["given_date"] or row["dated"],
+        tags=tuple(row["tags"]),
+        disabled=row["disabled"],
         status=DocumentStatus(row["status"]),
         progress=Progress(done=row["progress_done"], total=row["progress_total"]),
         error=row["error"],
@@ -164,6 +170,13 @@ def to_document(row: Mapping[str, Any]) -> Document:
         failed_pages=tuple(row["failed_pages"]),
         line_count=row["line_count"],
         chunk_count=row["chunk_count"],
+        vector_count=row["vector_count"],
+        pictures_waiting=row["pictures_waiting"],
+        completeness=row["completeness"] and Completeness.model_validate(row["completeness"]),
+        container_id=row["container_id"],
+        lineage_id=row["lineage_id"],
+        version=row["version"],
+        superseded_by=row["superseded_by"],
         language=row["language"],
         pages=tuple(PageInfo.model_validate(page) for page in row.get("pages", ())),
         created_at=row["created_at"],

@@ -17,6 +17,10 @@ def parameters(scope: Scope) -> dict[str, object]:
         "source_prefix": filters.source_prefix or None,
         "added_after": filters.added_after,
         "added_before": filters.added_before,
+        "tags": [*filters.tags] or None,
+        "author": filters.author or None,
+        "dated_after": filters.dated_after,
+        "dated_before": filters.dated_before,
         "must_all": patterns if scope.must_include_mode == "all" else None,
         "must_any": patterns if scope.must_include_mode == "any" else None,
     }

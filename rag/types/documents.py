@@ -9,7 +9,7 @@ from typing import Literal
 
 import pydantic
 
-from rag.types.text import Input, Model, PageInfo
+from rag.types.text import Completeness, Input, Model, PageInfo
 
 DEFAULT_INDEX = "default"
 """The index of whoever names none; it always exists."""
@@ -85,6 +85,12 @@ class Document(Model):
 
     `source` is the path or URL it was taken in from. It stays on this machine: what answers show, and what is sent as
     `source`, is `shown_source`. `language` is the one whose stems its words are searched by.
+
+    It is searched by its words as soon as it has chunks, and by their meaning as far as these have vectors
+    (`vector_count` of `chunk_count`); words in the pictures of its pages come last (`pictures_waiting`).
+    `title`, `author` and `dated` are what its owner says, else what the file says. A `disabled` one is kept and left
+    out of searches. `container_id` is the mail or archive that it was part of. Versions of one document share the
+    `lineage_id`; one that has been `superseded_by` another is shown to old answers only.
     """
 
     id: uuid.UUID
@@ -105,6 +111,17 @@ class Document(Model):
     failed_pages: tuple[int, ...] = ()
     line_count: int = 0
     chunk_count: int = 0
+    vector_count: int = 0
+    pictures_waiting: bool = False
+    completeness: Completeness | None = None
+    container_id: uuid.UUID | None = None
+    lineage_id: uuid.UUID | None = None
+    version: int = 1
+    superseded_by: uuid.UUID | None = None
+    author: str | None = None
+    dated: dt.date | None = None
+    tags: tuple[str, ...] = ()
+    disabled: bool = False
     language: str = ENGLISH
     pages: tuple[PageInfo, ...] = ()
     created_at: dt.datetime

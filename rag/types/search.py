@@ -1,5 +1,6 @@
 """What is searched, how, and what was found."""
 
+import datetime as dt
 import uuid
 from typing import Annotated, Literal, NamedTuple, Self
 
@@ -21,7 +22,11 @@ MOST_LOOKUPS = 8
 
 
 class Filters(Input):
-    """What may be searched; empty means everything."""
+    """What may be searched; empty means everything.
+
+    `tags` must all be on a document; `author` is a part of the name, in any case; `dated_after` is the first day that
+    a document may be of, `dated_before` the first that it may not.
+    """
 
     document_ids: tuple[uuid.UUID, ...] = pydantic.Field(
         default=(), validation_alias=pydantic.AliasChoices("documentIds", "document_ids", "file_ids", "fileIds")
@@ -31,6 +36,10 @@ class Filters(Input):
     source_prefix: StorableText | None = None
     added_after: pydantic.AwareDatetime | None = None
     added_before: pydantic.AwareDatetime | None = None
+    tags: tuple[StorableText, ...] = ()
+    author: StorableText | None = None
+    dated_after: dt.date | None = None
+    dated_before: dt.date | None = None
 
 
 class Scope(Model):

@@ -1,5 +1,6 @@
 """Boxes, lines and blocks: text and where it stands on a page."""
 
+import datetime as dt
 import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -127,6 +128,8 @@ class BlockKind(StrEnum):
     TEXT = "text"
     HEADING = "heading"
     TABLE = "table"
+    PICTURE = "picture"
+    """Words in a picture, which were recognised."""
 
 
 class Line(Model):
@@ -197,12 +200,42 @@ class PageInfo(Model):
     ocr: bool = False
 
 
+class Missing(Model):
+    """Text of a file that its rendition lacks: the place in the file in words ("slide 3", "line 120"), and how much.
+
+    `text` is how it begins.
+    """
+
+    place: str
+    characters: int
+    text: str
+
+
+class Completeness(Model):
+    """How many characters the file's text has, and how many of them its rendition has; white space is not counted."""
+
+    source_characters: int
+    kept_characters: int
+    missing: tuple[Missing, ...] = ()
+
+    @property
+    def share(self) -> float:
+        """What is kept, in 0..1; nothing lacks in a file without text."""
+        return self.kept_characters / self.source_characters if self.source_characters else 1.0
+
+
 class ParsedDocument(Model):
-    """What parsing makes of a rendition: its pages and blocks in reading order."""
+    """What parsing makes of a file: the pages and blocks of its rendition in reading order.
+
+    `author` and `dated` are what the file says of itself. `completeness` is None if it was not measured.
+    """
 
     title: str | None
     pages: tuple[PageInfo, ...]
     blocks: tuple[TextBlock, ...]
+    author: str | None = None
+    dated: dt.date | None = None
+    completeness: Completeness | None = None
 
     @property
     def line_count(self) -> int:

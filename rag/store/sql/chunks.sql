@@ -61,7 +61,7 @@ UPDATE documents
 SET status = 'ready', error = NULL, error_code = NULL, progress_done = :chunk_count, progress_total = :chunk_count,
     title = :title, pages = :pages, page_count = :page_count, failed_pages = :failed_pages, line_count = :line_count,
     chunk_count = :chunk_count, char_count = :char_count, token_count = :token_count, lexeme_count = :lexeme_count,
-    language = :language, indexed_at = now()
+    language = :language, completeness = :completeness, vector_count = :chunk_count, indexed_at = now()
 WHERE user_id = :user_id AND id = :document_id;
 
 -- name: get
@@ -69,7 +69,9 @@ WHERE user_id = :user_id AND id = :document_id;
 SELECT c.id AS chunk_id, c.content, c.ordinal, c.section, c.context, c.lines,
        d.user_id, d.id, d.index_id, d.name, d.mime_type, d.sha256, d.size, d.source, d.shown_source, d.title, d.status, d.progress_done,
        d.progress_total, d.error, d.error_code, d.page_count, d.failed_pages, d.line_count, d.chunk_count, d.language,
-       d.created_at, d.indexed_at, d.deleted_at
+       d.created_at, d.indexed_at, d.deleted_at, d.vector_count, d.pictures_waiting, d.completeness, d.container_id,
+       d.lineage_id, d.version, d.superseded_by, d.author, d.dated, d.given_title, d.given_author, d.given_date, d.tags,
+       d.disabled
 FROM document_chunks c JOIN documents d ON d.user_id = c.user_id AND d.id = c.document_id
 WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND d.deleted_at IS NULL;
 
@@ -83,7 +85,8 @@ LIMIT :limit;
 
 -- name: in_scope
 SELECT c.id
-FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before) scope
+FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
+                        :tags, :author, :dated_after, :dated_before) scope
 JOIN document_chunks c ON c.user_id = :user_id AND c.document_id = scope.id
 WHERE c.id = ANY (:ids::uuid[])
   AND (:must_all::text[] IS NULL OR c.content ~* ALL (:must_all::text[]))

@@ -9,7 +9,8 @@ user_id = :user_id AND index_id = :index_id AND generation = (
 AND document_id IN (
     SELECT scope.id
     FROM documents_in_scope(
-        :user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before
+        :user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
+        :tags, :author, :dated_after, :dated_before
     ) scope
 )
 AND (CAST(:must_all AS text[]) IS NULL OR text ~* ALL (CAST(:must_all AS text[])))
@@ -17,4 +18,5 @@ AND (CAST(:must_any AS text[]) IS NULL OR text ~* ANY (CAST(:must_any AS text[])
 
 -- name: size
 SELECT coalesce(sum(scope.chunk_count), 0) AS chunks
-FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before) scope;
+FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
+                        :tags, :author, :dated_after, :dated_before) scope;

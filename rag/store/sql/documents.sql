@@ -1,8 +1,8 @@
 -- name: add
 INSERT INTO documents (user_id, index_id, id, name, mime_type, sha256, size, source, shown_source, status,
-                       follows_source, deleted_at)
+                       follows_source, deleted_at, lineage_id, container_id)
 SELECT i.user_id, i.id, :id, :name, :mime_type, :sha256, :size, :source, :shown_source, :status, :follows_source,
-       CASE WHEN :in_trash THEN now() END
+       CASE WHEN :in_trash THEN now() END, :id, :container_id
 FROM indexes i
 WHERE i.user_id = :user_id AND i.id = :index_id
   AND (:follows_source OR NOT EXISTS (
@@ -26,7 +26,9 @@ SELECT * FROM documents WHERE user_id = :user_id AND id = :document_id;
 -- name: list
 -- Without the pages' sizes, which can be thousands per document.
 SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
-       error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at
+       error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
+       pictures_waiting, completeness, container_id, lineage_id, version, superseded_by, author, dated, given_title,
+       given_author, given_date, tags, disabled
 FROM documents
 WHERE user_id = :user_id AND index_id = :index_id AND (deleted_at IS NOT NULL) = :in_trash
   AND (:search::text IS NULL

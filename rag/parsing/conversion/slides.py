@@ -12,6 +12,7 @@ from pptx.shapes.group import GroupShape
 from pptx.slide import Slide
 
 from rag import errors
+from rag.parsing.conversion.source import Conversion
 from rag.parsing.mupdf import pymupdf
 
 MARGIN_PT = 36
@@ -21,7 +22,7 @@ _CSS = (
 )
 
 
-def to_pdf(source: Path) -> Any:
+def to_pdf(source: Path) -> Conversion:
     """A PDF with the text, tables and notes of each slide on a page of its own, as large as the slide."""
     try:
         presentation = pptx.Presentation(str(source))
@@ -38,7 +39,7 @@ def to_pdf(source: Path) -> Any:
         page.insert_htmlbox(box, "".join(_slide_html(slide)), css=_CSS)
     title = presentation.core_properties.title
     document.set_metadata({"title": title or "", "author": presentation.core_properties.author or ""})
-    return document
+    return Conversion(document)
 
 
 def _slide_html(slide: Slide) -> Iterator[str]:

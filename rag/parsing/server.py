@@ -60,6 +60,7 @@ def _guard(control_file: int, results: int, stderr: int) -> None:
         end_seen, end = os.pipe()  # the kernel closes `end` with the worker
         worker = os.fork()
         if worker == 0:
+            os.setpgid(0, 0)  # a group of its own: the programs that it starts end with it
             control.close()
             _work(request, results)
             os._exit(0)
@@ -102,12 +103,17 @@ def _work(request: dict[str, Any], results: int) -> None:
 
 
 def _watch(worker: int, control: socket.socket, end_seen: int, rendition: Path) -> int:
-    """Waits for the worker, ending it when the user does not want it any more; returns its exit code."""
+    """Waits for the worker, ending it when the user does not want it any more; returns its exit code.
+
+    What it has started is ended in any case, while its number, by which its group is known, cannot be another's yet.
+    """
     ready, _, _ = select.select([control.fileno(), end_seen], [], [])
     gone = False
     if control.fileno() in ready:
         gone = _is_gone(control)
         os.kill(worker, signal.SIGKILL)
+    with contextlib.suppress(OSError):  # it has not got so far as to make its group
+        os.killpg(worker, signal.SIGKILL)  # the programs that it has started; itself, it has ended or is to
     _, status = os.waitpid(worker, 0)
     if gone:
         rendition.unlink(missing_ok=True)

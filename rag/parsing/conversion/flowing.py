@@ -45,3 +45,16 @@ def decode(content: bytes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         return content.decode("cp1252", errors="replace")
+
+
+def lay_out(html, *, title="", author="", images=None):
+    d = pymupdf.open(
+        stream=(
+            "<html><head><style>table {border-collapse: collapse} td, th {border: 0.5pt solid #666; padding: 2pt 4pt; vertical-align: top}</style></head><body>"
+            + html
+            + "</body></html>"
+        ).encode(),
+        filetype="html",
+    )
+    d.layout(width=595, height=842, fontsize=11)
+    return pymupdf.open(stream=d.convert_to_pdf(), filetype="pdf")

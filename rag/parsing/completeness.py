@@ -8,10 +8,10 @@ linear in the length of the texts.
 
 import re
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from rag.parsing.pages import PageContent
@@ -131,7 +131,7 @@ class _Target:
         unknown = [Piece(piece.place, _subtract(piece.words, words)) for piece in pieces]
         characters: Counter[str] = Counter()
         for word, count in words.items():
-            for character in word:
+            for character in _decomposed(word):
                 characters[character] += count
         return [Piece(piece.place, list(_lost(piece.words, characters))) for piece in unknown]
 
@@ -139,11 +139,8 @@ class _Target:
         """Words, and parts of words, that no piece has taken."""
         for start, end in (*self._gaps, (self._end, len(self._text))):
             index = bisect_right(self._starts, start)
-            while start < end:
-                stop = min(self._starts[index], end)
-                yield self._text[start:stop]
-                start = stop
-                index += 1
+            cuts = [start, *self._starts[index : bisect_left(self._starts, end)], end]
+            yield from (self._text[first:last] for first, last in pairwise(cuts))
 
 
 def _subtract(wanted: Iterable[str], words: Counter[str]) -> list[str]:
@@ -160,14 +157,21 @@ def _subtract(wanted: Iterable[str], words: Counter[str]) -> list[str]:
 def _lost(words: Iterable[str], characters: Counter[str]) -> Iterator[str]:
     """Those of `words`, or the ends of them, that cannot be made of `characters`, from which the others are taken."""
     for word in words:
-        need = Counter(word)
-        kept = sum(min(count, characters[character]) for character, count in need.items())
-        if kept < len(word) and len(word) <= LONG_WORD_CHARS:
-            yield word
-            continue
-        characters.subtract({character: min(count, characters[character]) for character, count in need.items()})
+        need = Counter(_decomposed(word))
+        there = {character: min(count, characters[character]) for character, count in need.items()}
+        share = sum(there.values()) / sum(need.values())
+        if share == 1 or len(word) > LONG_WORD_CHARS:
+            characters.subtract(there)
+            kept = int(len(word) * share)
+        else:
+            kept = 0
         if kept < len(word):
             yield word[kept:]
+
+
+def _decomposed(word: str) -> str:
+    """A vowel sign of two parts may stand on both sides of its consonant."""
+    return word if word.isascii() else unicodedata.normalize("NFKD", word)
 
 
 def _places(pieces: Sequence[Piece]) -> Iterator[Missing]:

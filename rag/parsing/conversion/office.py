@@ -36,10 +36,10 @@ def to_pdf(source: Path, mime_type: str, config: ParsingConfig) -> Conversion:
     """
     about, said = contents.read(source, mime_type)
     document = flowing.lay_out(
-        completed(_body(source, mime_type, config), said), title=about.title, author=about.author
+        completed(_body(source, mime_type, config), said),
     )
     about.set_on(document)
-    return Conversion(document, paragraphs.sections(said))
+    return Conversion(document, tuple(paragraphs.located(said)))
 
 
 def _body(source: Path, mime_type: str, config: ParsingConfig) -> str:

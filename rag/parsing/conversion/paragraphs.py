@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 from typing import NamedTuple
 
 from rag.parsing.conversion.source import SourceText
@@ -22,20 +21,13 @@ class Paragraph(NamedTuple):
     heading: bool = False
 
 
-def sections(paragraphs: Iterable[Paragraph]) -> tuple[SourceText, ...]:
-    """The text by section: what stands below each heading, and each of the other parts."""
-    return tuple(
-        SourceText(place, "\n".join(paragraph.text for _, paragraph in group))
-        for place, group in groupby(_placed(paragraphs), key=lambda placed: placed[0])
-    )
-
-
-def _placed(paragraphs: Iterable[Paragraph]) -> Iterator[tuple[str, Paragraph]]:
+def located(paragraphs: Iterable[Paragraph]) -> Iterator[SourceText]:
+    """Each paragraph with its place in words: the heading that it stands below, or the part that it is of."""
     place = START
     for paragraph in paragraphs:
         if paragraph.heading:
             place = f"section “{' '.join(paragraph.text.split())[:PLACE_CHARACTERS]}”"
-        yield (place if paragraph.part in {BODY, BOX} else paragraph.part), paragraph
+        yield SourceText(place if paragraph.part in {BODY, BOX} else paragraph.part, paragraph.text)
 
 
 def left_out(paragraphs: Iterable[Paragraph], converted: str) -> list[Paragraph]:

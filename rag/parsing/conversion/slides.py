@@ -41,7 +41,9 @@ def to_pdf(source: Path) -> Conversion:
         size = (presentation.slide_width or _USUAL_SIZE_EMU[0], presentation.slide_height or _USUAL_SIZE_EMU[1])
         width, height = (min(max(side / _EMU_PER_POINT, 72.0), MAX_SIDE_PT) for side in size)
         document = _drawn(slides, width, height)
-        texts = tuple(SourceText(f"slide {number}", "\n".join(_texts(slide))) for number, slide in enumerate(slides, 1))
+        texts = tuple(
+            SourceText(f"slide {number}", text) for number, slide in enumerate(slides, 1) for text in _texts(slide)
+        )
     except (PythonPptxError, KeyError, ValueError, SyntaxError, AttributeError) as error:
         raise damaged("presentation", error) from error
     about.set_on(document)

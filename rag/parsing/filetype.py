@@ -1,8 +1,10 @@
 """What a file is, judged by its content first and its name second."""
 
 import codecs
+import mmap
 import re
 import zipfile
+import zlib
 from pathlib import Path, PurePath
 
 from rag import errors
@@ -43,6 +45,8 @@ MIME_TYPE_BY_SUFFIX = {
     ".text": TEXT,
 }
 _ZIP_MEMBERS = {"word/document.xml": DOCX, "ppt/presentation.xml": PPTX, "META-INF/container.xml": EPUB}
+_ZIP_KINDS = {ODT, ODP}
+"""Kinds that an archive names in a member of its own, as OpenDocument and EPUB do."""
 _HTML_START = re.compile(
     rb"^\s*(<!--.*?-->\s*)*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S
 )
@@ -50,8 +54,6 @@ _BINARY = {
     b"\x89PNG": "a PNG image",
     b"\xff\xd8\xff": "a JPEG image",
     b"GIF8": "a GIF image",
-    b"\xd0\xcf\x11\xe0": "a file of an older Office version or an encrypted Office file",
-    b"{\\rtf": "an RTF file",
     b"%!PS": "a PostScript file",
     b"\x1f\x8b": "a compressed file",
     b"7z\xbc\xaf": "a compressed file",
@@ -59,6 +61,9 @@ _BINARY = {
     b"\x7fELF": "a program",
     b"MZ": "a program",
 }
+_OLE2 = b"\xd0\xcf\x11\xe0"
+_OLE2_STREAMS = {"WordDocument": DOC, "PowerPoint Document": PPT}
+_RTF = b"{\\rtf"
 _BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -76,11 +81,11 @@ def detect_mime_type(path: Path, name: str) -> str:
         raise errors.UnreadableFileError(f"“{name}” is empty. Check that it was saved and copied completely.")
     if b"%PDF-" in head[:PDF_HEADER_BYTES]:
         return PDF
-    if head.startswith(b"PK\x03\x04"):
-        return _zip_type(path, name)
-    for start, kind in _BINARY.items():
+    if kind := _office_type(head, path, name):
+        return kind
+    for start, known in _BINARY.items():
         if head.startswith(start):
-            raise _unsupported(name, kind)
+            raise _unsupported(name, known)
     if _is_text(head):
         return _text_type(head, suffix)
     if suffix == ".pdf":
@@ -92,18 +97,52 @@ def detect_mime_type(path: Path, name: str) -> str:
     raise _unsupported(name, f"“{suffix}”" if suffix else "unknown")
 
 
+def _office_type(head: bytes, path: Path, name: str) -> str | None:
+    if head.startswith(b"PK\x03\x04"):
+        return _zip_type(path, name)
+    if head.startswith(_OLE2):
+        return _ole2_type(path, name)
+    return RTF if head.lstrip().startswith(_RTF) else None
+
+
 def _zip_type(path: Path, name: str) -> str:
     try:
         with zipfile.ZipFile(path) as archive:
             members = set(archive.namelist())
+            told = _told_kind(archive)
     except (zipfile.BadZipFile, OSError, ValueError) as error:
         raise errors.UnreadableFileError(
             f"“{name}” is damaged. Open it in another program and save it again."
         ) from error
+    if told in _ZIP_KINDS:
+        return told
     for member, kind in _ZIP_MEMBERS.items():
         if member in members:
             return kind
     raise _unsupported(name, "an archive or an Office file of another kind")
+
+
+def _told_kind(archive: zipfile.ZipFile) -> str | None:
+    """What the archive's member `mimetype` says it is."""
+    try:
+        with archive.open("mimetype") as member:
+            return member.read(100).decode("ascii", errors="replace").strip()
+    except (KeyError, RuntimeError, NotImplementedError, zlib.error):
+        return None
+
+
+def _ole2_type(path: Path, name: str) -> str:
+    """The kind of a compound file, by the names in its directory."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        for stream, kind in _OLE2_STREAMS.items():
+            if content.find(_directory_name(stream)) >= 0:
+                return kind
+    raise _unsupported(name, "a file of an older Office version or an encrypted Office file")
+
+
+def _directory_name(stream: str) -> bytes:
+    """A stream's name as an entry of the directory begins: in UTF-16, filled with zeros (MS-CFB, 2.6.1)."""
+    return stream.encode("utf-16-le") + bytes(4)
 
 
 def _text_type(head: bytes, suffix: str) -> str:
@@ -129,5 +168,5 @@ def _is_text(head: bytes) -> bool:
 
 def _unsupported(name: str, kind: str) -> errors.UnsupportedFileError:
     return errors.UnsupportedFileError(
-        f"“{name}” is {kind}, which cannot be taken in. Save it as PDF, DOCX, PPTX, HTML, Markdown or text."
+        f"“{name}” is {kind}, which cannot be taken in. Save it as PDF, DOCX, PPTX, ODT, RTF, HTML, Markdown or text."
     )

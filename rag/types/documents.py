@@ -133,6 +133,7 @@ class ParsingConfig(Model):
     """How files are read, and how much a file may cost."""
 
     layout: Literal["fast", "accurate"] = "fast"
+    office: Literal["auto", "builtin"] = "auto"
     ocr: bool = True
     ocr_language: str = "eng"
     timeout_seconds_base: pydantic.PositiveFloat = 60.0

@@ -1,6 +1,7 @@
 """Charts of office files, as tables of their data."""
 
 import html
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from rag.parsing.conversion.packages import local
@@ -15,6 +16,8 @@ class Chart(NamedTuple):
 
 def read(root: Any) -> Chart:
     """The chart of a part `chart1.xml` (DrawingML): what the office program last drew, not what a link leads to."""
+    if root is None:
+        return Chart((), ())
     titles = tuple(filter(None, (_words(title) for title in root.iter("{*}title"))))
     series = list(root.iter("{*}ser"))
     names = [_words(one.find("{*}tx")) or f"Series {position}" for position, one in enumerate(series, start=1)]
@@ -29,6 +32,13 @@ def read(root: Any) -> Chart:
         for position in positions
     ]
     return Chart(titles, (("", *names), *rows) if rows else ())
+
+
+def texts(root: Any) -> Iterator[str]:
+    """What a chart says: its titles, and its data row by row."""
+    chart = read(root)
+    yield from chart.titles
+    yield from (" ".join(filter(None, row)) for row in chart.rows)
 
 
 def to_html(root: Any) -> str:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from rag.parsing.conversion import charts, slide_shapes, slide_styles, slide_tables, slide_text
-from rag.parsing.conversion.canvas import Canvas, Words
 from rag.parsing.conversion.packages import local
+from rag.parsing.conversion.slide_canvas import Canvas, Words
 from rag.parsing.conversion.slide_shapes import EMU_PER_POINT, Placed
 from rag.parsing.conversion.slide_styles import BLACK, WHITE, Colour, TextStyle, Theme, first_attribute
 from rag.parsing.mupdf import pymupdf
@@ -142,7 +142,8 @@ class Painter:
         before, behind = max(box.x0 - self._canvas.box.x0, 0.0), max(self._canvas.box.x1 - box.x1, 0.0)
         if share == 0.5:
             before = behind = min(before, behind)
-        return box + (-before if share else 0.0, 0.0, behind if share < 1 else 0.0, 0.0)
+        left, right = before if share else 0.0, behind if share < 1 else 0.0
+        return pymupdf.Rect(box.x0 - left, box.y0, box.x1 + right, box.y1)
 
     def _connector(self, placed: Placed) -> None:
         shape, box = placed.shape, placed.box

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rag.parsing.conversion import slide_text
-from rag.parsing.conversion.canvas import text_height
 from rag.parsing.conversion.packages import local
+from rag.parsing.conversion.slide_canvas import text_height
 from rag.parsing.conversion.slide_styles import WHITE, Colour, TextStyle, mixed
 from rag.parsing.mupdf import pymupdf
 
@@ -43,11 +43,7 @@ def cells(table: Any, box: Any, bottom: float, style: TextStyle) -> Iterator[Cel
     contents = [
         [_content(table, number, cell, style) for cell in row.findall("{*}tc")] for number, row in enumerate(rows)
     ]
-    heights = [
-        max([_points(row.get("h")), *_needed(row, content, widths)])
-        for row, content in zip(rows, contents, strict=True)
-    ]
-    tops = _edges(box.y0, heights)
+    tops = _edges(box.y0, _heights(rows, contents, widths, bottom - box.y0))
     for number, row in enumerate(rows):
         for column, cell in enumerate(row.findall("{*}tc")[: len(widths)]):
             if cell.get("hMerge") not in {"1", "true"} and cell.get("vMerge") not in {"1", "true"}:
@@ -55,6 +51,15 @@ def cells(table: Any, box: Any, bottom: float, style: TextStyle) -> Iterator[Cel
                 low = tops[min(number + _span(cell, "rowSpan"), len(rows))]
                 place = pymupdf.Rect(lefts[column], tops[number], right, low)
                 yield Cell(place, contents[number][column], _fill(table, number, cell, style), _anchor(cell))
+
+
+def _heights(
+    rows: Sequence[Any], contents: Sequence[Sequence[str]], widths: Sequence[float], room: float
+) -> list[float]:
+    drawn = zip(rows, contents, strict=True)
+    heights = [max([_points(row.get("h")), *_needed(row, content, widths)]) for row, content in drawn]
+    share = room / sum(heights) if 0 < room < sum(heights) else 1.0
+    return [share * height for height in heights]
 
 
 def _points(value: str | None) -> float:

@@ -1,6 +1,7 @@
 """A page on which things are drawn at their places: first what is drawn, then all text above it."""
 
 import html
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from rag.parsing.conversion.slide_styles import Colour
@@ -31,8 +32,8 @@ class Canvas:
 
     def __init__(self, width: float, height: float) -> None:
         self.box = pymupdf.Rect(0, 0, width, height)
-        self._drawn = pymupdf.open()
-        self._page = self._drawn.new_page(width=width, height=height)
+        self.drawn = pymupdf.open()
+        self._page = self.drawn.new_page(width=width, height=height)
         self._shape = self._page.new_shape()
         self._words: list[Words] = []
         self._below: list[str] = []
@@ -73,12 +74,14 @@ class Canvas:
         """Text in its place; smaller if it does not fit, and below the slide if it would become too small."""
         self._words.append(words)
 
-    def below(self, content: str) -> None:
-        """HTML below the slide."""
-        self._below.append(content)
+    def notes(self, title: str, paragraphs: Sequence[str]) -> None:
+        """Paragraphs below the slide, with a title."""
+        if paragraphs:
+            lines = (html.escape(text).replace("\v", "\n").replace("\n", "<br>") for text in paragraphs)
+            self._below.append(f"<p><b>{title}</b></p>" + "".join(f"<p>{line}</p>" for line in lines))
 
-    def finish(self, writer: Any) -> Any:
-        """Writes the page's text by a `pymupdf.DocumentWriter`; returns the document of what lies under it.
+    def finish(self, writer: Any) -> None:
+        """Writes the page's text by a `pymupdf.DocumentWriter`; `drawn` then has what lies under it.
 
         The page is as wide as the slide and as high as slide and notes.
         """
@@ -86,7 +89,7 @@ class Canvas:
         for words, fit in placed:
             if fit is None:
                 self._below.append(words.html)
-        story, notes_height = self._notes()
+        story, notes_height = self._set_notes()
         height = self.box.height + notes_height
         device = writer.begin_page(pymupdf.Rect(0, 0, self.box.width, height))
         for words, fit in placed:
@@ -97,7 +100,6 @@ class Canvas:
             story.draw(device)
         writer.end_page()
         self._commit()
-        return self._drawn
 
     def _moved_in(self, words: Words) -> Words:
         """Words that stand partly or wholly beside the slide are moved onto it, or nobody would see them."""
@@ -109,7 +111,7 @@ class Canvas:
         left, up = max(box.x1 - self.box.x1, 0.0), max(box.y1 - self.box.y1, 0.0)
         return words._replace(box=box + (right - left, down - up) * 2)
 
-    def _notes(self) -> tuple[Any, float]:
+    def _set_notes(self) -> tuple[Any, float]:
         if not self._below:
             return None, 0.0
         story = pymupdf.Story(f'<div style="{_NOTES_CSS}">{"".join(self._below)}</div>', user_css=_CSS)

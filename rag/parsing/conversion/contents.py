@@ -35,4 +35,5 @@ def _rich_text(content: str) -> list[Paragraph]:
         text = rtf_to_text(content, errors="replace")
     except (LookupError, ValueError):
         return []  # a second reading only: Pandoc may understand what this reader does not
-    return [Paragraph(paragraphs.BODY, line) for line in text.splitlines() if line.strip()]
+    cells = (cell for line in text.splitlines() for cell in line.split("|"))  # as it parts the cells of tables
+    return [Paragraph(paragraphs.BODY, cell) for cell in cells if cell.strip()]

@@ -23,7 +23,8 @@ class Metadata(NamedTuple):
     def set_on(self, document: Any) -> None:
         """Makes it the metadata of the PDF `document`."""
         stamp = f"D:{self.created:%Y%m%d%H%M%S}Z" if self.created else ""
-        document.set_metadata({"title": self.title, "author": self.author, "creationDate": stamp})
+        made_by = {name: (document.metadata or {}).get(name) or "" for name in ("producer", "creator")}
+        document.set_metadata({**made_by, "title": self.title, "author": self.author, "creationDate": stamp})
 
 
 def read(package: Package) -> Metadata:

@@ -16,6 +16,8 @@ HEAP_SHARE = 0.5
 _HEAP_EXHAUSTED = 251
 """How a program in Haskell ends that reaches its limit of memory (GHC's users' guide, `-M`)."""
 _OPTIONS = ("--to=html", "--standalone", "--embed-resources", "--sandbox", "--wrap=none", "--track-changes=accept")
+_TITLED = frozenset({"docx", "odt"})
+"""Formats whose title stands in the text. A book's is data about it, as its cover has it."""
 _TEMPLATE = (
     "$if(title)$<h1>$title$</h1>$endif$ $if(subtitle)$<p>$subtitle$</p>$endif$"
     " $for(author)$<p>$author$</p>$endfor$ $if(date)$<p>$date$</p>$endif$"
@@ -42,7 +44,7 @@ def to_html(source: Path, format_name: str, config: ParsingConfig) -> str:
     seconds = int(config.timeout_seconds(0)) + 1
     with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
         template = Path(folder) / "template.html"
-        template.write_text(_TEMPLATE, encoding="utf-8")
+        template.write_text(_TEMPLATE if format_name in _TITLED else "$body$", encoding="utf-8")
         made = Path(folder) / "made.html"
         command = [pypandoc.get_pandoc_path(), "+RTS", heap, "-RTS", f"--from={format_name}", *_OPTIONS]
         command += [f"--template={template}", f"--output={made}", str(source.resolve())]

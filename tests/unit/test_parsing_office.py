@@ -4,6 +4,7 @@ import uuid
 import zipfile
 from pathlib import Path
 
+import psutil
 import pytest
 
 from rag import errors, parsing
@@ -177,11 +178,11 @@ def test_an_open_document(tmp_path: Path) -> None:
 def test_rich_text(tmp_path: Path) -> None:
     row = "\\trowd\\cellx2000\\cellx4000 "
     content = offices.rtf(
-        "{\\b Caf\\'e9 by the sea}\\par Opens at \\u8364?8.\\par "
+        "{\\b Caf\\'e9 by the sea}\\par Opens at \\u8364\\'80 8.\\par "
         f"{row}\\intbl Year\\cell Ships\\cell\\row {row}\\intbl 2024\\cell 1,812\\cell\\row\\pard End.\\par"
     )
     document = read(tmp_path, content, "a.rtf")
-    assert "Café by the sea\nOpens at €8." in text(document)
+    assert "Café by the sea\nOpens at € 8." in text(document)
     assert tables(document) == ["Year\tShips\n2024\t1,812"]
     assert lost(tmp_path, content, "a.rtf") == []
 
@@ -240,12 +241,44 @@ def test_older_formats_need_libreoffice(tmp_path: Path) -> None:
         read(tmp_path, compound, "a.doc")
 
 
-@pytest.mark.skipif(libreoffice.find() is None, reason="LibreOffice is not installed")
+needs_libreoffice = pytest.mark.skipif(libreoffice.find() is None, reason="LibreOffice is not installed")
+AUTO = ParsingConfig(office="auto")
+
+
+@needs_libreoffice
+def test_libreoffice_converts_where_it_is_installed(tmp_path: Path) -> None:
+    document = read(tmp_path, pdfs.word_document(), "a.docx", AUTO)
+    assert [sentence for sentence in pdfs.SENTENCES if sentence not in text(document)] == []
+    with pymupdf.open(tmp_path / "rendition.pdf") as rendition:
+        assert "LibreOffice" in rendition.metadata["producer"]
+
+
+@needs_libreoffice
 @pytest.mark.parametrize("suffix", ["docx", "pptx"])
-def test_libreoffice_loses_nothing_either(tmp_path: Path, suffix: str) -> None:
+def test_what_libreoffice_leaves_out_is_there_all_the_same(tmp_path: Path, suffix: str) -> None:
     content = full_word_document() if suffix == "docx" else pdfs.presentation()
-    document = read(tmp_path, content, f"a.{suffix}", ParsingConfig(office="auto"))
+    document = read(tmp_path, content, f"a.{suffix}", AUTO)
     words = WORDS_OF_ALL if suffix == "docx" else ("Quays were widened", "Ships", "Remember the harbour.")
     assert [one for one in words if one not in text(document)] == []
-    with pymupdf.open(tmp_path / "rendition.pdf") as rendition:
-        assert "LibreOffice" in rendition.metadata["producer"] or suffix == "pptx"
+
+
+def test_a_libreoffice_that_fails_is_done_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "soffice"
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    document = read(tmp_path, pdfs.word_document(), "a.docx", AUTO)
+    assert [sentence for sentence in pdfs.SENTENCES if sentence not in text(document)] == []
+
+
+def test_what_a_converter_starts_ends_with_the_parsing_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program, mark = tmp_path / "soffice", tmp_path / "process"
+    program.write_text(f"#!/bin/sh\n( echo $$ > {mark}; exec sleep 300 ) &\nwait\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    hurried = ParsingConfig(office="auto", timeout_seconds_base=3, timeout_seconds_per_page=0)
+    with pytest.raises(errors.UnreadableFileError):
+        read(tmp_path, pdfs.word_document(), "a.docx", hurried)
+    group = int(mark.read_text())
+    for process in psutil.process_iter():
+        assert process.pid != group or process.status() == psutil.STATUS_ZOMBIE

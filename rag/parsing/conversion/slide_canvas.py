@@ -11,7 +11,7 @@ LEAST_SCALE = 0.4
 """Text that would have to be smaller than this share of its size to fit its place is set below the slide instead."""
 _MARGIN_PT = 18.0
 _NOTES_CSS = "font-family:sans-serif;font-size:10pt;color:#333"
-_CSS = "td {border: 0.5pt solid #777; padding: 2pt 4pt} table {border-collapse: collapse}"
+_CSS = "body {margin: 0} td {border: 0.5pt solid #777; padding: 2pt 4pt} table {border-collapse: collapse}"
 _TRIES = 24
 """Steps of 4 % in which text is made smaller."""
 _STEP = 0.96

@@ -140,8 +140,8 @@ def _open_document(kind: str, body: str, styles: str, meta: str, others: Mapping
             "mimetype": mimetype,
             "META-INF/manifest.xml": '<manifest xmlns="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>',
             "content.xml": (
-                f"<office:document-content {_ODF} {_DC}><office:automatic-styles/><office:body><office:{kind}>{body}</office:{kind}>"
-                "</office:body></office:document-content>"
+                f"<office:document-content {_ODF} {_DC}><office:automatic-styles/>"
+                f"<office:body><office:{kind}>{body}</office:{kind}></office:body></office:document-content>"
             ),
             "styles.xml": f"<office:document-styles {_ODF}><office:styles/>{styles}</office:document-styles>",
             "meta.xml": (

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag import errors
-from rag.parsing import document, renditions, wire
+from rag.parsing import conversion, document, renditions, wire
 from rag.parsing.mupdf import open_pdf, readable
 from rag.parsing.pages import PageContent
-from rag.types import ParsingConfig
+from rag.types import ParsingConfig, Unpacked
 
 GRACE_SECONDS = 5.0
 """The user ends a process that takes too long; if it does not, the process ends itself so much later."""
@@ -71,6 +71,9 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
         limit_time(config, pages)
         send(wire.dump({"pages": pages}))
 
+    unpacking = conversion.Unpacking(
+        request["name"], Path(request["parts_folder"]), Unpacked(**request["unpacked"]), config
+    )
     recognised = renditions.make_rendition(
         Path(request["source"]),
         request["mime_type"],
@@ -78,9 +81,11 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
         name=request["name"],
         password=request["password"],
         config=config,
+        unpacking=unpacking,
         on_open=opened_with,
         on_recognised=lambda done: send(wire.dump({"recognised": done})),
     )
+    send(wire.dump_parts(unpacking.parts))
     with open_pdf(rendition) as opened, readable(request["name"]):
         for content in document.iter_pages(opened, config):
             info = content.info.model_copy(update={"ocr": content.info.number in recognised})

@@ -2,15 +2,17 @@
 
 import codecs
 import re
-import zipfile
 from pathlib import Path, PurePath
 
 from rag import errors
+from rag.parsing import mails, zips
+from rag.types import ARCHIVE, MAIL, OUTLOOK_MAIL
 
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 EPUB = "application/epub+zip"
+EML, MSG, ZIP = MAIL, OUTLOOK_MAIL, ARCHIVE
 HTML = "text/html"
 MARKDOWN = "text/markdown"
 TEXT = "text/plain"
@@ -29,13 +31,20 @@ MIME_TYPE_BY_SUFFIX = {
     ".xhtml": HTML,
     ".md": MARKDOWN,
     ".markdown": MARKDOWN,
+    ".eml": EML,
+    ".msg": MSG,
+    ".zip": ZIP,
     ".txt": TEXT,
     ".text": TEXT,
 }
+_TEXT_SUFFIXES = frozenset(suffix for suffix, kind in MIME_TYPE_BY_SUFFIX.items() if kind in {HTML, MARKDOWN, TEXT})
 _ZIP_MEMBERS = {"word/document.xml": DOCX, "ppt/presentation.xml": PPTX, "META-INF/container.xml": EPUB}
 _HTML_START = re.compile(
     rb"^\s*(<!--.*?-->\s*)*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S
 )
+_SVG_START = re.compile(rb"^\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*|<!doctype svg[^>]*>\s*)*<svg\b", re.I | re.S)
+_OTHER_PACKAGES = {"[Content_Types].xml", "mimetype"}
+"""Members of Office Open XML, and of OpenDocument and EPUB, that have no place in other archives."""
 _BINARY = {
     b"\x89PNG": "a PNG image",
     b"\xff\xd8\xff": "a JPEG image",
@@ -66,13 +75,15 @@ def detect_mime_type(path: Path, name: str) -> str:
         raise errors.UnreadableFileError(f"“{name}” is empty. Check that it was saved and copied completely.")
     if b"%PDF-" in head[:PDF_HEADER_BYTES]:
         return PDF
-    if head.startswith(b"PK\x03\x04"):
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_type(path, name)
+    if mail := mails.detect(path, head, named_as_text=suffix in _TEXT_SUFFIXES):
+        return mail
     for start, kind in _BINARY.items():
         if head.startswith(start):
             raise _unsupported(name, kind)
     if _is_text(head):
-        return _text_type(head, suffix)
+        return _text_type(head, name, suffix)
     if suffix == ".pdf":
         return PDF  # a damaged header: MuPDF may still repair the file, and says so if it cannot
     if suffix in MIME_TYPE_BY_SUFFIX:
@@ -83,20 +94,20 @@ def detect_mime_type(path: Path, name: str) -> str:
 
 
 def _zip_type(path: Path, name: str) -> str:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = set(archive.namelist())
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
-        raise errors.UnreadableFileError(
-            f"“{name}” is damaged. Open it in another program and save it again."
-        ) from error
+    members = zips.member_names(path, name)
     for member, kind in _ZIP_MEMBERS.items():
         if member in members:
             return kind
-    raise _unsupported(name, "an archive or an Office file of another kind")
+    if members & _OTHER_PACKAGES:
+        raise _unsupported(name, "an Office file of another kind")
+    if all(member.endswith("/") for member in members):
+        raise errors.UnreadableFileError(f"“{name}” has no files in it. Check that it was saved and copied completely.")
+    return ZIP
 
 
-def _text_type(head: bytes, suffix: str) -> str:
+def _text_type(head: bytes, name: str, suffix: str) -> str:
+    if _SVG_START.match(_without_bom(head)):
+        raise _unsupported(name, "an SVG image")
     if _HTML_START.match(_without_bom(head)):
         return HTML
     named = MIME_TYPE_BY_SUFFIX.get(suffix, TEXT)
@@ -119,5 +130,6 @@ def _is_text(head: bytes) -> bool:
 
 def _unsupported(name: str, kind: str) -> errors.UnsupportedFileError:
     return errors.UnsupportedFileError(
-        f"“{name}” is {kind}, which cannot be taken in. Save it as PDF, DOCX, PPTX, HTML, Markdown or text."
+        f"“{name}” is {kind}, which cannot be taken in. Save it as PDF, DOCX, PPTX, HTML, Markdown or text.",
+        details={"kind": kind},
     )

@@ -13,7 +13,7 @@ from typing import Any
 from rag import errors
 from rag.parsing import forks, wire
 from rag.parsing.pages import PageContent
-from rag.types import ParsingConfig
+from rag.types import ParsingConfig, UnpackedPart
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +49,7 @@ class Results:
     def __init__(self, config: ParsingConfig, on_progress: OnProgress) -> None:
         self.pages: list[PageContent] = []
         self.title: str | None = None
+        self.parts: tuple[UnpackedPart, ...] = ()
         self.complete = False
         self.recognised = 0
         self._config = config
@@ -98,6 +99,8 @@ class Results:
             case {"page": page}:
                 self.pages.append(wire.load_page(page))
                 self._progress(len(self.pages))
+            case {"parts": parts}:
+                self.parts = wire.load_parts(parts)
             case {"title": title}:
                 self.title = title
                 self.complete = True

@@ -21,12 +21,14 @@ def make_rendition(
     name: str,
     password: str | None,
     config: ParsingConfig,
+    unpacking: conversion.Unpacking,
     on_open: OnCount,
     on_recognised: OnCount,
 ) -> frozenset[int]:
     """Writes the PDF that is parsed, shown and highlighted; returns the numbers of pages whose text was recognised.
 
-    `on_open` is told the number of pages, `on_recognised` that of pages recognised so far.
+    Files in it are put where `unpacking` says. `on_open` is told the number of pages, `on_recognised` that of pages
+    recognised so far.
 
     Raises:
         errors.PasswordError: the file is encrypted and `password` is None or wrong.
@@ -44,7 +46,7 @@ def make_rendition(
                 else:
                     shutil.copyfile(source, rendition)
             return recognised
-        with conversion.convert(source, mime_type).document as document:
+        with conversion.convert(source, mime_type, unpacking).document as document:
             _check_pages(document, name, config)
             on_open(document.page_count)
             document.save(rendition, garbage=3, deflate=True)

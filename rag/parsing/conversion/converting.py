@@ -5,10 +5,12 @@ from pathlib import Path
 from rag.parsing import filetype
 from rag.parsing.conversion import flowing
 from rag.parsing.conversion.source import Conversion
+from rag.parsing.conversion.unpacking import Unpacking
+from rag.types import ARCHIVE, CONTAINERS
 
 
-def convert(source: Path, mime_type: str) -> Conversion:
-    """The file at `source` as a PDF.
+def convert(source: Path, mime_type: str, unpacking: Unpacking) -> Conversion:
+    """The file at `source` as a PDF; files in it are put where `unpacking` says.
 
     Raises:
         errors.UnreadableFileError: it is damaged.
@@ -17,4 +19,10 @@ def convert(source: Path, mime_type: str) -> Conversion:
         from rag.parsing.conversion import slides  # python-pptx costs each parsing process a quarter of a second
 
         return slides.to_pdf(source)
+    if mime_type in CONTAINERS:
+        from rag.parsing.conversion import archive, mail  # likewise
+
+        if mime_type == ARCHIVE:
+            return archive.to_pdf(source, unpacking)
+        return mail.to_pdf(source, mime_type, unpacking)
     return flowing.to_pdf(source, mime_type)

@@ -4,8 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from rag.parsing import filetype
+from rag.parsing.conversion.layout import lay_out
 from rag.parsing.conversion.source import Conversion
 from rag.parsing.mupdf import pymupdf
+
+__all__ = ["decode", "lay_out", "to_pdf"]
 
 PAGE_WIDTH_PT, PAGE_HEIGHT_PT = 595, 842
 """A4."""

@@ -11,6 +11,9 @@ import pydantic
 
 from rag.types.text import Completeness, Input, Model, PageInfo
 
+INSIDE = " › "
+"""Stands between a mail or an archive and what is in it, in the source that is shown."""
+
 MOST_NAMED = 5
 """So many of the parts that were left out are named where there is little room."""
 
@@ -164,6 +167,11 @@ class Document(Model):
     created_at: dt.datetime
     indexed_at: dt.datetime | None = None
     deleted_at: dt.datetime | None = None
+
+    @property
+    def container_name(self) -> str | None:
+        """The mail or archive that it was taken in with, as answers show it: "bundle.zip › Offer.eml"."""
+        return (self.shown_source or "").rpartition(INSIDE)[0] or None
 
 
 class ParsingConfig(Model):

@@ -1,14 +1,10 @@
 """HTML from strangers: its text, its tables and its own pictures are kept; nothing else, and nothing from outside."""
 
-import base64
 import html
 import re
 from collections.abc import Mapping
 from html.parser import HTMLParser
 from typing import NamedTuple
-
-Picture = tuple[str, bytes]
-"""MIME type and content."""
 
 _SILENT = frozenset({"script", "style", "title"})
 """What stands in these is no text. The parser ends each at its end tag."""
@@ -32,8 +28,8 @@ class Cleaned(NamedTuple):
     shown: frozenset[str]
 
 
-def clean(content: str, pictures: Mapping[str, Picture]) -> Cleaned:
-    """HTML without scripts, styles, links, forms and addresses; of pictures those among `pictures`, by `cid:`."""
+def clean(content: str, pictures: Mapping[str, str]) -> Cleaned:
+    """HTML without scripts, styles, links, forms and addresses; of pictures those that `pictures` has MIME types of."""
     parser = _Cleaner(pictures)
     parser.feed(content)
     parser.close()
@@ -63,7 +59,7 @@ def _printable(text: str) -> str:
 class _Cleaner(HTMLParser):
     """Goes through HTML once, from the beginning to the end; what is not closed stays open."""
 
-    def __init__(self, pictures: Mapping[str, Picture]) -> None:
+    def __init__(self, pictures: Mapping[str, str]) -> None:
         super().__init__(convert_charrefs=True)
         self.html: list[str] = []
         self.text: list[str] = []
@@ -105,10 +101,9 @@ class _Cleaner(HTMLParser):
     def _picture(self, attributes: Mapping[str, str | None]) -> None:
         source = attributes.get("src") or ""
         content_id = source[4:].strip().strip("<>") if source[:4].lower() == "cid:" else ""
-        mime_type, content = self._pictures.get(content_id, ("", b""))
-        if mime_type in _SHOWN_TYPES:
+        if self._pictures.get(content_id) in _SHOWN_TYPES:
             self.shown.add(content_id)
-            self.html.append(f'<img src="data:{mime_type};base64,{base64.b64encode(content).decode()}">')
+            self.html.append(f'<img src="cid:{html.escape(content_id)}">')
         else:
             self.handle_data(f" {attributes.get('alt') or ''} ")
 

@@ -2,7 +2,7 @@
 
 import html
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rag import errors
@@ -22,17 +22,15 @@ def to_pdf(source: Path, mime_type: str, unpacking: Unpacking) -> Conversion:
         errors.UnreadableFileError: it is damaged.
     """
     mail = _read(source, mime_type, unpacking.name)
-    pictures = {
-        attachment.content_id: (attachment.mime_type, attachment.content)
-        for attachment in mail.attachments
-        if attachment.content_id
-    }
-    bodies = [_clean(body, pictures) for body in mail.bodies]
+    pictures = {attachment.content_id: attachment for attachment in mail.attachments if attachment.content_id}
+    mime_types = {content_id: picture.mime_type for content_id, picture in pictures.items()}
+    bodies = [_clean(body, mime_types) for body in mail.bodies]
     shown = frozenset[str]().union(*(body.shown for body in bodies))
     for attachment in mail.attachments:
         if attachment.content_id not in shown:
             unpacking.take(attachment.name, io.BytesIO(attachment.content))
-    document = flowing.lay_out(_page(mail, bodies, unpacking.parts))
+    images = {f"cid:{content_id}": pictures[content_id].content for content_id in shown}
+    document = flowing.lay_out(_page(mail, bodies, unpacking.parts), images=images)
     document.set_metadata(_metadata(mail))
     return Conversion(document, tuple(_texts(mail, bodies, unpacking.parts)))
 
@@ -50,7 +48,7 @@ def _read(source: Path, mime_type: str, name: str) -> Message:
         ) from error
 
 
-def _clean(body: Body, pictures: dict[str, cleaning.Picture]) -> Cleaned:
+def _clean(body: Body, pictures: Mapping[str, str]) -> Cleaned:
     return cleaning.clean(body.text, pictures) if body.is_html else cleaning.from_plain(body.text)
 
 

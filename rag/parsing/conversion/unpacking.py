@@ -54,7 +54,7 @@ class Unpacking:
             return
         path = self._folder / f"{len(self._parts):06}"  # its own name could lead anywhere
         size = self._write(content, path)
-        reason = self._too_large(size) or _unreadable(path, name)
+        reason = self._too_large(size) or _unreadable(path, safe_path(name))
         if reason:
             path.unlink()
             self.leave_out(name, size, reason)
@@ -124,7 +124,7 @@ def _unreadable(path: Path, name: str) -> str | None:
     try:
         filetype.detect_mime_type(path, name)
     except errors.UnsupportedFileError as error:
-        return f"{error.details['kind']}, which cannot be taken in"
+        return f"of a kind that cannot be read ({error.details['kind']})"
     except errors.UnreadableFileError:
         return "damaged" if path.stat().st_size else "empty"
     return None

@@ -73,12 +73,12 @@ def detect_mime_type(path: Path, name: str) -> str:
     suffix = PurePath(name).suffix.lower()
     if not head.strip():
         raise errors.UnreadableFileError(f"“{name}” is empty. Check that it was saved and copied completely.")
+    if mail := mails.detect(path, head, named_as_text=suffix in _TEXT_SUFFIXES):
+        return mail
     if b"%PDF-" in head[:PDF_HEADER_BYTES]:
         return PDF
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_type(path, name)
-    if mail := mails.detect(path, head, named_as_text=suffix in _TEXT_SUFFIXES):
-        return mail
     for start, kind in _BINARY.items():
         if head.startswith(start):
             raise _unsupported(name, kind)

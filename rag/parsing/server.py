@@ -60,9 +60,12 @@ def _guard(control_file: int, results: int, stderr: int) -> None:
         end_seen, end = os.pipe()  # the kernel closes `end` with the worker
         worker = os.fork()
         if worker == 0:
+            os.setpgid(0, 0)
             control.close()
             _work(request, results)
             os._exit(0)
+        with contextlib.suppress(OSError):  # the worker has done so, and perhaps ended
+            os.setpgid(worker, worker)
         os.close(end)
         os.close(results)
         code = _watch(worker, control, end_seen, Path(request["rendition"]))
@@ -102,16 +105,25 @@ def _work(request: dict[str, Any], results: int) -> None:
 
 
 def _watch(worker: int, control: socket.socket, end_seen: int, rendition: Path) -> int:
-    """Waits for the worker, ending it when the user does not want it any more; returns its exit code."""
+    """Waits for the worker, ending it when the user does not want it any more; returns its exit code.
+
+    Whatever the worker has forked ends with it.
+    """
     ready, _, _ = select.select([control.fileno(), end_seen], [], [])
     gone = False
     if control.fileno() in ready:
         gone = _is_gone(control)
-        os.kill(worker, signal.SIGKILL)
+        _end_group(worker)
     _, status = os.waitpid(worker, 0)
+    _end_group(worker)
     if gone:
         rendition.unlink(missing_ok=True)
     return os.waitstatus_to_exitcode(status)
+
+
+def _end_group(worker: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS does not permit it for zombies
+        os.killpg(worker, signal.SIGKILL)
 
 
 def _is_gone(user: socket.socket) -> bool:

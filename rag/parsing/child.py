@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag import errors
-from rag.parsing import clock, document, renditions, wire
+from rag.parsing import clock, completeness, document, renditions, wire
 from rag.parsing.mupdf import open_pdf, readable
-from rag.parsing.pages import PageContent
+from rag.parsing.pieces import TEXT_FLAGS
 from rag.types import ParsingConfig
 
 CHARACTERS_PER_PAGE = 3500
@@ -73,7 +73,7 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
         clock.limit_cpu(config.timeout_seconds(pages))
         send(wire.dump({"pages": pages}))
 
-    recognised = renditions.make_rendition(
+    rendered = renditions.make_rendition(
         Path(request["source"]),
         request["mime_type"],
         rendition,
@@ -84,7 +84,9 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
         on_recognised=lambda done: send(wire.dump({"recognised": done})),
     )
     with open_pdf(rendition) as opened, readable(request["name"]):
+        tally = completeness.Tally(rendered.texts)
         for content in document.iter_pages(opened, config):
-            info = content.info.model_copy(update={"ocr": content.info.number in recognised})
-            send(wire.dump_page(PageContent(info, content.blocks)))
-        send(wire.dump({"title": document.metadata_title(opened)}))
+            info = content.info.model_copy(update={"ocr": content.info.number in rendered.recognised})
+            send(wire.dump_page(content._replace(info=info)))
+            tally.add(content, lambda number: str(opened[number - 1].get_text(flags=TEXT_FLAGS)))
+        send(wire.dump({"title": document.metadata_title(opened), "completeness": tally.result().model_dump()}))

@@ -11,10 +11,14 @@ from rag.types import PageInfo, Rect
 
 
 class PageContent(NamedTuple):
-    """A parsed page. A page that failed has an error in `info` and no blocks."""
+    """A parsed page. A page that failed has an error in `info` and no blocks.
+
+    `characters` is how many the page has, white space left out; the blocks shall have as many.
+    """
 
     info: PageInfo
     blocks: list[rows.RawBlock]
+    characters: int = 0
 
 
 def parse_page(document: Any, index: int, *, label: str | None = None, use_model: bool = False) -> PageContent:
@@ -30,7 +34,8 @@ def parse_page(document: Any, index: int, *, label: str | None = None, use_model
         found, rules = pieces.page_content(page)
         layout = layout_model.page_layout(page) if use_model else layout_model.Layout()
         blocks = page_blocks(found, rules, box, layout)
-        return PageContent(info, [layout_model.mark_heading(block, layout.headings) for block in blocks])
+        headed = [layout_model.mark_heading(block, layout.headings) for block in blocks]
+        return PageContent(info, headed, sum(len(piece.text) - piece.text.count(" ") for piece in found))
     except FAILURES as error:
         reason = f"The page cannot be read ({type(error).__name__}: {error})"[:300]
         return PageContent(info.model_copy(update={"error": reason}), [])

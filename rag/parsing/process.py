@@ -13,7 +13,7 @@ from typing import Any
 from rag import errors
 from rag.parsing import clock, forks, wire
 from rag.parsing.pages import PageContent
-from rag.types import ParsingConfig
+from rag.types import Completeness, ParsingConfig
 
 logger = logging.getLogger(__name__)
 
@@ -52,6 +52,7 @@ class Results:
     def __init__(self, config: ParsingConfig, on_progress: OnProgress) -> None:
         self.pages: list[PageContent] = []
         self.title: str | None = None
+        self.completeness: Completeness | None = None
         self.complete = False
         self.recognised = 0
         self._config = config
@@ -110,8 +111,9 @@ class Results:
             case {"page": page}:
                 self.pages.append(wire.load_page(page))
                 self._progress(len(self.pages))
-            case {"title": title}:
+            case {"title": title, **rest}:
                 self.title = title
+                self.completeness = Completeness(**rest["completeness"]) if "completeness" in rest else None
                 self.complete = True
             case {"error": error}:
                 self._error = wire.load_error(error)

@@ -57,6 +57,7 @@ def read_file(
     try:
         results = process.run(request, config, on_progress)
         parsed = structure.assemble(results.pages, results.title)
+        parsed = parsed.model_copy(update={"completeness": results.completeness})
         _check_text(parsed, results.recognised > 0, name, config)
         partial.replace(rendition)
     finally:

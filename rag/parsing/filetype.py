@@ -11,6 +11,11 @@ PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 EPUB = "application/epub+zip"
+ODT = "application/vnd.oasis.opendocument.text"
+ODP = "application/vnd.oasis.opendocument.presentation"
+RTF = "application/rtf"
+DOC = "application/msword"
+PPT = "application/vnd.ms-powerpoint"
 HTML = "text/html"
 MARKDOWN = "text/markdown"
 TEXT = "text/plain"
@@ -24,6 +29,11 @@ MIME_TYPE_BY_SUFFIX = {
     ".docx": DOCX,
     ".pptx": PPTX,
     ".epub": EPUB,
+    ".odt": ODT,
+    ".odp": ODP,
+    ".rtf": RTF,
+    ".doc": DOC,
+    ".ppt": PPT,
     ".html": HTML,
     ".htm": HTML,
     ".xhtml": HTML,

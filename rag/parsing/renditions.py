@@ -54,7 +54,7 @@ def make_rendition(
                 else:
                     shutil.copyfile(source, rendition)
             return Rendition(recognised)
-        converted = conversion.convert(source, mime_type)
+        converted = conversion.convert(source, mime_type, config)
         with converted.document as document:
             _check_pages(document, name, config)
             on_open(document.page_count)

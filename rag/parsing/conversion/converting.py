@@ -5,14 +5,21 @@ from pathlib import Path
 from rag.parsing import filetype
 from rag.parsing.conversion import flowing
 from rag.parsing.conversion.source import Conversion
+from rag.types import ParsingConfig
+
+_MANUSCRIPTS = frozenset({filetype.DOCX, filetype.ODT, filetype.RTF, filetype.EPUB})
 
 
-def convert(source: Path, mime_type: str) -> Conversion:
+def convert(source: Path, mime_type: str, config: ParsingConfig) -> Conversion:
     """The file at `source` as a PDF.
 
     Raises:
         errors.UnreadableFileError: it is damaged.
     """
+    if mime_type in _MANUSCRIPTS:
+        from rag.parsing.conversion import office
+
+        return office.to_pdf(source, mime_type, config)
     if mime_type == filetype.PPTX:
         from rag.parsing.conversion import slides  # python-pptx costs each parsing process a quarter of a second
 

@@ -14,7 +14,6 @@ from typing import Any, BinaryIO
 from rag import errors
 from rag.parsing import document, renditions, wire
 from rag.parsing.mupdf import open_pdf, readable
-from rag.parsing.pages import PageContent
 from rag.types import ParsingConfig
 
 GRACE_SECONDS = 5.0
@@ -84,5 +83,5 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
     with open_pdf(rendition) as opened, readable(request["name"]):
         for content in document.iter_pages(opened, config):
             info = content.info.model_copy(update={"ocr": content.info.number in recognised})
-            send(wire.dump_page(PageContent(info, content.blocks)))
+            send(wire.dump_page(content._replace(info=info)))
         send(wire.dump({"title": document.metadata_title(opened)}))

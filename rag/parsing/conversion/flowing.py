@@ -5,6 +5,7 @@ from typing import Any
 
 from rag.parsing import filetype
 from rag.parsing.conversion.source import Conversion
+from rag.parsing.encoding import decode
 from rag.parsing.mupdf import pymupdf
 
 PAGE_WIDTH_PT, PAGE_HEIGHT_PT = 595, 842
@@ -35,13 +36,3 @@ def _opened(source: Path, mime_type: str) -> Any:
         # A byte order mark keeps MuPDF from taking text that begins with a # for Markdown, whose marks it drops.
         content = f"\ufeff{content}"
     return pymupdf.open(stream=content.encode(), filetype=_FLOWING[mime_type])
-
-
-def decode(content: bytes) -> str:
-    """Text of unknown encoding: UTF-16 with a byte order mark, else UTF-8, else Windows-1252."""
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return content.decode("utf-16", errors="replace")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("cp1252", errors="replace")

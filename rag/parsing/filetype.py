@@ -1,11 +1,15 @@
 """What a file is, judged by its content first and its name second."""
 
 import codecs
+import mmap
 import re
 import zipfile
+import zlib
 from pathlib import Path, PurePath
 
 from rag import errors
+from rag.parsing.delimited import find_delimiter
+from rag.parsing.encoding import decode
 
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -16,6 +20,12 @@ ODP = "application/vnd.oasis.opendocument.presentation"
 RTF = "application/rtf"
 DOC = "application/msword"
 PPT = "application/vnd.ms-powerpoint"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+XLS = "application/vnd.ms-excel"
+ODS = "application/vnd.oasis.opendocument.spreadsheet"
+CSV = "text/csv"
+TSV = "text/tab-separated-values"
+SHEETS = frozenset({XLSX, XLS, ODS, CSV, TSV})
 HTML = "text/html"
 MARKDOWN = "text/markdown"
 TEXT = "text/plain"
@@ -34,6 +44,12 @@ MIME_TYPE_BY_SUFFIX = {
     ".rtf": RTF,
     ".doc": DOC,
     ".ppt": PPT,
+    ".xlsx": XLSX,
+    ".xlsm": XLSX,
+    ".xls": XLS,
+    ".ods": ODS,
+    ".csv": CSV,
+    ".tsv": TSV,
     ".html": HTML,
     ".htm": HTML,
     ".xhtml": HTML,
@@ -42,7 +58,14 @@ MIME_TYPE_BY_SUFFIX = {
     ".txt": TEXT,
     ".text": TEXT,
 }
-_ZIP_MEMBERS = {"word/document.xml": DOCX, "ppt/presentation.xml": PPTX, "META-INF/container.xml": EPUB}
+_ZIP_MEMBERS = {
+    "word/document.xml": DOCX,
+    "ppt/presentation.xml": PPTX,
+    "META-INF/container.xml": EPUB,
+    "xl/workbook.xml": XLSX,
+}
+_ZIP_KINDS = {ODS}
+"""Kinds that an archive names in a member of its own, as OpenDocument and EPUB do."""
 _HTML_START = re.compile(
     rb"^\s*(<!--.*?-->\s*)*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S
 )
@@ -50,7 +73,6 @@ _BINARY = {
     b"\x89PNG": "a PNG image",
     b"\xff\xd8\xff": "a JPEG image",
     b"GIF8": "a GIF image",
-    b"\xd0\xcf\x11\xe0": "a file of an older Office version or an encrypted Office file",
     b"{\\rtf": "an RTF file",
     b"%!PS": "a PostScript file",
     b"\x1f\x8b": "a compressed file",
@@ -59,6 +81,7 @@ _BINARY = {
     b"\x7fELF": "a program",
     b"MZ": "a program",
 }
+_OLE2 = b"\xd0\xcf\x11\xe0"
 _BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -78,6 +101,8 @@ def detect_mime_type(path: Path, name: str) -> str:
         return PDF
     if head.startswith(b"PK\x03\x04"):
         return _zip_type(path, name)
+    if head.startswith(_OLE2):
+        return _ole2_type(path, name)
     for start, kind in _BINARY.items():
         if head.startswith(start):
             raise _unsupported(name, kind)
@@ -96,21 +121,54 @@ def _zip_type(path: Path, name: str) -> str:
     try:
         with zipfile.ZipFile(path) as archive:
             members = set(archive.namelist())
+            told = _told_kind(archive)
     except (zipfile.BadZipFile, OSError, ValueError) as error:
         raise errors.UnreadableFileError(
             f"“{name}” is damaged. Open it in another program and save it again."
         ) from error
+    if told in _ZIP_KINDS:
+        return told
     for member, kind in _ZIP_MEMBERS.items():
         if member in members:
             return kind
     raise _unsupported(name, "an archive or an Office file of another kind")
 
 
+def _told_kind(archive: zipfile.ZipFile) -> str | None:
+    """What the archive's member `mimetype` says it is."""
+    try:
+        with archive.open("mimetype") as member:
+            return member.read(100).decode("ascii", errors="replace").strip()
+    except (KeyError, RuntimeError, NotImplementedError, zlib.error):
+        return None
+
+
+def _ole2_type(path: Path, name: str) -> str:
+    """The kind of a compound file, by the names in its directory."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        if any(content.find(_directory_name(stream)) >= 0 for stream in ("Workbook", "Book")):
+            return XLS
+    raise _unsupported(name, "a file of an older Office version or an encrypted Office file")
+
+
+def _directory_name(stream: str) -> bytes:
+    """A stream's name as an entry of the directory begins: in UTF-16, filled with zeros (MS-CFB, 2.6.1)."""
+    return stream.encode("utf-16-le") + bytes(4)
+
+
 def _text_type(head: bytes, suffix: str) -> str:
     if _HTML_START.match(_without_bom(head)):
         return HTML
     named = MIME_TYPE_BY_SUFFIX.get(suffix, TEXT)
+    if named in {CSV, TSV} and find_delimiter(_whole_lines(head)) is not None:
+        return named
     return named if named in {TEXT, MARKDOWN, HTML, PDF} else TEXT
+
+
+def _whole_lines(head: bytes) -> str:
+    """The beginning of a text, the last line left out if it may be cut off."""
+    text = decode(head)
+    return text.rpartition("\n")[0] if len(head) == HEAD_BYTES else text
 
 
 def _without_bom(head: bytes) -> bytes:
@@ -129,5 +187,5 @@ def _is_text(head: bytes) -> bool:
 
 def _unsupported(name: str, kind: str) -> errors.UnsupportedFileError:
     return errors.UnsupportedFileError(
-        f"“{name}” is {kind}, which cannot be taken in. Save it as PDF, DOCX, PPTX, HTML, Markdown or text."
+        f"“{name}” is {kind}, which cannot be taken in. Save it as PDF, DOCX, PPTX, XLSX, HTML, Markdown or text."
     )

@@ -24,4 +24,8 @@ def convert(source: Path, mime_type: str, config: ParsingConfig) -> Conversion:
         from rag.parsing.conversion import slides  # python-pptx costs each parsing process a quarter of a second
 
         return slides.to_pdf(source)
+    if mime_type in filetype.SHEETS:
+        from rag.parsing.conversion import sheets  # openpyxl costs as much
+
+        return sheets.to_pdf(source, mime_type)
     return flowing.to_pdf(source, mime_type)

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag import errors
-from rag.parsing import clock, completeness, document, renditions, wire
+from rag.parsing import clock, completeness, conversion, document, renditions, wire
 from rag.parsing.mupdf import open_pdf, readable
 from rag.parsing.pieces import TEXT_FLAGS
-from rag.types import ParsingConfig
+from rag.types import ParsingConfig, Unpacked
 
 CHARACTERS_PER_PAGE = 3500
 """So many fit on A4."""
@@ -73,6 +73,9 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
         clock.limit_cpu(config.timeout_seconds(pages))
         send(wire.dump({"pages": pages}))
 
+    unpacking = conversion.Unpacking(
+        request["name"], Path(request["parts_folder"]), Unpacked(**request["unpacked"]), config
+    )
     rendered = renditions.make_rendition(
         Path(request["source"]),
         request["mime_type"],
@@ -80,9 +83,11 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
         name=request["name"],
         password=request["password"],
         config=config,
+        unpacking=unpacking,
         on_open=opened_with,
         on_recognised=lambda done: send(wire.dump({"recognised": done})),
     )
+    send(wire.dump_parts(unpacking.parts))
     with open_pdf(rendition) as opened, readable(request["name"]):
         tally = completeness.Tally(rendered.texts)
         for content in document.iter_pages(opened, config):

@@ -13,7 +13,7 @@ from typing import Any
 from rag import errors
 from rag.parsing import clock, forks, wire
 from rag.parsing.pages import PageContent
-from rag.types import Completeness, ParsingConfig
+from rag.types import Completeness, ParsingConfig, UnpackedPart
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +53,7 @@ class Results:
         self.pages: list[PageContent] = []
         self.title: str | None = None
         self.completeness: Completeness | None = None
+        self.parts: tuple[UnpackedPart, ...] = ()
         self.complete = False
         self.recognised = 0
         self._config = config
@@ -111,6 +112,8 @@ class Results:
             case {"page": page}:
                 self.pages.append(wire.load_page(page))
                 self._progress(len(self.pages))
+            case {"parts": parts}:
+                self.parts = wire.load_parts(parts)
             case {"title": title, **rest}:
                 self.title = title
                 self.completeness = Completeness(**rest["completeness"]) if "completeness" in rest else None

@@ -108,6 +108,11 @@ def detect_mime_type(path: Path, name: str) -> str:
     suffix = PurePath(name).suffix.lower()
     if not head.strip():
         raise errors.UnreadableFileError(f"“{name}” is empty. Check that it was saved and copied completely.")
+    return _marked_type(path, name, head, suffix) or _unmarked_type(name, head, suffix)
+
+
+def _marked_type(path: Path, name: str, head: bytes, suffix: str) -> str | None:
+    """The type that a file's first bytes tell."""
     if b"%PDF-" in head[:PDF_HEADER_BYTES]:
         return PDF
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
@@ -116,8 +121,11 @@ def detect_mime_type(path: Path, name: str) -> str:
         return mail
     if head.startswith(_OLE2):
         return _ole2_type(path, name)
-    if head.startswith(_RTF):
-        return RTF
+    return RTF if head.startswith(_RTF) else None
+
+
+def _unmarked_type(name: str, head: bytes, suffix: str) -> str:
+    """Text, or what its name says."""
     for start, kind in _BINARY.items():
         if head.startswith(start):
             raise _unsupported(name, kind)

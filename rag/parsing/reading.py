@@ -78,7 +78,8 @@ def read_file(
     }
     try:
         results = process.run(request, config, on_progress)
-        parsed = structure.assemble(results.pages, results.title).model_copy(update={"parts": results.parts})
+        parsed = structure.assemble(results.pages, results.title)
+        parsed = parsed.model_copy(update={"completeness": results.completeness, "parts": results.parts})
         _check_text(parsed, results.recognised > 0, name, config)
         partial.replace(rendition)
     finally:

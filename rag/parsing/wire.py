@@ -25,13 +25,13 @@ def dump(message: dict[str, Any]) -> bytes:
 
 def dump_page(content: PageContent) -> bytes:
     """A parsed page as a line."""
-    return dump({"page": [content.info.model_dump(), content.blocks]})
+    return dump({"page": [content.info.model_dump(), content.blocks, content.has_grid]})
 
 
 def load_page(value: Any) -> PageContent:
     """The page that `dump_page` wrote."""
-    info, blocks = value
-    return PageContent(PageInfo(**info), [_load_block(block) for block in blocks])
+    info, blocks, has_grid = value
+    return PageContent(PageInfo(**info), [_load_block(block) for block in blocks], has_grid)
 
 
 def _load_block(value: Any) -> RawBlock:

@@ -177,6 +177,10 @@ class Document(Model):
 class ParsingConfig(Model):
     """How files are read, and how much a file may cost.
 
+    The `timeout_…` are of the time that the reading process computes, which other work on the machine leaves as it is;
+    recognising a page has `timeout_seconds_ocr` of its own. `idle_seconds` are of the clock: so long a process may do
+    nothing at all, as one does that waits for a disk which does not answer.
+
     `max_parts` and `max_parts_mb` bound all that is taken out of a mail or an archive and of those in it, so many deep.
     """
 
@@ -185,6 +189,8 @@ class ParsingConfig(Model):
     ocr_language: str = "eng"
     timeout_seconds_base: pydantic.PositiveFloat = 60.0
     timeout_seconds_per_page: pydantic.NonNegativeFloat = 5.0
+    timeout_seconds_ocr: pydantic.PositiveFloat = 60.0
+    idle_seconds: pydantic.PositiveFloat = 300.0
     memory_limit_mb: pydantic.PositiveInt = 2048
     max_file_mb: pydantic.PositiveInt = 500
     max_pages: pydantic.PositiveInt = 20_000
@@ -198,7 +204,7 @@ class ParsingConfig(Model):
         return self.max_file_mb * 1024 * 1024
 
     def timeout_seconds(self, pages: int) -> float:
-        """How long reading a file of so many pages may take."""
+        """How long the process may compute that reads a file of so many pages."""
         return self.timeout_seconds_base + self.timeout_seconds_per_page * pages
 
 

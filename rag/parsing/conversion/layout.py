@@ -16,11 +16,13 @@ _STYLE = """
 body {{ margin: 0; font-size: {size}pt }}
 h1 {{ font-size: {size_1}pt }} h2 {{ font-size: {size_2}pt }} h3 {{ font-size: {size_3}pt }}
 h4, h5, h6 {{ font-size: {size}pt }}
-pre {{ white-space: pre-wrap }}
+pre {{ white-space: pre-wrap; font-size: {size_pre}pt }}
 table {{ border-collapse: collapse }}
 td, th {{ border: 0.5pt solid #888; padding: 2pt 3pt }}
 """
 _HEADINGS = (2.0, 1.5, 1.2)
+_TYPEWRITER = 0.9
+"""80 characters fit between the margins of A4."""
 _TOLERANCE_PT = 0.5
 _ENDLESS_PT = 1_000_000
 """Higher than any table: how wide it is shall be known from all of its rows."""
@@ -90,7 +92,14 @@ def _laid_out(flow: _Flow, archive: Any) -> Any:
 
 def _style(sheet: Sheet) -> str:
     size_1, size_2, size_3 = (factor * sheet.font_size for factor in _HEADINGS)
-    return _STYLE.format(margin=MARGIN_PT, size=sheet.font_size, size_1=size_1, size_2=size_2, size_3=size_3)
+    return _STYLE.format(
+        margin=MARGIN_PT,
+        size=sheet.font_size,
+        size_1=size_1,
+        size_2=size_2,
+        size_3=size_3,
+        size_pre=_TYPEWRITER * sheet.font_size,
+    )
 
 
 def _flows(parts: list[markup.Part], archive: Any) -> list[_Flow]:

@@ -41,7 +41,9 @@ _DROPPED = _names("base head link meta object script style template title")
 _EMPTY = frozenset(("br", "hr"))
 _INDENTING = frozenset(("blockquote", "dd", "ol", "ul"))
 _ATTRIBUTES = frozenset(("align", "colspan", "dir", "lang", "rowspan", "start", "type", "value"))
-_STYLE = re.compile(r"(?:^|;)\s*((?:text-align|font-weight|font-style|text-decoration)\s*:\s*[\w-]+)\s*(?=;|$)")
+_STYLE = re.compile(
+    r"(?:^|;)\s*((?:text-align|font-weight|font-style|text-decoration|page-break-after)\s*:\s*[\w-]+)\s*(?=;|$)"
+)
 _DATA_URI = re.compile(r"data:image/[^,]*;base64,", re.IGNORECASE)
 _NOT_TEXT = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
 _DIGITS = re.compile(r"\d{1,4}")
@@ -70,6 +72,14 @@ def read(html: str) -> Any:
     reader = parser.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True, no_network=True)
     content = _NOT_TEXT.sub("", html).encode()
     return parser.document_fromstring(content if content.strip() else b"<p></p>", parser=reader)
+
+
+def title_and_author(html: str) -> tuple[str, str]:
+    """What the head of `html` says; each empty if it says nothing."""
+    root = read(html)
+    title = root.findtext(".//title") or ""
+    authors = [meta.get("content", "") for meta in root.iter("meta") if meta.get("name", "").lower() == "author"]
+    return " ".join(title.split()), " ".join(authors[0].split()) if authors else ""
 
 
 def clean(html: str, images: Mapping[str, bytes]) -> Markup:

@@ -18,8 +18,6 @@ from rag.parsing.conversion.breaks import breakable
 
 MAX_DEPTH = 40
 """Elements nested deeper are dissolved: MuPDF follows the nesting by recursion."""
-MAX_TABLES = 3
-"""Tables nested deeper are dissolved: each takes some of the width."""
 MAX_INDENTS = 8
 """Lists and quotations nested deeper are not indented further: the page has an edge."""
 MAX_PICTURE_PX = 600
@@ -50,7 +48,7 @@ _DIGITS = re.compile(r"\d{1,4}")
 
 
 class Part(NamedTuple):
-    """Markup between two tables, or an outermost table.
+    """Markup between two tables, or a table.
 
     `reopened` are the tags of the elements that it stands in, for a part that begins a page.
     """
@@ -115,8 +113,8 @@ class _Writer:
         if name == "img":
             self._picture(element)
             return True
-        name = self._known(name)
-        if name == "table" and not self._inside("table"):
+        name = self._known(name, element)
+        if name == "table":
             self.end_part(is_table=False)
         tag = f"<{name}{_attributes(element, self._is_flat(name))}>" if name else ""
         self._written.append(tag or " ")
@@ -131,7 +129,7 @@ class _Writer:
         if name and name not in _DROPPED and name != "img":
             name, _ = self._open.pop()
             self._written.append(" " if not name else "" if name in _EMPTY else f"</{name}>")
-            if name == "table" and not self._inside("table"):
+            if name == "table":
                 self.end_part(is_table=True)
         if element.tail:
             self._text(element.tail)
@@ -142,13 +140,17 @@ class _Writer:
         self._written = []
         self._reopened = "".join(tag for _, tag in self._open)
 
-    def _known(self, name: str) -> str:
-        """The name of the element that stands for one named `name`; empty if only its content counts."""
+    def _known(self, name: str, element: Any) -> str:
+        """The name of the element that stands for one named `name`; empty if only its content counts.
+
+        Of tables in tables, the innermost have the data; the others are there for the looks.
+        """
         if len(self._open) >= MAX_DEPTH:
             return ""
-        if name in _TABLE or name == "table":
-            tables = self._inside("table")
-            return name if 0 < tables + (name == "table") <= MAX_TABLES else "div"
+        if name == "table":
+            return name if element.find(".//table") is None else "div"
+        if name in _TABLE:
+            return name if self._inside("table") else "div"
         if name in ("plaintext", "xmp", "listing", "textarea"):
             return "pre"
         if name in _INLINE or name in _BLOCKS:

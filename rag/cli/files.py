@@ -70,6 +70,8 @@ def _explain(outcome: Outcome) -> str:
     parts = [output.plural(document.page_count, "page"), output.plural(document.chunk_count, "chunk")]
     if document.failed_pages:
         parts.append(f"unreadable pages: {', '.join(map(str, document.failed_pages))}")
+    if document.completeness is not None and not document.completeness.is_complete:
+        parts.append(f"characters kept: {document.completeness.summary}")
     return ", ".join(parts)
 
 

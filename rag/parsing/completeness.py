@@ -33,9 +33,11 @@ BEGINNING_CHARS = 80
 
 _NO_TEXT = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\ud800-\udfff\ufe00-\ufe0f\ufeff\ufff0-\uffff\U000e0000-\U000e0fff]"
+    "\u2060-\u206f\ud800-\udfff\ufe00-\ufe0f\ufeff\ue000-\uf8ff\ufff0-\uffff\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
 )
-"""What has no shape of its own: control characters, soft hyphens, zero width marks, variation selectors; and U+FFFD."""
+"""What has no shape of its own: control characters, soft hyphens, zero width marks, variation selectors, U+FFFD.
+
+So are characters of private use, icons most often: what they are is known to the file's own fonts only."""
 
 
 class Tally:

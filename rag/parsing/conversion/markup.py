@@ -44,6 +44,7 @@ _STYLE = re.compile(
 )
 _DATA_URI = re.compile(r"data:image/[^,]*;base64,", re.IGNORECASE)
 _NOT_TEXT = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
+_REFERENCE = re.compile("&amp;(?=[#A-Za-z])")
 _DIGITS = re.compile(r"\d{1,4}")
 
 
@@ -166,7 +167,7 @@ class _Writer:
     def _text(self, text: str) -> None:
         if self._inside("pre"):
             text = text.expandtabs(8)
-        self._written.append(escaping.escape(breakable(text), quote=False))
+        self._written.append(_escaped(text))
 
     def _picture(self, element: Any) -> None:
         content = self._content(element.get("src") or "")
@@ -193,7 +194,12 @@ class _Writer:
 def _alternative(element: Any) -> str:
     """The words for a picture that is not there."""
     words = element.get("alt", "")
-    return f"<i>{escaping.escape(breakable(_NOT_TEXT.sub('', words)), quote=False)}</i>" if words.strip() else ""
+    return f"<i>{_escaped(_NOT_TEXT.sub('', words))}</i>" if words.strip() else ""
+
+
+def _escaped(text: str) -> str:
+    """Text as markup. MuPDF takes what it has decoded for markup once more, unless an element stands in it."""
+    return _REFERENCE.sub("&amp;<span></span>", escaping.escape(breakable(text), quote=False))
 
 
 def _attributes(element: Any, is_flat: bool) -> str:

@@ -125,10 +125,11 @@ def test_what_a_style_hides_is_shown() -> None:
 def test_a_quote_from_the_far_end_of_a_long_line_is_lit_on_the_page(tmp_path: Path) -> None:
     document = read(tmp_path, f"First line\n{CODE_LINE}\nLast line", "a.txt")
     passage = Passage(document_id=uuid.uuid4(), lines=lines(document))
-    quote = passage.lines[-2].text[-6:]
+    quote = passage.lines[-2].text
     assert CODE_LINE.endswith(quote)
     start = passage.text.rindex(quote)
-    ((box,),) = (region.rects for region in parsing.locate(tmp_path / "rendition.pdf", passage, start, start + 6))
+    regions = parsing.locate(tmp_path / "rendition.pdf", passage, start, start + len(quote))
+    ((box,),) = (region.rects for region in regions)
     page = document.pages[0]
     assert 0 < box.x0 < box.x1 < page.width
     assert 0 < box.y0 < box.y1 < page.height

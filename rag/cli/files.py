@@ -73,6 +73,8 @@ def _explain(outcome: Outcome) -> str:
         parts.append(f"unreadable pages: {', '.join(map(str, document.failed_pages))}")
     if told := told_parts(document.parts):
         parts.append(told)
+    if document.completeness is not None and not document.completeness.is_complete:
+        parts.append(f"characters kept: {document.completeness.summary}")
     return ", ".join(parts)
 
 

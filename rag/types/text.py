@@ -1,6 +1,7 @@
 """Boxes, lines and blocks: text and where it stands on a page."""
 
 import datetime as dt
+import math
 import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -223,6 +224,17 @@ class Completeness(Model):
     def share(self) -> float:
         """What is kept, in 0..1; nothing lacks in a file without text."""
         return self.kept_characters / self.source_characters if self.source_characters else 1.0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every character is kept."""
+        return self.kept_characters == self.source_characters
+
+    @property
+    def summary(self) -> str:
+        """In words: "12,345 of 12,345 (100 %)". A share below 100 % is never rounded up to it."""
+        percent = f"{math.floor(self.share * 1000) / 10:g}"
+        return f"{self.kept_characters:,} of {self.source_characters:,} ({percent} %)"
 
 
 class Unpacked(Model):

@@ -44,7 +44,7 @@ def make_rendition(
                 else:
                     shutil.copyfile(source, rendition)
             return recognised
-        with conversion.convert(source, mime_type).document as document:
+        with conversion.convert(source, mime_type, on_open).document as document:
             _check_pages(document, name, config)
             on_open(document.page_count)
             document.save(rendition, garbage=3, deflate=True)

@@ -4,15 +4,17 @@ from pathlib import Path
 
 from rag.parsing import filetype
 from rag.parsing.conversion import flowing
-from rag.parsing.conversion.source import Conversion
+from rag.parsing.conversion.source import Conversion, OnPages
 from rag.parsing.conversion.unpacking import Unpacking
 from rag.types import ARCHIVE, CONTAINERS, ParsingConfig
 
 _MANUSCRIPTS = frozenset({filetype.DOCX, filetype.ODT, filetype.RTF, filetype.EPUB})
 
 
-def convert(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpacking) -> Conversion:
+def convert(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpacking, on_pages: OnPages) -> Conversion:
     """The file at `source` as a PDF; files in it are put where `unpacking` says.
+
+    `on_pages` is told about how many pages it will have as soon as that is known: time is allowed by the page.
 
     Raises:
         errors.UnreadableFileError: it is damaged.
@@ -28,7 +30,7 @@ def convert(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpa
     if mime_type in filetype.SHEETS:
         from rag.parsing.conversion import sheets  # openpyxl costs as much
 
-        return sheets.to_pdf(source, mime_type)
+        return sheets.to_pdf(source, mime_type, on_pages)
     if mime_type in CONTAINERS:
         from rag.parsing.conversion import archive, mail  # likewise
 

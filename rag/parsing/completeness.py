@@ -6,6 +6,7 @@ the words that no piece has taken yet, and at last among their characters, as a 
 linear in the length of the texts.
 """
 
+import math
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
@@ -23,7 +24,8 @@ NEAR_CHARS = 12
 """So far if it is short, as there may be many like it."""
 SHORT_CHARS = 12
 LONG_WORD_CHARS = 24
-"""Of a longer word, a part may be kept; a shorter one is there or not."""
+LEAST_SHARE = 0.5
+"""Of a long word, any part may be kept; of a shorter one at least so much, or it is something else."""
 MAX_PLACES = 50
 """The most places that are told one by one."""
 BEGINNING_CHARS = 80
@@ -31,9 +33,11 @@ BEGINNING_CHARS = 80
 
 _NO_TEXT = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\ud800-\udfff\ufe00-\ufe0f\ufeff\ufff0-\uffff\U000e0000-\U000e0fff]"
+    "\u2060-\u206f\ud800-\udfff\ufe00-\ufe0f\ufeff\ue000-\uf8ff\ufff0-\uffff\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
 )
-"""What has no shape of its own: control characters, soft hyphens, zero width marks, variation selectors; and U+FFFD."""
+"""What has no shape of its own: control characters, soft hyphens, zero width marks, variation selectors, U+FFFD.
+
+So are characters of private use, icons most often: what they are is known to the file's own fonts only."""
 
 
 class Tally:
@@ -160,9 +164,9 @@ def _lost(words: Iterable[str], characters: Counter[str]) -> Iterator[str]:
         need = Counter(_decomposed(word))
         there = {character: min(count, characters[character]) for character, count in need.items()}
         share = sum(there.values()) / sum(need.values())
-        if share == 1 or len(word) > LONG_WORD_CHARS:
+        if share >= LEAST_SHARE or len(word) > LONG_WORD_CHARS:
             characters.subtract(there)
-            kept = int(len(word) * share)
+            kept = math.floor(len(word) * share)
         else:
             kept = 0
         if kept < len(word):

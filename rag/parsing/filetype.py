@@ -8,6 +8,10 @@ import zlib
 from pathlib import Path, PurePath
 
 from rag import errors
+from rag.parsing import mails, zips
+from rag.parsing.delimited import find_delimiter
+from rag.parsing.encoding import decode
+from rag.types import ARCHIVE, MAIL, OUTLOOK_MAIL
 
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -18,6 +22,13 @@ ODP = "application/vnd.oasis.opendocument.presentation"
 RTF = "application/rtf"
 DOC = "application/msword"
 PPT = "application/vnd.ms-powerpoint"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+XLS = "application/vnd.ms-excel"
+ODS = "application/vnd.oasis.opendocument.spreadsheet"
+CSV = "text/csv"
+TSV = "text/tab-separated-values"
+SHEETS = frozenset({XLSX, XLS, ODS, CSV, TSV})
+EML, MSG, ZIP = MAIL, OUTLOOK_MAIL, ARCHIVE
 HTML = "text/html"
 MARKDOWN = "text/markdown"
 TEXT = "text/plain"
@@ -36,20 +47,39 @@ MIME_TYPE_BY_SUFFIX = {
     ".rtf": RTF,
     ".doc": DOC,
     ".ppt": PPT,
+    ".xlsx": XLSX,
+    ".xlsm": XLSX,
+    ".xls": XLS,
+    ".ods": ODS,
+    ".csv": CSV,
+    ".tsv": TSV,
     ".html": HTML,
     ".htm": HTML,
     ".xhtml": HTML,
     ".md": MARKDOWN,
     ".markdown": MARKDOWN,
+    ".eml": EML,
+    ".msg": MSG,
+    ".zip": ZIP,
     ".txt": TEXT,
     ".text": TEXT,
 }
-_ZIP_MEMBERS = {"word/document.xml": DOCX, "ppt/presentation.xml": PPTX, "META-INF/container.xml": EPUB}
-_ZIP_KINDS = {ODT, ODP}
+_ZIP_MEMBERS = {
+    "word/document.xml": DOCX,
+    "ppt/presentation.xml": PPTX,
+    "META-INF/container.xml": EPUB,
+    "xl/workbook.xml": XLSX,
+}
+_ZIP_KINDS = {ODT, ODP, ODS}
 """Kinds that an archive names in a member of its own, as OpenDocument and EPUB do."""
+_TEXT_SUFFIXES = frozenset(suffix for suffix, kind in MIME_TYPE_BY_SUFFIX.items() if kind in {HTML, MARKDOWN, TEXT})
+_OLE2_STREAMS = {"Workbook": XLS, "Book": XLS, "WordDocument": DOC, "PowerPoint Document": PPT}
 _HTML_START = re.compile(
     rb"^\s*(<!--.*?-->\s*)*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S
 )
+_SVG_START = re.compile(rb"^\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*|<!doctype svg[^>]*>\s*)*<svg\b", re.I | re.S)
+_OTHER_PACKAGES = {"[Content_Types].xml", "mimetype"}
+"""Members of Office Open XML, and of OpenDocument and EPUB, that have no place in other archives."""
 _BINARY = {
     b"\x89PNG": "a PNG image",
     b"\xff\xd8\xff": "a JPEG image",
@@ -61,9 +91,8 @@ _BINARY = {
     b"\x7fELF": "a program",
     b"MZ": "a program",
 }
-_OLE2 = b"\xd0\xcf\x11\xe0"
-_OLE2_STREAMS = {"WordDocument": DOC, "PowerPoint Document": PPT}
 _RTF = b"{\\rtf"
+_OLE2 = b"\xd0\xcf\x11\xe0"
 _BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -79,15 +108,29 @@ def detect_mime_type(path: Path, name: str) -> str:
     suffix = PurePath(name).suffix.lower()
     if not head.strip():
         raise errors.UnreadableFileError(f"“{name}” is empty. Check that it was saved and copied completely.")
+    return _marked_type(path, name, head, suffix) or _unmarked_type(name, head, suffix)
+
+
+def _marked_type(path: Path, name: str, head: bytes, suffix: str) -> str | None:
+    """The type that a file's first bytes tell."""
+    if mail := mails.detect(path, head, named_as_text=suffix in _TEXT_SUFFIXES):
+        return mail  # before others whose marks may stand in its text
     if b"%PDF-" in head[:PDF_HEADER_BYTES]:
         return PDF
-    if kind := _office_type(head, path, name):
-        return kind
-    for start, known in _BINARY.items():
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _zip_type(path, name)
+    if head.startswith(_OLE2):
+        return _ole2_type(path, name)
+    return RTF if head.lstrip().startswith(_RTF) else None
+
+
+def _unmarked_type(name: str, head: bytes, suffix: str) -> str:
+    """Text, or what its name says."""
+    for start, kind in _BINARY.items():
         if head.startswith(start):
-            raise _unsupported(name, known)
+            raise _unsupported(name, kind)
     if _is_text(head):
-        return _text_type(head, suffix)
+        return _text_type(head, name, suffix)
     if suffix == ".pdf":
         return PDF  # a damaged header: MuPDF may still repair the file, and says so if it cannot
     if suffix in MIME_TYPE_BY_SUFFIX:
@@ -97,29 +140,20 @@ def detect_mime_type(path: Path, name: str) -> str:
     raise _unsupported(name, f"“{suffix}”" if suffix else "unknown")
 
 
-def _office_type(head: bytes, path: Path, name: str) -> str | None:
-    if head.startswith(b"PK\x03\x04"):
-        return _zip_type(path, name)
-    if head.startswith(_OLE2):
-        return _ole2_type(path, name)
-    return RTF if head.lstrip().startswith(_RTF) else None
-
-
 def _zip_type(path: Path, name: str) -> str:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = set(archive.namelist())
-            told = _told_kind(archive)
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
-        raise errors.UnreadableFileError(
-            f"“{name}” is damaged. Open it in another program and save it again."
-        ) from error
+    with zips.opened(path, name) as archive:
+        members = set(archive.namelist())
+        told = _told_kind(archive)
     if told in _ZIP_KINDS:
         return told
     for member, kind in _ZIP_MEMBERS.items():
         if member in members:
             return kind
-    raise _unsupported(name, "an archive or an Office file of another kind")
+    if members & _OTHER_PACKAGES:
+        raise _unsupported(name, "an Office file of another kind")
+    if all(member.endswith("/") for member in members):
+        raise errors.UnreadableFileError(f"“{name}” has no files in it. Check that it was saved and copied completely.")
+    return ZIP
 
 
 def _told_kind(archive: zipfile.ZipFile) -> str | None:
@@ -137,7 +171,7 @@ def _ole2_type(path: Path, name: str) -> str:
         for stream, kind in _OLE2_STREAMS.items():
             if content.find(_directory_name(stream)) >= 0:
                 return kind
-    raise _unsupported(name, "a file of an older Office version or an encrypted Office file")
+    raise _unsupported(name, "an encrypted Office file, or one of another kind")
 
 
 def _directory_name(stream: str) -> bytes:
@@ -145,11 +179,21 @@ def _directory_name(stream: str) -> bytes:
     return stream.encode("utf-16-le") + bytes(4)
 
 
-def _text_type(head: bytes, suffix: str) -> str:
+def _text_type(head: bytes, name: str, suffix: str) -> str:
+    if _SVG_START.match(_without_bom(head)):
+        raise _unsupported(name, "an SVG image")
     if _HTML_START.match(_without_bom(head)):
         return HTML
     named = MIME_TYPE_BY_SUFFIX.get(suffix, TEXT)
+    if named in {CSV, TSV} and find_delimiter(_whole_lines(head)) is not None:
+        return named
     return named if named in {TEXT, MARKDOWN, HTML, PDF} else TEXT
+
+
+def _whole_lines(head: bytes) -> str:
+    """The beginning of a text, the last line left out if it may be cut off."""
+    text = decode(head)
+    return text.rpartition("\n")[0] if len(head) == HEAD_BYTES else text
 
 
 def _without_bom(head: bytes) -> bytes:
@@ -168,5 +212,6 @@ def _is_text(head: bytes) -> bool:
 
 def _unsupported(name: str, kind: str) -> errors.UnsupportedFileError:
     return errors.UnsupportedFileError(
-        f"“{name}” is {kind}, which cannot be taken in. Save it as PDF, DOCX, PPTX, ODT, RTF, HTML, Markdown or text."
+        f"“{name}” is {kind}, which cannot be taken in. Save it as PDF, DOCX, PPTX, XLSX, HTML, Markdown or text.",
+        details={"kind": kind},
     )

@@ -64,6 +64,8 @@ def _guard(control_file: int, results: int, stderr: int) -> None:
             control.close()
             _work(request, results)
             os._exit(0)
+        with contextlib.suppress(OSError):  # the worker has done so, and perhaps ended
+            os.setpgid(worker, worker)
         os.close(end)
         os.close(results)
         code = _watch(worker, control, end_seen, Path(request["rendition"]))
@@ -112,8 +114,8 @@ def _watch(worker: int, control: socket.socket, end_seen: int, rendition: Path) 
     if control.fileno() in ready:
         gone = _is_gone(control)
         os.kill(worker, signal.SIGKILL)
-    with contextlib.suppress(OSError):  # it has not got so far as to make its group
-        os.killpg(worker, signal.SIGKILL)  # the programs that it has started; itself, it has ended or is to
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # it has no group yet; macOS: it has ended
+        os.killpg(worker, signal.SIGKILL)
     _, status = os.waitpid(worker, 0)
     if gone:
         rendition.unlink(missing_ok=True)

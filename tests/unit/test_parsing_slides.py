@@ -124,7 +124,9 @@ def test_a_merged_cell_is_one(tmp_path: Path) -> None:
     grid.cell(0, 0).text = "Over both"
     page = convert(tmp_path, saved(presentation)).document[0]
     words = box(page, "Over both")
-    around = [path["rect"].width for path in page.get_drawings() if pymupdf.Point(words.x0 + 5, words.y0 + 5) in path["rect"]]
+    around = [
+        path["rect"].width for path in page.get_drawings() if pymupdf.Point(words.x0 + 5, words.y0 + 5) in path["rect"]
+    ]
     assert max(width for width in around if width < WIDTH) == pytest.approx(72 * 6, abs=1)
 
 

@@ -9,7 +9,7 @@ from rag.parsing import filetype
 from rag.parsing.conversion import markup, texts
 from rag.parsing.conversion.layout import lay_out
 from rag.parsing.conversion.source import Conversion
-from rag.parsing.conversion.texts import decode
+from rag.parsing.encoding import decode
 
 __all__ = ["decode", "lay_out", "to_pdf"]
 
@@ -26,9 +26,8 @@ def from_text(text: str) -> Conversion:
     """Plain text, its lines as they are; a form feed ends a page."""
     text = "\n".join(text.splitlines()) if "\r" in text else text
     pages = [page for page in text.split("\f") if page.strip()]
-    html = "".join(
-        f'<pre style="page-break-after: always">\n{escaping.escape(page, quote=False)}</pre>' for page in pages
-    )
+    ends = ['<pre style="page-break-after: always">'] * (len(pages) - 1) + ["<pre>"]
+    html = "".join(f"{end}\n{escaping.escape(page, quote=False)}</pre>" for end, page in zip(ends, pages, strict=False))
     return Conversion(lay_out(html), tuple(texts.of_lines(text)))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from rag.parsing.conversion.breaks import BREAK
 
 _NEEDS_TABLE = re.compile(
-    f"[{BREAK}\u0300-\u036f\u0590-\u109f\u1780-\u17ff\u200c-\u200f\ufb00-\ufdff\ufe00-\ufeff\U00010000-\U0010ffff]"
+    "[\u0300-\u036f\u0590-\u109f\u1780-\u17ff\u200c-\u200f\ufb00-\ufdff\ufe00-\ufeff\U00010000-\U0010ffff]"
 )
 _FORM = re.compile("[\ufb1d-\ufdff\ufe70-\ufefe]")
 """Shapes of Hebrew and Arabic letters, which nobody writes or looks for."""
@@ -27,8 +27,16 @@ Glyphs = dict[str, dict[int, Counter[str]]]
 """By a font's name and a glyph's number, what the glyph stood for, and how often."""
 
 
-def collect(pages: Iterable[Any], glyphs: Glyphs) -> None:
-    """Counts into `glyphs` what the glyphs of laid out `pages` (`pymupdf.Page`) stand for."""
+def collect(pages: Iterable[Any], text: str, glyphs: Glyphs) -> None:
+    """Counts into `glyphs` what the glyphs of laid out `pages` (`pymupdf.Page`) stand for.
+
+    It takes as long as the layout, so it is done only as far as their `text` has characters for which a font's own
+    table may not do; of the places to break at one is enough.
+    """
+    if _NEEDS_TABLE.search(text) is None:
+        if BREAK in text:
+            _collect_break(pages, glyphs)
+        return
     for page in pages:
         for span in page.get_texttrace():
             font = glyphs.setdefault(span["font"], defaultdict(Counter))
@@ -36,9 +44,13 @@ def collect(pages: Iterable[Any], glyphs: Glyphs) -> None:
                 font[number][characters] += 1
 
 
-def need_table(text: str) -> bool:
-    """Whether `text` has characters for which a font's own table may not do."""
-    return _NEEDS_TABLE.search(text) is not None
+def _collect_break(pages: Iterable[Any], glyphs: Glyphs) -> None:
+    for page in pages:
+        for span in page.get_texttrace():
+            for number, characters in _clusters(span["chars"]):
+                if characters == BREAK:
+                    glyphs.setdefault(span["font"], defaultdict(Counter))[number][BREAK] += 1
+                    return
 
 
 def _clusters(characters: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, str]]:
@@ -74,8 +86,8 @@ def write_tables(document: Any, glyphs: Mapping[str, Mapping[int, Counter[str]]]
             continue
         stream = int(value.split()[0])
         own = _own(document.xref_stream(stream).decode("latin-1"))
-        meanings = {glyph: _meaning(counts, own.get(glyph)) for glyph, counts in sorted(glyphs[name].items())}
-        document.update_stream(stream, _table(meanings))
+        seen = {glyph: _meaning(counts, own.get(glyph)) for glyph, counts in glyphs[name].items()}
+        document.update_stream(stream, _table({**own, **seen}))
 
 
 def _own(table: str) -> dict[int, str]:
@@ -89,7 +101,7 @@ def _own(table: str) -> dict[int, str]:
 
 def _table(meanings: Mapping[int, str]) -> bytes:
     """A character map (ISO 32000-1, 9.10.3)."""
-    lines = [f"<{glyph:04x}> <{text.encode('utf-16-be').hex()}>" for glyph, text in meanings.items()]
+    lines = [f"<{glyph:04x}> <{text.encode('utf-16-be').hex()}>" for glyph, text in sorted(meanings.items())]
     blocks = [lines[start : start + _BLOCK] for start in range(0, len(lines), _BLOCK)]
     written = "\n".join("\n".join((f"{len(block)} beginbfchar", *block, "endbfchar")) for block in blocks)
     return (

@@ -75,8 +75,7 @@ def lay_out(html: str, *, title: str = "", author: str = "", images: Mapping[str
                 device = writer.begin_page(page.rect)
                 pymupdf.mupdf.fz_run_page(page.this, device.this, pymupdf.mupdf.FzMatrix(), pymupdf.mupdf.FzCookie())
                 writer.end_page()
-            if glyphs.need_table(flow.html):
-                glyphs.collect(pages, meanings)
+            glyphs.collect(pages, flow.html, meanings)
     writer.close()
     document = pymupdf.open(stream=target.getvalue(), filetype="pdf")
     glyphs.write_tables(document, meanings)
@@ -87,9 +86,11 @@ def lay_out(html: str, *, title: str = "", author: str = "", images: Mapping[str
 
 def _laid_out(flow: _Flow, archive: Any) -> Any:
     content = f"<html><head><style>{_style(flow.sheet)}</style></head><body>{flow.html}</body></html>"
-    document = pymupdf.open(stream=content.encode(), filetype="html", archive=archive)
-    document.layout(width=flow.sheet.width, height=flow.sheet.height, fontsize=flow.sheet.font_size)
-    return document
+    width, height, font_size = flow.sheet
+    # Given at once, for opening a file lays it out already.
+    return pymupdf.open(
+        stream=content.encode(), filetype="html", archive=archive, width=width, height=height, fontsize=font_size
+    )
 
 
 def _style(sheet: Sheet) -> str:

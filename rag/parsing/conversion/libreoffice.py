@@ -30,8 +30,8 @@ _ALL_SLIDES = 'pdf:impress_pdf_Export:{"ExportHiddenSlides":{"type":"boolean","v
 _FILTERS = dict.fromkeys((filetype.PPTX, filetype.ODP, filetype.PPT), _ALL_SLIDES)
 _NAMES = ("soffice", "libreoffice")
 _MAC = "/Applications/LibreOffice.app/Contents/MacOS/soffice"
-_CLOCK_SHARE = 4.0
-"""It may also wait for ever, for an answer to a question that nobody sees: then the clock ends it, generously."""
+_CLOCK_SHARE = 0.5
+"""Of the time for a file of no known pages: it may also wait for ever, and then we still have to read the file."""
 _NEW_USER_AND_NETWORK = 0x10000000 | 0x40000000
 """CLONE_NEWUSER and CLONE_NEWNET of <linux/sched.h>: a network that leads nowhere, which needs no privilege so."""
 _SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
@@ -110,9 +110,9 @@ def _run(command: list[str], folder: Path, config: ParsingConfig) -> None:
         preexec_fn=lambda: _confine(seconds),  # noqa: PLW1509  # a parsing process has one thread
     )
     try:
-        process.wait(timeout=_CLOCK_SHARE * seconds)
+        process.wait(timeout=_CLOCK_SHARE * config.timeout_seconds(0))
     except subprocess.TimeoutExpired:
-        logger.warning("LibreOffice did not end within %.0f seconds", _CLOCK_SHARE * seconds)
+        logger.warning("LibreOffice did not end in time")
     finally:
         process.kill()
         process.wait()

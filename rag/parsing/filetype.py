@@ -121,7 +121,7 @@ def _marked_type(path: Path, name: str, head: bytes, suffix: str) -> str | None:
         return _zip_type(path, name)
     if head.startswith(_OLE2):
         return _ole2_type(path, name)
-    return RTF if head.startswith(_RTF) else None
+    return RTF if head.lstrip().startswith(_RTF) else None
 
 
 def _unmarked_type(name: str, head: bytes, suffix: str) -> str:

@@ -54,7 +54,7 @@ def rich() -> bytes:
     """A mail in plain text and in HTML with a picture of its own, one from outside, a script, and a PDF attached."""
     mail = message()
     mail.add_alternative(HTML_BODY, subtype="html")
-    html = mail.get_payload()[1]
+    html = list(mail.iter_parts())[1]
     assert isinstance(html, EmailMessage)
     html.add_related(picture(), "image", "png", cid="<logo@harbour>", filename="logo.png")
     mail.add_attachment(pdfs.plain(), maintype="application", subtype="pdf", filename="Report 2026.pdf")

@@ -111,8 +111,9 @@ def told_parts(parts: Sequence[Part]) -> str | None:
     if not parts:
         return None
     left_out = [part for part in parts if part.document_id is None]
+    taken = len(parts) - len(left_out)
     files = "1 file" if len(parts) == 1 else f"{len(parts):,} files"
-    told = f"{len(parts) - len(left_out):,} of {files} in it taken in"
+    told = f"{taken:,} of {files} in it {'was' if taken == 1 else 'were'} taken in"
     named = "; ".join(f"{part.name}: {part.reason}" for part in left_out[:MOST_NAMED])
     more = f"; and {len(left_out) - MOST_NAMED:,} more" if len(left_out) > MOST_NAMED else ""
     return f"{told}. Left out: {named}{more}" if left_out else f"{told}."

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from rag.types import Document, DocumentStatus
+from rag.types import ARCHIVE, CONTAINERS, MAIL, OUTLOOK_MAIL, Document, DocumentStatus
 from rag.ui import chat, session
 from rag.ui.frame import door, empty
 from rag.ui.losses import is_incomplete, warn_of_losses
@@ -20,6 +20,9 @@ KIND_NAMES = {
     "text/html": "Web page",
     "text/markdown": "Markdown",
     "text/plain": "Text",
+    MAIL: "Mail",
+    OUTLOOK_MAIL: "Mail",
+    ARCHIVE: "ZIP",
 }
 STATUS_NAMES = {
     DocumentStatus.QUEUED: "Waiting",
@@ -35,6 +38,7 @@ MOST_ROWS = 16
 COLUMNS = {
     "name": st.column_config.TextColumn("Name", width="large"),
     "kind": st.column_config.TextColumn("Kind", width="small"),
+    "inside": st.column_config.TextColumn("In", width="small", help="The mail or archive that it came in"),
     "pages": st.column_config.NumberColumn("Pages", format="localized", width="small"),
     "chunks": st.column_config.NumberColumn("Chunks", format="localized", width="small"),
     "size": st.column_config.TextColumn("Size", width="small"),
@@ -49,6 +53,7 @@ def _row(document: Document) -> dict[str, Any]:
     return {
         "name": document.name,
         "kind": KIND_NAMES.get(document.mime_type, document.mime_type),
+        "inside": document.container_name or "",
         "pages": document.page_count,
         "chunks": document.chunk_count,
         "size": size(document.size),
@@ -68,6 +73,8 @@ def _status(document: Document) -> str:
 def _table(documents: Sequence[Document], fields: Sequence[str], key: str) -> list[Document]:
     """Show the documents; gives those that are selected."""
     turn = st.session_state.setdefault(f"{key}-turn", 0)  # a new key forgets the selection
+    if not any(document.container_name for document in documents):
+        fields = [field for field in fields if field != "inside"]
     state = st.dataframe(
         [_row(document) for document in documents],
         key=f"{key}-{turn}",
@@ -101,7 +108,7 @@ def documents() -> None:
         _no_documents(wanted)
         return
     with st.container(key="library-table", height="stretch"):
-        chosen = _table(found, ["name", "kind", "pages", "chunks", "size", "status", "added"], "library")
+        chosen = _table(found, ["name", "inside", "kind", "pages", "chunks", "size", "status", "added"], "library")
         warn_of_losses(chosen)
     with actions:
         _actions(chosen)
@@ -118,12 +125,19 @@ def _no_documents(wanted: str) -> None:
 def _actions(chosen: list[Document]) -> None:
     ready = [document for document in chosen if document.page_count]
     if st.button("Ask about them", icon=":material/forum:", type="primary", disabled=not ready):
-        chat.open_conversation(None, tuple(document.id for document in ready))
+        asked = dict.fromkeys(document.id for document in [*ready, *_parts(ready)])
+        chat.open_conversation(None, tuple(asked))
         st.switch_page("pages/chat.py")
     if st.button("Open", icon=":material/visibility:", disabled=len(ready) != 1 or len(chosen) != 1):
         _open(ready[0])
     _download(chosen)
     st.button("Delete", icon=":material/delete:", disabled=not chosen, on_click=_delete, args=(chosen,))
+
+
+def _parts(chosen: Sequence[Document]) -> list[Document]:
+    """What was in the mails and archives among those that are chosen, as far as it can be asked."""
+    parts = session.engine().documents.parts(*(document.id for document in chosen if document.mime_type in CONTAINERS))
+    return [part for part in parts if part.page_count and part.deleted_at is None]
 
 
 def _download(chosen: list[Document]) -> None:
@@ -184,7 +198,7 @@ def trash() -> None:
             return
     actions = st.container(horizontal=True, key="library-actions")
     with st.container(key="library-table", height="stretch"):
-        chosen = _table(deleted, ["name", "kind", "pages", "size", "deleted"], "trash")
+        chosen = _table(deleted, ["name", "inside", "kind", "pages", "size", "deleted"], "trash")
     with actions:
         st.button(
             "Restore",

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from rag import errors
-from rag.types import UNFINISHED, Document, DocumentStatus
+from rag.types import UNFINISHED, Document, DocumentStatus, told_parts
 from rag.ui import session
 from rag.ui.frame import door, empty
 from rag.ui.losses import warn_of_losses
@@ -22,9 +22,13 @@ KINDS = {
     "Web page": ["html", "htm"],
     "Markdown": ["md", "markdown"],
     "Text": ["txt"],
+    "Mail": ["eml", "msg"],
+    "ZIP": ["zip"],
 }
 """What can be taken in, and the endings of its names."""
 POLL_SECONDS = 0.8
+PART_STEP = 0.1
+"""From the place of a file to that of what was in it: well below the next file, however deep that is."""
 STAGES = {
     DocumentStatus.QUEUED: ("schedule", "Waiting"),
     DocumentStatus.NEEDS_PASSWORD: ("lock", "Needs its password"),
@@ -118,7 +122,10 @@ def _rows(followed: bool) -> None:
 
 def _documents() -> list[Document]:
     library = session.engine().documents.list()
-    order = {document_id: number for number, document_id in enumerate(_uploaded())}
+    order: dict[uuid.UUID | None, float] = {document_id: number for number, document_id in enumerate(_uploaded())}
+    for document in reversed(library):  # what was in an uploaded file stands below it
+        if document.container_id in order:
+            order.setdefault(document.id, order[document.container_id] - PART_STEP)
     shown = [document for document in library if document.id in order or document.status != DocumentStatus.READY]
     return sorted(shown, key=lambda document: order.get(document.id, -1), reverse=True)
 
@@ -132,8 +139,12 @@ def _document_row(document: Document) -> None:
             _actions(document)
         if document.status in UNFINISHED:
             st.progress(document.progress.done / max(document.progress.total, 1))
+        if document.container_name:
+            st.caption(f":material/attach_file: in {plain(document.container_name)}")
         if document.error:
             st.caption(plain(document.error))
+        if told := told_parts(document.parts):
+            st.caption(plain(told))
         if document.failed_pages:
             st.caption(
                 f"{plural(len(document.failed_pages), 'page')} could not be read: {_numbers(document.failed_pages)}"

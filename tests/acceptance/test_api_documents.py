@@ -10,7 +10,7 @@ from PIL import Image
 
 from rag import worker
 from rag.engine import RAGEngine
-from tests import pdfs
+from tests import mails, pdfs
 from tests.acceptance import api
 
 
@@ -62,6 +62,29 @@ def test_other_kinds_of_files_have_a_rendition(web: httpx.Client, engine: RAGEng
     rendition = web.get(path, params={"form": "rendition"})
     assert rendition.content.startswith(b"%PDF")
     assert rendition.headers["content-disposition"] == 'attachment; filename="minutes.pdf"'
+
+
+def test_what_is_in_a_mail_is_listed_and_goes_with_it(web: httpx.Client, engine: RAGEngine, content: bytes) -> None:
+    mail = mails.eml({"harbour.pdf": content, "logo.svg": b"<svg></svg>"}, subject=str(uuid.uuid4()))
+    added = upload(web, mail, "Offer.eml").json()
+    worker.run(engine.installation, wait=False)
+    found = web.get(f"/documents/{added['id']}").json()
+    part, logo = found["parts"]
+    assert (part["name"], part["reason"]) == ("harbour.pdf", None)
+    assert (logo["documentId"], logo["reason"]) == (None, "of a kind that cannot be read (an SVG image)")
+    inside = web.get(f"/documents/{part['documentId']}").json()
+    assert (inside["status"], inside["containerId"], inside["source"]) == (
+        "ready",
+        added["id"],
+        "Offer.eml › harbour.pdf",
+    )
+    assert web.delete(f"/documents/{added['id']}").status_code == 204
+    assert web.get(f"/documents/{part['documentId']}").json()["deletedAt"]
+    web.post(f"/documents/{added['id']}/restore")
+    assert web.get(f"/documents/{part['documentId']}").json()["deletedAt"] is None
+    web.delete(f"/documents/{added['id']}")
+    assert web.delete(f"/documents/{added['id']}", params={"permanent": True}).status_code == 204
+    assert web.get(f"/documents/{part['documentId']}").status_code == 404
 
 
 def test_a_page_is_drawn_with_its_passage_marked(web: httpx.Client, ready: str) -> None:

@@ -24,7 +24,7 @@ from rag.cli.app import app, main
 from rag.engine import RAGEngine
 from rag.parsing.mupdf import pymupdf
 from rag.retrieval import UNRELATED_TEXTS
-from tests import pdfs, vendors
+from tests import mails, pdfs, vendors
 
 REPOSITORY = Path(__file__).parents[2]
 PATIENCE_SECONDS = 60.0
@@ -122,6 +122,22 @@ def test_a_folder_is_taken_in_with_what_is_in_it_of_the_supported_kinds(folder: 
     }
     assert report["chunks"] >= 3
     assert sorted(names()) == ["harbour.pdf", "orchard.pdf", "slides.pptx"]
+
+
+@pytest.mark.usefixtures("settings")
+def test_an_archive_is_taken_in_with_what_is_in_it(tmp_path: Path) -> None:
+    mail = mails.eml({"orchard.pdf": pdfs.plain(ORCHARD), "logo.svg": b"<svg></svg>"})
+    files = write_files(tmp_path, bundle__zip=mails.archive({"a/harbour.pdf": pdfs.plain(HARBOUR), "Offer.eml": mail}))
+    told = pagelight("ingest", files / "bundle.zip").stderr
+    assert "1 of 2 files in it was taken in. Left out: logo.svg: of a kind that cannot be read (an SVG image)" in told
+    assert set(names()) == {"bundle.zip", "harbour.pdf", "Offer.eml", "orchard.pdf"}
+    assert "bundle.zip › Offer.eml" in pagelight("documents").stdout
+    assert (
+        "bundle.zip › Offer.eml › orchard.pdf" in pagelight("search", "When does the harvest begin?", "--json").stdout
+    )
+    assert parsed("ingest", files / "bundle.zip")["skipped"] == 1
+    pagelight("documents", "delete", "bundle.zip")
+    assert names() == []
 
 
 @pytest.mark.usefixtures("settings")

@@ -15,7 +15,7 @@ from rag.engine import RAGEngine
 from rag.parsing.mupdf import pymupdf
 from rag.types import Document
 from rag.ui import session
-from tests import pdfs, vendors
+from tests import mails, pdfs, vendors
 
 APP = Path(__file__).parents[2] / "app.py"
 PATIENCE_SECONDS = 60
@@ -243,6 +243,20 @@ def test_upload_takes_a_file_in(app: AppTest, engine: RAGEngine) -> None:
     upload(app, "minutes.pdf", MINUTES)
     assert [document.name for document in engine.documents.list()] == ["minutes.pdf"]
     assert "Waiting" in texts(app)
+
+
+def test_what_is_in_a_mail_is_shown_with_it(app: AppTest, engine: RAGEngine) -> None:
+    open_page(app, "upload")
+    upload(app, "Offer.eml", mails.eml({"minutes.pdf": MINUTES, "logo.svg": b"<svg></svg>"}))
+    mail = engine.documents.list()[0]
+    engine.documents.process(mail.id)
+    (part,) = engine.documents.parts(mail.id)
+    engine.documents.process(part.id)
+    app.run()
+    assert "1 of 2 files in it was taken in. Left out: logo.svg" in texts(app)
+    assert "in Offer.eml" in texts(app)
+    open_page(app, "library")
+    assert {*app.dataframe[0].value["inside"]} == {"", "Offer.eml"}
 
 
 def test_what_the_upload_takes_is_what_the_settings_allow(monkeypatch: pytest.MonkeyPatch, app: AppTest) -> None:

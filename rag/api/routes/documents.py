@@ -45,7 +45,7 @@ class UploadForm(pydantic.BaseModel):
 
     model_config = pydantic.ConfigDict(extra="forbid")
 
-    file: Annotated[UploadFile, File(description="PDF, DOCX, PPTX, HTML, Markdown or text.")]
+    file: Annotated[UploadFile, File(description="PDF, DOCX, PPTX, HTML, Markdown, text, EML, MSG, or ZIP.")]
     index_name: Annotated[str, pydantic.Field(alias="indexName", max_length=200, pattern=STORABLE)] = DEFAULT_INDEX
     password: Annotated[str | None, pydantic.Field(max_length=1000)] = None
 

@@ -87,9 +87,11 @@ class Canvas:
         for face in self._used.values():
             face.insert(self.page)
         content = self._stream("<<>>", b"\n".join([*self._fills, *self._drawn_rules(), *self._texts]))
-        self.page.set_contents(content)
         for x, y, size, text, bold in self._html:
             self._set_html(x, y, size, text, bold)
+        # After what runs from right to left: MuPDF would take the words that stand before it on the line for its own.
+        contents = " ".join(f"{xref} 0 R" for xref in [*self.page.get_contents(), content])
+        self.document.xref_set_key(self.page.xref, "Contents", f"[{contents}]")
 
     def _stream(self, head: str, content: bytes) -> int:
         xref: int = self.document.get_new_xref()

@@ -211,7 +211,7 @@ def test_columns_are_lettered() -> None:
     ]
 
 
-LETTERS = st.sampled_from("abcXYZ éß—€ΩЖ日本語한ąș")
+LETTERS = st.sampled_from("abcXYZ éß—€ΩЖ日本語한ą")
 WORDS = st.text(LETTERS, max_size=30) | st.text(LETTERS, min_size=80, max_size=300) | st.just("x" * 150)
 PLACES = st.tuples(st.integers(1, 90), st.integers(1, 45))
 
@@ -230,7 +230,7 @@ def test_every_cell_s_text_stands_in_its_cell(tmp_path: Path, found: dict[tuple[
         assert any(words in text.text for text in result.texts)
 
 
-@pytest.mark.parametrize("words", ["مرحبا بالعالم", "שלום עולם", "สวัสดีชาวโลก", "हिन्दी में"])
+@pytest.mark.parametrize("words", ["مرحبا بالعالم", "שלום עולם", "สวัสดีชาวโลก", "हिन्दी में", "acțiuni și obligațiuni"])
 def test_scripts_that_must_be_shaped_keep_their_letters(tmp_path: Path, words: str) -> None:
     assert texts(read(tmp_path, sheets.workbook(Data=[("Word", "Number"), (words, 1)]))) == [
         f"Word\tNumber\n{words}\t1"

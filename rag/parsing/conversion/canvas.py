@@ -7,7 +7,7 @@ import html
 from collections.abc import Iterator
 from typing import Any
 
-from rag.parsing.conversion.type_setting import GUESSED_EM, UNITS_PER_EM, Faces, Line
+from rag.parsing.conversion.type_setting import UNITS_PER_EM, Faces, Line
 from rag.parsing.mupdf import pymupdf
 from rag.parsing.sheet_grid import CONTINUED_PT
 
@@ -101,7 +101,8 @@ class Canvas:
 
     def _set_html(self, x: float, y: float, size: float, text: str, bold: bool) -> None:
         """Text that must be shaped, or of a script that only MuPDF's fallback fonts have."""
-        width = max(4 * size, 1.3 * GUESSED_EM * size * len(text))
+        text = " ".join(text.split())  # as HTML has it, or what is drawn would differ from what it is said to be
+        width = 4 * size + self._faces.width(text, size, bold=bold)
         box = pymupdf.Rect(x, y - 1.1 * size, min(x + width, self.size[0]), y + 0.5 * size)
         weight = "bold" if bold else "normal"
         css = f"* {{font-family: sans-serif; font-size: {size}px; font-weight: {weight}; white-space: nowrap}}"

@@ -1,12 +1,13 @@
 """How the parsing process and its parent talk: one JSON object per line."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from rag import errors
 from rag.parsing.pages import PageContent
 from rag.parsing.rows import RawBlock, RawLine
-from rag.types import BlockKind, PageInfo, Rect
+from rag.types import BlockKind, PageInfo, Rect, UnpackedPart
 
 SIZE_BYTES = 4
 """A request comes after its length, so that who reads it takes nothing of what comes behind."""
@@ -36,6 +37,16 @@ def load_page(value: Any) -> PageContent:
 def _load_block(value: Any) -> RawBlock:
     kind, lines, size, bold = value
     return RawBlock(BlockKind(kind), [RawLine(Rect(*box), text) for box, text in lines], size, bold)
+
+
+def dump_parts(parts: Sequence[UnpackedPart]) -> bytes:
+    """What became of the files in a file, as a line."""
+    return dump({"parts": [part.model_dump(mode="json") for part in parts]})
+
+
+def load_parts(value: Any) -> tuple[UnpackedPart, ...]:
+    """The parts that `dump_parts` wrote."""
+    return tuple(UnpackedPart(**part) for part in value)
 
 
 def dump_error(error: errors.Error) -> bytes:

@@ -1,10 +1,12 @@
 """Boxes, lines and blocks: text and where it stands on a page."""
 
 import datetime as dt
+import math
 import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 import pydantic
@@ -224,11 +226,47 @@ class Completeness(Model):
         """What is kept, in 0..1; nothing lacks in a file without text."""
         return self.kept_characters / self.source_characters if self.source_characters else 1.0
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether every character is kept."""
+        return self.kept_characters == self.source_characters
+
+    @property
+    def summary(self) -> str:
+        """In words: "12,345 of 12,345 (100 %)". A share below 100 % is never rounded up to it."""
+        percent = f"{math.floor(self.share * 1000) / 10:g}"
+        return f"{self.kept_characters:,} of {self.source_characters:,} ({percent} %)"
+
+
+class Unpacked(Model):
+    """What was taken out of the outermost of the containers that a file is in: so many files, their bytes together.
+
+    `depth` is in how many containers the file is.
+    """
+
+    depth: int = 0
+    files: int = 0
+    size: int = 0
+
+
+class UnpackedPart(Model):
+    """A file that was in another one, by its path in there, and its size in bytes.
+
+    `file` has its content, on this machine and for as long as the folder of parts is there; None: it was left out, and
+    `reason` says why.
+    """
+
+    name: str
+    size: int
+    file: Path | None = None
+    reason: str | None = None
+
 
 class ParsedDocument(Model):
     """What parsing makes of a file: the pages and blocks of its rendition in reading order.
 
-    `author` and `dated` are what the file says of itself. `completeness` is None if it was not measured.
+    `author` and `dated` are what the file says of itself. `completeness` is None if it was not measured. `parts` are
+    the files in it, if it is a mail or an archive.
     """
 
     title: str | None
@@ -237,6 +275,7 @@ class ParsedDocument(Model):
     author: str | None = None
     dated: dt.date | None = None
     completeness: Completeness | None = None
+    parts: tuple[UnpackedPart, ...] = ()
 
     @property
     def line_count(self) -> int:

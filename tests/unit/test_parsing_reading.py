@@ -35,7 +35,7 @@ def test_a_file_is_read_as_it_is_in_this_process(rendition: Path, tmp_path: Path
     document = parsing.read_file(
         source, name="a.pdf", rendition=rendition, on_progress=lambda done, total: seen.append((done, total))
     )
-    assert document == parsing.parse_rendition(rendition)
+    assert document.model_copy(update={"completeness": None}) == parsing.parse_rendition(rendition)
     assert seen == [(n, 4) for n in range(1, 5)]
     assert list(rendition.parent.iterdir()) == [rendition]
 
@@ -79,7 +79,7 @@ def test_pictures_without_tesseract(rendition: Path) -> None:
 
 
 def test_a_file_that_takes_too_long(rendition: Path) -> None:
-    with pytest.raises(errors.UnreadableFileError, match="longer than 0 seconds"):
+    with pytest.raises(errors.UnreadableFileError, match=r"more than 0\.05 seconds of computing"):
         read(rendition, pdfs.pages(100), timeout_seconds_base=0.05, timeout_seconds_per_page=0)
     assert list(rendition.parent.iterdir()) == []
 

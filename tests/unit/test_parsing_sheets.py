@@ -10,18 +10,20 @@ import pytest
 from hypothesis import strategies as st
 
 from rag import errors, parsing
-from rag.parsing import addresses, conversion, filetype
+from rag.parsing import addresses, filetype
+from rag.parsing.conversion import Conversion
+from rag.parsing.conversion.sheets import to_pdf
 from rag.parsing.mupdf import pymupdf
 from rag.parsing.quotes import cell_names
 from rag.types import BlockKind, ParsedDocument, Passage, Rect
 from tests import pdfs, sheets
 
 
-def converted(folder: Path, content: bytes, mime_type: str = filetype.XLSX) -> tuple[Path, conversion.Conversion]:
+def converted(folder: Path, content: bytes, mime_type: str = filetype.XLSX) -> tuple[Path, Conversion]:
     """The rendition of a file, and what the converter says."""
     source, rendition = folder / "source", folder / "rendition.pdf"
     source.write_bytes(content)
-    result = conversion.convert(source, mime_type)
+    result = to_pdf(source, mime_type)
     with result.document as document:
         document.save(rendition)
     return rendition, result

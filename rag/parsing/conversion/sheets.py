@@ -9,7 +9,7 @@ import python_calamine
 
 from rag import errors
 from rag.parsing import filetype
-from rag.parsing.conversion import opendocument, sheet_pages, workbooks
+from rag.parsing.conversion import ods, sheet_pages, workbooks
 from rag.parsing.conversion.number_formats import shown
 from rag.parsing.conversion.sheet import Budget, Cell, Sheet
 from rag.parsing.conversion.source import Conversion, OnPages, ignore_pages
@@ -40,7 +40,7 @@ def _read(source: Path, mime_type: str) -> tuple[list[Sheet], dict[str, str]]:
     if mime_type == filetype.XLSX:
         return workbooks.read(source)
     if mime_type == filetype.ODS:
-        return opendocument.read(source)
+        return ods.read(source)
     if mime_type == filetype.XLS:
         return _read_xls(source), {}
     return [_read_delimited(source, mime_type)], {}

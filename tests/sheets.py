@@ -28,7 +28,7 @@ BALANCE: Rows = (
 
 def workbook(change: Callable[[Any], None] | None = None, **sheets: Rows) -> bytes:
     """An XLSX file with a sheet for each of `sheets`, which `change` may change before it is saved."""
-    book = openpyxl.Workbook()
+    book: Any = openpyxl.Workbook()
     book.remove(book.active)
     for name, rows in sheets.items():
         sheet = book.create_sheet(name.replace("__", " "))
@@ -62,7 +62,7 @@ def balance() -> bytes:
 
 def cells(found: Mapping[tuple[int, int], object]) -> bytes:
     """A workbook with one sheet, “Data”, that has something at these rows and columns only."""
-    book = openpyxl.Workbook()
+    book: Any = openpyxl.Workbook()
     sheet = book.active
     sheet.title = "Data"
     for (row, column), value in found.items():

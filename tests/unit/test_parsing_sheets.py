@@ -8,6 +8,7 @@ from typing import Any
 import hypothesis
 import pytest
 from hypothesis import strategies as st
+from openpyxl.comments import Comment
 
 from rag import errors, parsing
 from rag.parsing import addresses, filetype
@@ -91,7 +92,7 @@ def test_comments_hidden_rows_and_formulas_without_a_value_are_not_lost(tmp_path
     def all_of(book: Any) -> None:
         change(book)
         book["Balance"].row_dimensions[8].hidden = True
-        book["Balance"]["B9"].comment = sheets.Comment("Restated.", "Auditor")
+        book["Balance"]["B9"].comment = Comment("Restated.", "Auditor")
 
     parsed = read(tmp_path, sheets.workbook(all_of, Balance=sheets.BALANCE))
     everything = "\n".join(block.text for block in parsed.blocks)
@@ -152,7 +153,7 @@ def test_an_empty_sheet_is_said_to_be_empty(tmp_path: Path) -> None:
 
 
 def test_many_sheets_of_like_names_keep_their_names(tmp_path: Path) -> None:
-    names = {f"Q{number}__2023": [("Region", "Sales"), ("North", number)] for number in range(1, 5)}
+    names: dict[str, Any] = {f"Q{number}__2023": [("Region", "Sales"), ("North", number)] for number in range(1, 5)}
     parsed = read(tmp_path, sheets.workbook(**names))
     assert texts(parsed, BlockKind.HEADING) == ["Q1 2023", "Q2 2023", "Q3 2023", "Q4 2023"]
     assert parsed.pages[1].label == "'Q2 2023'!A1:B2"

@@ -4,7 +4,7 @@ import pytest
 
 from rag import errors, parsing
 from rag.parsing import filetype
-from tests import pdfs
+from tests import pdfs, sheets
 
 
 def detect(folder: Path, content: bytes, name: str) -> str:
@@ -29,6 +29,13 @@ def detect(folder: Path, content: bytes, name: str) -> str:
         (b"# A title", "a.md", filetype.MARKDOWN),
         (b"caf\xe9", "a.txt", filetype.TEXT),
         (b"a,b\n1,2", "a.csv", filetype.CSV),
+        (b"a\tb\n1\t2", "a.tsv", filetype.TSV),
+        (b"a;b\n1;2", "a.CSV", filetype.CSV),
+        (b"a,b\n1,2", "a.txt", filetype.TEXT),
+        (b"Dear all,\nno table here", "a.csv", filetype.TEXT),
+        (sheets.balance(), "a.docx", filetype.XLSX),
+        (sheets.opendocument(""), "a", filetype.ODS),
+        (b"\xd0\xcf\x11\xe0" + bytes(512) + "Workbook".encode("utf-16-le") + bytes(48), "a.doc", filetype.XLS),
     ],
 )
 def test_content_decides_before_the_name(tmp_path: Path, content: bytes, name: str, expected: str) -> None:

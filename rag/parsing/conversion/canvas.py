@@ -7,7 +7,7 @@ import html
 from collections.abc import Iterator
 from typing import Any
 
-from rag.parsing.conversion.type_setting import GUESSED_EM, UNITS_PER_EM, Faces, Line
+from rag.parsing.conversion.type_setting import UNITS_PER_EM, Faces, Line
 from rag.parsing.mupdf import pymupdf
 from rag.parsing.sheet_grid import CONTINUED_PT
 
@@ -87,9 +87,11 @@ class Canvas:
         for face in self._used.values():
             face.insert(self.page)
         content = self._stream("<<>>", b"\n".join([*self._fills, *self._drawn_rules(), *self._texts]))
-        self.page.set_contents(content)
         for x, y, size, text, bold in self._html:
             self._set_html(x, y, size, text, bold)
+        # After what runs from right to left: MuPDF would take the words that stand before it on the line for its own.
+        contents = " ".join(f"{xref} 0 R" for xref in [*self.page.get_contents(), content])
+        self.document.xref_set_key(self.page.xref, "Contents", f"[{contents}]")
 
     def _stream(self, head: str, content: bytes) -> int:
         xref: int = self.document.get_new_xref()
@@ -99,7 +101,8 @@ class Canvas:
 
     def _set_html(self, x: float, y: float, size: float, text: str, bold: bool) -> None:
         """Text that must be shaped, or of a script that only MuPDF's fallback fonts have."""
-        width = max(4 * size, 1.3 * GUESSED_EM * size * len(text))
+        text = " ".join(text.split())  # as HTML has it, or what is drawn would differ from what it is said to be
+        width = 4 * size + self._faces.width(text, size, bold=bold)
         box = pymupdf.Rect(x, y - 1.1 * size, min(x + width, self.size[0]), y + 0.5 * size)
         weight = "bold" if bold else "normal"
         css = f"* {{font-family: sans-serif; font-size: {size}px; font-weight: {weight}; white-space: nowrap}}"

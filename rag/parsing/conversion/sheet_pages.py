@@ -88,7 +88,7 @@ class _SheetPages:
                 canvas.text(MARGIN_PT, MARGIN_PT + HEADING_PT, line.text, HEADING_PT, bold=True, grey=INK)
         elif name:
             canvas.beside(MARGIN_PT, MARGIN_PT + 8, f"{name}, continued", FONT_SIZE_PT, align=0.0, grey=GREY)
-        y = MARGIN_PT + (HEADING_HEIGHT_PT if name and self._is_first else LEADING_PT if name or remark else 0.0)
+        y = MARGIN_PT + (HEADING_HEIGHT_PT if name and self._is_first else LEADING_PT + 4 if name or remark else 0.0)
         self._is_first = False
         return canvas, y
 

@@ -16,6 +16,8 @@ _WORDS = re.compile(r"\S+\s*|\s+")
 UNITS_PER_EM = 1000
 GUESSED_EM = 0.62
 """The width of a character that no font here has."""
+MIXED = 1.1
+"""Text that is left to MuPDF may be so much wider than its letters are here."""
 
 
 class Line(NamedTuple):
@@ -135,7 +137,13 @@ class Faces:
     def width(self, text: str, size: float, *, bold: bool) -> float:
         """The width of `text` on one line, in points."""
         face = self.of(text, bold=bold)
-        return face.width(text, size) if face else GUESSED_EM * size * len(text)
+        if face is not None:
+            return face.width(text, size)
+        return MIXED * sum(self._one_width(character, size, bold) for character in text)
+
+    def _one_width(self, character: str, size: float, bold: bool) -> float:
+        face = self.of(character, bold=bold)
+        return face.width(character, size) if face else GUESSED_EM * size
 
     def wrapped(self, text: str, size: float, width: float, *, bold: bool) -> list[Line]:
         """`text` in lines no wider than `width`; a word that is wider is cut."""

@@ -1,0 +1,351 @@
+import io
+import re
+import uuid
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import pytest
+from hypothesis import strategies as st
+from openpyxl.comments import Comment
+
+from rag import errors, parsing
+from rag.parsing import addresses, filetype
+from rag.parsing.conversion import Conversion
+from rag.parsing.conversion.sheets import to_pdf
+from rag.parsing.mupdf import pymupdf
+from rag.parsing.quotes import cell_names
+from rag.types import BlockKind, ParsedDocument, Passage, Rect
+from tests import pdfs, sheets
+
+
+def converted(folder: Path, content: bytes, mime_type: str = filetype.XLSX) -> tuple[Path, Conversion]:
+    """The rendition of a file, and what the converter says."""
+    source, rendition = folder / "source", folder / "rendition.pdf"
+    source.write_bytes(content)
+    result = to_pdf(source, mime_type)
+    with result.document as document:
+        document.save(rendition)
+    return rendition, result
+
+
+def read(folder: Path, content: bytes, mime_type: str = filetype.XLSX) -> ParsedDocument:
+    return parsing.parse_rendition(converted(folder, content, mime_type)[0])
+
+
+def texts(parsed: ParsedDocument, kind: BlockKind = BlockKind.TABLE) -> list[str]:
+    return [block.text for block in parsed.blocks if block.kind is kind]
+
+
+def lit(rendition: Path, words: str, parsed: ParsedDocument | None = None) -> list[str | None]:
+    """The cells in which `words` stand, one name for each page."""
+    parsed = parsed or parsing.parse_rendition(rendition)
+    found = []
+    for block in parsed.blocks:
+        passage = Passage(document_id=uuid.uuid4(), lines=block.lines)
+        start = passage.text.find(words)
+        if start >= 0:
+            found += [region.cells for region in parsing.locate(rendition, passage, start, start + len(words))]
+    return found
+
+
+# What a sheet becomes
+
+
+def test_a_sheet_is_a_heading_its_titles_and_a_table_with_each_cell_in_its_place(tmp_path: Path) -> None:
+    parsed = read(tmp_path, sheets.balance())
+    assert [(block.kind, block.level) for block in parsed.blocks][:3] == [
+        (BlockKind.HEADING, 1),
+        (BlockKind.TEXT, None),
+        (BlockKind.TABLE, None),
+    ]
+    assert parsed.blocks[0].text == "Balance"
+    assert parsed.blocks[1].text == "Lindmark Harbour – balance sheet\nIn thousands of euros"
+    assert parsed.blocks[2].text.split("\n") == [
+        "\t2022\t2023\tNote",
+        "Current assets\t\t\t",
+        "Cash and cash equivalents\t1,204\t1,511\t4",
+        "Trade receivables\t880\t\t5",
+        "Inventories\t413\t398\t",
+        "Total assets\t5,210\t6,145\t",
+        "Total equity\t(300)\t2,250\t7",
+    ]
+    assert parsed.pages[0].label == "Balance!A1:D10"
+
+
+def test_letters_and_numbers_beside_the_grid_are_seen_and_not_read(tmp_path: Path) -> None:
+    rendition, _ = converted(tmp_path, sheets.balance())
+    with pymupdf.open(rendition) as document:
+        words = {word[4] for word in document[0].get_text("words")}
+        numbers = document[0].get_pixmap(clip=(34, 60, 59, 250)).samples
+    assert not words & {"A", "B", "C", "D", "1", "2", "3", "8", "9", "10", "hidden"}
+    assert len(set(numbers)) > 5
+
+
+def test_comments_hidden_rows_and_formulas_without_a_value_are_not_lost(tmp_path: Path) -> None:
+    def change(book: Any) -> None:
+        book["Balance"]["D6"].value = "=C6/B6-1"
+        book.create_sheet("Notes").sheet_state = "hidden"
+        book["Notes"]["B2"].value = "Kept under lock"
+
+    def all_of(book: Any) -> None:
+        change(book)
+        book["Balance"].row_dimensions[8].hidden = True
+        book["Balance"]["B9"].comment = Comment("Restated.", "Auditor")
+
+    parsed = read(tmp_path, sheets.workbook(all_of, Balance=sheets.BALANCE))
+    everything = "\n".join(block.text for block in parsed.blocks)
+    assert "\t=C6/B6-1" in everything
+    assert "Inventories\t412.5\t398" in everything
+    assert "B9: Restated. (Auditor)" in everything
+    assert "Kept under lock" in everything
+
+
+def test_a_formula_is_shown_by_its_value_where_it_has_one(tmp_path: Path) -> None:
+    content = sheets.cells({(1, 1): "Sum", (1, 2): "=1+1", (2, 1): "None", (2, 2): '=IF(TRUE,"","x")'})
+
+    def valued(xml: bytes) -> bytes:
+        xml = xml.replace(b"<f>1+1</f><v></v>", b"<f>1+1</f><v>2</v>").replace(b"<f>1+1</f><v/>", b"<f>1+1</f><v>2</v>")
+        return xml.replace(b'<c r="B2">', b'<c r="B2" t="str">')
+
+    assert texts(read(tmp_path, sheets.with_member(content, "xl/worksheets/sheet1.xml", valued))) == ["Sum\t2\nNone\t"]
+
+
+def test_the_names_of_columns_stand_on_every_page(tmp_path: Path) -> None:
+    rows = [("Ship", "Tonnes"), *((f"Ship {number}", number) for number in range(1, 151))]
+    parsed = read(tmp_path, sheets.workbook(Fleet=rows))
+    assert len(parsed.pages) > 2
+    assert [block.text.split("\n")[0] for block in parsed.blocks if block.kind is BlockKind.TABLE] == [
+        "Ship\tTonnes"
+    ] * len(parsed.pages)
+    labels = [page.label or "" for page in parsed.pages]
+    rows_of_pages = [[int(part) for part in re.findall(r"[AB](\d+)", label)] for label in labels]
+    assert [row for first, last in rows_of_pages for row in range(first, last + 1)] == [*range(1, 152)]
+    assert [block.text for block in parsed.blocks if block.kind is BlockKind.HEADING] == ["Fleet"]
+
+
+def test_a_wide_sheet_repeats_its_labels_beside_the_columns_that_go_on_another_page(tmp_path: Path) -> None:
+    rows = [
+        ("Ship", *(f"Measurement {n}" for n in range(1, 41))),
+        *((f"Ship {r}", *range(r, r + 40)) for r in range(3)),
+    ]
+    parsed = read(tmp_path, sheets.workbook(Wide=rows))
+    assert len(parsed.pages) > 1
+    for table in texts(parsed):
+        assert [line.split("\t")[0] for line in table.split("\n")] == ["Ship", "Ship 0", "Ship 1", "Ship 2"]
+    named = [name for table in texts(parsed) for name in table.split("\n")[0].split("\t")[1:]]
+    assert named == [f"Measurement {n}" for n in range(1, 41)]
+
+
+def test_merged_cells_are_one_cell_by_the_name_of_the_first(tmp_path: Path) -> None:
+    def change(book: Any) -> None:
+        book["Data"].merge_cells("B1:D1")
+
+    rows = [(None, "Sales in the three quarters"), ("Region", "Q1", "Q2", "Q3"), ("North", 1, 2, 3)]
+    rendition, _ = converted(tmp_path, sheets.workbook(change, Data=rows))
+    assert lit(rendition, "Sales in the three quarters") == ["Data!B1"]
+
+
+def test_an_empty_sheet_is_said_to_be_empty(tmp_path: Path) -> None:
+    parsed = read(tmp_path, sheets.workbook(Nothing=()))
+    assert [block.text for block in parsed.blocks] == ["Nothing", "This sheet is empty."]
+
+
+def test_many_sheets_of_like_names_keep_their_names(tmp_path: Path) -> None:
+    names: dict[str, Any] = {f"Q{number}__2023": [("Region", "Sales"), ("North", number)] for number in range(1, 5)}
+    parsed = read(tmp_path, sheets.workbook(**names))
+    assert texts(parsed, BlockKind.HEADING) == ["Q1 2023", "Q2 2023", "Q3 2023", "Q4 2023"]
+    assert parsed.pages[1].label == "'Q2 2023'!A1:B2"
+
+
+def test_a_cell_higher_than_a_page_goes_on_on_the_next(tmp_path: Path) -> None:
+    words = [f"word{number}" for number in range(2500)]
+    parsed = read(tmp_path, sheets.cells({(1, 1): "Text", (1, 2): " ".join(words)}))
+    assert len(parsed.pages) > 1
+    assert " ".join(" ".join(texts(parsed)).split()).split()[1:] == words
+
+
+# Places
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("6,145", ["Balance!C9"]),
+        ("Total assets\t5,210\t6,145", ["Balance!A9:C9"]),
+        ("880\t\t5", ["Balance!B7, D7"]),
+        ("Lindmark Harbour", ["Balance!A1"]),
+    ],
+)
+def test_words_of_a_sheet_are_named_by_their_cells(tmp_path: Path, words: str, expected: list[str]) -> None:
+    assert lit(converted(tmp_path, sheets.balance())[0], words) == expected
+
+
+def test_boxes_on_pages_of_other_files_have_no_cells(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(pdfs.table(ruled=True))
+    assert cell_names(tmp_path / "a.pdf", 1, [Rect(0, 0, 500, 800)]) is None
+
+
+@pytest.mark.parametrize("private", [b"{}", b"[1]", b'{"sheet": "a", "columns": [[1, 0]], "rows": 3}', b"\xff\x00"])
+def test_what_makes_no_sense_as_a_grid_is_passed_over(tmp_path: Path, private: bytes) -> None:
+    rendition, _ = converted(tmp_path, sheets.balance())
+    with pymupdf.open(rendition) as document:
+        _, reference = document.xref_get_key(document[0].xref, "PieceInfo/Pagelight/Private")
+        document.update_stream(int(reference.split()[0]), private)
+        document.save(tmp_path / "forged.pdf")
+    parsed = parsing.parse_rendition(tmp_path / "forged.pdf")
+    assert parsed.pages[0].error is None
+    assert parsed.pages[0].label is None
+    assert any("6,145" in block.text for block in parsed.blocks)
+
+
+@pytest.mark.parametrize(
+    ("sheet", "expected"),
+    [("Balance", "Balance!B1"), ("Q1 2023", "'Q1 2023'!B1"), ("Tom's", "'Tom''s'!B1"), ("A1", "'A1'!B1"), ("", "B1")],
+)
+def test_sheets_are_quoted_as_spreadsheets_quote_them(sheet: str, expected: str) -> None:
+    assert addresses.on_sheet(sheet, addresses.cell_name(1, 2)) == expected
+
+
+def test_columns_are_lettered() -> None:
+    assert [addresses.column_letters(number) for number in (1, 26, 27, 702, 703, 16384)] == [
+        *("A", "Z", "AA", "ZZ", "AAA", "XFD")
+    ]
+
+
+LETTERS = st.sampled_from("abcXYZ éß—€ΩЖ日本語한ą")
+WORDS = st.text(LETTERS, max_size=30) | st.text(LETTERS, min_size=80, max_size=300) | st.just("x" * 150)
+PLACES = st.tuples(st.integers(1, 90), st.integers(1, 45))
+
+
+@hypothesis.settings(
+    max_examples=8, deadline=None, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
+)
+@hypothesis.given(found=st.dictionaries(PLACES, WORDS, min_size=1, max_size=25))
+def test_every_cell_s_text_stands_in_its_cell(tmp_path: Path, found: dict[tuple[int, int], str]) -> None:
+    marked = {place: f"c{index}: {words} :{index}c" for index, (place, words) in enumerate(found.items())}
+    rendition, result = converted(tmp_path, sheets.cells(marked))
+    parsed = parsing.parse_rendition(rendition)
+    for (row, column), words in marked.items():
+        name = f"Data!{addresses.cell_name(row, column)}"
+        assert {*lit(rendition, " ".join(words.split()), parsed)} == {name}
+        assert any(words in text.text for text in result.texts)
+
+
+@pytest.mark.parametrize("words", ["مرحبا بالعالم", "שלום עולם", "สวัสดีชาวโลก", "हिन्दी में", "acțiuni și obligațiuni"])
+def test_scripts_that_must_be_shaped_keep_their_letters(tmp_path: Path, words: str) -> None:
+    assert texts(read(tmp_path, sheets.workbook(Data=[("Word", "Number"), (words, 1)]))) == [
+        f"Word\tNumber\n{words}\t1"
+    ]
+
+
+# Other kinds of files
+
+
+@pytest.mark.parametrize(
+    ("content", "mime_type"),
+    [
+        ("Region;Sales\nNorth;1.204,50\nSüd;\n".encode("cp1252"), filetype.CSV),
+        ('Region,Sales\nNorth,"1.204,50"\nSüd,\n'.encode(), filetype.CSV),
+        ("Region\tSales\nNorth\t1.204,50\nSüd\t\n".encode("utf-16"), filetype.TSV),
+    ],
+)
+def test_delimited_values_are_a_sheet_without_a_name(tmp_path: Path, content: bytes, mime_type: str) -> None:
+    rendition, _ = converted(tmp_path, content, mime_type)
+    parsed = parsing.parse_rendition(rendition)
+    assert texts(parsed) == ["Region\tSales\nNorth\t1.204,50\nSüd\t"]
+    assert parsed.pages[0].label == "A1:B3"
+    assert lit(rendition, "1.204,50") == ["B2"]
+
+
+def test_line_breaks_in_quoted_fields_are_no_rows(tmp_path: Path) -> None:
+    parsed = read(tmp_path, b'Name,Text\nA,"first\nsecond"\nB,third\n', filetype.CSV)
+    assert texts(parsed) == ["Name\tText\nA\tfirst second\nB\tthird"]
+
+
+ODS_ROWS = (
+    "<table:table-column/><table:table-column table:visibility='collapse'/>"
+    "<table:table-row><table:table-cell><text:p>Account</text:p></table:table-cell>"
+    "<table:table-cell><text:p>2023</text:p></table:table-cell></table:table-row>"
+    "<table:table-row table:number-rows-repeated='2'/>"
+    "<table:table-row><table:table-cell office:value-type='string'><office:annotation><text:p>Checked twice.</text:p>"
+    "</office:annotation><text:p>Cash<text:s text:c='2'/>at bank</text:p></table:table-cell>"
+    "<table:table-cell office:value-type='currency'><text:p>1,204.50 €</text:p></table:table-cell>"
+    "</table:table-row><table:table-row table:number-rows-repeated='1048570'>"
+    "<table:table-cell table:number-columns-repeated='16384'/></table:table-row>"
+)
+
+
+def test_opendocument_shows_what_was_shown_with_comments_and_hidden_columns(tmp_path: Path) -> None:
+    rendition, _ = converted(tmp_path, sheets.opendocument(ODS_ROWS), filetype.ODS)
+    parsed = parsing.parse_rendition(rendition)
+    assert texts(parsed) == ["Account\t2023\nCash at bank\t1,204.50 €"]
+    assert lit(rendition, "1,204.50 €") == ["Ledger!B4"]
+    assert "A4: Checked twice." in [block.text for block in parsed.blocks]
+
+
+# Hostile files
+
+
+def test_a_few_cells_far_apart_take_few_pages(tmp_path: Path) -> None:
+    rendition, _ = converted(
+        tmp_path, sheets.cells({(1, 1): "first", (500_000, 2): "middle", (1_048_576, 16_384): "last"})
+    )
+    assert len(parsing.parse_rendition(rendition).pages) == 1
+    assert lit(rendition, "middle") == ["Data!B500000"]
+    assert lit(rendition, "last") == ["Data!XFD1048576"]
+
+
+def test_sixteen_thousand_columns_are_all_there(tmp_path: Path) -> None:
+    parsed = read(tmp_path, sheets.workbook(Wide=[[f"c{number}" for number in range(16_384)]]))
+    found = "\t".join(texts(parsed) + texts(parsed, BlockKind.TEXT)).split("\t")
+    assert {*found} == {f"c{number}" for number in range(16_384)}
+
+
+def test_links_to_other_files_are_shown_and_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "other.xlsx").write_bytes(sheets.workbook(Secrets=[("Secret", "hunter2")]))
+    parsed = read(tmp_path, sheets.workbook(Data=[("Value", f"='[{tmp_path}/other.xlsx]Secrets'!B1")]))
+    everything = "".join(block.text for block in parsed.blocks)
+    assert "Secrets'!B1" in "".join(everything.split())
+    assert "hunter2" not in everything
+
+
+def laughing(xml: bytes) -> bytes:
+    """XML that unfolds to billions of letters."""
+    entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 12))
+    head = f'<?xml version="1.0"?><!DOCTYPE worksheet [<!ENTITY e0 "ha">{entities}]>'.encode()
+    body = xml.partition(b"?>")[2] if xml.startswith(b"<?xml") else xml
+    return head + body.replace(b"<sheetData>", b'<sheetData><row r="9"><c r="A9" t="str"><v>&e11;</v></c></row>')
+
+
+DAMAGED = {
+    "bomb": sheets.said_to_unpack_to(sheets.balance(), 0xFFFF_FFF0),
+    "cut off": sheets.balance()[:-400],
+    "no sheet": sheets.with_member(sheets.balance(), "xl/worksheets/sheet1.xml", lambda _: b""),
+    "broken sheet": sheets.with_member(sheets.balance(), "xl/worksheets/sheet1.xml", lambda xml: xml[:-200]),
+    "laughs": sheets.with_member(sheets.balance(), "xl/worksheets/sheet1.xml", laughing),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_what_is_damaged_or_a_trap_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(errors.UnreadableFileError):
+        read(tmp_path, DAMAGED[name])
+
+
+@pytest.mark.parametrize("xml", [b"", b"<office", b"<a/>"])
+def test_damaged_opendocument_is_refused_or_has_no_sheets(tmp_path: Path, xml: bytes) -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("mimetype", filetype.ODS)
+        archive.writestr("content.xml", xml)
+    path = tmp_path / "a.ods"
+    path.write_bytes(content.getvalue())
+    with pytest.raises(errors.UnreadableFileError):
+        parsing.read_file(path, name="a.ods", rendition=tmp_path / "a.pdf")
+
+
+def test_an_old_workbook_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(errors.UnreadableFileError):
+        read(tmp_path, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(2000) + "Workbook".encode("utf-16-le"), filetype.XLS)

@@ -31,12 +31,14 @@ def make_rendition(
     name: str,
     password: str | None,
     config: ParsingConfig,
+    unpacking: conversion.Unpacking,
     on_open: OnCount,
     on_recognised: OnCount,
 ) -> Rendition:
     """Writes the PDF that is parsed, shown and highlighted.
 
-    `on_open` is told the number of pages, `on_recognised` that of pages recognised so far.
+    Files in it are put where `unpacking` says. `on_open` is told the number of pages, `on_recognised` that of pages
+    recognised so far.
 
     Raises:
         errors.PasswordError: the file is encrypted and `password` is None or wrong.
@@ -54,7 +56,7 @@ def make_rendition(
                 else:
                     shutil.copyfile(source, rendition)
             return Rendition(recognised)
-        converted = conversion.convert(source, mime_type)
+        converted = conversion.convert(source, mime_type, config, unpacking)
         with converted.document as document:
             _check_pages(document, name, config)
             on_open(document.page_count)

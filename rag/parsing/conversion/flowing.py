@@ -10,7 +10,7 @@ from rag.parsing import filetype
 from rag.parsing.conversion import markup, texts
 from rag.parsing.conversion.layout import lay_out
 from rag.parsing.conversion.source import Conversion
-from rag.parsing.conversion.texts import decode
+from rag.parsing.encoding import decode
 from rag.parsing.mupdf import pymupdf
 
 __all__ = ["decode", "lay_out", "to_pdf"]

@@ -109,7 +109,7 @@ def _flows(parts: list[markup.Part], archive: Any) -> list[_Flow]:
     """The parts on their pages: what fits on A4 together, and each wide table by itself."""
     flows: list[_Flow] = []
     for part in parts:
-        if part.is_table and not _fits(part.reopened + part.html, A4, archive):
+        if part.is_table and not _fits(part.reopened + tables.sample(part.html), A4, archive):
             flows.extend(_wide(part.html, archive))
         elif flows and flows[-1].sheet == A4:
             flows[-1] = _Flow(flows[-1].html + part.html, A4)
@@ -123,13 +123,14 @@ def _wide(table: str, archive: Any) -> Iterator[_Flow]:
 
     A column that is too wide even so, such as a table in a table, gets a page as wide as it needs.
     """
+    measured = tables.sample(table)
     for sheet in _LADDER:
-        if _fits(table, sheet, archive):
+        if _fits(measured, sheet, archive):
             yield _Flow(table, sheet)
             return
     largest = _LADDER[-1]
     for part in tables.in_parts(table, lambda some: _fits(some, largest, archive)):
-        width = min(_needed_width(part, largest, archive), MAX_WIDTH_PT)
+        width = min(_needed_width(tables.sample(part), largest, archive), MAX_WIDTH_PT)
         yield _Flow(part, largest._replace(width=max(width, largest.width)))
 
 

@@ -1,6 +1,7 @@
 """HTML on pages: on A4, and on wider pages where a table needs them."""
 
 import io
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -24,6 +25,8 @@ _HEADINGS = (2.0, 1.5, 1.2)
 _TYPEWRITER = 0.9
 """80 characters fit between the margins of A4."""
 _TOLERANCE_PT = 0.5
+_CONTENT = re.compile(r"<img|(?:^|>)\s*[^<\s]")
+"""Markup without it is tags around a table; it needs no page."""
 MAX_WIDTH_PT = 14_400
 """No page of a PDF may be wider (ISO 32000-1, annex C)."""
 _ENDLESS_PT = 1_000_000
@@ -113,7 +116,7 @@ def _flows(parts: list[markup.Part], archive: Any) -> list[_Flow]:
             flows.extend(_wide(part.html, archive))
         elif flows and flows[-1].sheet == A4:
             flows[-1] = _Flow(flows[-1].html + part.html, A4)
-        else:
+        elif _CONTENT.search(part.html):
             flows.append(_Flow(part.reopened + part.html, A4))
     return flows
 

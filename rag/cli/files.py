@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = frozenset(
     {".pdf", ".docx", ".pptx", ".epub", ".html", ".htm", ".xhtml", ".md", ".markdown", ".txt", ".text"}
+    | {".xlsx", ".xlsm", ".xls", ".ods", ".csv", ".tsv"}
     | {".eml", ".msg", ".zip"}
 )
 """Endings of the names that are looked for in folders; a file that is named itself is judged by its content."""

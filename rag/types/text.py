@@ -111,10 +111,11 @@ class Rect(NamedTuple):
 
 
 class Region(Model):
-    """Boxes on one page."""
+    """Boxes on one page. On that of a sheet, `cells` are those that they touch: “Balance!B14:D14”."""
 
     page_number: int
     rects: tuple[Rect, ...]
+    cells: str | None = pydantic.Field(default=None, exclude_if=lambda cells: cells is None)
 
 
 class Highlight(Model):

@@ -17,6 +17,7 @@ KINDS = {
     "PDF": ["pdf"],
     "Word": ["docx"],
     "PowerPoint": ["pptx"],
+    "Spreadsheets": ["xlsx", "xlsm", "xls", "ods", "csv", "tsv"],
     "Web page": ["html", "htm"],
     "Markdown": ["md", "markdown"],
     "Text": ["txt"],

@@ -87,6 +87,17 @@ def test_what_is_in_a_mail_is_listed_and_goes_with_it(web: httpx.Client, engine:
     assert web.get(f"/documents/{part['documentId']}").status_code == 404
 
 
+def test_how_much_of_a_file_was_kept_is_told(web: httpx.Client, engine: RAGEngine) -> None:
+    text = f"High at noon.\nA character of no font: \u0378.\n{uuid.uuid4().hex}"
+    added = upload(web, text.encode(), "cut.txt").json()
+    assert added["completeness"] is None
+    worker.run(engine.installation, wait=False)
+    told = web.get(f"/documents/{added['id']}").json()["completeness"]
+    assert told["sourceCharacters"] - told["keptCharacters"] == 1
+    (missing,) = told["missing"]
+    assert (missing["place"], missing["characters"]) == ("line 2", 1)
+
+
 def test_a_page_is_drawn_with_its_passage_marked(web: httpx.Client, ready: str) -> None:
     plain = web.get(f"{ready}/pages/1/image", params={"zoom": 1})
     assert plain.headers["content-type"] == "image/png"

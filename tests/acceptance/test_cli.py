@@ -444,7 +444,9 @@ def test_options_before_a_subcommand_are_refused_rather_than_lost() -> None:
 def test_an_index_says_what_it_holds() -> None:
     stats = parsed("inspect")
     assert (stats["documents"], stats["pages"], stats["failedDocuments"]) == (2, 2, 0)
-    assert "bge-small-en-v1.5" in pagelight("inspect").stdout
+    shown = pagelight("inspect").stdout
+    assert "bge-small-en-v1.5" in shown
+    assert re.search(r"harbour\.pdf\s+[1-9]\d* of \d+ \(100 %\)", shown)
     assert (stats["languages"], stats["advice"]) == ({"english": 2}, None)
     assert {document["language"] for document in parsed("documents", "list")} == {"english"}
 
@@ -466,7 +468,9 @@ def test_an_index_of_another_language_is_better_served_by_another_model(tmp_path
 def test_a_document_s_chunks_are_shown_page_by_page() -> None:
     (chunk,) = parsed("inspect", "--document", "harbour.pdf", "--page", 1)
     assert [line["text"] for line in chunk["lines"]] == [*HARBOUR]
-    assert "crane" in pagelight("inspect", "--document", "harbour.pdf").stdout
+    shown = pagelight("inspect", "--document", "harbour.pdf").stdout
+    assert "crane" in shown
+    assert "(100 %)" in shown
     assert "1 page" in pagelight("inspect", "--document", "harbour.pdf", "--page", 2, code=5).stderr
     pagelight("inspect", "--page", 1, code=2)
 

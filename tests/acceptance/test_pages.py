@@ -318,6 +318,16 @@ def test_library_lists_documents_and_searches_their_names(app: AppTest, engine: 
     assert list(app.dataframe[0].value["name"]) == ["birds.pdf"]
 
 
+def test_a_document_that_lacks_text_is_not_simply_ready(app: AppTest, engine: RAGEngine) -> None:
+    add(engine, "cut.txt", "High at noon.\nA character of no font: \u0378.\n".encode())
+    open_page(app, "library")
+    assert list(app.dataframe[0].value["status"]) == ["Ready, incomplete"]
+    open_page(app, "index")
+    (warning,) = app.warning
+    assert "31 of 32" in warning.value
+    assert "line 2" in warning.value
+
+
 def test_trash_lists_what_was_deleted(app: AppTest, engine: RAGEngine) -> None:
     document = add(engine)
     engine.documents.trash([document.id])

@@ -102,6 +102,16 @@ def test_a_table_of_many_columns_keeps_every_cell_and_its_rows(tmp_path: Path, c
     assert (document.pages[0].width, document.pages[-1].width) == (595, 595)
 
 
+def test_a_table_in_parts_keeps_its_caption_and_cells_that_span_others() -> None:
+    head = "<caption>Ships by month</caption><tr><th rowspan=2>Port</th><th colspan=59>All months of the year</th></tr>"
+    conversion = flowing.from_html(table(60, 150).replace("<table>", f"<table>{head}"))
+    pages = [page.get_text() for page in conversion.document]
+    assert len(pages) > 3
+    assert "Ships by month" in "".join(pages)
+    assert all("Column0value" in page for page in pages)
+    assert kept(conversion).is_complete
+
+
 def test_markdown_tables_are_tables(tmp_path: Path) -> None:
     document = read(tmp_path, "| Port | Ships |\n| --- | --- |\n| Kiel | 12 |\n| Emden | 7 |\n", "a.md")
     assert [line.text for line in lines(document)] == ["Port\tShips", "Kiel\t12", "Emden\t7"]

@@ -1,6 +1,7 @@
 """HTML on pages: on A4, and on wider pages where a table needs them."""
 
 import io
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -24,6 +25,8 @@ _HEADINGS = (2.0, 1.5, 1.2)
 _TYPEWRITER = 0.9
 """80 characters fit between the margins of A4."""
 _TOLERANCE_PT = 0.5
+_CONTENT = re.compile(r"<img|(?:^|>)\s*[^<\s]")
+"""Markup without it is tags around a table; it needs no page."""
 MAX_WIDTH_PT = 14_400
 """No page of a PDF may be wider (ISO 32000-1, annex C)."""
 _ENDLESS_PT = 1_000_000
@@ -109,11 +112,11 @@ def _flows(parts: list[markup.Part], archive: Any) -> list[_Flow]:
     """The parts on their pages: what fits on A4 together, and each wide table by itself."""
     flows: list[_Flow] = []
     for part in parts:
-        if part.is_table and not _fits(part.reopened + part.html, A4, archive):
+        if part.is_table and not _fits(part.reopened + tables.sample(part.html), A4, archive):
             flows.extend(_wide(part.html, archive))
         elif flows and flows[-1].sheet == A4:
             flows[-1] = _Flow(flows[-1].html + part.html, A4)
-        else:
+        elif _CONTENT.search(part.html):
             flows.append(_Flow(part.reopened + part.html, A4))
     return flows
 
@@ -123,13 +126,14 @@ def _wide(table: str, archive: Any) -> Iterator[_Flow]:
 
     A column that is too wide even so, such as a table in a table, gets a page as wide as it needs.
     """
+    measured = tables.sample(table)
     for sheet in _LADDER:
-        if _fits(table, sheet, archive):
+        if _fits(measured, sheet, archive):
             yield _Flow(table, sheet)
             return
     largest = _LADDER[-1]
     for part in tables.in_parts(table, lambda some: _fits(some, largest, archive)):
-        width = min(_needed_width(part, largest, archive), MAX_WIDTH_PT)
+        width = min(_needed_width(tables.sample(part), largest, archive), MAX_WIDTH_PT)
         yield _Flow(part, largest._replace(width=max(width, largest.width)))
 
 

@@ -1,14 +1,24 @@
 """Tables that are too wide for their page, in parts: each has some of the columns, and the first one again."""
 
+import heapq
 import html as escaping
+import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from lxml import etree
 from lxml import html as parser
 
+from rag.parsing.conversion.breaks import BREAK
+
 MAX_CELLS = 200_000
 """A table with more cells, those that span others counted as often as they cover one, stays in one part."""
+MAX_MEASURED_ROWS = 100
+"""Of a table with more rows, only some are laid out to see how wide it is …"""
+WIDEST_ROWS = 3
+"""… for each column so many, that have its longest words."""
+_SPACE = re.compile(rf"[\s{BREAK}]+")
 
 
 class _Cell(NamedTuple):
@@ -22,6 +32,28 @@ class _Cell(NamedTuple):
 Fits = Callable[[str], bool]
 
 
+def sample(table: str) -> str:
+    """A table that is as wide as the markup `table`: of many rows, those that have the longest words of a column."""
+    rows = _grid(parser.fragment_fromstring(table))
+    return table if len(rows) <= MAX_MEASURED_ROWS else _part(_widest(rows), 1, _width(rows))
+
+
+def _widest(rows: list[list[_Cell]]) -> list[list[_Cell]]:
+    if len(rows) <= MAX_MEASURED_ROWS:
+        return rows
+    longest: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for number, row in enumerate(rows):
+        for cell in row:
+            words = _SPACE.split("".join(cell.element.itertext()))
+            longest[cell.column].append((max(map(len, words)), number))
+    chosen = {number for lengths in longest.values() for _, number in heapq.nlargest(WIDEST_ROWS, lengths)}
+    return [rows[number] for number in sorted(chosen)]
+
+
+def _width(rows: list[list[_Cell]]) -> int:
+    return max((cell.column + cell.span for row in rows for cell in row), default=0)
+
+
 def in_parts(table: str, fits: Fits) -> Iterator[str]:
     """The markup `table` in parts that `fits` takes, if it takes two columns side by side at all.
 
@@ -29,15 +61,20 @@ def in_parts(table: str, fits: Fits) -> Iterator[str]:
     """
     root = parser.fragment_fromstring(table)
     rows = _grid(root)
-    width = max((cell.column + cell.span for row in rows for cell in row), default=0)
+    width = _width(rows)
     if width < 3 or sum(cell.span for row in rows for cell in row) > MAX_CELLS:
         yield table
         return
+    measured = _widest(rows)
     start = 1
     while start < width:
-        end = _furthest(rows, start, width, fits)
-        yield _part(rows, start, end)
+        end = _furthest(measured, start, width, fits)
+        yield _part(rows, start, end, _captions(root) if start == 1 else "")
         start = end
+
+
+def _captions(table: Any) -> str:
+    return "".join(f"<caption>{_content(caption)}</caption>" for caption in table.iter("caption"))
 
 
 def _furthest(rows: list[list[_Cell]], start: int, width: int, fits: Fits) -> int:
@@ -79,9 +116,9 @@ def _span(element: Any, name: str) -> int:
     return min(max(int(value), 1), 1000) if value.isdigit() else 1
 
 
-def _part(rows: list[list[_Cell]], start: int, end: int) -> str:
+def _part(rows: list[list[_Cell]], start: int, end: int, caption: str = "") -> str:
     """The table with its first column and those from `start` to before `end`."""
-    return "<table>" + "".join(_row(row, start, end) for row in rows) + "</table>"
+    return f"<table>{caption}" + "".join(_row(row, start, end) for row in rows) + "</table>"
 
 
 def _row(row: list[_Cell], start: int, end: int) -> str:
@@ -95,9 +132,12 @@ def _row(row: list[_Cell], start: int, end: int) -> str:
 
 
 def _cell(element: Any, columns: int) -> str:
-    content = escaping.escape(element.text or "") + "".join(
-        etree.tostring(child, encoding="unicode", method="html") for child in element
-    )
     down = f' rowspan="{_span(element, "rowspan")}"' if element.get("rowspan") else ""
     across = f' colspan="{columns}"' if columns > 1 else ""
-    return f"<{element.tag}{across}{down}>{content}</{element.tag}>"
+    return f"<{element.tag}{across}{down}>{_content(element)}</{element.tag}>"
+
+
+def _content(element: Any) -> str:
+    """What is in an element, as markup."""
+    inner = (etree.tostring(child, encoding="unicode", method="html") for child in element)
+    return escaping.escape(element.text or "") + "".join(inner)

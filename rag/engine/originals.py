@@ -36,12 +36,14 @@ class Originals:
         sha256: str | None = None,
         follows_source: bool = False,
         in_trash: bool = False,
+        replaces: uuid.UUID | None = None,
     ) -> Document:
         """Keep a file as a document to be read; an encrypted one without its password waits for it.
 
         `source_path` leads to the file from the folder it comes with; `mime_type` is what the document was there, if
         that is not what the file's content tells; `sha256` is the content's, where it is known already. One that
-        `follows_source` may have the content of another; one `in_trash` waits to take an older one's place.
+        `follows_source` may have the content of another; one `in_trash` waits to take an older one's place; `replaces`
+        names the document that it is a new version of.
 
         Raises:
             errors.UnsupportedFileError: a kind of file that cannot be taken in.
@@ -60,7 +62,7 @@ class Originals:
                 return self._workspace.store.documents.add(
                     index.id,
                     document_id=document_id,
-                    name=_display_name(name),
+                    name=display_name(name),
                     mime_type=mime_type or detected,
                     sha256=sha256 or sha256_of(path),
                     size=path.stat().st_size,
@@ -69,6 +71,7 @@ class Originals:
                     status=DocumentStatus.NEEDS_PASSWORD if is_locked and password is None else DocumentStatus.QUEUED,
                     follows_source=follows_source,
                     in_trash=in_trash,
+                    replaces=replaces,
                 )
             except errors.Error:
                 self._workspace.files.delete(document_id)
@@ -84,11 +87,12 @@ class Originals:
         self._keep_decrypted(document_id, original, password)
 
     def purge(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Remove documents in the trash for good, files included; returns those that were touched."""
+        """Remove documents in the trash for good with their versions and files; returns those that were touched."""
         purged = self._workspace.store.documents.purge(document_ids)
         for document_id in purged:
             self._workspace.files.delete(document_id)
-        return purged
+        asked = set(document_ids)
+        return [document_id for document_id in purged if document_id in asked]
 
     def _check_size(self, path: Path, name: str) -> None:
         limits = self._workspace.config.rag_parsing
@@ -130,7 +134,7 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _display_name(name: str) -> str:
+def display_name(name: str) -> str:
     """The last part of a client's file name, without control characters."""
     last = PurePath(name.replace("\\", "/")).name
     return "".join(char for char in last if char.isprintable()).strip() or "unnamed"

@@ -54,7 +54,8 @@ class Intake:
 
     A file's document is found again by the file's id (its path or URL), and a change by the content's SHA-256. A new
     version is read out of sight and then takes the old one's place in one moment, so whatever fails, the old one stays
-    searchable. `max_chunks` bounds the chunks of all files together. With `again` what has not changed is read too.
+    searchable, and it stays readable afterwards. A file that is again what it was once has that version back.
+    `max_chunks` bounds the chunks of all files together. With `again` what has not changed is read too.
     """
 
     def __init__(
@@ -128,7 +129,7 @@ class Intake:
         gone = {
             document.id: SourceFile(document.source or "", document.shown_source or document.name, document.name)
             for document in present
-            if document.deleted_at is None and document.source not in wanted and folder.owns(document.source or "")
+            if _is_in_sight(document) and document.source not in wanted and folder.owns(document.source or "")
         }
         for document_id in self._documents.trash(list(gone)):
             yield _report(gone[document_id], "removed", document_id=document_id)
@@ -147,8 +148,8 @@ class Intake:
         if not path.is_file():
             raise errors.SourceError(f"There is no file {file.name}. Check the path.")
         sha256 = sha256_of(path)
-        older = [document.id for document in present if document.deleted_at is None and document.sha256 != sha256]
         known = self._known([document for document in present if document.sha256 == sha256])
+        older = [document.id for document in present if document.sha256 != sha256 and _gives_way(document, known)]
         if known and known.status is DocumentStatus.READY and not self._again:
             return self._shown(file, known, known, older)
         if self._room == 0:
@@ -170,13 +171,13 @@ class Intake:
         return self._shown(file, known, read, older)
 
     def _known(self, same: Sequence[Document]) -> Document | None:
-        """The document that has the file's content: one in sight, else one in the trash that need not be read again.
+        """The document that has the file's content: one in sight, an older version, or one in the trash that is ready.
 
         What an interrupted run left in the trash half done makes room.
         """
-        in_sight = [document for document in same if document.deleted_at is None]
-        if in_sight:
-            return min(in_sight, key=lambda document: document.status is not DocumentStatus.READY)
+        kept = [document for document in same if document.deleted_at is None]
+        if kept:
+            return min(kept, key=lambda one: (not _is_in_sight(one), one.status is not DocumentStatus.READY))
         ready = [document for document in same if document.status is DocumentStatus.READY and not self._again]
         if ready:
             return ready[0]
@@ -194,9 +195,11 @@ class Intake:
         self, file: SourceFile, known: Document | None, document: Document, older: Sequence[uuid.UUID]
     ) -> FileReport:
         """`document`, which was `known` or has been read now, takes the place of its `older` versions."""
-        in_sight = known is not None and known.status is DocumentStatus.READY and known.deleted_at is None
-        if older or not in_sight:
+        in_sight = known is not None and known.status is DocumentStatus.READY and _is_in_sight(known)
+        if older:
             self._sources.supersede(document.id, older)
+        elif not in_sight:
+            self._documents.restore([document.id])
         state: FileState = "added"
         if older or in_sight:
             state = "unchanged" if document is known and not older else "changed"
@@ -216,6 +219,16 @@ class Intake:
             return _left_out(file, reason)
         stays = document.id if document.deleted_at is None else None
         return _report(file, "failed", document_id=stays, code=code, reason=reason)
+
+
+def _is_in_sight(document: Document) -> bool:
+    return document.deleted_at is None and document.superseded_by is None
+
+
+def _gives_way(document: Document, known: Document | None) -> bool:
+    """Whether another content takes this one's place: it is searched, or would be, were it not in the trash."""
+    is_later = known is not None and document.lineage_id == known.lineage_id and document.superseded_by is None
+    return _is_in_sight(document) or is_later
 
 
 def source_of(path: Path) -> str:

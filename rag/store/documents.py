@@ -36,15 +36,18 @@ class Documents:
         follows_source: bool = False,
         in_trash: bool = False,
         container_id: uuid.UUID | None = None,
+        replaces: uuid.UUID | None = None,
     ) -> Document:
         """A new document; `size` in bytes. One that `follows_source` may have the content of another place's document.
 
-        `in_trash` keeps it out of sight until it takes the place of an older version (`supersede`).
+        `in_trash` keeps it out of sight until it takes the place of an older one (`supersede`). With `replaces` it is
+        the next version of the document that has this one among its versions, and takes over when it is ready.
 
         Raises:
             errors.DuplicateError: a document with this SHA-256 is in the index, or in its trash; `details` have its
-                `document_id`, `name` and `in_trash`.
-            errors.NotFoundError: there is no such index.
+                `document_id`, `name` and `in_trash`, and its `version` where another version is searched.
+            errors.NotFoundError: there is no such index, or no document to replace.
+            errors.ConflictError: the document to replace is in the trash or another index, or follows a file.
         """
         parameters: dict[str, object] = {
             "index_id": index_id,
@@ -59,14 +62,25 @@ class Documents:
             "follows_source": follows_source,
             "in_trash": in_trash,
             "container_id": container_id,
+            "replaces": replaces,
         }
-        added = self._database.write(self._queries["add"], parameters)
+        added = self._add(parameters, self.get(replaces) if replaces else None)
         if added:
             return to_document(added[0])
         present = self._database.one(self._queries["same_content"], parameters)
         if present is None:
             raise errors.NotFoundError(f"There is no index {index_id}. List the indexes and check the id.")
         raise _duplicate(name, present)
+
+    def _add(self, parameters: Mapping[str, object], replaced: Document | None) -> builtins.list[Mapping[str, Any]]:
+        with self._database.transaction() as connection:
+            bound = self._database.bind(parameters)
+            if replaced and not connection.execute(self._queries["lock_lineage"], bound).fetchall():
+                raise errors.ConflictError(
+                    "The document cannot get a new version here: it is in the trash, in another index, or follows a "
+                    "file of a folder. Restore it, or change that file and sync the folder."
+                )
+            return [*connection.execute(self._queries["add"], bound).fetchall()]
 
     def get(self, document_id: uuid.UUID) -> Document:
         """A document, in the trash or not (`deleted_at` tells). Raises NotFoundError."""
@@ -86,7 +100,8 @@ class Documents:
     ) -> builtins.list[Document]:
         """Documents of an index, or of its trash, newest first, without their `pages` (`get` has them).
 
-        `search` is looked for in names and titles, in any case.
+        Of a document's versions the one that is searched, and new ones that are not ready yet. `search` is looked for
+        in names and titles, in any case.
         """
         parameters = {
             "index_id": index_id,
@@ -96,6 +111,21 @@ class Documents:
             "offset": offset,
         }
         return [to_document(row) for row in self._database.all(self._queries["list"], parameters)]
+
+    def same_name(self, index_id: uuid.UUID, name: str, sha256: str) -> Document | None:
+        """The document that a file of this name, whose content is in no document, may be a new version of."""
+        parameters = {"index_id": index_id, "name": name, "sha256": sha256}
+        row = self._database.one(self._queries["same_name"], parameters)
+        return to_document(row) if row else None
+
+    def versions(self, ids: Sequence[uuid.UUID], *, in_trash: bool = True) -> builtins.list[Document]:
+        """All versions of documents that have these among their versions, without `pages`, the latest first."""
+        rows = self._database.all(self._queries["versions"], {"ids": [*ids], "in_trash": in_trash})
+        return [to_document(row) for row in rows]
+
+    def make_current(self, document_id: uuid.UUID) -> bool:
+        """Let an older version be searched again, as the latest; False if it is none, or not ready, or in the trash."""
+        return bool(self._database.write(self._queries["make_current"], {"document_id": document_id}))
 
     def languages(self, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, str]:
         """The languages of documents, by id; what is not there is left out."""
@@ -120,15 +150,21 @@ class Documents:
         return touched[0]
 
     def trash(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Take documents out of every search; returns those that were touched."""
+        """Take documents out of every search, with all their versions; an older version, or one to be read, by itself.
+
+        Returns those of `ids` that were touched.
+        """
         return self._ids(self._queries["trash"], ids)
 
     def restore(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Take documents out of the trash; returns those that were touched."""
+        """Take documents out of the trash, with the versions that went there with them; returns those of `ids`."""
         return self._ids(self._queries["restore"], ids)
 
     def purge(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Remove documents in the trash, with chunks and postings, for good; returns those that were touched."""
+        """Remove documents in the trash for good, with chunks and postings, and as `trash` does with all versions.
+
+        Returns all that are gone.
+        """
         return self._ids(self._queries["purge"], ids)
 
     def _ids(self, query: sql.SQL, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
@@ -191,8 +227,12 @@ def unknown(document_id: uuid.UUID) -> errors.NotFoundError:
 
 
 def _duplicate(name: str, present: Mapping[str, Any]) -> errors.DuplicateError:
-    where = "in the trash; restore it" if present["in_trash"] else "in the index already"
-    return errors.DuplicateError(
-        f"The content of {name} is {where}, as {present['name']}.",
-        details={"document_id": present["id"], "name": present["name"], "in_trash": present["in_trash"]},
-    )
+    where = "in the index already"
+    if present["in_trash"]:
+        where = "in the trash; restore it"
+    elif present["is_older"]:
+        where = f"in the index already: in version {present['version']}, which a later one replaced; go back to it"
+    details = {"document_id": present["id"], "name": present["name"], "in_trash": present["in_trash"]}
+    if present["is_older"]:
+        details["version"] = present["version"]
+    return errors.DuplicateError(f"The content of {name} is {where}, as {present['name']}.", details=details)

@@ -46,7 +46,9 @@ class Sources:
         return found
 
     def supersede(self, document_id: uuid.UUID, older: Sequence[uuid.UUID]) -> None:
-        """Take a document out of the trash and put its `older` versions there, in one moment; chats go along.
+        """Make a document the version that is searched in the place of `older` ones, in one moment; chats go along.
+
+        It comes out of the trash for that.
 
         Raises:
             errors.NotFoundError: there is no such document.

@@ -133,6 +133,7 @@ from rag.types.validation import (
     ValidationResponse,
     VectorChunk,
 )
+from rag.types.versions import Change, LaterPlace, OnSameName, ParagraphChange, ParagraphText, VersionDiff
 
 __all__ = [
     "BOX",
@@ -165,6 +166,7 @@ __all__ = [
     "BlockKind",
     "Candidate",
     "CandidateTrace",
+    "Change",
     "ChatMessage",
     "Chunk",
     "ChunkingOptions",
@@ -207,6 +209,7 @@ __all__ = [
     "KeyPlace",
     "Keyword",
     "Landmark",
+    "LaterPlace",
     "Line",
     "Message",
     "Missing",
@@ -216,11 +219,14 @@ __all__ = [
     "ModelTest",
     "MustIncludeMode",
     "OnProgress",
+    "OnSameName",
     "Origin",
     "Outcome",
     "OverallValidation",
     "PageInfo",
     "PageText",
+    "ParagraphChange",
+    "ParagraphText",
     "ParsedDocument",
     "ParsingConfig",
     "Passage",
@@ -266,6 +272,7 @@ __all__ = [
     "VectorChunk",
     "VendorKey",
     "Verdict",
+    "VersionDiff",
     "ignore_progress",
     "language_name",
     "lines_text",

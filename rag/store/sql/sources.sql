@@ -1,7 +1,9 @@
 -- name: find
 -- Those in the trash too, without their pages' sizes.
 SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
-       error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at
+       error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
+       pictures_waiting, completeness, container_id, lineage_id, version, superseded_by, author, dated, given_title,
+       given_author, given_date, tags, disabled
 FROM documents
 WHERE user_id = :user_id AND index_id = :index_id
   AND (md5(source) = ANY (SELECT md5(s) FROM unnest(:sources::text[]) AS s) AND source = ANY (:sources::text[])
@@ -19,8 +21,8 @@ RETURNING d.id;
 SELECT r.reference, d.id
 FROM unnest(:references::text[]) AS r (reference)
 JOIN documents d ON d.user_id = :user_id AND d.index_id = :index_id AND d.deleted_at IS NULL
-  AND (d.id::text = lower(r.reference) OR d.source = r.reference
-       OR encode(sha256(convert_to(d.source, 'UTF8')), 'hex') = lower(r.reference));
+  AND (d.id::text = lower(r.reference) OR d.superseded_by IS NULL AND (
+           d.source = r.reference OR encode(sha256(convert_to(d.source, 'UTF8')), 'hex') = lower(r.reference)));
 
 -- name: meant
 -- As in a filter of sources, or by name or id.
@@ -31,29 +33,13 @@ CROSS JOIN LATERAL (
     UNION
     SELECT id FROM documents
     WHERE user_id = :user_id AND index_id = :index_id AND deleted_at IS NULL
-      AND (name = s.source OR id::text = lower(s.source))
+      AND superseded_by IS NULL AND (name = s.source OR id::text = lower(s.source))
 ) AS d;
 
 -- name: supersede
--- All at once: no search sees both versions, or none. Chats about the old ones are about the new one from now on.
-WITH shown AS (
-    UPDATE documents SET deleted_at = NULL
-    WHERE user_id = :user_id AND id = :document_id
-    RETURNING id
-), hidden AS (
-    UPDATE documents d SET deleted_at = now()
-    FROM shown
-    WHERE d.user_id = :user_id AND d.id = ANY (:older::uuid[]) AND d.id <> shown.id AND d.deleted_at IS NULL
-    RETURNING d.id
-), moved AS (
-    UPDATE conversations c
-    SET document_ids = ARRAY(
-        SELECT DISTINCT CASE WHEN o.id IN (SELECT id FROM hidden) THEN :document_id::uuid ELSE o.id END
-        FROM unnest(c.document_ids) AS o (id))
-    FROM shown
-    WHERE c.user_id = :user_id AND c.document_ids && :older::uuid[]
-)
-SELECT id FROM shown;
+SELECT d.id
+FROM documents d CROSS JOIN LATERAL supersede(d.user_id, d.id, :older::uuid[])
+WHERE d.user_id = :user_id AND d.id = :document_id;
 
 -- name: of_upload_key
 SELECT d.*

@@ -124,16 +124,16 @@ def _paired(old: Sequence[Paragraph], new: Sequence[Paragraph]) -> Iterator[Para
         texts = {candidate: new[candidate].text for candidate in near}
         best = process.extractOne(paragraph.text, texts, scorer=fuzz.ratio, score_cutoff=SAME_PARAGRAPH)
         if best is None:
-            yield ParagraphChange(old=paragraph.to_text(), new=None)
+            yield ParagraphChange(kind="removed", old=paragraph.to_text())
             continue
         yield from _added(new[place : best[2]])
-        yield ParagraphChange(old=paragraph.to_text(), new=new[best[2]].to_text())
+        yield ParagraphChange(kind="changed", old=paragraph.to_text(), new=new[best[2]].to_text())
         place = best[2] + 1
     yield from _added(new[place:])
 
 
 def _added(paragraphs: Iterable[Paragraph]) -> Iterator[ParagraphChange]:
-    return (ParagraphChange(old=None, new=paragraph.to_text()) for paragraph in paragraphs)
+    return (ParagraphChange(kind="added", new=paragraph.to_text()) for paragraph in paragraphs)
 
 
 # --- where words stand now ---

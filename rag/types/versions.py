@@ -50,15 +50,9 @@ class ParagraphText(Model):
 class ParagraphChange(Model):
     """A paragraph that differs between two versions: `old` is None of what was added, `new` of what was removed."""
 
-    old: ParagraphText | None
-    new: ParagraphText | None
-
-    @property
-    def kind(self) -> Literal["added", "removed", "changed"]:
-        """What happened to it."""
-        if self.old is None:
-            return "added"
-        return "removed" if self.new is None else "changed"
+    kind: Literal["added", "removed", "changed"]
+    old: ParagraphText | None = None
+    new: ParagraphText | None = None
 
 
 class VersionDiff(Model):

@@ -358,11 +358,11 @@ def test_old_answers_say_what_became_of_their_quotes(engine: RAGEngine) -> None:
         )
     ]
     answers = [turn.response for turn in turns if turn.response]
-    assert [engine.versions.later_places(answer) for answer in answers] == [{}, {}, {}]
+    assert engine.versions.later_places(answers) == [{}, {}, {}]
     second = read(engine, ["An inserted page.", *SECOND], replaces=first.id)
     changes = {}
-    for answer in answers:
-        for number, place in engine.versions.later_places(answer).items():
+    for answer, places in zip(answers, engine.versions.later_places(answers), strict=True):
+        for number, place in places.items():
             changes[answer.citations[number].quote] = place
     assert {quote: place.change for quote, place in changes.items()} == {
         FIRST[0]: Change.CHANGED,
@@ -376,7 +376,7 @@ def test_old_answers_say_what_became_of_their_quotes(engine: RAGEngine) -> None:
     ]
     assert {place.document_id for place in changes.values()} == {second.id}
     engine.documents.trash([second.id])
-    assert engine.versions.later_places(answers[0]) == {}
+    assert engine.versions.later_places(answers[:1]) == [{}]
 
 
 def test_what_differs_is_told_by_paragraph(engine: RAGEngine) -> None:
@@ -415,5 +415,5 @@ def test_only_changed_passages_are_embedded(engine: RAGEngine, registry: provide
     second = engine.documents.add("\n\n".join(edited).encode(), "berths.md", replaces=first.id, enqueue=False)
     assert engine.documents.process(second.id).chunk_count > before
     again = embedded[before:]
-    assert again
-    assert [text for text in again if "Crane" not in text and "Name4" not in text] == []
+    assert len(again) <= 4  # what is new and what was changed, and what a page that ends elsewhere cuts elsewhere
+    assert not [text for text in again if "Word0" in text or "Word1" in text]

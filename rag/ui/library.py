@@ -10,6 +10,7 @@ from rag.types import Document, DocumentStatus
 from rag.ui import chat, session
 from rag.ui.frame import door, empty
 from rag.ui.text import plain, plural, size
+from rag.ui.versions import show_versions
 from rag.ui.viewer import show_pdf
 
 KIND_NAMES = {
@@ -33,6 +34,7 @@ MOST_ROWS = 16
 COLUMNS = {
     "name": st.column_config.TextColumn("Name", width="large"),
     "kind": st.column_config.TextColumn("Kind", width="small"),
+    "version": st.column_config.NumberColumn("Version", format="v%d", width="small"),
     "pages": st.column_config.NumberColumn("Pages", format="localized", width="small"),
     "chunks": st.column_config.NumberColumn("Chunks", format="localized", width="small"),
     "size": st.column_config.TextColumn("Size", width="small"),
@@ -47,6 +49,7 @@ def _row(document: Document) -> dict[str, Any]:
     return {
         "name": document.name,
         "kind": KIND_NAMES.get(document.mime_type, document.mime_type),
+        "version": document.version,
         "pages": document.page_count,
         "chunks": document.chunk_count,
         "size": size(document.size),
@@ -92,7 +95,9 @@ def documents() -> None:
         _no_documents(wanted)
         return
     with st.container(key="library-table", height="stretch"):
-        chosen = _table(found, ["name", "kind", "pages", "chunks", "size", "status", "added"], "library")
+        has_versions = any(document.version > 1 for document in found)
+        fields = ["name", *(["version"] if has_versions else []), "kind", "pages", "chunks", "size", "status", "added"]
+        chosen = _table(found, fields, "library")
     with actions:
         _actions(chosen)
 
@@ -112,6 +117,9 @@ def _actions(chosen: list[Document]) -> None:
         st.switch_page("pages/chat.py")
     if st.button("Open", icon=":material/visibility:", disabled=len(ready) != 1 or len(chosen) != 1):
         _open(ready[0])
+    has_versions = len(chosen) == 1 and chosen[0].version > 1
+    if has_versions and st.button("Versions", icon=":material/history:"):
+        show_versions(chosen[0].id)
     _download(chosen)
     st.button("Delete", icon=":material/delete:", disabled=not chosen, on_click=_delete, args=(chosen,))
 

@@ -96,7 +96,7 @@ class Documents:
         """The document that the file is a new version of because it has the name."""
         if on_same_name == "keep":
             return None
-        found = self._workspace.store.documents.same_name(index.id, display_name(name), sha256_of(path))
+        found = self._workspace.store.versions.of_same_name(index.id, display_name(name), sha256_of(path))
         if found and on_same_name == "ask":
             raise errors.SameNameError(
                 f"{found.name} (version {found.version}) is in the index with other content. Say whether this is a new "

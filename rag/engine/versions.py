@@ -24,7 +24,7 @@ class Versions:
         Raises:
             errors.NotFoundError: there is no such document.
         """
-        found = self._workspace.store.documents.versions([document_id])
+        found = self._workspace.store.versions.list([document_id])
         asked = next((one for one in found if one.id == document_id), None)
         if asked is None:
             raise errors.NotFoundError(f"There is no document {document_id}. List the documents and check the id.")
@@ -36,7 +36,7 @@ class Versions:
         None of what follows a folder, which gets its versions there. Raises NotFoundError if there is no such index.
         """
         index = self._workspace.ensure_index(index_name)
-        return self._workspace.store.documents.same_name(index.id, display_name(name), sha256_of(path))
+        return self._workspace.store.versions.of_same_name(index.id, display_name(name), sha256_of(path))
 
     def make_current(self, document_id: uuid.UUID) -> Document:
         """Go back to an older version: it is searched from now on, as the latest one.
@@ -46,7 +46,7 @@ class Versions:
             errors.ConflictError: it is searched already, was never read, or is in the trash.
         """
         document = self._workspace.store.documents.get(document_id)
-        if not self._workspace.store.documents.make_current(document_id):
+        if not self._workspace.store.versions.make_current(document_id):
             raise errors.ConflictError(
                 f"{document.name} is no older version that was read and is not in the trash. List its versions."
             )
@@ -107,7 +107,7 @@ class Versions:
 
     def latest(self, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, tuple[Document, Document]]:
         """Those of `ids` that are older versions of documents, each with the version that is searched."""
-        versions = self._workspace.store.documents.versions([*ids], in_trash=False) if ids else []
+        versions = self._workspace.store.versions.list([*ids], in_trash=False) if ids else []
         present = {one.lineage_id: one for one in versions if one.superseded_by is None and one.indexed_at is not None}
         return {
             one.id: (one, present[one.lineage_id])

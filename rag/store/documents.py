@@ -112,21 +112,6 @@ class Documents:
         }
         return [to_document(row) for row in self._database.all(self._queries["list"], parameters)]
 
-    def same_name(self, index_id: uuid.UUID, name: str, sha256: str) -> Document | None:
-        """The document that a file of this name, whose content is in no document, may be a new version of."""
-        parameters = {"index_id": index_id, "name": name, "sha256": sha256}
-        row = self._database.one(self._queries["same_name"], parameters)
-        return to_document(row) if row else None
-
-    def versions(self, ids: Sequence[uuid.UUID], *, in_trash: bool = True) -> builtins.list[Document]:
-        """All versions of documents that have these among their versions, without `pages`, the latest first."""
-        rows = self._database.all(self._queries["versions"], {"ids": [*ids], "in_trash": in_trash})
-        return [to_document(row) for row in rows]
-
-    def make_current(self, document_id: uuid.UUID) -> bool:
-        """Let an older version be searched again, as the latest; False if it is none, or not ready, or in the trash."""
-        return bool(self._database.write(self._queries["make_current"], {"document_id": document_id}))
-
     def languages(self, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, str]:
         """The languages of documents, by id; what is not there is left out."""
         return {row["id"]: row["language"] for row in self._database.all(self._queries["languages"], {"ids": [*ids]})}

@@ -17,6 +17,7 @@ from rag.store.glossaries import Glossary
 from rag.store.indexes import Indexes
 from rag.store.queue import Queue
 from rag.store.sources import Sources
+from rag.store.versions import Versions
 from rag.types import ApiKey
 
 
@@ -30,6 +31,7 @@ class UserStore:
         self.generations = Generations(bound, dense)
         self.documents = documents.Documents(bound)
         self.sources = Sources(bound)
+        self.versions = Versions(bound)
         self.chunks = Chunks(bound, dense)
         self.embedding_cache = EmbeddingCache(bound)
         self.caches = Caches(bound)

@@ -67,7 +67,7 @@ def _comparison(versions: list[Document]) -> None:
         old = st.selectbox(
             "since", older, index=min(before, len(older) - 1), format_func=names.__getitem__, key="compare-old"
         )
-    if new is None or old is None:
+    if old is None:
         return
     times = {version.id: version.indexed_at for version in versions}
     found = _diff(session.engine().user_id, old, new, times[old], times[new])

@@ -10,9 +10,11 @@ from typing import Any, Protocol
 from rag import errors, parsing
 from rag.engine.models import OWN_AUTH, OWN_OPTIONS
 from rag.engine.originals import Originals, sha256_of
+from rag.engine.parts import Parts
 from rag.engine.reading import Reader
 from rag.engine.workspace import Workspace
 from rag.types import (
+    CONTAINERS,
     GOOGLE_APPS,
     Auth,
     Document,
@@ -71,8 +73,10 @@ class Intake:
     ) -> None:
         self._documents = workspace.store.documents
         self._sources = workspace.store.sources
+        self._versions = workspace.store.versions
         self._originals = Originals(workspace)
         self._reader = Reader(workspace)
+        self._parts = Parts(workspace)
         self._index = index
         self._room = max_chunks
         self._skip_failures = skip_failures
@@ -149,8 +153,9 @@ class Intake:
             raise errors.SourceError(f"There is no file {file.name}. Check the path.")
         sha256 = sha256_of(path)
         known = self._known([document for document in present if document.sha256 == sha256])
-        older = [document.id for document in present if document.sha256 != sha256 and _gives_way(document, known)]
+        older = [document for document in present if document.sha256 != sha256 and _gives_way(document, known)]
         if known and known.status is DocumentStatus.READY and not self._again:
+            self._read_parts(known)  # of an interrupted run
             return self._shown(file, known, known, older)
         if self._room == 0:
             return _left_out(file, "The limit of chunks is reached. Raise maxChunks, or split the folder.")
@@ -189,15 +194,27 @@ class Intake:
             return document
         if document.status in {DocumentStatus.FAILED, DocumentStatus.READY}:
             self._documents.requeue(document.id)
-        return self._reader.read(document.id, max_chunks=self._room, auth=self._auth, options=self._options)
+        read = self._reader.read(document.id, max_chunks=self._room, auth=self._auth, options=self._options)
+        return read if read.status is not DocumentStatus.READY else self._read_parts(read)
+
+    def _read_parts(self, document: Document) -> Document:
+        """Read what was in a mail or an archive, too, so that all of it is there before it takes an older one's place.
+
+        Parts that fail say so themselves.
+        """
+        if document.mime_type in CONTAINERS:
+            for part in self._parts.unread(document.id):
+                read = self._reader.read(part.id, max_chunks=self._room, auth=self._auth, options=self._options)
+                self._read_parts(read)
+        return document
 
     def _shown(
-        self, file: SourceFile, known: Document | None, document: Document, older: Sequence[uuid.UUID]
+        self, file: SourceFile, known: Document | None, document: Document, older: Sequence[Document]
     ) -> FileReport:
         """`document`, which was `known` or has been read now, takes the place of its `older` versions."""
         in_sight = known is not None and known.status is DocumentStatus.READY and _is_in_sight(known)
         if older:
-            self._sources.supersede(document.id, older)
+            self._take_over(document, older)
         elif not in_sight:
             self._documents.restore([document.id])
         state: FileState = "added"
@@ -207,6 +224,12 @@ class Intake:
             self._room = max(0, self._room - document.chunk_count)
         made = 0 if document is known else document.chunk_count
         return _report(file, state, document_id=document.id, chunks=made)
+
+    def _take_over(self, document: Document, older: Sequence[Document]) -> None:
+        """Older versions stay readable; older mails and archives go to the trash, with what was in them."""
+        has_parts = any(one.mime_type in CONTAINERS for one in (document, *older))
+        take_over = self._sources.supersede if has_parts else self._versions.take_over
+        take_over(document.id, [one.id for one in older])
 
     def _unread(self, file: SourceFile, document: Document) -> FileReport:
         """What could not be read; where it would stand in the way of nothing, it stays to be seen and tried again."""

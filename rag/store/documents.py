@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from psycopg import sql
-
 from rag import errors
 from rag.store import claims, queries
-from rag.store.database import Database, UserDatabase
-from rag.types import Completeness, Document, DocumentStatus, PageInfo, Progress
+from rag.store.database import Connection, Database, UserDatabase
+from rag.store.following import Following
+from rag.types import CONTAINERS, Completeness, Document, DocumentStatus, PageInfo, Part, Progress
 
 
 class Documents:
@@ -20,6 +19,7 @@ class Documents:
     def __init__(self, database: UserDatabase) -> None:
         self._database = database
         self._queries = queries.load("documents")
+        self._parts = Following(database)
 
     def add(
         self,
@@ -41,13 +41,15 @@ class Documents:
         """A new document; `size` in bytes. One that `follows_source` may have the content of another place's document.
 
         `in_trash` keeps it out of sight until it takes the place of an older one (`supersede`). With `replaces` it is
-        the next version of the document that has this one among its versions, and takes over when it is ready.
+        the next version of the document that has this one among its versions, and takes over when it is ready. A part
+        is in the trash as long as its container is.
 
         Raises:
             errors.DuplicateError: a document with this SHA-256 is in the index, or in its trash; `details` have its
                 `document_id`, `name` and `in_trash`, and its `version` where another version is searched.
-            errors.NotFoundError: there is no such index, or no document to replace.
-            errors.ConflictError: the document to replace is in the trash or another index, or follows a file.
+            errors.NotFoundError: there is no such index, no such container, or no document to replace.
+            errors.ConflictError: the document to replace is in the trash or another index, follows a file, or is a
+                mail, an archive or a part of one.
         """
         parameters: dict[str, object] = {
             "index_id": index_id,
@@ -63,13 +65,16 @@ class Documents:
             "in_trash": in_trash,
             "container_id": container_id,
             "replaces": replaces,
+            "containers": [*CONTAINERS],
         }
         added = self._add(parameters, self.get(replaces) if replaces else None)
         if added:
             return to_document(added[0])
         present = self._database.one(self._queries["same_content"], parameters)
         if present is None:
-            raise errors.NotFoundError(f"There is no index {index_id}. List the indexes and check the id.")
+            raise errors.NotFoundError(
+                f"There is no index {index_id}, or {name} was in what is gone. List the indexes."
+            )
         raise _duplicate(name, present)
 
     def _add(self, parameters: Mapping[str, object], replaced: Document | None) -> builtins.list[Mapping[str, Any]]:
@@ -77,8 +82,8 @@ class Documents:
             bound = self._database.bind(parameters)
             if replaced and not connection.execute(self._queries["lock_lineage"], bound).fetchall():
                 raise errors.ConflictError(
-                    "The document cannot get a new version here: it is in the trash, in another index, or follows a "
-                    "file of a folder. Restore it, or change that file and sync the folder."
+                    "The document cannot get a new version here: it is in the trash or another index, follows a file "
+                    "of a folder (change that file), or is a mail, an archive or a part of one."
                 )
             return [*connection.execute(self._queries["add"], bound).fetchall()]
 
@@ -135,26 +140,33 @@ class Documents:
         return touched[0]
 
     def trash(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Take documents out of every search, with all their versions; an older version, or one to be read, by itself.
+        """Take documents, with all their versions and parts, out of every search; returns those touched.
 
-        Returns those of `ids` that were touched.
+        An older version, or one that is still to be read, goes by itself.
         """
-        return self._ids(self._queries["trash"], ids)
+        with self._database.transaction() as connection:
+            touched = self._changed(connection, "trash", ids)
+            return [*touched, *self._parts.trash(connection, [*touched])]
 
     def restore(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Take documents out of the trash, with the versions that went there with them; returns those of `ids`."""
-        return self._ids(self._queries["restore"], ids)
+        """Take documents, and the versions and parts that went there with them, out of the trash; returns which."""
+        with self._database.transaction() as connection:
+            touched = self._changed(connection, "restore", ids)
+            return [*touched, *self._parts.restore(connection, touched)]
 
     def purge(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Remove documents in the trash for good, with chunks and postings, and as `trash` does with all versions.
+        """Remove documents in the trash, with chunks and postings, for good; returns all that are gone.
 
-        Returns all that are gone.
+        Their versions go as with `trash`, and their parts in the trash.
         """
-        return self._ids(self._queries["purge"], ids)
+        with self._database.transaction() as connection:
+            touched = [*self._changed(connection, "purge", ids)]
+            return [*touched, *self._parts.purge(connection, touched)]
 
-    def _ids(self, query: sql.SQL, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        touched = self._database.write(query, {"ids": [*ids]})
-        return [row["id"] for row in touched]
+    def _changed(self, connection: Connection, query: str, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Any]:
+        """Those that a statement touched, and since when they were in the trash before."""
+        rows = connection.execute(self._queries[query], self._database.bind({"ids": [*ids]})).fetchall()
+        return {row["id"]: row.get("was_deleted_at") for row in rows}
 
     def claim(self, document_id: uuid.UUID) -> AbstractContextManager[bool]:
         """Whether this process is now the only one at work on a document; the claim ends with the block."""
@@ -195,6 +207,7 @@ def to_document(row: Mapping[str, Any]) -> Document:
         pictures_waiting=row["pictures_waiting"],
         completeness=row["completeness"] and Completeness.model_validate(row["completeness"]),
         container_id=row["container_id"],
+        parts=tuple(Part.model_validate(part) for part in row.get("parts", ())),
         lineage_id=row["lineage_id"],
         version=row["version"],
         superseded_by=row["superseded_by"],

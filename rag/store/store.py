@@ -15,6 +15,7 @@ from rag.store.embedding_cache import EmbeddingCache
 from rag.store.generations import Generations
 from rag.store.glossaries import Glossary
 from rag.store.indexes import Indexes
+from rag.store.parts import Parts
 from rag.store.queue import Queue
 from rag.store.sources import Sources
 from rag.store.versions import Versions
@@ -32,6 +33,7 @@ class UserStore:
         self.documents = documents.Documents(bound)
         self.sources = Sources(bound)
         self.versions = Versions(bound)
+        self.parts = Parts(bound)
         self.chunks = Chunks(bound, dense)
         self.embedding_cache = EmbeddingCache(bound)
         self.caches = Caches(bound)

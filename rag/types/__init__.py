@@ -28,9 +28,14 @@ from rag.types.answers import (
 )
 from rag.types.backups import BackupFile, BackupManifest, BackupTable, MissingFile
 from rag.types.documents import (
+    ARCHIVE,
+    CONTAINERS,
     DEFAULT_INDEX,
     ENGLISH,
     GOOGLE_APPS,
+    INSIDE,
+    MAIL,
+    OUTLOOK_MAIL,
     PRESENTATIONS,
     SIMPLE,
     UNFINISHED,
@@ -42,10 +47,12 @@ from rag.types.documents import (
     IndexStats,
     OnProgress,
     ParsingConfig,
+    Part,
     Progress,
     ignore_progress,
     language_name,
     shown_source,
+    told_parts,
 )
 from rag.types.generations import EmbeddingGeneration, GenerationComparison, GenerationScore, GenerationState
 from rag.types.glossaries import GlossarySummary
@@ -114,6 +121,8 @@ from rag.types.text import (
     Region,
     Span,
     TextBlock,
+    Unpacked,
+    UnpackedPart,
     lines_text,
     pages_by_share,
 )
@@ -136,14 +145,19 @@ from rag.types.validation import (
 from rag.types.versions import Change, LaterPlace, OnSameName, ParagraphChange, ParagraphText, VersionDiff
 
 __all__ = [
+    "ARCHIVE",
     "BOX",
+    "CONTAINERS",
     "DEFAULT_INDEX",
     "DEFAULT_QUERY_MODEL",
     "ENGLISH",
     "GOOGLE_APPS",
+    "INSIDE",
     "LIKELY",
     "LOCAL_USER",
+    "MAIL",
     "MOST_LOOKUPS",
+    "OUTLOOK_MAIL",
     "PERMISSIONS",
     "PRESENTATIONS",
     "PRINTABLE",
@@ -229,6 +243,7 @@ __all__ = [
     "ParagraphText",
     "ParsedDocument",
     "ParsingConfig",
+    "Part",
     "Passage",
     "Permission",
     "Progress",
@@ -264,6 +279,8 @@ __all__ = [
     "Support",
     "SyncReport",
     "TextBlock",
+    "Unpacked",
+    "UnpackedPart",
     "Usage",
     "ValidationMetrics",
     "ValidationRequest",
@@ -278,4 +295,5 @@ __all__ = [
     "lines_text",
     "pages_by_share",
     "shown_source",
+    "told_parts",
 ]

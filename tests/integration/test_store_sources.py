@@ -87,9 +87,7 @@ def test_a_new_version_takes_the_place_of_the_old_one_in_one_moment(owner: Owner
     assert found() == {old.id}
     owner.db.of("ann").sources.supersede(new.id, [old.id])
     assert found() == {new.id}
-    superseded, taker = owner.db.of("ann").documents.get(old.id), owner.db.of("ann").documents.get(new.id)
-    assert (superseded.superseded_by, superseded.deleted_at) == (new.id, None)
-    assert (taker.version, taker.lineage_id, taker.superseded_by, taker.deleted_at) == (2, old.id, None, None)
+    assert owner.db.of("ann").documents.get(old.id).deleted_at is not None
     assert set(owner.db.of("ann").conversations.get(chat.id).document_ids) == {new.id, other}
     with pytest.raises(errors.NotFoundError):
         owner.db.of("ann").sources.supersede(uuid.uuid4(), [new.id])

@@ -222,7 +222,7 @@ def test_a_purge_leaves_nothing_of_any_version(engine: RAGEngine, database_url: 
     first, second = two_versions(engine)
     waiting = add(engine, ["A third text of ships."], replaces=second.id)
     engine.documents.trash([second.id])
-    assert engine.documents.purge([second.id]) == [second.id]
+    assert set(engine.documents.purge([second.id])) == {first.id, second.id, waiting.id}
     for gone in (first, second, waiting):
         with pytest.raises(errors.NotFoundError):
             engine.documents.get(gone.id)
@@ -274,6 +274,17 @@ def test_a_document_that_follows_a_folder_gets_its_versions_there(engine: RAGEng
     (folder / "harbour.txt").write_text(FIRST[0])
     assert engine.sync_index(request).count("added") + engine.sync_index(request).count("unchanged") >= 1
     assert first.id in searched(engine)
+
+
+def test_mails_and_archives_have_parts_and_no_versions(engine: RAGEngine) -> None:
+    def mail(text: str) -> bytes:
+        return f"From: a@example.org\r\nSubject: Ships\r\nMIME-Version: 1.0\r\n\r\n{text}\r\n".encode()
+
+    first = engine.documents.add(mail("Ships came."), "ships.eml", enqueue=False)
+    assert first.mime_type == "message/rfc822"
+    with pytest.raises(errors.ConflictError, match="mail"):
+        engine.documents.add(mail("Ships went."), "ships.eml", replaces=first.id)
+    assert engine.documents.add(mail("Ships went."), "ships.eml", on_same_name="version", enqueue=False).version == 1
 
 
 # --- the same name, the same content ---

@@ -3,23 +3,26 @@
 SELECT lock_lineage(d.user_id, d.lineage_id)
 FROM documents d
 WHERE d.user_id = :user_id AND d.index_id = :index_id AND d.id = :replaces AND d.deleted_at IS NULL
-  AND NOT d.follows_source;
+  AND NOT d.follows_source AND d.container_id IS NULL AND NOT d.mime_type = ANY (:containers);
 
 -- name: add
 -- One that replaces another is out of every search until it is ready, as older versions are.
 INSERT INTO documents (user_id, index_id, id, name, mime_type, sha256, size, source, shown_source, status,
                        follows_source, deleted_at, lineage_id, container_id, version, superseded_by)
-SELECT i.user_id, i.id, :id, :name, :mime_type, :sha256, :size, :source, :shown_source, :status, :follows_source,
-       CASE WHEN :in_trash THEN now() END, coalesce(v.lineage_id, :id), :container_id, coalesce(v.latest + 1, 1), v.present
+SELECT i.user_id, i.id, :id, :name, :mime_type, :sha256, :size, :source, :shown_source, :status,
+       :follows_source OR coalesce(c.follows_source, false),  -- so do the parts of what follows one
+       CASE WHEN :in_trash THEN now() ELSE c.deleted_at END, coalesce(v.lineage_id, :id), c.id,
+       coalesce(v.latest + 1, 1), v.present
 FROM indexes i
+LEFT JOIN documents c ON c.user_id = i.user_id AND c.id = :container_id
 LEFT JOIN LATERAL (
     SELECT d.lineage_id, max(d.version) AS latest, (array_agg(d.id) FILTER (WHERE d.superseded_by IS NULL))[1] AS present
     FROM documents r JOIN documents d ON d.user_id = r.user_id AND d.lineage_id = r.lineage_id
     WHERE r.user_id = i.user_id AND r.index_id = i.id AND r.id = :replaces AND r.deleted_at IS NULL
     GROUP BY d.lineage_id
 ) AS v ON true
-WHERE i.user_id = :user_id AND i.id = :index_id
-  AND (:follows_source OR NOT EXISTS (
+WHERE i.user_id = :user_id AND i.id = :index_id AND (:container_id::uuid IS NULL OR c.id IS NOT NULL)
+  AND (:follows_source OR c.follows_source IS TRUE OR NOT EXISTS (
       SELECT 1 FROM documents d
       WHERE d.user_id = :user_id AND d.index_id = :index_id AND d.sha256 = :sha256))
 ON CONFLICT DO NOTHING
@@ -43,7 +46,7 @@ SELECT * FROM documents WHERE user_id = :user_id AND id = :document_id;
 SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
        pictures_waiting, completeness, container_id, lineage_id, version, superseded_by, author, dated, given_title,
-       given_author, given_date, tags, disabled
+       given_author, given_date, tags, disabled, parts
 FROM documents d
 WHERE user_id = :user_id AND index_id = :index_id AND (deleted_at IS NOT NULL) = :in_trash
   AND (superseded_by IS NULL OR CASE WHEN :in_trash THEN NOT went_along(d) ELSE is_to_take_over(d) END)
@@ -95,9 +98,9 @@ WITH wanted AS MATERIALIZED (
 SELECT id FROM gone WHERE id = ANY (:ids::uuid[]);
 
 -- name: restore
--- Versions that were thrown away together come back together.
+-- Versions that were thrown away together come back together. A row for each that is asked for tells since when it was there.
 WITH wanted AS MATERIALIZED (
-    SELECT d.id
+    SELECT d.id, d.deleted_at
     FROM documents d
     WHERE d.user_id = :user_id AND (d.lineage_id, d.deleted_at) IN (
         SELECT o.lineage_id, o.deleted_at FROM documents o WHERE o.user_id = :user_id AND o.id = ANY (:ids::uuid[]))
@@ -107,9 +110,9 @@ WITH wanted AS MATERIALIZED (
     UPDATE documents d SET deleted_at = NULL
     FROM wanted
     WHERE d.user_id = :user_id AND d.id = wanted.id
-    RETURNING d.id
+    RETURNING d.id, wanted.deleted_at AS was_deleted_at
 )
-SELECT id FROM back WHERE id = ANY (:ids::uuid[]);
+SELECT id, was_deleted_at FROM back WHERE id = ANY (:ids::uuid[]);
 
 -- name: purge
 -- The version that is searched takes all others along. What named a version that goes by itself names the one after it.

@@ -1,11 +1,11 @@
 -- name: find
--- Those in the trash too, without their pages' sizes.
+-- Those in the trash too, without their pages' sizes; no parts, which follow their containers.
 SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
        pictures_waiting, completeness, container_id, lineage_id, version, superseded_by, author, dated, given_title,
-       given_author, given_date, tags, disabled
+       given_author, given_date, tags, disabled, parts
 FROM documents
-WHERE user_id = :user_id AND index_id = :index_id
+WHERE user_id = :user_id AND index_id = :index_id AND container_id IS NULL
   AND (md5(source) = ANY (SELECT md5(s) FROM unnest(:sources::text[]) AS s) AND source = ANY (:sources::text[])
        OR starts_with(source, :prefix::text))
 ORDER BY number;
@@ -37,9 +37,28 @@ CROSS JOIN LATERAL (
 ) AS d;
 
 -- name: supersede
-SELECT d.id
-FROM documents d CROSS JOIN LATERAL supersede(d.user_id, d.id, :older::uuid[])
-WHERE d.user_id = :user_id AND d.id = :document_id;
+-- All at once: no search sees both, or none. Chats about the old ones are about the new one from now on.
+WITH was AS (
+    SELECT id, deleted_at FROM documents WHERE user_id = :user_id AND id = :document_id FOR UPDATE
+), shown AS (
+    UPDATE documents d SET deleted_at = NULL
+    FROM was
+    WHERE d.user_id = :user_id AND d.id = was.id
+    RETURNING d.id, was.deleted_at
+), hidden AS (
+    UPDATE documents d SET deleted_at = now()
+    FROM shown
+    WHERE d.user_id = :user_id AND d.id = ANY (:older::uuid[]) AND d.id <> shown.id AND d.deleted_at IS NULL
+    RETURNING d.id
+), moved AS (
+    UPDATE conversations c
+    SET document_ids = ARRAY(
+        SELECT DISTINCT CASE WHEN o.id IN (SELECT id FROM hidden) THEN :document_id::uuid ELSE o.id END
+        FROM unnest(c.document_ids) AS o (id))
+    FROM shown
+    WHERE c.user_id = :user_id AND c.document_ids && :older::uuid[]
+)
+SELECT s.id, s.deleted_at AS was_deleted_at, ARRAY(SELECT id FROM hidden) AS hidden FROM shown s;
 
 -- name: of_upload_key
 SELECT d.*

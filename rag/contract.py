@@ -157,8 +157,9 @@ class CitationBody(Place):
     """What a sentence, counted from 0, rests on: the place of its quote with the quote's boxes.
 
     Where nothing supports the sentence, `quote` is None, and the place is that of the chunk. `snippet` is the quote, or
-    where there is none the beginning of the chunk. `row` is the quote cell by cell where it is a row of a table.
-    `later` is there in kept answers whose document has a later version now: what became of the quote in it.
+    where there is none the beginning of the chunk. `row` is the quote cell by cell where it is a row of a table,
+    `cells` those of a sheet that it stands in, such as “Balance!B14”. `later` is there in kept answers whose document
+    has a later version now: what became of the quote in it.
     """
 
     citation_id: str
@@ -168,6 +169,7 @@ class CitationBody(Place):
     verdict: Verdict
     unsupported_numbers: tuple[str, ...]
     row: QuotedRow | None
+    cells: str | None
     later: LaterPlace | None = pydantic.Field(default=None, exclude_if=lambda later: later is None)
 
     @classmethod
@@ -184,6 +186,7 @@ class CitationBody(Place):
             unsupported_numbers=citation.unsupported_numbers,
             row=citation.row,
             later=later,
+            cells=citation.cells,
         )
 
 

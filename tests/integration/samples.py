@@ -69,7 +69,13 @@ class Owner:
         return Scope(index_id=self.index.id, filters=Filters.model_validate(filters))
 
     def add(
-        self, name: str, *, sha256: str | None = None, source: str | None = None, replaces: uuid.UUID | None = None
+        self,
+        name: str,
+        *,
+        sha256: str | None = None,
+        source: str | None = None,
+        container_id: uuid.UUID | None = None,
+        replaces: uuid.UUID | None = None,
     ) -> Document:
         """A queued document."""
         return self.db.of(self.user_id).documents.add(
@@ -81,6 +87,7 @@ class Owner:
             size=1000,
             source=source,
             replaces=replaces,
+            container_id=container_id,
         )
 
     def ready(self, name: str, texts: Sequence[str], *, source: str | None = None, language: str = ENGLISH) -> Document:

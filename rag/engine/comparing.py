@@ -4,6 +4,7 @@ Pure functions.
 """
 
 import difflib
+import heapq
 import itertools
 import re
 import unicodedata
@@ -24,6 +25,8 @@ paragraph, changed. Of 200 sentences of English prose, any two are 30 to 50 alik
 SAME_WORDS = 80.0
 """From this similarity (rapidfuzz's partial ratio, 0..100) of its words to a part of a paragraph a quote was changed
 there, and not removed. Unrelated paragraphs reach 50 to 60."""
+CANDIDATES = 20
+"""So many paragraphs, those with most of a quote's words, are compared with it letter by letter, which takes long."""
 NEIGHBOURS = 20
 """Among so many paragraphs before and after is one looked for that took a paragraph's place: all would be quadratic."""
 FURNITURE_PAGES = 3
@@ -149,6 +152,7 @@ class Text:
         self._starts = list(itertools.accumulate(map(len, keys), initial=0))
         self._text = "".join(keys)
         self._words = [_words(paragraph.text) for paragraph in paragraphs]
+        self._vocabularies = [frozenset(words.split()) for words in self._words]
 
     def find(self, words: str, page_number: int) -> Found:
         """What became of `words`, which stood on a page: the same words nearest to it, else what is most like them."""
@@ -165,10 +169,11 @@ class Text:
     def _most_like(self, text: str) -> Paragraph | None:
         """The paragraph with the words of `text`, whatever its numbers: these are what changes most."""
         words = _words(text)
-        if not words:
-            return None
-        long_enough = {place: own for place, own in enumerate(self._words) if 2 * len(own) >= len(words)}
-        likely = process.extract(words, long_enough, scorer=fuzz.partial_ratio, score_cutoff=SAME_WORDS, limit=10)
+        asked = set(words.split())
+        long_enough = (place for place, own in enumerate(self._words) if words and 2 * len(own) >= len(words))
+        near = heapq.nlargest(CANDIDATES, long_enough, key=lambda place: len(asked & self._vocabularies[place]))
+        candidates = {place: self._words[place] for place in near}
+        likely = process.extract(words, candidates, scorer=fuzz.partial_ratio, score_cutoff=SAME_WORDS, limit=None)
         if not likely:
             return None
         _, _, place = max(likely, key=lambda one: (one[1], fuzz.partial_ratio(text, self._paragraphs[one[2]].text)))

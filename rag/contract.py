@@ -5,7 +5,8 @@ The module functions, the REST API, the command line's `--json` and exports spea
 
 import datetime as dt
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal, Self
 
 import pydantic
@@ -19,6 +20,7 @@ from rag.types import (
     FileReport,
     Hit,
     Index,
+    LaterPlace,
     Line,
     Model,
     Passage,
@@ -33,6 +35,8 @@ from rag.types import (
     Verdict,
 )
 from rag.types.answers import RetrievalSummary
+
+NOTHING_LATER: Mapping[int, LaterPlace] = MappingProxyType({})
 
 SNIPPET_CHARS = 300
 """So much of a chunk stands in for a quote that could not be found."""
@@ -154,7 +158,8 @@ class CitationBody(Place):
 
     Where nothing supports the sentence, `quote` is None, and the place is that of the chunk. `snippet` is the quote, or
     where there is none the beginning of the chunk. `row` is the quote cell by cell where it is a row of a table,
-    `cells` those of a sheet that it stands in, such as “Balance!B14”.
+    `cells` those of a sheet that it stands in, such as “Balance!B14”. `later` is there in kept answers whose document
+    has a later version now: what became of the quote in it.
     """
 
     citation_id: str
@@ -165,9 +170,10 @@ class CitationBody(Place):
     unsupported_numbers: tuple[str, ...]
     row: QuotedRow | None
     cells: str | None
+    later: LaterPlace | None = pydantic.Field(default=None, exclude_if=lambda later: later is None)
 
     @classmethod
-    def of(cls, citation: Citation, hit: Hit) -> Self:
+    def of(cls, citation: Citation, hit: Hit, later: LaterPlace | None = None) -> Self:
         """A citation of a hit in these words."""
         return cls(
             **_place(hit, citation.lines_in(hit)),
@@ -179,6 +185,7 @@ class CitationBody(Place):
             verdict=citation.verdict,
             unsupported_numbers=citation.unsupported_numbers,
             row=citation.row,
+            later=later,
             cells=citation.cells,
         )
 
@@ -232,15 +239,15 @@ class AnswerBody(Model):
     usage: Usage
 
     @classmethod
-    def of(cls, response: AnswerResponse) -> Self:
-        """An answer in these words."""
+    def of(cls, response: AnswerResponse, later: Mapping[int, LaterPlace] = NOTHING_LATER) -> Self:
+        """An answer in these words, with what became of its quotes, by citation number."""
         return cls(
             status=response.status,
             answer=response.answer,
             question=response.question,
             sentences=response.sentences,
             struck=response.struck,
-            citations=tuple(CitationBody.of(*cited) for cited in response.cited),
+            citations=tuple(CitationBody.of(*cited, later.get(i)) for i, cited in enumerate(response.cited)),
             sources=tuple(SourceBody.of(*source) for source in response.sources.items()),
             contexts=tuple(map(FoundChunk.of, response.contexts)),
             nearest=tuple(map(SearchResult.of, response.nearest)),
@@ -263,14 +270,14 @@ class MessageBody(Model):
     created_at: dt.datetime
 
     @classmethod
-    def of(cls, message: ChatMessage) -> Self:
-        """A turn in these words."""
+    def of(cls, message: ChatMessage, later: Mapping[int, LaterPlace] = NOTHING_LATER) -> Self:
+        """A turn in these words, with what became of its answer's quotes, by citation number."""
         return cls(
             id=message.id,
             conversation_id=message.conversation_id,
             role=message.role,
             content=message.content,
-            response=AnswerBody.of(message.response) if message.response else None,
+            response=AnswerBody.of(message.response, later) if message.response else None,
             created_at=message.created_at,
         )
 

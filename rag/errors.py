@@ -16,6 +16,7 @@ Every message says what is wrong and what to do. The tree::
     │   ├── LimitError            a file is larger than the request allows
     │   └── DuplicateError        the same content is in the index already
     ├── ConflictError             a thing is not in the state that is needed for what is asked
+    │   └── SameNameError         a document has the name of a new file, which may be its new version
     ├── IndexError                an index and what is asked of it do not fit
     ├── StoreError                the database or the file storage fails
     ├── RetrievalError            searching fails
@@ -138,6 +139,12 @@ class ConflictError(Error):
     code = "conflict"
     http_status = 409
     exit_code = 6
+
+
+class SameNameError(ConflictError):
+    """A document of this name is in the index. Say whether the file is a new version of it or a document of its own."""
+
+    code = "same_name"
 
 
 class IndexError(Error):

@@ -13,6 +13,7 @@ from rag.cli import (
     ask,
     backup,
     cache,
+    diff,
     doctor,
     documents,
     evaluate,
@@ -80,13 +81,14 @@ for command in (
     ask.ask,
     search.search,
     why.why,
+    diff.diff,
 ):
     add_command(app, command)
 
 library = typer.Typer(cls=Group, invoke_without_command=True)
 library.callback(help=help_text(documents.documents))(documents.documents)
 add_command(library, documents.list_documents, "list")
-for subcommand in (documents.delete, documents.restore, documents.purge, documents.retry):
+for subcommand in (documents.versions, documents.delete, documents.restore, documents.purge, documents.retry):
     add_command(library, subcommand)
 app.add_typer(library, name="documents")
 

@@ -107,6 +107,24 @@ def _none(search: str | None, *, in_trash: bool) -> str:
     return "The trash is empty." if in_trash else "No documents yet. Take some in: pagelight ingest PATH"
 
 
+def versions(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name or id, as listed.", show_default=False)],
+    index_name: IndexName = DEFAULT_INDEX,
+    as_json: AsJson = False,
+) -> None:
+    """List the versions of a document, the latest first.
+
+    pagelight documents versions report.pdf
+    """
+    with open_engine() as engine:
+        found = engine.versions.list(lookup.find_document(engine, index_name, name).id)
+    if as_json:
+        output.print_json(found)
+    else:
+        rows = [(f"v{one.version}", "searched" if one.superseded_by is None else "", *_row(one)) for one in found]
+        output.print_table(["version", "", *COLUMNS], rows, right=["pages", "chunks", "size"])
+
+
 def delete(names: Names, index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None:
     """Put documents in the trash: out of every search, restorable.
 

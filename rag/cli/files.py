@@ -1,13 +1,16 @@
 """Taking files in, one after the other, in this process, with progress for people."""
 
+import functools
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
+import typer
+
 from rag import errors
 from rag.cli import output, progress
-from rag.types import CONTAINERS, UNFINISHED, Document, DocumentStatus, OnProgress, told_parts
+from rag.types import CONTAINERS, UNFINISHED, Document, DocumentStatus, OnProgress, OnSameName, told_parts
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -101,21 +104,41 @@ def _named(shown: OnProgress, name: str) -> OnProgress:
 
 
 def ingest_files(
-    engine: "RAGEngine", files: Sequence[Path], index_name: str, *, password: str | None = None
+    engine: "RAGEngine",
+    files: Sequence[Path],
+    index_name: str,
+    *,
+    password: str | None = None,
+    same_name: OnSameName = "keep",
 ) -> list[Outcome]:
     """Take `files` in and read them here and now; one that fails does not keep the others.
+
+    `same_name` says what becomes of one whose name a document has; with "ask" it is asked before anything is taken in.
 
     Raises:
         errors.StoreError: the database or the file storage fails.
     """
-    return each(files, lambda file, on_progress: _ingest(engine, file, index_name, password, on_progress))
+    choices = {file: _choice(engine, file, index_name) if same_name == "ask" else same_name for file in files}
+
+    def take_in(file: Path, on_progress: OnProgress) -> list[Outcome]:
+        add = functools.partial(_add, engine, file, index_name, password, choices[file])
+        return _ingest(engine, file, add, on_progress)
+
+    return each(files, take_in)
 
 
-def _ingest(
-    engine: "RAGEngine", file: Path, index_name: str, password: str | None, on_progress: OnProgress
-) -> list[Outcome]:
+def _choice(engine: "RAGEngine", file: Path, index_name: str) -> OnSameName:
+    """What the user wants of a file whose name a document has."""
+    present = engine.versions.of_same_name(file, file.name, index_name) if file.is_file() else None
+    if present is None:
+        return "keep"
+    question = f"Is {file} a new version of {present.name} (version {present.version})? Else it is one of its own."
+    return "version" if typer.confirm(question, err=True) else "keep"
+
+
+def _ingest(engine: "RAGEngine", file: Path, add: Callable[[], Document], on_progress: OnProgress) -> list[Outcome]:
     try:
-        document = _add(engine, file, index_name, password)
+        document = add()
         return read_document(engine, document, file, on_progress)
     except errors.DuplicateError as error:
         present = engine.documents.get(uuid.UUID(str(error.details["document_id"])))
@@ -124,11 +147,17 @@ def _ingest(
         return [Outcome(file, "failed", None, error.code, error.message)]
 
 
-def _add(engine: "RAGEngine", file: Path, index_name: str, password: str | None) -> Document:
+def _add(engine: "RAGEngine", file: Path, index_name: str, password: str | None, same_name: OnSameName) -> Document:
     """The file as a document to be read: a new one, or the one that an earlier run left unread."""
     try:
         return engine.documents.add(
-            file, file.name, index_name=index_name, password=password, source=str(file.resolve()), enqueue=False
+            file,
+            file.name,
+            index_name=index_name,
+            password=password,
+            source=str(file.resolve()),
+            enqueue=False,
+            on_same_name=same_name,
         )
     except errors.DuplicateError as error:
         present = engine.documents.get(uuid.UUID(str(error.details["document_id"])))

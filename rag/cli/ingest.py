@@ -8,7 +8,7 @@ import typer
 from rag import errors
 from rag.cli import files, output
 from rag.cli.door import open_engine
-from rag.cli.options import AsJson, IndexName, Password
+from rag.cli.options import AsJson, IndexName, Password, SameName
 from rag.types import DEFAULT_INDEX
 
 
@@ -18,6 +18,7 @@ def ingest(
     ],
     index_name: IndexName = DEFAULT_INDEX,
     password: Password = None,
+    same_name: SameName = "keep",
     as_json: AsJson = False,
 ) -> None:
     """Take files in and make them searchable.
@@ -28,12 +29,13 @@ def ingest(
 
         pagelight ingest report.pdf contracts/
         pagelight ingest --password secret board-minutes.pdf
+        pagelight ingest --same-name version report.pdf
     """
     found = files.find_files(paths)
     if not found:
         raise errors.SourceError(f"There are no files to take in in {', '.join(map(str, paths))}. Check the path.")
     with open_engine() as engine:
-        outcomes = files.ingest_files(engine, found, index_name, password=password)
+        outcomes = files.ingest_files(engine, found, index_name, password=password, same_name=same_name)
     if as_json:
         output.print_json(files.summary(outcomes))
     else:

@@ -81,8 +81,8 @@ def short_id(document_id: uuid.UUID) -> str:
 
 def _called(documents: Sequence[Document], name: str, *, in_trash: bool) -> list[Document]:
     named = [document for document in documents if document.name == name]
-    if named:
-        return named
+    if named:  # a new version that is not ready yet has an id to be named by
+        return [one for one in named if one.superseded_by is None] or named
     digits = name.replace("-", "").lower()
     if len(digits) >= SHORT_ID:
         named = [document for document in documents if document.id.hex.startswith(digits)]

@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 
 from rag.cli import completion
 from rag.cli.door import validated
-from rag.types import RetrievalOptions
+from rag.types import OnSameName, RetrievalOptions
 
 IndexName = Annotated[
     str,
@@ -20,6 +20,12 @@ IndexName = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON to stdout; errors too.")]
 Password = Annotated[
     str | None, typer.Option(metavar="TEXT", help="Opens encrypted files. It is not kept.", show_default=False)
+]
+SameName = Annotated[
+    OnSameName,
+    typer.Option(
+        help="What becomes of a file whose name a document has: a document of its own, its new version, or ask."
+    ),
 ]
 DocumentNames = Annotated[
     list[str] | None,

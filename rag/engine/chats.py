@@ -2,11 +2,12 @@
 
 import itertools
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from rag import answering
 from rag.engine.questions import Questions
+from rag.engine.versions import Versions
 from rag.engine.workspace import Workspace
 from rag.types import (
     DEFAULT_INDEX,
@@ -15,6 +16,7 @@ from rag.types import (
     ChatMessage,
     Conversation,
     Filters,
+    LaterPlace,
     Message,
     RetrievalOptions,
 )
@@ -26,6 +28,7 @@ class Chats:
     def __init__(self, workspace: Workspace, questions: Questions) -> None:
         self._workspace = workspace
         self._questions = questions
+        self._versions = Versions(workspace)
 
     def start(
         self, title: str, *, index_name: str = DEFAULT_INDEX, document_ids: Sequence[uuid.UUID] = ()
@@ -45,6 +48,11 @@ class Chats:
     def messages(self, conversation_id: uuid.UUID, *, last: int | None = None) -> Sequence[ChatMessage]:
         """A chat's turns in order, or the `last` so many. Raises NotFoundError."""
         return self._workspace.store.conversations.messages(conversation_id, last=last)
+
+    def later_places(self, messages: Sequence[ChatMessage]) -> Mapping[uuid.UUID, Mapping[int, LaterPlace]]:
+        """What became of what kept answers quote in later versions, by the turn's id and the citation's number."""
+        answers = {message.id: message.response for message in messages if message.response}
+        return dict(zip(answers, self._versions.later_places([*answers.values()]), strict=True))
 
     def append(
         self,

@@ -1,16 +1,25 @@
 """A user's documents: taking files in, reading them, throwing them away and getting them back."""
 
 import builtins
+import functools
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rag import errors
-from rag.engine.originals import FileContent, Originals, as_file, sha256_of
+from rag.engine.originals import FileContent, Originals, as_file, display_name, sha256_of
 from rag.engine.parts import Parts
 from rag.engine.reading import Reader
 from rag.engine.workspace import Workspace
-from rag.types import DEFAULT_INDEX, Document, DocumentStatus, Index, OnProgress, ignore_progress
+from rag.types import (
+    DEFAULT_INDEX,
+    Document,
+    DocumentStatus,
+    Index,
+    OnProgress,
+    OnSameName,
+    ignore_progress,
+)
 
 
 class Documents:
@@ -31,7 +40,10 @@ class Documents:
         limit: int | None = None,
         offset: int = 0,
     ) -> list[Document]:
-        """Documents of an index, newest first; `search` looks in their names and titles. Raises NotFoundError."""
+        """Documents of an index, newest first; `search` looks in their names and titles. Raises NotFoundError.
+
+        Of a document's versions the one that is searched, and new ones that are not ready yet.
+        """
         index = self._workspace.asked_index(index_name)
         return self._workspace.store.documents.list(
             index.id, search=search, in_trash=in_trash, limit=limit, offset=offset
@@ -56,19 +68,54 @@ class Documents:
         password: str | None = None,
         source: str | None = None,
         enqueue: bool = True,
+        replaces: uuid.UUID | None = None,
+        on_same_name: OnSameName = "keep",
     ) -> Document:
         """Take a file in; a worker reads it unless `enqueue` is False: then call `process`.
 
-        An encrypted one without its password waits for it.
+        An encrypted one without its password waits for it. With `replaces` it is the next version of that document, in
+        the document's index, and takes over in one moment when it is ready; until then, and if it fails, the document
+        is searched as it is. `on_same_name` says what becomes of one whose name a document of the index has.
 
         Raises:
             errors.UnsupportedFileError: a kind of file that cannot be taken in.
             errors.DuplicateError: the same content is in the index; `details` name it.
             errors.PasswordError: the password is wrong.
+            errors.NotFoundError: there is no document that it could replace.
+            errors.ConflictError: the document to replace is in the trash, or follows a file.
+            errors.SameNameError: `on_same_name` is "ask", and a document has the name; `details` have its
+                `document_id`, `name`, `version` and `created_at`.
         """
-        index = self._workspace.ensure_index(index_name)
-        document = self._originals.keep(content, name, index, password=password, source=source)
+        index = self._index_of(replaces, index_name)
+        with as_file(content) as path:
+            replaced = replaces or self._same_name(path, name, index, on_same_name)
+            document = self._originals.keep(path, name, index, password=password, source=source, replaces=replaced)
         return self._enqueue(document) if enqueue else document
+
+    def _index_of(self, replaces: uuid.UUID | None, index_name: str) -> Index:
+        """The index that a file goes into: that of the document whose version it is."""
+        if replaces is None:
+            return self._workspace.ensure_index(index_name)
+        replaced = self._workspace.store.documents.get(replaces)
+        return self._workspace.store.indexes.get_by_id(replaced.index_id)
+
+    def _same_name(self, path: Path, name: str, index: Index, on_same_name: OnSameName) -> uuid.UUID | None:
+        """The document that the file is a new version of because it has the name."""
+        if on_same_name == "keep":
+            return None
+        found = self._workspace.store.versions.of_same_name(index.id, display_name(name), sha256_of(path))
+        if found and on_same_name == "ask":
+            raise errors.SameNameError(
+                f"{found.name} (version {found.version}) is in the index with other content. Say whether this is a new "
+                "version of it, or a document of its own.",
+                details={
+                    "document_id": found.id,
+                    "name": found.name,
+                    "version": found.version,
+                    "created_at": found.created_at.isoformat(),
+                },
+            )
+        return found.id if found else None
 
     def upload(
         self,
@@ -78,6 +125,8 @@ class Documents:
         index_name: str = DEFAULT_INDEX,
         password: str | None = None,
         key: str | None = None,
+        replaces: uuid.UUID | None = None,
+        on_same_name: OnSameName = "keep",
     ) -> tuple[Document, bool]:
         """Take a file in for a worker to read; the same file once more under the same `key` is the same document.
 
@@ -85,15 +134,24 @@ class Documents:
             errors.ValidationError: another file came under this key.
         """
         with as_file(content) as path:
+            add = functools.partial(
+                self.add,
+                path,
+                name,
+                index_name=index_name,
+                password=password,
+                replaces=replaces,
+                on_same_name=on_same_name,
+            )
             if key is None:
-                return self.add(path, name, index_name=index_name, password=password), True
-            return self._add_once(path, name, key, self._workspace.ensure_index(index_name), password)
+                return add(), True
+            return self._add_once(path, key, self._index_of(replaces, index_name), add)
 
-    def _add_once(self, path: Path, name: str, key: str, index: Index, password: str | None) -> tuple[Document, bool]:
+    def _add_once(self, path: Path, key: str, index: Index, add: Callable[[], Document]) -> tuple[Document, bool]:
         sources = self._workspace.store.sources
         known = sources.of_upload_key(key)
         try:
-            document = known or self._enqueue(self._originals.keep(path, name, index, password=password))
+            document = known or add()
         except errors.DuplicateError:  # the same upload, sent twice at the same time
             known = sources.of_upload_key(key)
             if known is None:
@@ -143,7 +201,8 @@ class Documents:
     def trash(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
         """Put documents in the trash: out of every search at once, restorable. Returns those that were touched.
 
-        What was in a mail or an archive goes along, but for what another one in sight has, too.
+        All versions go along with the one that is searched; another one goes by itself. What was in a mail or an
+        archive goes along, but for what another one in sight has, too.
         """
         return self._workspace.store.documents.trash(document_ids)
 
@@ -152,7 +211,10 @@ class Documents:
         return self._workspace.store.documents.restore(document_ids)
 
     def purge(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Remove documents in the trash for good, files included. Returns those that were touched."""
+        """Remove documents in the trash for good, files included, with their versions as `trash` has them.
+
+        Returns those that were touched.
+        """
         return self._originals.purge(document_ids)
 
     # --- files ---

@@ -33,6 +33,7 @@ from rag.engine.requests import parse
 from rag.engine.resources import Parts, Resources
 from rag.engine.settings import Settings
 from rag.engine.sync import OnFile
+from rag.engine.versions import Versions
 from rag.engine.workspace import Workspace
 from rag.store import Caches, Health, backup, restore
 from rag.types import (
@@ -184,8 +185,8 @@ def check_backup(path: Path, on_progress: OnProgress = ignore_progress) -> Backu
 class RAGEngine:
     """Documents in, grounded answers out, for one user.
 
-    The contract's verbs are methods; the rest is done by its nouns: `documents`, `pages`, `chunks`, `questions`,
-    `chats`, `indexes`, `collections`, `jobs`, `keys`, `glossary`, `caches`. What serves all users is its
+    The contract's verbs are methods; the rest is done by its nouns: `documents`, `versions`, `pages`, `chunks`,
+    `questions`, `chats`, `indexes`, `collections`, `jobs`, `keys`, `glossary`, `caches`. What serves all users is its
     `installation`.
     """
 
@@ -202,6 +203,7 @@ class RAGEngine:
         self.user_id = user_id
         workspace = self._workspace = self.installation.workspace(user_id)
         self.documents = Documents(workspace)
+        self.versions = Versions(workspace)
         self.pages = Pages(workspace)
         self.chunks = Chunks(workspace)
         self.questions = Questions(workspace)

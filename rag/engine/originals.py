@@ -36,6 +36,7 @@ class Originals:
         sha256: str | None = None,
         follows_source: bool = False,
         in_trash: bool = False,
+        replaces: uuid.UUID | None = None,
         document_id: uuid.UUID | None = None,
         container: Document | None = None,
     ) -> Document:
@@ -43,8 +44,9 @@ class Originals:
 
         `source_path` leads to the file from the folder it comes with; `mime_type` is what the document was there, if
         that is not what the file's content tells; `sha256` is the content's, where it is known already. One that
-        `follows_source` may have the content of another; one `in_trash` waits to take an older one's place. A part has
-        the `document_id` that it always has in its `container`.
+        `follows_source` may have the content of another; one `in_trash` waits to take an older one's place; `replaces`
+        names the document that it is a new version of. A part has the `document_id` that it always has in its
+        `container`.
 
         Raises:
             errors.UnsupportedFileError: a kind of file that cannot be taken in.
@@ -63,7 +65,7 @@ class Originals:
                 return self._workspace.store.documents.add(
                     index.id,
                     document_id=document_id,
-                    name=_display_name(name),
+                    name=display_name(name),
                     mime_type=mime_type or detected,
                     sha256=sha256 or sha256_of(path),
                     size=path.stat().st_size,
@@ -72,6 +74,7 @@ class Originals:
                     status=DocumentStatus.NEEDS_PASSWORD if is_locked and password is None else DocumentStatus.QUEUED,
                     follows_source=follows_source,
                     in_trash=in_trash,
+                    replaces=replaces,
                     container_id=container.id if container else None,
                 )
             except errors.Error:
@@ -88,7 +91,7 @@ class Originals:
         self._keep_decrypted(document_id, original, password)
 
     def purge(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Remove documents in the trash for good, files included; returns those that were touched."""
+        """Remove documents in the trash for good with their versions and files; returns those that were touched."""
         purged = self._workspace.store.documents.purge(document_ids)
         for document_id in purged:
             self._workspace.files.delete(document_id)
@@ -140,7 +143,7 @@ def _shown(source: str | None, path: str, container: Document | None) -> str | N
     return shown_source(source, path) if source else None
 
 
-def _display_name(name: str) -> str:
+def display_name(name: str) -> str:
     """The last part of a client's file name, without control characters."""
     last = PurePath(name.replace("\\", "/")).name
     return "".join(char for char in last if char.isprintable()).strip() or "unnamed"

@@ -56,7 +56,8 @@ class Intake:
 
     A file's document is found again by the file's id (its path or URL), and a change by the content's SHA-256. A new
     version is read out of sight and then takes the old one's place in one moment, so whatever fails, the old one stays
-    searchable. `max_chunks` bounds the chunks of all files together. With `again` what has not changed is read too.
+    searchable, and it stays readable afterwards. A file that is again what it was once has that version back.
+    `max_chunks` bounds the chunks of all files together. With `again` what has not changed is read too.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class Intake:
     ) -> None:
         self._documents = workspace.store.documents
         self._sources = workspace.store.sources
+        self._versions = workspace.store.versions
         self._originals = Originals(workspace)
         self._reader = Reader(workspace)
         self._parts = Parts(workspace)
@@ -131,7 +133,7 @@ class Intake:
         gone = {
             document.id: SourceFile(document.source or "", document.shown_source or document.name, document.name)
             for document in present
-            if document.deleted_at is None and document.source not in wanted and folder.owns(document.source or "")
+            if _is_in_sight(document) and document.source not in wanted and folder.owns(document.source or "")
         }
         for document_id in self._documents.trash(list(gone)):
             if document_id in gone:  # else it is a part of one, which went along
@@ -151,8 +153,8 @@ class Intake:
         if not path.is_file():
             raise errors.SourceError(f"There is no file {file.name}. Check the path.")
         sha256 = sha256_of(path)
-        older = [document.id for document in present if document.deleted_at is None and document.sha256 != sha256]
         known = self._known([document for document in present if document.sha256 == sha256])
+        older = [document for document in present if document.sha256 != sha256 and _gives_way(document, known)]
         if known and known.status is DocumentStatus.READY and not self._again:
             self._read_parts(known)  # of an interrupted run
             return self._shown(file, known, known, older)
@@ -175,13 +177,13 @@ class Intake:
         return self._shown(file, known, read, older)
 
     def _known(self, same: Sequence[Document]) -> Document | None:
-        """The document that has the file's content: one in sight, else one in the trash that need not be read again.
+        """The document that has the file's content: one in sight, an older version, or one in the trash that is ready.
 
         What an interrupted run left in the trash half done makes room.
         """
-        in_sight = [document for document in same if document.deleted_at is None]
-        if in_sight:
-            return min(in_sight, key=lambda document: document.status is not DocumentStatus.READY)
+        kept = [document for document in same if document.deleted_at is None]
+        if kept:
+            return min(kept, key=lambda one: (not _is_in_sight(one), one.status is not DocumentStatus.READY))
         ready = [document for document in same if document.status is DocumentStatus.READY and not self._again]
         if ready:
             return ready[0]
@@ -208,12 +210,14 @@ class Intake:
         return document
 
     def _shown(
-        self, file: SourceFile, known: Document | None, document: Document, older: Sequence[uuid.UUID]
+        self, file: SourceFile, known: Document | None, document: Document, older: Sequence[Document]
     ) -> FileReport:
         """`document`, which was `known` or has been read now, takes the place of its `older` versions."""
-        in_sight = known is not None and known.status is DocumentStatus.READY and known.deleted_at is None
-        if older or not in_sight:
-            self._sources.supersede(document.id, older)
+        in_sight = known is not None and known.status is DocumentStatus.READY and _is_in_sight(known)
+        if older:
+            self._take_over(document, older)
+        elif not in_sight:
+            self._documents.restore([document.id])
         state: FileState = "added"
         if older or in_sight:
             state = "unchanged" if document is known and not older else "changed"
@@ -221,6 +225,12 @@ class Intake:
             self._room = max(0, self._room - document.chunk_count)
         made = 0 if document is known else document.chunk_count
         return _report(file, state, document_id=document.id, chunks=made)
+
+    def _take_over(self, document: Document, older: Sequence[Document]) -> None:
+        """Older versions stay readable; older mails and archives go to the trash, with what was in them."""
+        has_parts = any(one.mime_type in CONTAINERS for one in (document, *older))
+        take_over = self._sources.supersede if has_parts else self._versions.take_over
+        take_over(document.id, [one.id for one in older])
 
     def _unread(self, file: SourceFile, document: Document) -> FileReport:
         """What could not be read; where it would stand in the way of nothing, it stays to be seen and tried again."""
@@ -233,6 +243,16 @@ class Intake:
             return _left_out(file, reason)
         stays = document.id if document.deleted_at is None else None
         return _report(file, "failed", document_id=stays, code=code, reason=reason)
+
+
+def _is_in_sight(document: Document) -> bool:
+    return document.deleted_at is None and document.superseded_by is None
+
+
+def _gives_way(document: Document, known: Document | None) -> bool:
+    """Whether another content takes this one's place: it is searched, or would be, were it not in the trash."""
+    is_later = known is not None and document.lineage_id == known.lineage_id and document.superseded_by is None
+    return _is_in_sight(document) or is_later
 
 
 def source_of(path: Path) -> str:

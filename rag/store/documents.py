@@ -10,7 +10,7 @@ from rag import errors
 from rag.store import claims, queries
 from rag.store.database import Connection, Database, UserDatabase
 from rag.store.following import Following
-from rag.types import Completeness, Document, DocumentStatus, PageInfo, Part, Progress
+from rag.types import CONTAINERS, Completeness, Document, DocumentStatus, PageInfo, Part, Progress
 
 
 class Documents:
@@ -36,16 +36,20 @@ class Documents:
         follows_source: bool = False,
         in_trash: bool = False,
         container_id: uuid.UUID | None = None,
+        replaces: uuid.UUID | None = None,
     ) -> Document:
         """A new document; `size` in bytes. One that `follows_source` may have the content of another place's document.
 
-        `in_trash` keeps it out of sight until it takes the place of an older version (`supersede`). A part is in the
-        trash as long as its container is.
+        `in_trash` keeps it out of sight until it takes the place of an older one (`supersede`). With `replaces` it is
+        the next version of the document that has this one among its versions, and takes over when it is ready. A part
+        is in the trash as long as its container is.
 
         Raises:
             errors.DuplicateError: a document with this SHA-256 is in the index, or in its trash; `details` have its
-                `document_id`, `name` and `in_trash`.
-            errors.NotFoundError: there is no such index, or no such container.
+                `document_id`, `name` and `in_trash`, and its `version` where another version is searched.
+            errors.NotFoundError: there is no such index, no such container, or no document to replace.
+            errors.ConflictError: the document to replace is in the trash or another index, follows a file, or is a
+                mail, an archive or a part of one.
         """
         parameters: dict[str, object] = {
             "index_id": index_id,
@@ -60,8 +64,10 @@ class Documents:
             "follows_source": follows_source,
             "in_trash": in_trash,
             "container_id": container_id,
+            "replaces": replaces,
+            "containers": [*CONTAINERS],
         }
-        added = self._database.write(self._queries["add"], parameters)
+        added = self._add(parameters, self.get(replaces) if replaces else None)
         if added:
             return to_document(added[0])
         present = self._database.one(self._queries["same_content"], parameters)
@@ -70,6 +76,16 @@ class Documents:
                 f"There is no index {index_id}, or {name} was in what is gone. List the indexes."
             )
         raise _duplicate(name, present)
+
+    def _add(self, parameters: Mapping[str, object], replaced: Document | None) -> builtins.list[Mapping[str, Any]]:
+        with self._database.transaction() as connection:
+            bound = self._database.bind(parameters)
+            if replaced and not connection.execute(self._queries["lock_lineage"], bound).fetchall():
+                raise errors.ConflictError(
+                    "The document cannot get a new version here: it is in the trash or another index, follows a file "
+                    "of a folder (change that file), or is a mail, an archive or a part of one."
+                )
+            return [*connection.execute(self._queries["add"], bound).fetchall()]
 
     def get(self, document_id: uuid.UUID) -> Document:
         """A document, in the trash or not (`deleted_at` tells). Raises NotFoundError."""
@@ -89,7 +105,8 @@ class Documents:
     ) -> builtins.list[Document]:
         """Documents of an index, or of its trash, newest first, without their `pages` (`get` has them).
 
-        `search` is looked for in names and titles, in any case.
+        Of a document's versions the one that is searched, and new ones that are not ready yet. `search` is looked for
+        in names and titles, in any case.
         """
         parameters = {
             "index_id": index_id,
@@ -123,21 +140,24 @@ class Documents:
         return touched[0]
 
     def trash(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Take documents, and their parts, out of every search; returns those that were touched."""
+        """Take documents, with all their versions and parts, out of every search; returns those touched.
+
+        An older version, or one that is still to be read, goes by itself.
+        """
         with self._database.transaction() as connection:
             touched = self._changed(connection, "trash", ids)
             return [*touched, *self._parts.trash(connection, [*touched])]
 
     def restore(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Take documents, and the parts that went there with them, out of the trash; returns those touched."""
+        """Take documents, and the versions and parts that went there with them, out of the trash; returns which."""
         with self._database.transaction() as connection:
             touched = self._changed(connection, "restore", ids)
             return [*touched, *self._parts.restore(connection, touched)]
 
     def purge(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Remove documents in the trash, with chunks and postings, for good; returns those that were touched.
+        """Remove documents in the trash, with chunks and postings, for good; returns all that are gone.
 
-        Their parts in the trash are removed with them.
+        Their versions go as with `trash`, and their parts in the trash.
         """
         with self._database.transaction() as connection:
             touched = [*self._changed(connection, "purge", ids)]
@@ -205,8 +225,12 @@ def unknown(document_id: uuid.UUID) -> errors.NotFoundError:
 
 
 def _duplicate(name: str, present: Mapping[str, Any]) -> errors.DuplicateError:
-    where = "in the trash; restore it" if present["in_trash"] else "in the index already"
-    return errors.DuplicateError(
-        f"The content of {name} is {where}, as {present['name']}.",
-        details={"document_id": present["id"], "name": present["name"], "in_trash": present["in_trash"]},
-    )
+    where = "in the index already"
+    if present["in_trash"]:
+        where = "in the trash; restore it"
+    elif present["is_older"]:
+        where = f"in the index already: in version {present['version']}, which a later one replaced; go back to it"
+    details = {"document_id": present["id"], "name": present["name"], "in_trash": present["in_trash"]}
+    if present["is_older"]:
+        details["version"] = present["version"]
+    return errors.DuplicateError(f"The content of {name} is {where}, as {present['name']}.", details=details)

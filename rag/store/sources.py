@@ -48,7 +48,7 @@ class Sources:
         return found
 
     def supersede(self, document_id: uuid.UUID, older: Sequence[uuid.UUID]) -> None:
-        """Take a document out of the trash and put its `older` versions there, in one moment; chats go along.
+        """Take a document out of the trash and put `older` ones there, in one moment; chats go along.
 
         Parts go with them.
 

@@ -18,6 +18,7 @@ from rag.store.indexes import Indexes
 from rag.store.parts import Parts
 from rag.store.queue import Queue
 from rag.store.sources import Sources
+from rag.store.versions import Versions
 from rag.types import ApiKey
 
 
@@ -31,6 +32,7 @@ class UserStore:
         self.generations = Generations(bound, dense)
         self.documents = documents.Documents(bound)
         self.sources = Sources(bound)
+        self.versions = Versions(bound)
         self.parts = Parts(bound)
         self.chunks = Chunks(bound, dense)
         self.embedding_cache = EmbeddingCache(bound)

@@ -142,6 +142,7 @@ from rag.types.validation import (
     ValidationResponse,
     VectorChunk,
 )
+from rag.types.versions import Change, LaterPlace, OnSameName, ParagraphChange, ParagraphText, VersionDiff
 
 __all__ = [
     "ARCHIVE",
@@ -179,6 +180,7 @@ __all__ = [
     "BlockKind",
     "Candidate",
     "CandidateTrace",
+    "Change",
     "ChatMessage",
     "Chunk",
     "ChunkingOptions",
@@ -221,6 +223,7 @@ __all__ = [
     "KeyPlace",
     "Keyword",
     "Landmark",
+    "LaterPlace",
     "Line",
     "Message",
     "Missing",
@@ -230,11 +233,14 @@ __all__ = [
     "ModelTest",
     "MustIncludeMode",
     "OnProgress",
+    "OnSameName",
     "Origin",
     "Outcome",
     "OverallValidation",
     "PageInfo",
     "PageText",
+    "ParagraphChange",
+    "ParagraphText",
     "ParsedDocument",
     "ParsingConfig",
     "Part",
@@ -283,6 +289,7 @@ __all__ = [
     "VectorChunk",
     "VendorKey",
     "Verdict",
+    "VersionDiff",
     "ignore_progress",
     "language_name",
     "lines_text",

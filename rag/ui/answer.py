@@ -4,14 +4,15 @@ import functools
 import html
 import re
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
 from rag.answering import EXTRACTIVE_MODEL
-from rag.types import LIKELY, AnswerResponse, Citation, Hit, Line, Passage, Sentence, Support, Verdict
+from rag.contract import NOTHING_LATER
+from rag.types import LIKELY, AnswerResponse, Citation, Hit, LaterPlace, Line, Passage, Sentence, Support, Verdict
 from rag.ui.frame import ASSETS
 from rag.ui.rows import row_html
 from rag.ui.text import render
@@ -50,9 +51,19 @@ sentence that is a row of a table; and where begins and ends what names the plac
 
 
 def show_answer(
-    response: AnswerResponse, message_id: uuid.UUID, *, lit: int | None, on_cite: Callable[[int], None]
+    response: AnswerResponse,
+    message_id: uuid.UUID,
+    *,
+    lit: int | None,
+    on_cite: Callable[[int], None],
+    later: Mapping[int, LaterPlace] = NOTHING_LATER,
+    on_later: Callable[[LaterPlace], None] | None = None,
 ) -> None:
-    """Show `response`; `on_cite` is called with the number of a citation, or nearest passage, that was clicked."""
+    """Show `response`; `on_cite` is called with the number of a citation, or nearest passage, that was clicked.
+
+    `later` says what became of quotes in later versions of their documents; `on_later` is called with the one whose
+    place was asked for.
+    """
     key = f"answer-{message_id}"
 
     def cited() -> None:
@@ -60,12 +71,17 @@ def show_answer(
         if choice is not None:
             on_cite(choice)
 
+    def followed() -> None:
+        choice = st.session_state[key].get("later")
+        if choice is not None and on_later:
+            on_later(later[choice])
+
     _component()(
         key=key,
         data={
             "id": str(message_id),
             "html": answer_html(response),
-            "sources": sources(response),
+            "sources": sources(response, later),
             "insufficient": response.status != "ok",
             "hint": response.hint or "",
             "writer": _writer(response),
@@ -74,6 +90,7 @@ def show_answer(
             "lit": None if lit is None else f"{message_id}:{lit}",
         },
         on_cite_change=cited,
+        on_later_change=followed,
     )
 
 
@@ -208,11 +225,11 @@ def marks(response: AnswerResponse) -> list[tuple[uuid.UUID, Mark]]:
     return [(hit.passage.document_id, Mark.of_hit(hit, f"P{i + 1}")) for i, hit in enumerate(response.nearest)]
 
 
-def sources(response: AnswerResponse) -> list[dict[str, Any]]:
+def sources(response: AnswerResponse, later: Mapping[int, LaterPlace] = NOTHING_LATER) -> list[dict[str, Any]]:
     """The rows under an answer: its citations, or the passages nearest to a question that has no answer."""
     if response.status == "ok":
         return [
-            _cited(number, label, response.sentences[cited[0].sentence], *cited)
+            _cited(number, label, response.sentences[cited[0].sentence], *cited) | _later(later.get(number))
             for number, (label, cited) in enumerate(zip(response.labels, response.cited, strict=True))
         ]
     return [_nearest(number, hit) for number, hit in enumerate(response.nearest)]
@@ -231,6 +248,13 @@ def _cited(number: int, label: str, sentence: Sentence, citation: Citation, hit:
         "quote": _quoted(citation) or _snippet(hit.chunk),
         "warning": f"⚠ Not in the quoted words: {missing}" if missing else "",
     }
+
+
+def _later(place: LaterPlace | None) -> dict[str, Any]:
+    """What became of the quote in the version that is searched now, and whether there is a place to go to."""
+    if place is None:
+        return {}
+    return {"later": place.label, "change": place.change.value, "leads": bool(place.regions)}
 
 
 def _quoted(citation: Citation) -> str | None:

@@ -3,13 +3,14 @@
 import logging
 import threading
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import streamlit as st
 
 from rag import errors
+from rag.contract import NOTHING_LATER
 from rag.engine import RAGEngine
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.types import (
@@ -19,6 +20,7 @@ from rag.types import (
     Conversation,
     Document,
     DocumentStatus,
+    LaterPlace,
 )
 from rag.ui import session
 from rag.ui.answer import marks, show_answer
@@ -31,6 +33,8 @@ from rag.ui.viewer import Mark, show_pdf
 TITLE_CHARS = 60
 """Turns of the conversation that a question takes along."""
 POLL_SECONDS = 0.25
+CACHED_CHATS = 64
+"""Of which it is remembered what became of their quotes in later versions."""
 TOPICS = 3
 TOPIC_CHARS = 60
 TOPIC_CHUNKS = 60
@@ -216,8 +220,9 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID) -> None:
         messages = session.engine().chats.messages(current) if current else []
         with st.container(key="transcript", height=400, border=False, autoscroll=not _is_new(messages)):
             suggestion = None if messages else _invitation(first)
+            later = later_places(messages)
             for message in messages:
-                _show_message(message)
+                _show_message(message, later.get(message.id, NOTHING_LATER))
             pending = _pending().get(current) if current else None
             if messages and not pending:
                 offer_models()
@@ -237,7 +242,25 @@ def _is_new(messages: Sequence[ChatMessage]) -> bool:
     return bool(messages and viewing and viewing.message_id == messages[-1].id)
 
 
-def _show_message(message: ChatMessage) -> None:
+def later_places(messages: Sequence[ChatMessage]) -> Mapping[uuid.UUID, Mapping[int, LaterPlace]]:
+    """What became of quotes of older versions; looked up once for each version that took over."""
+    engine = session.engine()
+    cited = {hit.passage.document_id for turn in messages if turn.response for hit in turn.response.contexts}
+    latest = engine.versions.latest(cited)
+    if not latest:
+        return {}
+    versions = tuple(sorted((old, new.id, new.indexed_at) for old, (_, new) in latest.items()))
+    return _later_places(engine.user_id, tuple(turn.id for turn in messages), versions, messages)
+
+
+@st.cache_data(max_entries=CACHED_CHATS, show_spinner=False)
+def _later_places(
+    user_id: str, turns: tuple[uuid.UUID, ...], versions: tuple[object, ...], _messages: Sequence[ChatMessage]
+) -> Mapping[uuid.UUID, Mapping[int, LaterPlace]]:
+    return session.engine().chats.later_places(_messages)
+
+
+def _show_message(message: ChatMessage, later: Mapping[int, LaterPlace]) -> None:
     if message.role == "user":
         with st.container(key=f"question-{message.id}"):
             st.text(message.content)
@@ -248,12 +271,29 @@ def _show_message(message: ChatMessage) -> None:
             lit = viewing.numbers[viewing.active]
         if message.response.question:
             st.caption(f"Understood as: {plain(message.response.question)}")
-        show_answer(message.response, message.id, lit=lit, on_cite=partial(_cite, message))
+        show_answer(
+            message.response,
+            message.id,
+            lit=lit,
+            on_cite=partial(_cite, message),
+            later=later,
+            on_later=_follow,
+        )
         offer_copy(message.response, message.id)
 
 
 def _cite(message: ChatMessage, number: int) -> None:
     _look_at(message, number)
+    st.rerun("viewer")
+
+
+def _follow(place: LaterPlace) -> None:
+    """Go to where a quote of an older version stands now."""
+    before: Viewing | None = st.session_state.get("viewing")
+    mark = Mark.of_later(place)
+    st.session_state["viewing"] = Viewing(
+        place.document_id, marks=(mark,), active=0, jump=before.jump + 1 if before else 1
+    )
     st.rerun("viewer")
 
 
@@ -329,6 +369,8 @@ def viewer(first: uuid.UUID) -> None:
     with door():
         viewing: Viewing = st.session_state.get("viewing") or Viewing(first)
         document = session.engine().documents.get(viewing.document_id)
+        if document.superseded_by is not None:
+            st.caption(f"Version {document.version} of {plain(document.name)}, which a later one took the place of.")
         show_pdf(document, viewing.marks, viewing.active, jump=viewing.jump, on_pick=partial(_pick, viewing))
 
 

@@ -11,6 +11,7 @@ from rag.ui import chat, session
 from rag.ui.frame import door, empty
 from rag.ui.losses import is_incomplete, warn_of_losses
 from rag.ui.text import plain, plural, size
+from rag.ui.versions import show_versions
 from rag.ui.viewer import show_pdf
 
 KIND_NAMES = {
@@ -39,6 +40,7 @@ COLUMNS = {
     "name": st.column_config.TextColumn("Name", width="large"),
     "kind": st.column_config.TextColumn("Kind", width="small"),
     "inside": st.column_config.TextColumn("In", width="small", help="The mail or archive that it came in"),
+    "version": st.column_config.NumberColumn("Version", format="v%d", width="small"),
     "pages": st.column_config.NumberColumn("Pages", format="localized", width="small"),
     "chunks": st.column_config.NumberColumn("Chunks", format="localized", width="small"),
     "size": st.column_config.TextColumn("Size", width="small"),
@@ -54,6 +56,7 @@ def _row(document: Document) -> dict[str, Any]:
         "name": document.name,
         "kind": KIND_NAMES.get(document.mime_type, document.mime_type),
         "inside": document.container_name or "",
+        "version": document.version,
         "pages": document.page_count,
         "chunks": document.chunk_count,
         "size": size(document.size),
@@ -108,7 +111,12 @@ def documents() -> None:
         _no_documents(wanted)
         return
     with st.container(key="library-table", height="stretch"):
-        chosen = _table(found, ["name", "inside", "kind", "pages", "chunks", "size", "status", "added"], "library")
+        rare = {
+            "version": any(document.version > 1 for document in found),
+            "inside": any(document.container_name for document in found),
+        }
+        shown = [field for field, is_there in rare.items() if is_there]
+        chosen = _table(found, ["name", *shown, "kind", "pages", "chunks", "size", "status", "added"], "library")
         warn_of_losses(chosen)
     with actions:
         _actions(chosen)
@@ -130,6 +138,9 @@ def _actions(chosen: list[Document]) -> None:
         st.switch_page("pages/chat.py")
     if st.button("Open", icon=":material/visibility:", disabled=len(ready) != 1 or len(chosen) != 1):
         _open(ready[0])
+    has_versions = len(chosen) == 1 and chosen[0].version > 1
+    if has_versions and st.button("Versions", icon=":material/history:"):
+        show_versions(chosen[0].id)
     _download(chosen)
     st.button("Delete", icon=":material/delete:", disabled=not chosen, on_click=_delete, args=(chosen,))
 

@@ -1,5 +1,6 @@
 """The upload page: files in, and what becomes of each."""
 
+import datetime as dt
 import uuid
 from typing import NamedTuple
 
@@ -40,12 +41,19 @@ STAGES = {
 
 
 class Refusal(NamedTuple):
-    """A file that was not taken in, why, and the document that has its content already."""
+    """A file that was not taken in, and why: nothing can be done, or it is asked what to do.
+
+    `duplicate_of` has its content already, in the trash or as an older version; `file` may be a new version of
+    `version_of`, whose name it has.
+    """
 
     name: str
     message: str
     duplicate_of: uuid.UUID | None = None
     in_trash: bool = False
+    is_older: bool = False
+    version_of: uuid.UUID | None = None
+    file: UploadedFile | None = None
 
 
 def drop_zone() -> None:
@@ -79,7 +87,9 @@ def _refused() -> list[Refusal]:
 
 def _take_in(file: UploadedFile) -> None:
     try:
-        _uploaded().append(session.engine().documents.add(file, file.name).id)
+        _uploaded().append(session.engine().documents.add(file, file.name, on_same_name="ask").id)
+    except errors.SameNameError as error:
+        _refused().append(_same_name(file, error))
     except errors.DuplicateError as error:
         _refused().append(_duplicate(file.name, error))
     except errors.Error as error:
@@ -88,9 +98,22 @@ def _take_in(file: UploadedFile) -> None:
 
 def _duplicate(name: str, error: errors.DuplicateError) -> Refusal:
     twin, in_trash = str(error.details.get("name", "another document")), bool(error.details.get("in_trash"))
-    place = "in the trash" if in_trash else "in the library"
+    version = error.details.get("version")
+    place = "in the trash already. Restore it?" if in_trash else "in the library already."
+    if version and not in_trash:
+        place = f"in the library already, as version {version}. Go back to that version?"
     document_id = uuid.UUID(str(error.details["document_id"]))
-    return Refusal(name, f"Same content as “{twin}”, which is {place} already.", document_id, in_trash)
+    is_older = bool(version) and not in_trash
+    return Refusal(name, f"Same content as “{twin}”, which is {place}", document_id, in_trash, is_older)
+
+
+def _same_name(file: UploadedFile, error: errors.SameNameError) -> Refusal:
+    uploaded = dt.datetime.fromisoformat(str(error.details["created_at"])).astimezone()
+    message = (
+        f"New version of “{error.details['name']}” (version {error.details['version']}, uploaded "
+        f"{uploaded:%-d %b %Y, %H:%M}), or a document of its own?"
+    )
+    return Refusal(file.name, message, version_of=uuid.UUID(str(error.details["document_id"])), file=file)
 
 
 def progress() -> None:
@@ -134,7 +157,8 @@ def _document_row(document: Document) -> None:
     icon, stage = STAGES[document.status]
     with st.container(key=f"file-{document.status}-{document.id}", border=True, gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.markdown(f":material/{icon}: **{plain(document.name)}**", width="stretch")
+            version = f" (version {document.version})" if document.version > 1 else ""
+            st.markdown(f":material/{icon}: **{plain(document.name)}**{version}", width="stretch")
             st.caption(f"{size(document.size)} · {_stage(document, stage)}", width="content")
             _actions(document)
         if document.status in UNFINISHED:
@@ -193,20 +217,43 @@ def _password(document: Document) -> None:
 
 
 def _refusal_row(number: int, refusal: Refusal) -> None:
-    icon = "content_copy" if refusal.duplicate_of else "block"
+    icon = "help" if refusal.file else "content_copy" if refusal.duplicate_of else "block"
     with st.container(key=f"refused-{number}", border=True, gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f":material/{icon}: **{plain(refusal.name)}**", width="stretch")
-            if refusal.in_trash and refusal.duplicate_of and _offer_restore(number):
-                session.engine().documents.restore([refusal.duplicate_of])
-                _dismiss(number)
+            _offers(number, refusal)
             if st.button(":material/close:", key=f"dismiss-{number}", type="tertiary", help="Dismiss"):
                 _dismiss(number)
         st.caption(plain(refusal.message))
 
 
-def _offer_restore(number: int) -> bool:
-    return st.button("Restore", key=f"restore-{number}", icon=":material/restore_from_trash:")
+def _offers(number: int, refusal: Refusal) -> None:
+    """The ways out, of which the first is the likely one."""
+    engine = session.engine()
+    if refusal.file:
+        if st.button("New version", key=f"version-{number}", icon=":material/history:", type="primary"):
+            _answer(number, refusal, refusal.file, replaces=refusal.version_of)
+        if st.button("Document of its own", key=f"own-{number}", icon=":material/note_add:"):
+            _answer(number, refusal, refusal.file)
+    if refusal.duplicate_of is None:
+        return
+    if refusal.in_trash and st.button("Restore", key=f"restore-{number}", icon=":material/restore_from_trash:"):
+        engine.documents.restore([refusal.duplicate_of])
+        _dismiss(number)
+    if refusal.is_older and st.button("Go back", key=f"current-{number}", icon=":material/history:"):
+        engine.versions.make_current(refusal.duplicate_of)
+        _dismiss(number)
+
+
+def _answer(number: int, refusal: Refusal, file: UploadedFile, replaces: uuid.UUID | None = None) -> None:
+    """Take in a file that was asked about."""
+    file.seek(0)
+    try:
+        _uploaded().append(session.engine().documents.add(file, file.name, replaces=replaces).id)
+    except errors.Error as error:  # it changed meanwhile: say what is so now
+        _refused()[number] = Refusal(refusal.name, error.message)
+        st.rerun(scope="fragment")
+    _dismiss(number)
 
 
 def _dismiss(number: int) -> None:

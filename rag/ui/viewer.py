@@ -17,7 +17,18 @@ import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
 from rag import errors
-from rag.types import Chunk, Citation, Document, Hit, Line, Passage, Rect, Region
+from rag.types import (
+    Chunk,
+    Citation,
+    Document,
+    Hit,
+    LaterPlace,
+    Line,
+    ParagraphText,
+    Passage,
+    Rect,
+    Region,
+)
 from rag.ui import session
 from rag.ui.frame import ASSETS
 
@@ -47,6 +58,16 @@ class Mark(NamedTuple):
     def of_hit(cls, hit: Hit, label: str) -> "Mark":
         """The chunk that was found."""
         return cls(label, f"Score {hit.final_score:.2f}", (), hit.chunk.regions)
+
+    @classmethod
+    def of_later(cls, place: LaterPlace) -> "Mark":
+        """Where a quote of an older version stands now."""
+        return cls(f"v{place.latest_version}", place.text or "", place.regions, ())
+
+    @classmethod
+    def of_paragraph(cls, paragraph: ParagraphText, label: str) -> "Mark":
+        """A paragraph that differs from another version."""
+        return cls(label, "", paragraph.regions, ())
 
     @classmethod
     def of_chunk(cls, chunk: Chunk) -> "Mark":

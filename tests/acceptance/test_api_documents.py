@@ -244,3 +244,74 @@ def test_answers_are_evaluated_too(web: httpx.Client, engine: RAGEngine, ready: 
     refused = web.post("/evaluations", json={"subject": "answers", "questions": questions, "generation": keyed})
     assert api.error_of(refused) == (422, "validation")
     assert "sk-not" not in refused.text
+
+
+# --- versions ---
+
+
+def revised(web: httpx.Client, engine: RAGEngine, ready: str, **fields: str) -> dict[str, object]:
+    """A second version of the document at `ready`, read."""
+    content = pdfs.plain(["The harbour handled 5,103 ships.", f"Its number is {uuid.uuid4()}."], title="Harbour")
+    response = upload(web, content, "harbour.pdf", **fields)
+    assert response.status_code == 202, response.text
+    worker.run(engine.installation, wait=False)
+    found: dict[str, object] = web.get(f"/documents/{response.json()['id']}").json()
+    return found
+
+
+def test_a_new_version_takes_over_and_is_compared(web: httpx.Client, engine: RAGEngine, ready: str) -> None:
+    first = web.get(ready).json()
+    second = revised(web, engine, ready, replaces=first["id"])
+    assert (second["version"], second["lineageId"], second["supersededBy"]) == (2, first["id"], None)
+    listed = [one["id"] for one in web.get("/documents", params={"search": "harbour", "limit": 200}).json()["items"]]
+    assert second["id"] in listed
+    assert first["id"] not in listed
+    assert web.get(ready).json()["supersededBy"] == second["id"]
+    assert web.get(f"{ready}/content").status_code == 200
+    versions = web.get(f"{ready}/versions").json()["items"]
+    assert [one["version"] for one in versions] == [2, 1]
+    diff = web.get(f"/documents/{second['id']}/diff").json()
+    assert diff == web.get(f"/documents/{second['id']}/diff", params={"against": first["id"]}).json()
+    assert (diff["oldVersion"], diff["newVersion"]) == (1, 2)
+    change = diff["changes"][0]
+    assert (change["kind"], change["old"]["pageNumber"], bool(change["new"]["regions"])) == ("changed", 1, True)
+    assert "4,812" in change["old"]["text"]
+    assert "5,103" in change["new"]["text"]
+    assert api.error_of(web.get(f"{ready}/diff")) == (409, "conflict")
+    back = web.post(f"{ready}/current").json()
+    assert (back["id"], back["version"], back["supersededBy"]) == (first["id"], 3, None)
+    assert api.error_of(web.post(f"{ready}/current")) == (409, "conflict")
+
+
+def test_a_file_of_the_same_name_is_asked_about(web: httpx.Client, engine: RAGEngine, content: bytes) -> None:
+    name = f"{uuid.uuid4()}.pdf"
+    first = upload(web, content, name).json()
+    other = pdfs.plain([f"Another {uuid.uuid4()}."])
+    asked = upload(web, other, name, onSameName="ask")
+    assert api.error_of(asked) == (409, "same_name")
+    assert asked.json()["error"]["details"]["document_id"] == first["id"]
+    assert upload(web, other, name, onSameName="version").json()["version"] == 2
+    alone = upload(web, pdfs.plain([f"A third {uuid.uuid4()}."]), name).json()
+    assert (alone["version"], alone["lineageId"]) == (1, alone["id"])
+    nobody = upload(web, pdfs.plain([f"A fourth {uuid.uuid4()}."]), name, replaces=str(uuid.uuid4()))
+    assert api.error_of(nobody) == (404, "not_found")
+    assert api.error_of(upload(web, other, name, onSameName="perhaps")) == (422, "validation")
+
+
+def test_kept_answers_say_what_became_of_their_quotes(web: httpx.Client, engine: RAGEngine, ready: str) -> None:
+    first = web.get(ready).json()
+    chat = web.post("/conversations", json={"documentIds": [first["id"]]}).json()
+    address = f"/conversations/{chat['id']}/messages"
+    said = web.post(address, json={"question": "How many ships did the harbour handle?"}).json()
+    assert "later" not in said["response"]["citations"][0]
+    second = revised(web, engine, ready, replaces=first["id"])
+    kept = web.get(address).json()["items"][-1]["response"]["citations"][0]
+    assert kept["fileId"] == first["id"]
+    assert {key: kept["later"][key] for key in ("documentId", "version", "latestVersion", "change", "pageNumber")} == {
+        "documentId": second["id"],
+        "version": 1,
+        "latestVersion": 2,
+        "change": "changed",
+        "pageNumber": 1,
+    }
+    assert web.get(f"/conversations/{chat['id']}").json()["documentIds"] == [second["id"]]

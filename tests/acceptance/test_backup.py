@@ -63,7 +63,8 @@ def library(settings: Path, tmp_path: Path) -> Path:
     with RAGEngine(load_config()) as ann:
         bob = ann.installation.for_user(BOB)
         for name, content in (("orchard.pdf", pdfs.plain(ORCHARD)), ("turned.pdf", pdfs.turned(90))):
-            bob.documents.process(bob.documents.add(content, name, enqueue=False).id)
+            read = bob.documents.process(bob.documents.add(content, name, enqueue=False).id)
+        bob.documents.process(bob.documents.add(pdfs.turned(180), "turned.pdf", replaces=read.id, enqueue=False).id)
         bob.documents.process(bob.documents.add(pdfs.pages(40), "topics.pdf", index_name="second", enqueue=False).id)
         bob.documents.add(pdfs.blank(), "unread.pdf")
         bob.documents.add(pdfs.encrypted("open sesame"), "locked.pdf")
@@ -92,6 +93,7 @@ class Seen(NamedTuple):
     """What a user sees."""
 
     documents: list[object]
+    versions: list[object]
     trash: list[object]
     files: list[bytes]
     chunks: list[object]
@@ -113,6 +115,7 @@ def seen(engine: RAGEngine) -> Seen:
     answers = [engine.answer({"question": question, "indexName": name}) for name, question in asked]
     return Seen(
         documents=[*documents],
+        versions=[[engine.documents.get(version.id) for version in engine.versions.list(one.id)] for one in documents],
         trash=[*trash],
         files=[
             path.read_bytes()
@@ -152,7 +155,7 @@ def test_a_fresh_machine_has_the_same_documents_answers_citations_and_chats(
     asked = parsed("ask", QUESTIONS[0], "--model", "extractive")
 
     written = parsed("backup", archive)
-    assert (written["documents"], written["missing"], written["rows"]["conversations"]) == (8, 0, 2)
+    assert (written["documents"], written["missing"], written["rows"]["conversations"]) == (9, 0, 2)
     assert SECRET.encode() not in archive.read_bytes()
     assert key.encode() not in archive.read_bytes()
     assert parsed("restore", archive, "--check") == written
@@ -167,6 +170,7 @@ def test_a_fresh_machine_has_the_same_documents_answers_citations_and_chats(
         owner = engine.installation.authenticate(key)
         assert owner is not None
         assert owner.user_id == BOB
+    assert max(len(versions) for versions in before[BOB].versions) == 2  # type: ignore[arg-type]  # they are lists
     assert before[ANN].pictures
     assert before[BOB].pictures
     assert [answer["status"] for answer in before[BOB].answers].count("ok") >= 2  # type: ignore[index]  # they are dicts

@@ -85,7 +85,7 @@ def commands() -> list[str]:
 
 def test_the_documentation_has_each_command_with_an_example() -> None:
     documentation = (REPOSITORY / "docs" / "cli.md").read_text(encoding="utf-8")
-    assert len(commands()) == 25
+    assert len(commands()) == 26
     for command in commands():
         assert f"\n## {command}\n" in documentation
         assert re.search(rf"^pagelight {command}\b", documentation, re.MULTILINE), command
@@ -814,3 +814,33 @@ def test_a_taken_port_is_named_before_anything_starts() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         assert f"Port {port} of localhost is taken" in pagelight("run", "--port", port, code=3).stderr
+
+
+# Versions
+
+
+def test_a_changed_file_is_a_new_version_and_is_compared(settings: Path, folder: Path) -> None:
+    parsed("ingest", folder)
+    changed = write_files(folder / "later", harbour__pdf=pdfs.plain(("The harbour handled 5,103 ships.", HARBOUR[1])))
+    file = changed / "harbour.pdf"
+    pagelight("ingest", file, "--same-name", "ask", answer="y\n")
+    assert names() == ["harbour.pdf", "orchard.pdf"]
+    versions = parsed("documents", "versions", "harbour.pdf")
+    assert [(one["version"], one["supersededBy"] is None) for one in versions] == [(2, True), (1, False)]
+    told = pagelight("diff", "harbour.pdf").stdout
+    assert re.search(r"^- p. 1 .*4,812", told, re.MULTILINE)
+    assert re.search(r"^\+ p. 1 .*5,103", told, re.MULTILINE)
+    assert [change["kind"] for change in parsed("diff", "harbour.pdf", "--from", "1", "--to", "2")["changes"]] == [
+        "changed"
+    ]
+    assert "no version 7" in pagelight("diff", "harbour.pdf", "--from", "7", code=5).stderr
+    assert "no earlier version" in pagelight("diff", "orchard.pdf", code=6).stderr
+    write_files(changed, harbour__pdf=pdfs.plain(("Nothing about ships.",)))
+    pagelight("ingest", file, "--same-name", "ask", answer="n\n")
+    assert names() == ["harbour.pdf", "harbour.pdf", "orchard.pdf"]
+    write_files(changed, orchard__pdf=pdfs.plain(("No pears.",)))
+    assert parsed("ingest", changed / "orchard.pdf", "--same-name", "version")["ingested"] == 1
+    pagelight("documents", "delete", "orchard.pdf")
+    assert names("--trash") == ["orchard.pdf"]
+    pagelight("documents", "purge", "--all", "--yes")
+    assert names() == ["harbour.pdf", "harbour.pdf"]

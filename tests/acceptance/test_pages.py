@@ -280,6 +280,65 @@ def test_duplicate_and_unknown_kinds_say_so(app: AppTest, engine: RAGEngine) -> 
     assert [document.name for document in engine.documents.list()] == ["minutes.pdf"]
 
 
+def test_a_file_of_the_same_name_is_asked_about_and_becomes_a_version(app: AppTest, engine: RAGEngine) -> None:
+    first = add(engine)
+    open_page(app, "upload")
+    upload(app, "minutes.pdf", pdfs.plain(("The herons left in May.",)))
+    assert "New version of" in texts(app)
+    app.button("version-0").click().run()
+    assert not app.exception
+    waiting = next(one for one in engine.documents.list() if one.id != first.id)
+    assert (waiting.version, waiting.lineage_id) == (2, first.id)
+    engine.documents.process(waiting.id)
+    upload(app, "minutes.pdf", pdfs.plain(("The herons came in April.",)))
+    app.button("own-0").click().run()
+    assert [(one.name, one.version) for one in engine.documents.list()] == [("minutes.pdf", 1), ("minutes.pdf", 2)]
+    upload(app, "minutes.pdf", MINUTES)
+    assert "as version 1" in texts(app)
+    app.button("current-0").click().run()
+    assert engine.documents.get(first.id).superseded_by is None
+
+
+def test_an_old_answer_says_what_became_of_its_quote_and_leads_there(app: AppTest, engine: RAGEngine) -> None:
+    first = add(engine)
+    question = "How much did copper prices rise in the second quarter?"
+    open_page(app, "chat")
+    before = answered(app, question)
+    assert "later" not in before["sources"][0]
+    changed = [sentence.replace("14 percent", "9 percent") for sentence in pdfs.SENTENCES]
+    second = engine.documents.add(
+        pdfs.plain(("Another line.", *changed)), "minutes.pdf", replaces=first.id, enqueue=False
+    )
+    engine.documents.process(second.id)
+    app.run()
+    (conversation,) = engine.chats.list()
+    turn = engine.chats.messages(conversation.id)[-1]
+    row = component(app, f"answer-{turn.id}")["sources"][0]
+    assert (row["later"], row["leads"]) == ("v1; changed in v2 (page 1)", True)
+    assert "Version 1 of" in texts(app)  # the old page is what is shown
+
+
+def open_versions(app: AppTest) -> None:
+    next(button for button in app.button if button.label == "Versions").click().run()
+    assert not app.exception
+
+
+def test_versions_are_compared_side_by_side(app: AppTest, engine: RAGEngine) -> None:
+    first = add(engine)
+    changed = [sentence.replace("14 percent", "9 percent") for sentence in pdfs.SENTENCES]
+    second = engine.documents.add(pdfs.plain(changed), "minutes.pdf", replaces=first.id, enqueue=False)
+    engine.documents.process(second.id)
+    open_page(app, "library")
+    app.session_state["library-0"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    app.run()
+    open_versions(app)
+    assert "1 changed" in texts(app)
+    assert component(app, "compared-viewer")["document"] == str(second.id)
+    app.button("change-0-1").click().run()
+    open_versions(app)  # a click in a dialog closes it here, where the whole page is run
+    assert component(app, "compared-viewer")["document"] == str(first.id)
+
+
 def test_encrypted_file_is_unlocked_by_its_password(app: AppTest, engine: RAGEngine) -> None:
     open_page(app, "upload")
     upload(app, "sealed.pdf", pdfs.encrypted("open sesame"))

@@ -75,6 +75,7 @@ class Owner:
         sha256: str | None = None,
         source: str | None = None,
         container_id: uuid.UUID | None = None,
+        replaces: uuid.UUID | None = None,
     ) -> Document:
         """A queued document."""
         return self.db.of(self.user_id).documents.add(
@@ -85,6 +86,7 @@ class Owner:
             sha256=sha256 or hashlib.sha256(name.encode()).hexdigest(),
             size=1000,
             source=source,
+            replaces=replaces,
             container_id=container_id,
         )
 

@@ -129,6 +129,10 @@ CASES |= {
     "documents.add": lambda w, user: w.db.of(user).documents.add(
         w.owner.index.id, document_id=uuid.uuid4(), name="x", mime_type="x", sha256=w.document.sha256, size=1
     ),
+    "versions.of_same_name": lambda w, user: w.db.of(user).versions.of_same_name(w.owner.index.id, "secret.pdf", "new"),
+    "versions.list": lambda w, user: w.db.of(user).versions.list([w.document.id]),
+    "versions.take_over": lambda w, user: w.db.of(user).versions.take_over(w.trashed.id, [w.document.id]),
+    "versions.make_current": lambda w, user: w.db.of(user).versions.make_current(w.document.id),
     "sources.find": lambda w, user: w.db.of(user).sources.find(w.owner.index.id, sources=[SOURCE], prefix=SOURCE[:3]),
     "sources.show": lambda w, user: w.db.of(user).sources.show({w.document.id: "taken.pdf"}),
     "sources.named": lambda w, user: w.db.of(user).sources.named(

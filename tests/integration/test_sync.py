@@ -92,7 +92,7 @@ def test_syncing_follows_additions_changes_and_removals(engine: RAGEngine, folde
     counted = SyncBody.of(report)
     assert (counted.added, counted.changed, counted.removed, counted.unchanged) == (1, 1, 1, 0)
     assert texts(engine) == {"The harbour handled 9 ships.", "The mill stands idle; the ships are gone."}
-    assert {document.name for document in engine.documents.list(in_trash=True)} == {"harbour.txt", "orchard.md"}
+    assert {document.name for document in engine.documents.list(in_trash=True)} == {"orchard.md"}
 
 
 def test_building_leaves_what_is_gone(engine: RAGEngine, folder: Path) -> None:

@@ -7,7 +7,7 @@ import pydantic
 from fastapi import APIRouter, Query, Request
 
 from rag.api.access import Reader, Writer
-from rag.contract import MessageBody
+from rag.contract import NOTHING_LATER, MessageBody
 from rag.types import DEFAULT_INDEX, STORABLE, TEXT, Conversation, IndexName, Model
 
 IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=STORABLE)]
@@ -85,8 +85,10 @@ def delete_conversation(sender: Writer, conversation_id: uuid.UUID) -> None:
 
 @router.get("/conversations/{conversation_id}/messages")
 def list_messages(sender: Reader, conversation_id: uuid.UUID) -> MessageList:
-    """A chat's turns, the assistant's with their citations."""
-    return MessageList(items=tuple(map(MessageBody.of, sender.engine.chats.messages(conversation_id))))
+    """A chat's turns, the assistant's with their citations, and what became of these in later versions."""
+    messages = sender.engine.chats.messages(conversation_id)
+    later = sender.engine.chats.later_places(messages)
+    return MessageList(items=tuple(MessageBody.of(turn, later.get(turn.id, NOTHING_LATER)) for turn in messages))
 
 
 @router.post("/conversations/{conversation_id}/messages", status_code=201)

@@ -12,7 +12,19 @@ from rag import errors
 from rag.access.gate import Caller
 from rag.api.access import Reader, Writer
 from rag.api.pages import Limit, Offset, Page, page
-from rag.types import BOX, DEFAULT_INDEX, PRINTABLE, STORABLE, Chunk, Document, Model, Rect, Region
+from rag.types import (
+    BOX,
+    DEFAULT_INDEX,
+    PRINTABLE,
+    STORABLE,
+    Chunk,
+    Document,
+    Model,
+    OnSameName,
+    Rect,
+    Region,
+    VersionDiff,
+)
 
 IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=STORABLE)]
 IdempotencyKey = Annotated[
@@ -48,6 +60,23 @@ class UploadForm(pydantic.BaseModel):
     file: Annotated[UploadFile, File(description="PDF, DOCX, PPTX, HTML, Markdown, text, EML, MSG, or ZIP.")]
     index_name: Annotated[str, pydantic.Field(alias="indexName", max_length=200, pattern=STORABLE)] = DEFAULT_INDEX
     password: Annotated[str | None, pydantic.Field(max_length=1000)] = None
+    replaces: Annotated[
+        uuid.UUID | None, pydantic.Field(description="The document, in its index, that this is a new version of.")
+    ] = None
+    on_same_name: Annotated[
+        OnSameName,
+        pydantic.Field(
+            alias="onSameName",
+            description="What becomes of a file whose name a document has: `keep` makes a document of its own, "
+            "`version` a new version, `ask` refuses (409, `same_name`).",
+        ),
+    ] = "keep"
+
+
+class VersionList(Model):
+    """Versions of a document, the latest first."""
+
+    items: tuple[Document, ...]
 
 
 @router.post(
@@ -69,6 +98,8 @@ def upload(
         index_name=form.index_name or DEFAULT_INDEX,
         password=form.password,
         key=idempotency_key,
+        replaces=form.replaces,
+        on_same_name=form.on_same_name,
     )
     if not is_new:
         response.status_code = 200
@@ -87,7 +118,7 @@ def list_documents(
     limit: Limit = 50,
     offset: Offset = 0,
 ) -> Page[Document]:
-    """Documents of an index, or with `trash` those thrown away, newest first."""
+    """Documents of an index in their present versions, or with `trash` those thrown away, newest first."""
     found = sender.engine.documents.list(index_name, search=search, in_trash=trash, limit=limit + 1, offset=offset)
     return page(found, limit, offset)
 
@@ -128,6 +159,29 @@ def retry_document(sender: Writer, document_id: uuid.UUID) -> Document:
 def unlock_document(sender: Writer, document_id: uuid.UUID, body: PasswordRequest) -> Document:
     """Give an encrypted document its password; it is read next."""
     return sender.engine.documents.unlock(document_id, body.password.get_secret_value())
+
+
+@router.get("/documents/{document_id}/versions")
+def list_versions(sender: Reader, document_id: uuid.UUID) -> VersionList:
+    """All versions of the document that this is one of, the latest first."""
+    return VersionList(items=tuple(sender.engine.versions.list(document_id)))
+
+
+@router.post("/documents/{document_id}/current")
+def make_current(sender: Writer, document_id: uuid.UUID) -> Document:
+    """Go back to an older version: it is searched from now on, as the latest one."""
+    return sender.engine.versions.make_current(document_id)
+
+
+@router.get("/documents/{document_id}/diff")
+def diff(
+    sender: Reader,
+    document_id: uuid.UUID,
+    against: Annotated[uuid.UUID | None, Query(description="An older version; else the one before.")] = None,
+) -> VersionDiff:
+    """What differs from another version, paragraph by paragraph, with pages and boxes."""
+    older = against or sender.engine.versions.before(document_id).id
+    return sender.engine.versions.diff(older, document_id)
 
 
 @router.get("/documents/{document_id}/chunks")

@@ -76,10 +76,10 @@ FROM document_chunks c JOIN documents d ON d.user_id = c.user_id AND d.id = c.do
 WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND d.deleted_at IS NULL;
 
 -- name: with_words
--- Also those of documents in the trash, after the others.
+-- Also those of documents in the trash, after the others; not those of older versions.
 SELECT c.id AS chunk_id, c.document_id, d.name AS document_name, c.page_number, d.deleted_at IS NOT NULL AS in_trash
 FROM document_chunks c JOIN documents d ON d.user_id = c.user_id AND d.id = c.document_id
-WHERE c.user_id = :user_id AND c.index_id = :index_id AND c.content ~* :pattern
+WHERE c.user_id = :user_id AND c.index_id = :index_id AND c.content ~* :pattern AND d.superseded_by IS NULL
 ORDER BY in_trash, d.created_at, c.ordinal
 LIMIT :limit;
 

@@ -1,10 +1,26 @@
+-- name: lock_lineage
+-- Of a document that can have another version here; what follows a folder gets its versions there.
+SELECT lock_lineage(d.user_id, d.lineage_id)
+FROM documents d
+WHERE d.user_id = :user_id AND d.index_id = :index_id AND d.id = :replaces AND d.deleted_at IS NULL
+  AND NOT d.follows_source AND d.container_id IS NULL AND NOT d.mime_type = ANY (:containers);
+
 -- name: add
+-- One that replaces another is out of every search until it is ready, as older versions are.
 INSERT INTO documents (user_id, index_id, id, name, mime_type, sha256, size, source, shown_source, status,
-                       follows_source, deleted_at, lineage_id, container_id)
+                       follows_source, deleted_at, lineage_id, container_id, version, superseded_by)
 SELECT i.user_id, i.id, :id, :name, :mime_type, :sha256, :size, :source, :shown_source, :status,
        :follows_source OR coalesce(c.follows_source, false),  -- so do the parts of what follows one
-       CASE WHEN :in_trash THEN now() ELSE c.deleted_at END, :id, c.id
-FROM indexes i LEFT JOIN documents c ON c.user_id = i.user_id AND c.id = :container_id
+       CASE WHEN :in_trash THEN now() ELSE c.deleted_at END, coalesce(v.lineage_id, :id), c.id,
+       coalesce(v.latest + 1, 1), v.present
+FROM indexes i
+LEFT JOIN documents c ON c.user_id = i.user_id AND c.id = :container_id
+LEFT JOIN LATERAL (
+    SELECT d.lineage_id, max(d.version) AS latest, (array_agg(d.id) FILTER (WHERE d.superseded_by IS NULL))[1] AS present
+    FROM documents r JOIN documents d ON d.user_id = r.user_id AND d.lineage_id = r.lineage_id
+    WHERE r.user_id = i.user_id AND r.index_id = i.id AND r.id = :replaces AND r.deleted_at IS NULL
+    GROUP BY d.lineage_id
+) AS v ON true
 WHERE i.user_id = :user_id AND i.id = :index_id AND (:container_id::uuid IS NULL OR c.id IS NOT NULL)
   AND (:follows_source OR c.follows_source IS TRUE OR NOT EXISTS (
       SELECT 1 FROM documents d
@@ -14,24 +30,26 @@ RETURNING *;
 
 -- name: same_content
 -- Of those with the content the one that can be seen first.
-SELECT id, name, deleted_at IS NOT NULL AS in_trash
+SELECT id, name, version, superseded_by IS NOT NULL AS is_older, deleted_at IS NOT NULL AS in_trash
 FROM documents
 WHERE user_id = :user_id AND index_id = :index_id AND sha256 = :sha256
   AND (NOT :follows_source OR (follows_source AND source = :source))
-ORDER BY deleted_at DESC NULLS FIRST, number
+ORDER BY deleted_at DESC NULLS FIRST, superseded_by NULLS FIRST, number
 LIMIT 1;
 
 -- name: get
 SELECT * FROM documents WHERE user_id = :user_id AND id = :document_id;
 
 -- name: list
--- Without the pages' sizes, which can be thousands per document.
+-- Without the pages' sizes, which can be thousands per document. Of a document's versions the one that is searched, and
+-- those that are still to take over; in the trash older ones only where they were thrown away by themselves.
 SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
        pictures_waiting, completeness, container_id, lineage_id, version, superseded_by, author, dated, given_title,
        given_author, given_date, tags, disabled, parts
-FROM documents
+FROM documents d
 WHERE user_id = :user_id AND index_id = :index_id AND (deleted_at IS NOT NULL) = :in_trash
+  AND (superseded_by IS NULL OR CASE WHEN :in_trash THEN NOT went_along(d) ELSE is_to_take_over(d) END)
   AND (:search::text IS NULL
        OR position(lower(:search::text) IN lower(name)) > 0
        OR position(lower(:search::text) IN lower(coalesce(title, ''))) > 0)
@@ -60,23 +78,59 @@ WHERE user_id = :user_id AND id = :document_id AND deleted_at IS NULL
 RETURNING *;
 
 -- name: trash
-UPDATE documents SET deleted_at = now()
-WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND deleted_at IS NULL
-RETURNING id;
+-- The version that is searched takes all others along; another one goes by itself. The latest is locked first, as by
+-- the transaction in which it takes over.
+WITH wanted AS MATERIALIZED (
+    SELECT d.id
+    FROM documents d
+    WHERE d.user_id = :user_id AND d.deleted_at IS NULL
+      AND (d.id = ANY (:ids::uuid[]) OR d.lineage_id IN (
+          SELECT c.lineage_id FROM documents c
+          WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND c.superseded_by IS NULL))
+    ORDER BY d.lineage_id, d.version DESC
+    FOR NO KEY UPDATE
+), gone AS (
+    UPDATE documents d SET deleted_at = now()
+    FROM wanted
+    WHERE d.user_id = :user_id AND d.id = wanted.id
+    RETURNING d.id
+)
+SELECT id FROM gone WHERE id = ANY (:ids::uuid[]);
 
 -- name: restore
-UPDATE documents d SET deleted_at = NULL
-FROM (SELECT id, deleted_at
-      FROM documents
-      WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND deleted_at IS NOT NULL
-      FOR UPDATE) AS was
-WHERE d.user_id = :user_id AND d.id = was.id
-RETURNING d.id, was.deleted_at AS was_deleted_at;
+-- Versions that were thrown away together come back together. A row for each that is asked for tells since when it was there.
+WITH wanted AS MATERIALIZED (
+    SELECT d.id, d.deleted_at
+    FROM documents d
+    WHERE d.user_id = :user_id AND (d.lineage_id, d.deleted_at) IN (
+        SELECT o.lineage_id, o.deleted_at FROM documents o WHERE o.user_id = :user_id AND o.id = ANY (:ids::uuid[]))
+    ORDER BY d.lineage_id, d.version DESC
+    FOR NO KEY UPDATE
+), back AS (
+    UPDATE documents d SET deleted_at = NULL
+    FROM wanted
+    WHERE d.user_id = :user_id AND d.id = wanted.id
+    RETURNING d.id, wanted.deleted_at AS was_deleted_at
+)
+SELECT id, was_deleted_at FROM back WHERE id = ANY (:ids::uuid[]);
 
 -- name: purge
-DELETE FROM documents
-WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND deleted_at IS NOT NULL
-RETURNING id;
+-- The version that is searched takes all others along. What named a version that goes by itself names the one after it.
+WITH gone AS (
+    DELETE FROM documents d
+    WHERE d.user_id = :user_id
+      AND (d.id = ANY (:ids::uuid[]) AND d.deleted_at IS NOT NULL OR d.lineage_id IN (
+          SELECT c.lineage_id FROM documents c
+          WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND c.superseded_by IS NULL
+            AND c.deleted_at IS NOT NULL))
+    RETURNING d.id, d.superseded_by
+), mended AS (
+    UPDATE documents d SET superseded_by = gone.superseded_by
+    FROM gone
+    WHERE d.user_id = :user_id AND d.superseded_by = gone.id AND d.id NOT IN (SELECT g.id FROM gone g)
+      AND gone.superseded_by IS NOT NULL
+)
+SELECT id FROM gone;
 
 -- name: unfinished
 -- For the restart of a worker, who works for all users; it tells nothing about the documents.

@@ -63,23 +63,26 @@ ORDER BY kept.folder;
 DELETE FROM indexes WHERE user_id = :user_id AND id = :index_id RETURNING id;
 
 -- name: stats
-SELECT count(*) FILTER (WHERE deleted_at IS NULL) AS documents,
-       count(*) FILTER (WHERE deleted_at IS NOT NULL) AS documents_in_trash,
-       count(*) FILTER (WHERE deleted_at IS NULL AND status = 'failed') AS failed_documents,
-       coalesce(sum(page_count) FILTER (WHERE deleted_at IS NULL), 0)::bigint AS pages,
-       coalesce(sum(chunk_count) FILTER (WHERE deleted_at IS NULL), 0)::bigint AS chunks,
-       coalesce(sum(char_count) FILTER (WHERE deleted_at IS NULL), 0)::bigint AS characters,
-       coalesce(sum(token_count) FILTER (WHERE deleted_at IS NULL), 0)::bigint AS tokens,
+-- Of a document's versions the one that is searched; bytes of all.
+SELECT count(*) FILTER (WHERE is_live) AS documents,
+       count(*) FILTER (WHERE deleted_at IS NOT NULL AND (superseded_by IS NULL OR NOT went_along(d)))
+           AS documents_in_trash,
+       count(*) FILTER (WHERE status = 'failed' AND deleted_at IS NULL AND (superseded_by IS NULL OR is_to_take_over(d)))
+           AS failed_documents,
+       coalesce(sum(page_count) FILTER (WHERE is_live), 0)::bigint AS pages,
+       coalesce(sum(chunk_count) FILTER (WHERE is_live), 0)::bigint AS chunks,
+       coalesce(sum(char_count) FILTER (WHERE is_live), 0)::bigint AS characters,
+       coalesce(sum(token_count) FILTER (WHERE is_live), 0)::bigint AS tokens,
        coalesce(sum(size), 0)::bigint AS file_bytes,
        coalesce(sum(chunk_count), 0)::bigint AS stored_chunks,
        coalesce(sum(lexeme_count), 0)::bigint AS stored_lexemes
-FROM documents
+FROM documents d CROSS JOIN LATERAL (SELECT d.deleted_at IS NULL AND d.superseded_by IS NULL AS is_live) AS state
 WHERE user_id = :user_id AND index_id = :index_id;
 
 -- name: languages
 SELECT language, sum(chunk_count)::bigint AS chunks
 FROM documents
-WHERE user_id = :user_id AND index_id = :index_id AND deleted_at IS NULL AND chunk_count > 0
+WHERE user_id = :user_id AND index_id = :index_id AND deleted_at IS NULL AND superseded_by IS NULL AND chunk_count > 0
 GROUP BY language
 ORDER BY chunks DESC, language;
 

@@ -3,7 +3,7 @@
 SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
        pictures_waiting, completeness, container_id, lineage_id, version, superseded_by, author, dated, given_title,
-       given_author, given_date, tags, disabled
+       given_author, given_date, tags, disabled, parts
 FROM documents
 WHERE user_id = :user_id AND index_id = :index_id AND container_id IS NULL
   AND (md5(source) = ANY (SELECT md5(s) FROM unnest(:sources::text[]) AS s) AND source = ANY (:sources::text[])
@@ -21,8 +21,8 @@ RETURNING d.id;
 SELECT r.reference, d.id
 FROM unnest(:references::text[]) AS r (reference)
 JOIN documents d ON d.user_id = :user_id AND d.index_id = :index_id AND d.deleted_at IS NULL
-  AND (d.id::text = lower(r.reference) OR d.source = r.reference
-       OR encode(sha256(convert_to(d.source, 'UTF8')), 'hex') = lower(r.reference));
+  AND (d.id::text = lower(r.reference) OR d.superseded_by IS NULL AND (
+           d.source = r.reference OR encode(sha256(convert_to(d.source, 'UTF8')), 'hex') = lower(r.reference)));
 
 -- name: meant
 -- As in a filter of sources, or by name or id.
@@ -33,11 +33,11 @@ CROSS JOIN LATERAL (
     UNION
     SELECT id FROM documents
     WHERE user_id = :user_id AND index_id = :index_id AND deleted_at IS NULL
-      AND (name = s.source OR id::text = lower(s.source))
+      AND superseded_by IS NULL AND (name = s.source OR id::text = lower(s.source))
 ) AS d;
 
 -- name: supersede
--- All at once: no search sees both versions, or none. Chats about the old ones are about the new one from now on.
+-- All at once: no search sees both, or none. Chats about the old ones are about the new one from now on.
 WITH was AS (
     SELECT id, deleted_at FROM documents WHERE user_id = :user_id AND id = :document_id FOR UPDATE
 ), shown AS (

@@ -10,7 +10,14 @@ function add(parent, tag, className, text = "") {
   return node;
 }
 
-function source({ number, label, name, place, verdict, verdictText, explanation, quote, warning }) {
+/** What became of a quote in a later version of its document; where it stands there now can be gone to. */
+function addLater(item, { number, later, change, leads }) {
+  const note = add(item, leads ? "button" : "span", `later ${change}`, later);
+  if (leads) note.dataset.later = number;
+}
+
+function source(row) {
+  const { number, label, name, place, verdict, verdictText, explanation, quote, warning } = row;
   const item = document.createElement("li");
   item.dataset.citation = number;
   const button = add(item, "button", "source");
@@ -22,6 +29,7 @@ function source({ number, label, name, place, verdict, verdictText, explanation,
   add(button, "span", `verdict ${verdict}`, verdictText).title = explanation ?? "";
   add(button, "span", "quote", quote);
   if (warning) add(button, "span", "warning", warning);
+  if (row.later) addLater(item, row);
   return item;
 }
 
@@ -58,8 +66,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
     for (const node of answer.querySelectorAll("[data-citation]"))
       node.classList.toggle("active", lit === `${data.id}:${node.dataset.citation}`);
   };
-  if (answer.drawn !== data.id) {
-    answer.drawn = data.id;
+  const drawn = [data.id, ...data.sources.map(({ later }) => later)].join();
+  if (answer.drawn !== drawn) {
+    answer.drawn = drawn;
     answer.querySelector(".text").innerHTML = data.html;
     answer.querySelector(".sources").replaceChildren(...data.sources.map(source));
     answer.querySelector(".hint").textContent = data.hint;
@@ -70,6 +79,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
   answer.classList.toggle("dark", isDark(answer));
   light(data.lit);
   answer.onclick = (event) => {
+    const followed = event.target.closest("[data-later]");
+    if (followed) {
+      setTriggerValue("later", Number(followed.dataset.later));
+      return;
+    }
     const chosen = event.target.closest("[data-citation]");
     if (!chosen) return;
     document.dispatchEvent(new CustomEvent(LIT, { detail: `${data.id}:${chosen.dataset.citation}` }));

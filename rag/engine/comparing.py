@@ -1,0 +1,210 @@
+"""What differs between two versions of a document, paragraph by paragraph, and where words of one stand in the other.
+
+Pure functions.
+"""
+
+import difflib
+import heapq
+import itertools
+import re
+import unicodedata
+import uuid
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from rapidfuzz import fuzz, process
+
+from rag.types import BlockKind, Change, Line, ParagraphChange, ParagraphText, Passage, Region
+
+SAME_PARAGRAPH = 60.0
+"""From this similarity (rapidfuzz's normalised indel similarity, 0..100) of what took a paragraph's place it is that
+paragraph, changed. Of 200 sentences of English prose, any two are 30 to 50 alike."""
+SAME_WORDS = 80.0
+"""From this similarity (rapidfuzz's partial ratio, 0..100) of its words to a part of a paragraph a quote was changed
+there, and not removed. Unrelated paragraphs reach 50 to 60."""
+CANDIDATES = 20
+"""So many paragraphs, those with most of a quote's words, are compared with it letter by letter, which takes long."""
+NEIGHBOURS = 20
+"""Among so many paragraphs before and after is one looked for that took a paragraph's place: all would be quadratic."""
+FURNITURE_PAGES = 3
+"""What stands on so many pages, and on half of all, but for its numbers, heads or ends pages and says nothing."""
+
+_LINE_HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]$")
+_NUMBER = re.compile(r"\d+")
+_NOT_WORDS = re.compile(r"[\W\d_]+")
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A block of text, or a row of a table, on one page."""
+
+    lines: tuple[Line, ...]
+
+    @cached_property
+    def key(self) -> str:
+        """Its characters without space and without hyphens at the ends of lines: how it is broken does not matter."""
+        return "".join(_keys(self.lines))
+
+    @cached_property
+    def text(self) -> str:
+        """As one would read it."""
+        return " ".join(line.text for line in self.lines)
+
+    @property
+    def page_number(self) -> int:
+        """The page it stands on."""
+        return self.lines[0].page_number
+
+    @property
+    def pattern(self) -> str:
+        """What it shares with the same line of other pages: all but its numbers."""
+        return _NUMBER.sub("#", self.key)
+
+    def to_text(self) -> ParagraphText:
+        """For whoever reads the difference."""
+        return ParagraphText(page_number=self.page_number, text=self.text, regions=_regions(self.lines))
+
+
+@dataclass(frozen=True)
+class Found:
+    """What became of a text: the lines where it stands now."""
+
+    change: Change
+    lines: tuple[Line, ...] = ()
+
+    @property
+    def regions(self) -> tuple[Region, ...]:
+        """The boxes of the lines."""
+        return _regions(self.lines)
+
+
+def paragraphs_of(passages: Iterable[Passage]) -> list[Paragraph]:
+    """The paragraphs of chunks in reading order, each line once though chunks overlap."""
+    lines = {(line.number, line.text, line.bbox): line for passage in passages for line in passage.lines}
+    ordered = sorted(lines.values(), key=lambda line: line.number)
+    groups: list[list[Line]] = []
+    for line in ordered:
+        if not groups or line.starts_block or BlockKind.TABLE in (line.kind, groups[-1][-1].kind):
+            groups.append([])
+        groups[-1].append(line)
+    return [Paragraph(tuple(group)) for group in groups]
+
+
+# --- what differs ---
+
+
+def differences(old: Sequence[Paragraph], new: Sequence[Paragraph]) -> tuple[list[ParagraphChange], int]:
+    """The paragraphs that differ, in the order of `new`, and how many do not. What heads or ends pages is left out."""
+    before, after = _without_furniture(old), _without_furniture(new)
+    matcher = difflib.SequenceMatcher(None, [one.key for one in before], [one.key for one in after])
+    changes: list[ParagraphChange] = []
+    unchanged = 0
+    for tag, start, end, new_start, new_end in matcher.get_opcodes():
+        if tag == "equal":
+            unchanged += end - start
+        else:
+            changes += _paired(before[start:end], after[new_start:new_end])
+    return changes, unchanged
+
+
+def _without_furniture(paragraphs: Sequence[Paragraph]) -> list[Paragraph]:
+    pages: dict[str, set[int]] = defaultdict(set)
+    for paragraph in paragraphs:
+        pages[paragraph.pattern].add(paragraph.page_number)
+    least = max(FURNITURE_PAGES, len({paragraph.page_number for paragraph in paragraphs}) / 2)
+    return [paragraph for paragraph in paragraphs if len(pages[paragraph.pattern]) < least]
+
+
+def _paired(old: Sequence[Paragraph], new: Sequence[Paragraph]) -> Iterator[ParagraphChange]:
+    """What took the place of what: each paragraph with the one most like it, in the same order."""
+    place = 0
+    for number, paragraph in enumerate(old):
+        around = number * len(new) // len(old)
+        near = range(max(place, around - NEIGHBOURS), min(len(new), max(place, around) + NEIGHBOURS + 1))
+        texts = {candidate: new[candidate].text for candidate in near}
+        best = process.extractOne(paragraph.text, texts, scorer=fuzz.ratio, score_cutoff=SAME_PARAGRAPH)
+        if best is None:
+            yield ParagraphChange(kind="removed", old=paragraph.to_text())
+            continue
+        yield from _added(new[place : best[2]])
+        yield ParagraphChange(kind="changed", old=paragraph.to_text(), new=new[best[2]].to_text())
+        place = best[2] + 1
+    yield from _added(new[place:])
+
+
+def _added(paragraphs: Iterable[Paragraph]) -> Iterator[ParagraphChange]:
+    return (ParagraphChange(kind="added", new=paragraph.to_text()) for paragraph in paragraphs)
+
+
+# --- where words stand now ---
+
+
+class Text:
+    """A version's whole text, in which words of another are looked for."""
+
+    def __init__(self, paragraphs: Sequence[Paragraph]) -> None:
+        self._paragraphs = paragraphs
+        self._lines = [line for paragraph in paragraphs for line in paragraph.lines]
+        keys = [key for paragraph in paragraphs for key in _keys(paragraph.lines)]
+        self._starts = list(itertools.accumulate(map(len, keys), initial=0))
+        self._text = "".join(keys)
+        self._words = [_words(paragraph.text) for paragraph in paragraphs]
+        self._vocabularies = [frozenset(words.split()) for words in self._words]
+
+    def find(self, words: str, page_number: int) -> Found:
+        """What became of `words`, which stood on a page: the same words nearest to it, else what is most like them."""
+        key = "".join(_keys_of(words.split("\n")))
+        exact = [self._lines_at(start, start + len(key)) for start in _positions(self._text, key)]
+        if exact:
+            return Found(Change.UNCHANGED, min(exact, key=lambda lines: abs(lines[0].page_number - page_number)))
+        close = self._most_like(words)
+        return Found(Change.REMOVED) if close is None else Found(Change.CHANGED, close.lines)
+
+    def _lines_at(self, start: int, end: int) -> tuple[Line, ...]:
+        return tuple(self._lines[bisect_right(self._starts, start) - 1 : bisect_right(self._starts, end - 1)])
+
+    def _most_like(self, text: str) -> Paragraph | None:
+        """The paragraph with the words of `text`, whatever its numbers: these are what changes most."""
+        words = _words(text)
+        asked = set(words.split())
+        long_enough = (place for place, own in enumerate(self._words) if words and 2 * len(own) >= len(words))
+        near = heapq.nlargest(CANDIDATES, long_enough, key=lambda place: len(asked & self._vocabularies[place]))
+        candidates = {place: self._words[place] for place in near}
+        likely = process.extract(words, candidates, scorer=fuzz.partial_ratio, score_cutoff=SAME_WORDS, limit=None)
+        if not likely:
+            return None
+        _, _, place = max(likely, key=lambda one: (one[1], fuzz.partial_ratio(text, self._paragraphs[one[2]].text)))
+        return self._paragraphs[place]
+
+
+def _positions(text: str, key: str) -> Iterator[int]:
+    """Where `key` stands in `text`; nowhere if it is empty."""
+    place = text.find(key) if key else -1
+    while place >= 0:
+        yield place
+        place = text.find(key, place + 1)
+
+
+def _keys(lines: Sequence[Line]) -> list[str]:
+    return _keys_of([line.text for line in lines])
+
+
+def _keys_of(texts: Sequence[str]) -> list[str]:
+    """The characters that count of each line: no spaces, and no hyphen where the next line goes on with the word."""
+    keys = []
+    for text, following in itertools.zip_longest(texts, texts[1:], fillvalue=""):
+        goes_on = following[:1].isalpha() and not following[:1].isupper()
+        joined = _LINE_HYPHEN.sub("", text.rstrip()) if goes_on else text
+        keys.append("".join(unicodedata.normalize("NFKC", joined).split()))
+    return keys
+
+
+def _words(text: str) -> str:
+    return _NOT_WORDS.sub(" ", text).strip().casefold()
+
+
+def _regions(lines: tuple[Line, ...]) -> tuple[Region, ...]:
+    return Passage(document_id=uuid.UUID(int=0), lines=lines).regions

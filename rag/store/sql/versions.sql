@@ -1,0 +1,36 @@
+-- name: of_same_name
+-- The latest that a file of this name and content may be a new version of. What follows a folder gets its versions there.
+SELECT d.*
+FROM documents d
+WHERE d.user_id = :user_id AND d.index_id = :index_id AND d.name = :name AND d.deleted_at IS NULL
+  AND d.superseded_by IS NULL AND NOT d.follows_source
+  AND d.container_id IS NULL AND NOT d.mime_type = ANY (:containers)
+  AND NOT EXISTS (
+      SELECT FROM documents s
+      WHERE s.user_id = d.user_id AND s.index_id = d.index_id AND s.sha256 = :sha256)
+ORDER BY d.number DESC
+LIMIT 1;
+
+-- name: list
+-- Of the document that has this one among its versions, without their pages' sizes.
+SELECT d.user_id, d.id, d.index_id, d.name, d.mime_type, d.sha256, d.size, d.source, d.shown_source, d.title, d.status,
+       d.progress_done, d.progress_total, d.error, d.error_code, d.page_count, d.failed_pages, d.line_count, d.chunk_count,
+       d.language, d.created_at, d.indexed_at, d.deleted_at, d.vector_count, d.pictures_waiting, d.completeness,
+       d.container_id, d.lineage_id, d.version, d.superseded_by, d.author, d.dated, d.given_title, d.given_author,
+       d.given_date, d.tags, d.disabled, d.parts
+FROM documents o JOIN documents d ON d.user_id = o.user_id AND d.lineage_id = o.lineage_id
+WHERE o.user_id = :user_id AND o.id = ANY (:ids::uuid[])
+  AND (d.deleted_at IS NULL OR :in_trash)
+ORDER BY d.lineage_id, d.version DESC, d.number DESC;
+
+-- name: make_current
+-- A version that was read takes the place of the one that is searched.
+SELECT supersede(o.user_id, o.id, ARRAY[c.id])
+FROM documents o JOIN documents c ON c.user_id = o.user_id AND c.lineage_id = o.lineage_id AND c.superseded_by IS NULL
+WHERE o.user_id = :user_id AND o.id = :document_id AND o.superseded_by IS NOT NULL AND o.status = 'ready'
+  AND o.deleted_at IS NULL;
+
+-- name: take_over
+SELECT d.id
+FROM documents d CROSS JOIN LATERAL supersede(d.user_id, d.id, :older::uuid[])
+WHERE d.user_id = :user_id AND d.id = :document_id;

@@ -1,5 +1,6 @@
 """The request and response of `/ask`: a question, its answer, and its sources as `name#chunk`."""
 
+import datetime as dt
 import uuid
 from typing import Any
 
@@ -37,11 +38,16 @@ joined by reciprocal rank fusion, six places that differ."""
 
 
 class AskFilters(Model):
-    """Which documents may be read: by what they were taken in from, by the beginning of it, or by their ids."""
+    """Which documents may be read, by any of what `Filters` has of their source and of their order."""
 
     sources: tuple[StorableText, ...] = pydantic.Field(default=(), max_length=1000)
     source_prefix: StorableText | None = pydantic.Field(default=None, max_length=8000)
     document_ids: tuple[uuid.UUID, ...] = pydantic.Field(default=(), max_length=1000)
+    tags: tuple[StorableText, ...] = pydantic.Field(default=(), max_length=50)
+    author: StorableText | None = pydantic.Field(default=None, max_length=500)
+    dated_after: dt.date | None = None
+    dated_before: dt.date | None = None
+    saved: StorableText | None = pydantic.Field(default=None, max_length=100)
 
 
 class AskRequest(Model):

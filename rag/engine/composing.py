@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from rag import answering, errors, prompts, retrieval
 from rag.answering import calculation, comparison, summary
+from rag.engine import saved_filters
 from rag.engine.asking import Asking
 from rag.engine.naming import Mention, aliases, mentions
 from rag.engine.pages import Pages
@@ -50,7 +51,7 @@ class Composing:
     def __init__(self, workspace: Workspace, index: Index, request: AnswerRequest) -> None:
         self._workspace = workspace
         self._index = index
-        self._request = request
+        self._request = saved_filters.with_saved(workspace.store, request)
         self._locate = Pages(workspace).locate
         self._listed: list[Document] | None = None
 
@@ -227,14 +228,12 @@ class Composing:
         return self._listed
 
     def _list(self) -> list[Document]:
-        filters = self._request.retrieval.filters
-        return [
-            document
-            for document in self._workspace.store.documents.list(self._index.id)
-            if document.status is DocumentStatus.READY
-            and (not filters.document_ids or document.id in filters.document_ids)
-            and (not filters.mime_types or document.mime_type in filters.mime_types)
-        ]
+        return self._workspace.store.documents.list(
+            self._index.id,
+            filters=self._request.retrieval.filters,
+            status=DocumentStatus.READY,
+            disabled=False,
+        )
 
     def _composed(self, parts: Sequence[answering.Statement | answering.Label]) -> AnswerResponse:
         return answering.compose(parts, locate=self._locate)

@@ -31,6 +31,7 @@ from rag.engine.questions import Questions
 from rag.engine.reading import Reader
 from rag.engine.requests import parse
 from rag.engine.resources import Parts, Resources
+from rag.engine.saved_filters import SavedFilters
 from rag.engine.settings import Settings
 from rag.engine.sync import OnFile
 from rag.engine.workspace import Workspace
@@ -185,7 +186,8 @@ class RAGEngine:
     """Documents in, grounded answers out, for one user.
 
     The contract's verbs are methods; the rest is done by its nouns: `documents`, `pages`, `chunks`, `questions`,
-    `chats`, `indexes`, `collections`, `jobs`, `keys`, `glossary`, `caches`. What serves all users is its
+    `chats`, `indexes`, `collections`, `jobs`, `keys`, `glossary`, `filters`,
+    `caches`. What serves all users is its
     `installation`.
     """
 
@@ -211,6 +213,7 @@ class RAGEngine:
         self.jobs = Jobs(workspace, self.documents, self.questions)
         self.keys = keys.Keys(workspace)
         self.glossary = Glossary(workspace)
+        self.filters = SavedFilters(workspace)
         self.exports = Export(workspace)
 
     @property

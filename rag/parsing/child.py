@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag import errors
-from rag.parsing import document, renditions, wire
+from rag.parsing import document, metadata, renditions, wire
 from rag.parsing.mupdf import open_pdf, readable
 from rag.parsing.pages import PageContent
 from rag.types import ParsingConfig
@@ -30,7 +30,7 @@ def serve(request: Mapping[str, Any], results: BinaryIO) -> None:
     try:
         if request["task"] == "decrypt":
             renditions.decrypt(Path(request["source"]), rendition, name=request["name"], password=request["password"])
-            results.write(wire.dump({"title": None}))
+            results.write(wire.dump_metadata(metadata.Metadata()))
         else:
             _read(request, rendition, config, results)
     except BrokenPipeError:
@@ -85,4 +85,4 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
         for content in document.iter_pages(opened, config):
             info = content.info.model_copy(update={"ocr": content.info.number in recognised})
             send(wire.dump_page(PageContent(info, content.blocks)))
-        send(wire.dump({"title": document.metadata_title(opened)}))
+        send(wire.dump_metadata(metadata.of(opened)))

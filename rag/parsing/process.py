@@ -12,6 +12,7 @@ from typing import Any
 
 from rag import errors
 from rag.parsing import forks, wire
+from rag.parsing.metadata import Metadata
 from rag.parsing.pages import PageContent
 from rag.types import ParsingConfig
 
@@ -48,7 +49,7 @@ class Results:
 
     def __init__(self, config: ParsingConfig, on_progress: OnProgress) -> None:
         self.pages: list[PageContent] = []
-        self.title: str | None = None
+        self.metadata = Metadata()
         self.complete = False
         self.recognised = 0
         self._config = config
@@ -98,8 +99,8 @@ class Results:
             case {"page": page}:
                 self.pages.append(wire.load_page(page))
                 self._progress(len(self.pages))
-            case {"title": title}:
-                self.title = title
+            case {"metadata": said}:
+                self.metadata = wire.load_metadata(said)
                 self.complete = True
             case {"error": error}:
                 self._error = wire.load_error(error)

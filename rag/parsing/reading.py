@@ -56,12 +56,13 @@ def read_file(
     }
     try:
         results = process.run(request, config, on_progress)
-        parsed = structure.assemble(results.pages, results.title)
+        said = results.metadata
+        parsed = structure.assemble(results.pages, said.title)
         _check_text(parsed, results.recognised > 0, name, config)
         partial.replace(rendition)
     finally:
         partial.unlink(missing_ok=True)
-    return parsed
+    return parsed.model_copy(update={"author": said.author, "dated": said.dated})
 
 
 def _check_size(source: Path, name: str, config: ParsingConfig) -> None:

@@ -9,9 +9,21 @@ from typing import Any
 from psycopg import sql
 
 from rag import errors
-from rag.store import claims, queries
+from rag.store import claims, queries, scopes
 from rag.store.database import Database, UserDatabase
-from rag.types import Completeness, Document, DocumentStatus, PageInfo, Progress
+from rag.types import (
+    Completeness,
+    Document,
+    DocumentEdit,
+    DocumentStatus,
+    Filters,
+    PageInfo,
+    Progress,
+    Scope,
+    TagCount,
+)
+
+EVERYTHING = Filters()
 
 
 class Documents:
@@ -80,22 +92,48 @@ class Documents:
         index_id: uuid.UUID,
         *,
         search: str | None = None,
+        filters: Filters = EVERYTHING,
+        status: DocumentStatus | None = None,
+        disabled: bool | None = None,
         in_trash: bool = False,
         limit: int | None = None,
         offset: int = 0,
     ) -> builtins.list[Document]:
         """Documents of an index, or of its trash, newest first, without their `pages` (`get` has them).
 
-        `search` is looked for in names and titles, in any case.
+        `search` is looked for in names and titles, in any case. `disabled` ones are there unless it is False.
         """
         parameters = {
-            "index_id": index_id,
+            **scopes.parameters(Scope(index_id=index_id, filters=filters)),
             "search": search or None,
+            "status": status and status.value,
+            "disabled": disabled,
             "in_trash": in_trash,
             "limit": limit,
             "offset": offset,
         }
         return [to_document(row) for row in self._database.all(self._queries["list"], parameters)]
+
+    def edit(self, document_id: uuid.UUID, edit: DocumentEdit) -> Document:
+        """Change what is given of `edit`. Raises NotFoundError."""
+        given = {name: getattr(edit, name) if name in edit.given else None for name in DocumentEdit.model_fields}
+        sets = {f"sets_{name}": name in edit.given for name in ("title", "author", "dated")}
+        tags = None if given["tags"] is None else [*edit.tags]
+        return to_document(self._touch("edit", document_id, {**given, **sets, "tags": tags}))
+
+    def tag(self, ids: Sequence[uuid.UUID], *, added: Sequence[str], removed: Sequence[str]) -> Sequence[uuid.UUID]:
+        """Put tags on documents and take others off; returns those that were touched."""
+        touched = self._database.write(self._queries["tag"], {"ids": [*ids], "added": [*added], "removed": [*removed]})
+        return [row["id"] for row in touched]
+
+    def tags(self, index_id: uuid.UUID) -> builtins.list[TagCount]:
+        """The tags of an index in the order of the alphabet."""
+        return [TagCount(**row) for row in self._database.all(self._queries["tags"], {"index_id": index_id})]
+
+    def given_title(self, document_id: uuid.UUID) -> str | None:
+        """The title that the owner gave, if one was given."""
+        row = self._database.one(self._queries["given_title"], {"document_id": document_id})
+        return row["given_title"] if row else None
 
     def languages(self, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, str]:
         """The languages of documents, by id; what is not there is left out."""

@@ -16,6 +16,7 @@ from rag.store.generations import Generations
 from rag.store.glossaries import Glossary
 from rag.store.indexes import Indexes
 from rag.store.queue import Queue
+from rag.store.saved_filters import SavedFilters
 from rag.store.sources import Sources
 from rag.types import ApiKey
 
@@ -37,6 +38,7 @@ class UserStore:
         self.api_keys = api_keys.ApiKeys(bound)
         self.jobs = jobs.Jobs(bound)
         self.glossary = Glossary(bound)
+        self.saved_filters = SavedFilters(bound)
 
 
 class Store:

@@ -61,7 +61,8 @@ from rag.types.indexing import (
     SyncReport,
 )
 from rag.types.jobs import Job, JobKind, JobStatus, ReindexRequest
-from rag.types.patterns import BOX, PRINTABLE, STORABLE, TEXT
+from rag.types.organising import DocumentEdit, FilterName, SavedFilter, Tag, TagCount, Tags
+from rag.types.patterns import BOX, LINE, PRINTABLE, SEGMENT, STORABLE, TEXT
 from rag.types.requests import (
     Auth,
     IndexName,
@@ -141,11 +142,13 @@ __all__ = [
     "ENGLISH",
     "GOOGLE_APPS",
     "LIKELY",
+    "LINE",
     "LOCAL_USER",
     "MOST_LOOKUPS",
     "PERMISSIONS",
     "PRESENTATIONS",
     "PRINTABLE",
+    "SEGMENT",
     "SIMPLE",
     "STORABLE",
     "TEXT",
@@ -173,6 +176,7 @@ __all__ = [
     "Confidence",
     "Conversation",
     "Document",
+    "DocumentEdit",
     "DocumentStatus",
     "EmbeddingGeneration",
     "EmbeddingOptions",
@@ -183,6 +187,7 @@ __all__ = [
     "Explanation",
     "FileReport",
     "FileState",
+    "FilterName",
     "Filters",
     "Finding",
     "FoundServer",
@@ -243,6 +248,7 @@ __all__ = [
     "RetrieveResponse",
     "RetrievedChunk",
     "Rewriting",
+    "SavedFilter",
     "Scope",
     "SearchMode",
     "SearchRequest",
@@ -257,6 +263,9 @@ __all__ = [
     "StorableText",
     "Support",
     "SyncReport",
+    "Tag",
+    "TagCount",
+    "Tags",
     "TextBlock",
     "Usage",
     "ValidationMetrics",

@@ -24,8 +24,8 @@ MOST_LOOKUPS = 8
 class Filters(Input):
     """What may be searched; empty means everything.
 
-    `tags` must all be on a document; `author` is a part of the name, in any case; `dated_after` is the first day that
-    a document may be of, `dated_before` the first that it may not.
+    `tags` must all be on a document; `author` is a part of the name; both in any case. `dated_after` is the first day
+    that a document may be of, `dated_before` the first that it may not. `saved` names a saved filter.
     """
 
     document_ids: tuple[uuid.UUID, ...] = pydantic.Field(
@@ -36,10 +36,13 @@ class Filters(Input):
     source_prefix: StorableText | None = None
     added_after: pydantic.AwareDatetime | None = None
     added_before: pydantic.AwareDatetime | None = None
-    tags: tuple[StorableText, ...] = ()
-    author: StorableText | None = None
-    dated_after: dt.date | None = None
-    dated_before: dt.date | None = None
+    tags: tuple[StorableText, ...] = pydantic.Field(default=(), description="Only documents with this tag.")
+    author: StorableText | None = pydantic.Field(default=None, description="Only documents of this author.")
+    dated_after: dt.date | None = pydantic.Field(default=None, description="Only of this day (2024-03-01) or later.")
+    dated_before: dt.date | None = pydantic.Field(default=None, description="Only of days before this one.")
+    saved: StorableText | None = pydantic.Field(
+        default=None, description="A saved filter: holds where nothing else is said."
+    )
 
 
 class Scope(Model):

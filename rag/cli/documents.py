@@ -157,8 +157,8 @@ def edit(
     with open_engine() as engine:
         document = lookup.find_document(engine, index_name, name)
         if changes:
-            engine.documents.edit(document.id, changes)
-        engine.documents.tag([document.id], add=tags or (), remove=untags or ())
+            engine.catalogue.edit(document.id, changes)
+        engine.catalogue.tag([document.id], add=tags or (), remove=untags or ())
         document = engine.documents.get(document.id)
     if as_json:
         output.print_json(document)
@@ -173,7 +173,7 @@ def tags(index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None
     """
     with open_engine() as engine:
         lookup.require_index(engine, index_name)
-        found = engine.documents.tags(index_name)
+        found = engine.catalogue.tags(index_name)
     if as_json:
         output.print_json(found)
     elif found:

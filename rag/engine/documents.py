@@ -1,25 +1,21 @@
 """A user's documents: taking files in, reading them, throwing them away and getting them back."""
 
-import builtins
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from rag import errors
-from rag.engine import editing, saved_filters
+from rag.engine import saved_filters
 from rag.engine.originals import FileContent, Originals, as_file, sha256_of
 from rag.engine.reading import Reader
 from rag.engine.workspace import Workspace
 from rag.types import (
     DEFAULT_INDEX,
     Document,
-    DocumentEdit,
     DocumentStatus,
     Filters,
     Index,
     OnProgress,
-    TagCount,
     ignore_progress,
 )
 
@@ -45,7 +41,7 @@ class Documents:
         in_trash: bool = False,
         limit: int | None = None,
         offset: int = 0,
-    ) -> builtins.list[Document]:
+    ) -> list[Document]:
         """Documents of an index, newest first; `search` looks in their names and titles.
 
         Disabled ones are there, too, unless `disabled` is False; with True, only these.
@@ -161,33 +157,6 @@ class Documents:
         if again:
             self._workspace.store.documents.requeue(document_id)
         return self._reader.read(document_id, on_progress)
-
-    # --- keeping in order ---
-
-    def edit(self, document_id: uuid.UUID, edit: DocumentEdit | Mapping[str, Any]) -> Document:
-        """Change name, title, author, date or tags, or disable a document; what is not given stays as it is.
-
-        It is found by its new name and title at once. Its chunks show them to the models when it is read again.
-
-        Raises:
-            errors.ValidationError: a value is too long, empty, or no line of text.
-            errors.NotFoundError: there is no such document.
-        """
-        return editing.edit(self._workspace, document_id, edit)
-
-    def tag(
-        self, document_ids: Sequence[uuid.UUID], *, add: Sequence[str] = (), remove: Sequence[str] = ()
-    ) -> Sequence[uuid.UUID]:
-        """Put tags on documents, and take others off. Returns those that were touched.
-
-        Raises:
-            errors.ValidationError: a tag is too long, empty, or no line of text.
-        """
-        return editing.tag(self._workspace, document_ids, add=add, remove=remove)
-
-    def tags(self, index_name: str = DEFAULT_INDEX) -> builtins.list[TagCount]:
-        """The tags of an index's documents, each with their number. Raises NotFoundError."""
-        return self._workspace.store.documents.tags(self._workspace.asked_index(index_name).id)
 
     # --- throwing away ---
 

@@ -16,6 +16,7 @@ from rag import answering, retrieval, vocabulary
 from rag.config import Config, load_config
 from rag.engine import keys
 from rag.engine.asking import Asking
+from rag.engine.catalogue import Catalogue
 from rag.engine.chats import Chats
 from rag.engine.chunks import Chunks
 from rag.engine.collections import Collections
@@ -187,7 +188,7 @@ class RAGEngine:
 
     The contract's verbs are methods; the rest is done by its nouns: `documents`, `pages`, `chunks`, `questions`,
     `chats`, `indexes`, `collections`, `jobs`, `keys`, `glossary`, `filters`,
-    `caches`. What serves all users is its
+    `catalogue`, `caches`. What serves all users is its
     `installation`.
     """
 
@@ -214,6 +215,7 @@ class RAGEngine:
         self.keys = keys.Keys(workspace)
         self.glossary = Glossary(workspace)
         self.filters = SavedFilters(workspace)
+        self.catalogue = Catalogue(workspace)
         self.exports = Export(workspace)
 
     @property

@@ -82,7 +82,7 @@ class Ingestion:
         self, document: Document, parsed: ParsedDocument, on_progress: OnProgress, *, max_chunks: int | None = None
     ) -> None:
         """Cut, embed and store what was parsed."""
-        title = self._store.documents.given_title(document.id) or parsed.title
+        title = self._store.catalogue.given_title(document.id) or parsed.title
         file = FileDocument.of(document.id, document.name, parsed.model_copy(update={"title": title}))
         lines = lines_of(parsed)
         nodes = self._pipeline(on_progress, _Limit(document=document.name, most=max_chunks)).run(documents=[file])

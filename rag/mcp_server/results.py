@@ -221,6 +221,10 @@ class ListedDocument(Result):
     title: str | None
     pages: int
     status: DocumentStatus = Field(description="Only a ready document is searched.")
+    author: str | None
+    dated: dt.date | None
+    tags: list[str]
+    disabled: bool = Field(description="A disabled document is not searched.")
     added_at: dt.datetime
 
     @classmethod
@@ -232,6 +236,10 @@ class ListedDocument(Result):
             title=document.title,
             pages=document.page_count,
             status=document.status,
+            author=document.author,
+            dated=document.dated,
+            tags=[*document.tags],
+            disabled=document.disabled,
             added_at=document.created_at,
         )
 

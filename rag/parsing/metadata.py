@@ -35,7 +35,7 @@ def of(document: Any) -> Metadata:
     said = document.metadata or {}
     title = said.get("title")
     return Metadata(
-        title=title if isinstance(title, str) else None,
+        title=title if isinstance(title, str) and title else None,
         author=author(said.get("author")),
         dated=day(said.get("creationDate")),
     )

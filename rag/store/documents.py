@@ -14,13 +14,11 @@ from rag.store.database import Database, UserDatabase
 from rag.types import (
     Completeness,
     Document,
-    DocumentEdit,
     DocumentStatus,
     Filters,
     PageInfo,
     Progress,
     Scope,
-    TagCount,
 )
 
 EVERYTHING = Filters()
@@ -113,27 +111,6 @@ class Documents:
             "offset": offset,
         }
         return [to_document(row) for row in self._database.all(self._queries["list"], parameters)]
-
-    def edit(self, document_id: uuid.UUID, edit: DocumentEdit) -> Document:
-        """Change what is given of `edit`. Raises NotFoundError."""
-        given = {name: getattr(edit, name) if name in edit.given else None for name in DocumentEdit.model_fields}
-        sets = {f"sets_{name}": name in edit.given for name in ("title", "author", "dated")}
-        tags = None if given["tags"] is None else [*edit.tags]
-        return to_document(self._touch("edit", document_id, {**given, **sets, "tags": tags}))
-
-    def tag(self, ids: Sequence[uuid.UUID], *, added: Sequence[str], removed: Sequence[str]) -> Sequence[uuid.UUID]:
-        """Put tags on documents and take others off; returns those that were touched."""
-        touched = self._database.write(self._queries["tag"], {"ids": [*ids], "added": [*added], "removed": [*removed]})
-        return [row["id"] for row in touched]
-
-    def tags(self, index_id: uuid.UUID) -> builtins.list[TagCount]:
-        """The tags of an index in the order of the alphabet."""
-        return [TagCount(**row) for row in self._database.all(self._queries["tags"], {"index_id": index_id})]
-
-    def given_title(self, document_id: uuid.UUID) -> str | None:
-        """The title that the owner gave, if one was given."""
-        row = self._database.one(self._queries["given_title"], {"document_id": document_id})
-        return row["given_title"] if row else None
 
     def languages(self, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, str]:
         """The languages of documents, by id; what is not there is left out."""

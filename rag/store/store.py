@@ -7,6 +7,7 @@ from typing import Self
 
 from rag.store import api_keys, documents, health, jobs, migrations
 from rag.store.caches import Caches
+from rag.store.catalogue import Catalogue
 from rag.store.chunks import Chunks
 from rag.store.conversations import Conversations
 from rag.store.database import Database, UserDatabase
@@ -30,6 +31,7 @@ class UserStore:
         self.indexes = Indexes(bound)
         self.generations = Generations(bound, dense)
         self.documents = documents.Documents(bound)
+        self.catalogue = Catalogue(bound)
         self.sources = Sources(bound)
         self.chunks = Chunks(bound, dense)
         self.embedding_cache = EmbeddingCache(bound)

@@ -1,13 +1,15 @@
 """The library page: the documents as a table, what can be done with them, and the trash."""
 
+import hashlib
 import uuid
 from collections.abc import Sequence
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
-from rag.types import Document, DocumentStatus
-from rag.ui import chat, session
+from rag.types import Document, DocumentStatus, Filters
+from rag.ui import chat, organising, session
 from rag.ui.frame import door, empty
 from rag.ui.text import plain, plural, size
 from rag.ui.viewer import show_pdf
@@ -28,10 +30,16 @@ STATUS_NAMES = {
     DocumentStatus.READY: "Ready",
     DocumentStatus.FAILED: "Failed",
 }
+DISABLED = "Disabled"
 MOST_ROWS = 16
 """A longer table scrolls within the window; a shorter one ends with its last row."""
+SHOWN = ("name", "title", "tags", "author", "dated", "kind", "pages", "chunks", "size", "status", "added")
 COLUMNS = {
     "name": st.column_config.TextColumn("Name", width="large"),
+    "title": st.column_config.TextColumn("Title", width="medium"),
+    "author": st.column_config.TextColumn("Author", width="small"),
+    "dated": st.column_config.DateColumn("Date", format="D MMM YYYY", width="small"),
+    "tags": st.column_config.ListColumn("Tags", width="medium"),
     "kind": st.column_config.TextColumn("Kind", width="small"),
     "pages": st.column_config.NumberColumn("Pages", format="localized", width="small"),
     "chunks": st.column_config.NumberColumn("Chunks", format="localized", width="small"),
@@ -46,11 +54,15 @@ COLUMNS = {
 def _row(document: Document) -> dict[str, Any]:
     return {
         "name": document.name,
+        "title": document.title,
+        "author": document.author,
+        "dated": document.dated,
+        "tags": document.tags,
         "kind": KIND_NAMES.get(document.mime_type, document.mime_type),
         "pages": document.page_count,
         "chunks": document.chunk_count,
         "size": size(document.size),
-        "status": STATUS_NAMES[document.status],
+        "status": DISABLED if document.disabled else STATUS_NAMES[document.status],
         "added": document.created_at,
         "deleted": document.deleted_at,
     }
@@ -58,10 +70,12 @@ def _row(document: Document) -> dict[str, Any]:
 
 def _table(documents: Sequence[Document], fields: Sequence[str], key: str) -> list[Document]:
     """Show the documents; gives those that are selected."""
-    turn = st.session_state.setdefault(f"{key}-turn", 0)  # a new key forgets the selection
+    # A new key forgets the selection, which is of rows: it holds as long as these are the same documents.
+    turn = st.session_state.setdefault(f"{key}-turn", 0)
+    shown = hashlib.sha256(b"".join(document.id.bytes for document in documents)).hexdigest()
     state = st.dataframe(
-        [_row(document) for document in documents],
-        key=f"{key}-{turn}",
+        _dimmed([_row(document) for document in documents]),
+        key=f"{key}-{turn}-{shown[:16]}",
         column_config=COLUMNS,
         column_order=fields,
         hide_index=True,
@@ -70,6 +84,14 @@ def _table(documents: Sequence[Document], fields: Sequence[str], key: str) -> li
         selection_mode="multi-row",
     )
     return [documents[row] for row in state.selection.rows if row < len(documents)]
+
+
+def _dimmed(rows: list[dict[str, Any]]) -> Any:
+    """The rows as a table in which those that are left out of searches are grey."""
+    grey = "color: rgba(128, 128, 128, 0.75); font-style: italic"
+    return pd.DataFrame(rows).style.apply(
+        lambda row: [grey if row["status"] == DISABLED else ""] * len(row), axis="columns"
+    )
 
 
 def _forget_selection(key: str) -> None:
@@ -83,23 +105,32 @@ def documents() -> None:
     """The table of documents with its search and its actions."""
     with st.container(horizontal=True, vertical_alignment="center", key="library-bar"):
         wanted = st.text_input(
-            "Search", placeholder="Search by name", label_visibility="collapsed", width=280, icon=":material/search:"
+            "Search", placeholder="Search by name", label_visibility="collapsed", width=240, icon=":material/search:"
         )
+        chosen_filters, status = organising.filter_bar()
         actions = st.container(horizontal=True, key="library-actions")
     _undo_bar()
-    found = session.engine().documents.list(search=wanted.strip() or None)
+    disabled = None if status is None else status == DISABLED
+    found = session.engine().documents.list(
+        search=wanted.strip() or None,
+        filters=chosen_filters,
+        status=next((key for key, name in STATUS_NAMES.items() if name == status), None),
+        disabled=disabled,
+    )
     if not found:
-        _no_documents(wanted)
+        _no_documents(wanted, is_filtered=chosen_filters != Filters() or status is not None)
         return
     with st.container(key="library-table", height="stretch"):
-        chosen = _table(found, ["name", "kind", "pages", "chunks", "size", "status", "added"], "library")
+        chosen = _table(found, SHOWN, "library")
     with actions:
         _actions(chosen)
 
 
-def _no_documents(wanted: str) -> None:
-    if wanted.strip():
-        with empty("search_off", "No such document", "No document's name contains these words."):
+def _no_documents(wanted: str, *, is_filtered: bool) -> None:
+    if wanted.strip() or is_filtered:
+        named = "No document's name contains these words."
+        filtered = "No document has all that the filter asks for."
+        with empty("search_off", "No such document", filtered if is_filtered else named):
             return
     with empty("folder_open", "Your library is empty", "Upload documents to fill it."):
         st.page_link("pages/upload.py", label="Upload documents", icon=":material/upload_file:")
@@ -107,11 +138,14 @@ def _no_documents(wanted: str) -> None:
 
 def _actions(chosen: list[Document]) -> None:
     ready = [document for document in chosen if document.page_count]
-    if st.button("Ask about them", icon=":material/forum:", type="primary", disabled=not ready):
-        chat.open_conversation(None, tuple(document.id for document in ready))
+    asked = [document for document in ready if not document.disabled]
+    if st.button("Ask about them", icon=":material/forum:", type="primary", disabled=not asked):
+        chat.open_conversation(None, tuple(document.id for document in asked))
         st.switch_page("pages/chat.py")
     if st.button("Open", icon=":material/visibility:", disabled=len(ready) != 1 or len(chosen) != 1):
         _open(ready[0])
+    if st.button("Edit", icon=":material/edit:", disabled=not chosen):
+        organising.edit(chosen)
     _download(chosen)
     st.button("Delete", icon=":material/delete:", disabled=not chosen, on_click=_delete, args=(chosen,))
 

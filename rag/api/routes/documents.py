@@ -132,7 +132,7 @@ def list_documents(
 @router.patch("/documents/{document_id}")
 def edit_document(sender: Writer, document_id: uuid.UUID, body: DocumentEdit) -> Document:
     """Change name, title, author, date or tags, or disable a document; what is left out stays as it is."""
-    return sender.engine.documents.edit(document_id, body)
+    return sender.engine.catalogue.edit(document_id, body)
 
 
 @router.get("/documents/{document_id}")

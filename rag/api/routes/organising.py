@@ -34,13 +34,13 @@ def list_tags(
     sender: Reader, index_name: Annotated[IndexField, Query(alias="indexName")] = DEFAULT_INDEX
 ) -> tuple[TagCount, ...]:
     """The tags of an index's documents, each with their number."""
-    return tuple(sender.engine.documents.tags(index_name))
+    return tuple(sender.engine.catalogue.tags(index_name))
 
 
 @router.post("/tags")
 def tag_documents(sender: Writer, body: TaggingRequest) -> TaggingResponse:
     """Put tags on many documents, and take others off."""
-    touched = sender.engine.documents.tag(body.document_ids, add=body.add, remove=body.remove)
+    touched = sender.engine.catalogue.tag(body.document_ids, add=body.add, remove=body.remove)
     return TaggingResponse(document_ids=tuple(touched))
 
 

@@ -86,6 +86,7 @@ class AskCitation(Model):
     """What a sentence of the answer rests on: the quote, and where it stands. Boxes are points of the shown page.
 
     `sentence` counts from 0, pages and lines from 1; `quote` is null where nothing supports the sentence.
+    `page_label` is the number printed on the page, null where it is the page's own.
     """
 
     id: str
@@ -94,6 +95,7 @@ class AskCitation(Model):
     document_id: uuid.UUID
     name: str
     page: int
+    page_label: str | None
     lines: tuple[int, int]
     quote: str | None
     boxes: tuple[Region, ...]
@@ -111,6 +113,7 @@ class AskCitation(Model):
             document_id=hit.chunk.document_id,
             name=hit.document_name,
             page=lines[0].page_number,
+            page_label=citation.page_label,
             lines=(lines[0].number, lines[-1].end),
             quote=citation.quote,
             boxes=citation.regions,

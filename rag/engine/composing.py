@@ -127,7 +127,7 @@ class Composing:
             keys = self._extract_of(document, extract, limit)
             if keys and len(documents) > 1:
                 parts.append(answering.Label(comparison.heading(document.name)))
-            parts += summary.parts_of(keys, document, sections=len(documents) == 1)
+            parts += summary.parts_of(keys, self._whole(document), sections=len(documents) == 1)
         note = answering.Label(f"*{prompts.EXTRACT_NOTE}*")
         return _whole(self._composed([note, *parts])) if parts else None
 
@@ -140,6 +140,10 @@ class Composing:
     def _of_part(self, question: str, extract: summary.Extract) -> summary.Extract:
         named = self._meant(question)[1]
         return extract._replace(part=_without(extract.part, question, named)) if named else extract
+
+    def _whole(self, document: Document) -> Document:
+        """The document with its pages, which lists leave out."""
+        return self._workspace.store.documents.get(document.id)
 
     def _extract_of(self, document: Document, extract: summary.Extract, limit: int) -> list[summary.Key]:
         store = self._workspace.store.chunks
@@ -196,7 +200,7 @@ class Composing:
             if len(documents) != 1:
                 return []
             keys = self._extract_of(documents[0], self._of_part(question, extract), summary.PASSAGES)
-            return summary.passages(keys, documents[0])
+            return summary.passages(keys, self._whole(documents[0]))
         sides = self.sides(question)
         most = max(self._request.retrieval.top_k // max(len(sides), 1), 1)
         found = [self._within(side.documents).asking().search(side.question).results[:most] for side in sides]

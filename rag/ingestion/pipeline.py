@@ -96,7 +96,7 @@ class Ingestion:
             search_texts=[node.get_content(metadata_mode=schema.MetadataMode.EMBED) for node in nodes],
             language=languages.detect(file.text),
             front=front(document.name, title, lines),
-            landmarks=self._landmarks.find(lines),
+            landmarks=self._landmarks.find(lines, _labels(parsed)),
             pages=_page_texts(lines, chunks),
         )
 
@@ -123,6 +123,11 @@ class Ingestion:
             )
             self._files.put(document.id, "rendition", rendition)
         return parsed
+
+
+def _labels(parsed: ParsedDocument) -> dict[int, str]:
+    """The numbers printed on its pages, by the pages' own."""
+    return {page.number: page.label for page in parsed.pages if page.label}
 
 
 def front(name: str, title: str | None, lines: Sequence[Line]) -> str:

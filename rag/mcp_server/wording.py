@@ -95,7 +95,7 @@ def _where(place: Place) -> str:
     lines = f"line {place.line_start}"
     if place.line_end > place.line_start:
         lines = f"lines {place.line_start}-{place.line_end}"
-    return f"{place.document}, page {place.page}, {lines}"
+    return f"{place.document}, {place.page_name}, {lines}"
 
 
 def _ids(place: Place) -> str:

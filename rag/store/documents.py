@@ -112,6 +112,15 @@ class Documents:
         }
         return [to_document(row) for row in self._database.all(self._queries["list"], parameters)]
 
+    def page_labels(self, pages: Iterable[tuple[uuid.UUID, int]]) -> dict[uuid.UUID, tuple[int, dict[int, str]]]:
+        """How many pages documents have, and what is printed on these pages of them, where it is not their number."""
+        asked = [*pages]
+        parameters = {"document_ids": [key for key, _ in asked], "page_numbers": [number for _, number in asked]}
+        return {
+            row["id"]: (row["page_count"], {int(number): label for number, label in (row["labels"] or {}).items()})
+            for row in self._database.all(self._queries["page_labels"], parameters)
+        }
+
     def languages(self, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, str]:
         """The languages of documents, by id; what is not there is left out."""
         return {row["id"]: row["language"] for row in self._database.all(self._queries["languages"], {"ids": [*ids]})}

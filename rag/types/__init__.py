@@ -62,6 +62,7 @@ from rag.types.indexing import (
 )
 from rag.types.jobs import Job, JobKind, JobStatus, ReindexRequest
 from rag.types.organising import DocumentEdit, FilterName, SavedFilter, Tag, TagCount, Tags
+from rag.types.pages import page_name
 from rag.types.patterns import BOX, LINE, PRINTABLE, SEGMENT, STORABLE, TEXT
 from rag.types.requests import (
     Auth,
@@ -278,6 +279,7 @@ __all__ = [
     "ignore_progress",
     "language_name",
     "lines_text",
+    "page_name",
     "pages_by_share",
     "shown_source",
 ]

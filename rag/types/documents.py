@@ -128,6 +128,11 @@ class Document(Model):
     indexed_at: dt.datetime | None = None
     deleted_at: dt.datetime | None = None
 
+    @property
+    def page_labels(self) -> dict[int, str]:
+        """The numbers printed on its `pages` by the pages' own, where they differ."""
+        return {page.number: page.label for page in self.pages if page.label not in (None, "", str(page.number))}
+
 
 class ParsingConfig(Model):
     """How files are read, and how much a file may cost."""

@@ -2,11 +2,13 @@
 
 import datetime as dt
 import uuid
+from collections.abc import Mapping
 from typing import Annotated, Literal, NamedTuple, Self
 
 import pydantic
 
 from rag.types.documents import DEFAULT_INDEX
+from rag.types.pages import page_name
 from rag.types.patterns import TEXT
 from rag.types.requests import Auth, AuthField, IndexName, QueryEmbedding, StorableText, gather
 from rag.types.text import Chunk, Input, Model, Passage
@@ -190,12 +192,16 @@ class Hit(Model):
     `rerank_score`; fused by ranks the sum of 1 / (rrf_k + rank), which says nothing of fit.
 
     `source` is the path or URL of the document's file, `shown_source` what other machines may read of it.
+    `page_labels` are the numbers printed on its pages, by the pages' own, where they differ; `page_count` is the
+    document's, 0 if unknown.
     """
 
     chunk: Chunk
     passage: Passage
     document_name: str
     mime_type: str
+    page_labels: Mapping[int, str] = pydantic.Field(default_factory=dict)
+    page_count: int = 0
     title: str | None = None
     source: str | None = None
     shown_source: str | None = None
@@ -205,6 +211,10 @@ class Hit(Model):
     final_score: float
     vector_rank: int | None = None
     lexical_rank: int | None = None
+
+    def page_name(self, number: int) -> str:
+        """One of its pages as people find it."""
+        return page_name(number, self.page_labels.get(number), self.page_count)
 
 
 class Usage(Model):

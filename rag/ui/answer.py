@@ -224,7 +224,7 @@ def _cited(number: int, label: str, sentence: Sentence, citation: Citation, hit:
     verdict = [SUPPORT[sentence.support]] if sentence.support and proves else []
     return {
         **_source(number, label, hit),
-        "place": place(citation.lines_in(hit)),
+        "place": place(citation.lines_in(hit), hit),
         "verdict": tone_of(sentence, citation),
         "verdictText": " · ".join([*verdict, VERDICTS[citation.verdict] if citation.quote else "no quote"]),
         "explanation": f"{proof(sentence)} {explanation(citation)}".strip(),
@@ -250,17 +250,22 @@ def explanation(citation: Citation) -> str:
 
 
 def _nearest(number: int, hit: Hit) -> dict[str, Any]:
-    return {**_source(number, f"P{number + 1}", hit), "place": place(hit.chunk.lines), "quote": _snippet(hit.chunk)}
+    return {
+        **_source(number, f"P{number + 1}", hit),
+        "place": place(hit.chunk.lines, hit),
+        "quote": _snippet(hit.chunk),
+    }
 
 
 def _source(number: int, label: str, hit: Hit) -> dict[str, Any]:
     return {"number": number, "label": label, "name": hit.document_name, "verdict": ""}
 
 
-def place(lines: Sequence[Line]) -> str:
-    """Where consecutive lines stand, as `p. 4, lines 120–131`."""
-    first, last = lines[0].number, lines[-1].end
-    return f"p. {lines[0].page_number}, {f'line {first}' if first == last else f'lines {first}–{last}'}"
+def place(lines: Sequence[Line], hit: Hit | None = None) -> str:
+    """Where consecutive lines stand, as `p. 4, lines 120–131`; of a hit also what is printed on the page."""
+    first, last, number = lines[0].number, lines[-1].end, lines[0].page_number
+    page = hit.page_name(number) if hit and number in hit.page_labels else f"p. {number}"
+    return f"{page}, {f'line {first}' if first == last else f'lines {first}–{last}'}"
 
 
 def _snippet(passage: Passage, length: int = 240) -> str:

@@ -45,7 +45,7 @@ _ROMAN = r"(?-i:[IVXLC]+|[ivxlc]{2,})"
 _ANY = rf"{_NUMERAL}[a-z]?|(?-i:[A-Z])\.?{_NUMERAL}|{_ROMAN}|(?-i:[A-Z])"
 
 _LABELS: dict[Kind, str] = {
-    "page": r"\d{1,4}|(?-i:[ivxlc]+)",
+    "page": r"\d{1,4}|(?-i:[ivxlc]+)|(?-i:[A-Z])-\d{1,3}",
     "slide": r"\d{1,4}",
     "footnote": r"\d{1,3}",
     "note": rf"{_NUMERAL}[a-z]?",

@@ -335,7 +335,7 @@ def test_what_a_document_says_cannot_pass_for_what_we_say(engine: RAGEngine) -> 
         ("search", {"query": "x" * 4001}, "at most 4000 characters"),
         ("search", {"query": ["ships"]}, "valid string"),
         ("search", {"query": "ships\x00"}, "zero byte"),
-        ("search", {"query": "ships", "document": "harbour.pdf"}, "It takes: query, top_k, documents, index"),
+        ("search", {"query": "ships", "document": "harbour.pdf"}, "It takes: query, top_k, documents, tags, index"),
         ("search", {"query": "ships", "user_id": "ada"}, "no argument 'user_id'"),
         ("list_documents", {"search": "\x00"}, "zero byte"),
         ("search", {"query": "ships", "top_k": 0}, "greater than or equal to 1"),

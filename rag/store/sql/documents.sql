@@ -40,6 +40,17 @@ WHERE (deleted_at IS NOT NULL) = :in_trash
 ORDER BY coalesce(deleted_at, created_at) DESC, number DESC
 LIMIT :limit::bigint OFFSET :offset::bigint;
 
+-- name: page_labels
+-- Of documents that are asked for, how many pages they have, and what is printed on some of them, where it differs.
+SELECT d.id, d.page_count,
+       (SELECT jsonb_object_agg(info ->> 'number', info ->> 'label')
+        FROM unnest(:document_ids::uuid[], :page_numbers::int[]) AS page (document_id, number),
+             LATERAL (SELECT d.pages -> (page.number - 1)) AS of_page (info)
+        WHERE page.document_id = d.id AND (info ->> 'number')::int = page.number
+          AND info ->> 'label' NOT IN ('', info ->> 'number')) AS labels
+FROM documents d
+WHERE d.user_id = :user_id AND d.id = ANY (:document_ids::uuid[]);
+
 -- name: languages
 SELECT id, language FROM documents WHERE user_id = :user_id AND id = ANY (:ids::uuid[]);
 

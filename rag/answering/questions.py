@@ -109,8 +109,9 @@ _ABOUT_ANSWERS = frozenset({"email", "e-mail", "page", "pages", "fax", "json", "
 class Asked:
     """A question taken apart.
 
-    `kind` is that of its answer, `years` and `names` what an answer must be about, `pages` where it must stand, as printed or by number, `words`
-    its words that carry meaning, and each of `also` the words of a phrase that means the same as some of them.
+    `kind` is that of its answer, `years` and `names` what an answer must be about, `pages` where it must stand, as they
+    are printed or numbered, `words` its words that carry meaning, and each of `also` the words of a phrase that means
+    the same as some of them.
     """
 
     text: str

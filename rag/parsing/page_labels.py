@@ -1,11 +1,12 @@
 """The numbers printed on pages, found where the file does not name them: in heads and feet, one more on each page.
 
-They need not be those of the file: a cover and front matter ("iv") are not counted, an excerpt begins at 4321, each part
-of a filing counts anew ("F-12"). A number counts only in a run: of consecutive pages that many must have just the number
-that this one lets expect. Years, sums and the numbers of sections do not grow by one with each page.
+They need not be those of the file: a cover and front matter ("iv") are not counted, an excerpt begins at 4321, parts
+of a filing count anew ("F-12"). A number counts only in a run: most of some consecutive pages must have, at the same
+height, the number that this one lets expect. Years, sums and the numbers of sections do not grow by one with each page.
 """
 
 import re
+import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -21,6 +22,8 @@ MIN_ROMAN_PAGES = 3
 """Of a run: Roman numerals stand by themselves, and front matter is short."""
 MAX_GAP = 3
 """Consecutive pages of a run that may lack their number."""
+MAX_SHIFT = 0.015
+"""Of the page's height: what stands further from where most of a series stands is none of it."""
 MAX_LINE_CHARS = 160
 
 _ALONE = re.compile(
@@ -28,8 +31,15 @@ _ALONE = re.compile(
     r"(?:\s*(?:/|of|von|de|di|sur)\s*\d{1,4})?[\s\-–—|·•\])]*"
 )
 _AT_AN_END = re.compile(r"\d{1,4}|[ivxlc]{2,8}|[A-Z]-\d{1,3}")
+_COUNTED = re.compile(
+    r".*,|&|(?:items?|parts?|chapters?|sections?|articles?|notes?|tables?|figures?|appendix|annex|exhibits?|schedules?"
+    r"|volumes?|vol\.|no\.|kapitel|teil|abschnitt|chapitre|cap[íi]tulo)",
+    re.IGNORECASE,
+)
+"""Before a number that is not the page's: a head may name the item or the chapter."""
 _PREFIXED = re.compile(r"(?P<prefix>[A-Z]-?)(?P<number>\d+)")
 _ROMAN = re.compile(r"(?P<hundreds>c{0,3})(?P<tens>xc|xl|l?x{0,3})(?P<ones>ix|iv|v?i{0,3})")
+_LETTERS = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
 _DIGITS = {"": 0, "i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
 
@@ -67,15 +77,15 @@ def with_printed(pages: Sequence[PageInfo], blocks: Iterable[TextBlock]) -> tupl
 
 def printed(heights: dict[int, float], lines: Iterable[Line]) -> dict[int, str]:
     """The labels of pages by number; `heights` of the pages are in points."""
-    found: dict[Series, set[int]] = defaultdict(set)
+    found: dict[Series, dict[int, float]] = defaultdict(dict)
     for line in lines:
         height = heights.get(line.page_number, 0.0)
         middle = (line.bbox.y0 + line.bbox.y1) / 2
         if height and not MARGIN * height <= middle <= (1 - MARGIN) * height:
             for prefix, is_roman, number in _numbers(line.text):
                 series = Series(prefix, is_roman, middle < height / 2, number - line.page_number)
-                found[series].add(line.page_number)
-    runs = [run for series, numbers in found.items() for run in _runs(series, sorted(numbers))]
+                found[series][line.page_number] = middle / height
+    runs = [run for series, places in found.items() for run in _runs(series, _in_place(places))]
     labels: dict[int, str] = {}
     for run in sorted(runs, key=lambda run: (-run.present, run.series.offset == 0, run.first)):
         for number in range(run.first, run.last + 1):
@@ -83,11 +93,19 @@ def printed(heights: dict[int, float], lines: Iterable[Line]) -> dict[int, str]:
     return labels
 
 
+def _in_place(places: dict[int, float]) -> list[int]:
+    """The pages whose number stands where most of them have it, in their order; `places` are shares of the height."""
+    usual = statistics.median_low(places.values())
+    return sorted(number for number, place in places.items() if abs(place - usual) <= MAX_SHIFT)
+
+
 def _numbers(text: str) -> Iterator[tuple[str, bool, int]]:
     """What may be the page's number in a line of its head or foot: prefix, whether it is Roman, value."""
     alone = _ALONE.fullmatch(text)
     words = text.split() if len(text) <= MAX_LINE_CHARS else []
-    ends = {word for word in (*words[:1], *words[-1:]) if _AT_AN_END.fullmatch(word)}
+    counts_else = len(words) > 1 and bool(_COUNTED.fullmatch(words[-2]))
+    outer = words[:1] if counts_else else [*words[:1], *words[-1:]]
+    ends = {word for word in outer if _AT_AN_END.fullmatch(word)}
     for label in dict.fromkeys([alone["label"]] if alone else sorted(ends)):
         prefixed = _PREFIXED.fullmatch(label)
         if prefixed:
@@ -116,24 +134,13 @@ def _from_roman(text: str) -> int | None:
     if not _ROMAN.fullmatch(text):
         return None
     values = [_DIGITS[letter] for letter in text]
-    return sum(
-        -value if value < following else value for value, following in zip(values, [*values[1:], 0], strict=True)
-    )
+    followed = zip(values, [*values[1:], 0], strict=True)
+    return sum(-value if value < following else value for value, following in followed)
 
 
 def _to_roman(number: int) -> str:
     text = ""
-    for value, letters in (
-        (100, "c"),
-        (90, "xc"),
-        (50, "l"),
-        (40, "xl"),
-        (10, "x"),
-        (9, "ix"),
-        (5, "v"),
-        (4, "iv"),
-        (1, "i"),
-    ):
+    for value, letters in _LETTERS:
         text += letters * (number // value)
         number %= value
     return text

@@ -8,8 +8,10 @@ from typing import BinaryIO
 from rag import errors
 from rag.parsing import process, structure
 from rag.parsing.filetype import PDF, detect_mime_type
-from rag.types import ParsedDocument, ParsingConfig
+from rag.types import ParsedDocument, ParsingConfig, Unpacked
 
+NOT_UNPACKED = Unpacked()
+"""Of a file that came by itself."""
 PARTIAL_SUFFIX = ".partial"
 CHUNK_BYTES = 1 << 20
 _ENCRYPTION_MARK = b"/Encrypt"
@@ -24,6 +26,8 @@ def read_file(
     config: ParsingConfig | None = None,
     password: str | None = None,
     on_progress: process.OnProgress | None = None,
+    parts_folder: Path | None = None,
+    unpacked: Unpacked = NOT_UNPACKED,
 ) -> ParsedDocument:
     """Makes the rendition of the file at `source` and parses it, in one process with limits of time and memory.
 
@@ -34,6 +38,8 @@ def read_file(
         config: limits and ways of reading.
         password: of an encrypted file.
         on_progress: called here with (pages done, pages in total).
+        parts_folder: an empty folder for the files in a mail or an archive; None: what they are is told, no more.
+        unpacked: what was taken out already of the containers that the file is in, for the limits.
 
     Raises:
         errors.NotFoundError: there is no file at `source`.
@@ -45,6 +51,20 @@ def read_file(
     if not source.is_file():
         raise errors.NotFoundError(f"There is no file “{source.name}”. Check its path.")
     _check_size(source, name, config)
+    if parts_folder is None:
+        with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
+            parsed = read_file(
+                source,
+                name=name,
+                rendition=rendition,
+                config=config,
+                password=password,
+                on_progress=on_progress,
+                parts_folder=Path(folder),
+                unpacked=unpacked,
+            )
+        parts = tuple(part.model_copy(update={"file": None}) for part in parsed.parts)
+        return parsed.model_copy(update={"parts": parts})
     partial = rendition.with_name(rendition.name + PARTIAL_SUFFIX)
     request = {
         "task": "parse",
@@ -53,16 +73,25 @@ def read_file(
         "mime_type": detect_mime_type(source, name),
         "rendition": str(partial.resolve()),
         "password": password,
+        "parts_folder": str(parts_folder.resolve()),
+        "unpacked": unpacked.model_dump(),
     }
     try:
         results = process.run(request, config, on_progress)
         said = results.metadata
-        parsed = structure.assemble(results.pages, said.title)
+        parsed = structure.assemble(results.pages, said.title).model_copy(
+            update={
+                "author": said.author,
+                "dated": said.dated,
+                "completeness": results.completeness,
+                "parts": results.parts,
+            }
+        )
         _check_text(parsed, results.recognised > 0, name, config)
         partial.replace(rendition)
     finally:
         partial.unlink(missing_ok=True)
-    return parsed.model_copy(update={"author": said.author, "dated": said.dated})
+    return parsed
 
 
 def _check_size(source: Path, name: str, config: ParsingConfig) -> None:

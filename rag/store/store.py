@@ -16,6 +16,7 @@ from rag.store.embedding_cache import EmbeddingCache
 from rag.store.generations import Generations
 from rag.store.glossaries import Glossary
 from rag.store.indexes import Indexes
+from rag.store.parts import Parts
 from rag.store.queue import Queue
 from rag.store.saved_filters import SavedFilters
 from rag.store.sources import Sources
@@ -33,6 +34,7 @@ class UserStore:
         self.documents = documents.Documents(bound)
         self.catalogue = Catalogue(bound)
         self.sources = Sources(bound)
+        self.parts = Parts(bound)
         self.chunks = Chunks(bound, dense)
         self.embedding_cache = EmbeddingCache(bound)
         self.caches = Caches(bound)

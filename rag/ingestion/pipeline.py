@@ -94,8 +94,9 @@ class Ingestion:
         self, document: Document, parsed: ParsedDocument, on_progress: OnProgress, *, max_chunks: int | None = None
     ) -> None:
         """Cut, embed and store what was parsed."""
-        title = self._store.catalogue.given_title(document.id) or parsed.title
-        file = FileDocument.of(document.id, document.name, parsed.model_copy(update={"title": title}))
+        name, given_title = self._store.catalogue.called(document.id)  # it may have been renamed meanwhile
+        title = given_title or parsed.title
+        file = FileDocument.of(document.id, name, parsed.model_copy(update={"title": title}))
         lines = lines_of(parsed)
         nodes = self._pipeline(on_progress, _Limit(document=document.name, most=max_chunks)).run(documents=[file])
         chunks = chunks_of(file, nodes)
@@ -107,7 +108,7 @@ class Ingestion:
             vectors=[node.embedding or [] for node in nodes],
             search_texts=[node.get_content(metadata_mode=schema.MetadataMode.EMBED) for node in nodes],
             language=languages.detect(file.text),
-            front=front(document.name, title, lines),
+            front=front(name, title, lines),
             landmarks=self._landmarks.find(lines, _labels(parsed)),
             pages=_page_texts(lines, chunks),
         )

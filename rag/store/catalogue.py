@@ -36,7 +36,9 @@ class Catalogue:
         """The tags of an index in the order of the alphabet."""
         return [TagCount(**row) for row in self._database.all(self._queries["tags"], {"index_id": index_id})]
 
-    def given_title(self, document_id: uuid.UUID) -> str | None:
-        """The title that the owner gave, if one was given."""
-        row = self._database.one(self._queries["given_title"], {"document_id": document_id})
-        return row["given_title"] if row else None
+    def called(self, document_id: uuid.UUID) -> tuple[str, str | None]:
+        """What a document is called now: its name, and the title that the owner gave, if any. Raises NotFoundError."""
+        row = self._database.one(self._queries["called"], {"document_id": document_id})
+        if row is None:
+            raise unknown(document_id)
+        return row["name"], row["given_title"]

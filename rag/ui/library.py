@@ -33,7 +33,7 @@ STATUS_NAMES = {
 DISABLED = "Disabled"
 MOST_ROWS = 16
 """A longer table scrolls within the window; a shorter one ends with its last row."""
-SHOWN = ("name", "title", "tags", "author", "dated", "kind", "pages", "chunks", "size", "status", "added")
+SHOWN = ("name", "status", "tags", "title", "author", "dated", "kind", "pages", "chunks", "size", "added")
 COLUMNS = {
     "name": st.column_config.TextColumn("Name", width="large"),
     "title": st.column_config.TextColumn("Title", width="medium"),
@@ -54,8 +54,8 @@ COLUMNS = {
 def _row(document: Document) -> dict[str, Any]:
     return {
         "name": document.name,
-        "title": document.title,
-        "author": document.author,
+        "title": document.title or "",
+        "author": document.author or "",
         "dated": document.dated,
         "tags": document.tags,
         "kind": KIND_NAMES.get(document.mime_type, document.mime_type),

@@ -31,5 +31,5 @@ WHERE user_id = :user_id AND index_id = :index_id AND deleted_at IS NULL AND sup
 GROUP BY lower(tag)
 ORDER BY lower(tag);
 
--- name: given_title
-SELECT given_title FROM documents WHERE user_id = :user_id AND id = :document_id;
+-- name: called
+SELECT name, given_title FROM documents WHERE user_id = :user_id AND id = :document_id;

@@ -86,7 +86,8 @@ class AskCitation(Model):
     """What a sentence of the answer rests on: the quote, and where it stands. Boxes are points of the shown page.
 
     `sentence` counts from 0, pages and lines from 1; `quote` is null where nothing supports the sentence.
-    `page_label` is the number printed on the page, null where it is the page's own.
+    `page_label` is the number printed on the page, null where it is the page's own. `cells` are those of a sheet that
+    the quote stands in, such as “Balance!B14”.
     """
 
     id: str
@@ -96,6 +97,7 @@ class AskCitation(Model):
     name: str
     page: int
     page_label: str | None
+    cells: str | None
     lines: tuple[int, int]
     quote: str | None
     boxes: tuple[Region, ...]
@@ -114,6 +116,7 @@ class AskCitation(Model):
             name=hit.document_name,
             page=lines[0].page_number,
             page_label=citation.page_label,
+            cells=citation.cells,
             lines=(lines[0].number, lines[-1].end),
             quote=citation.quote,
             boxes=citation.regions,

@@ -204,6 +204,7 @@ def _citation(citation: CitationBody) -> dict[str, Any]:
         "page": citation.page,
         "pageLabel": citation.page_label,
         "slide": citation.slide,
+        "cells": citation.cells,
         "quote": citation.quote,
         "verdict": citation.verdict,
         "regions": citation.regions,

@@ -45,7 +45,8 @@ SNIPPET_CHARS = 300
 class Place(Model):
     """Where something stands, and how well it was found.
 
-    `page` is None in a presentation, `slide` in anything else; lines count from 1 through the document. Scores are
+    `page` is None in a presentation, `slide` in anything else; `page_label` is the number printed on the page, None
+    where that is the page's own; lines count from 1 through the document. Scores are
     those of `rag.types.Hit`, in 0..1, and None where that search did not run or did not find the chunk; `score` is
     `final_score`.
     """
@@ -55,6 +56,7 @@ class Place(Model):
     file_name: str
     mime_type: str
     page: int | None
+    page_label: str | None
     slide: int | None
     line_start: int
     line_end: int
@@ -74,6 +76,7 @@ def _place(hit: Hit, lines: Sequence[Line]) -> dict[str, Any]:
         "file_name": hit.document_name,
         "mime_type": hit.mime_type,
         "page": None if is_slide else number,
+        "page_label": None if is_slide else hit.page_labels.get(number),
         "slide": number if is_slide else None,
         "line_start": lines[0].number,
         "line_end": lines[-1].end,

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from rag.answering import ranking
@@ -76,6 +77,11 @@ class Candidate(NamedTuple):
         """The page that it begins on."""
         return self.hit.passage.lines_of(*self.unit.span)[0].page_number
 
+    def is_on(self, pages: AbstractSet[str]) -> bool:
+        """Whether it begins on one of these pages, which are named by their numbers or by what is printed on them."""
+        number = self.page_number
+        return not pages.isdisjoint({str(number), self.hit.page_labels.get(number, "").lower()})
+
     @property
     def row(self) -> QuotedRow | None:
         """A row of a table, cell by cell; None of anything else."""
@@ -148,7 +154,7 @@ def _can_answer(question: Asked, unit: Unit, shown: str) -> bool:
 def _fitting(question: Asked, found: list[Candidate]) -> list[Candidate]:
     """Those on the asked pages, and those that hold what is recognised for sure, where there are any."""
     if question.pages:
-        found = [candidate for candidate in found if candidate.page_number in question.pages] or found
+        found = [candidate for candidate in found if candidate.is_on(question.pages)] or found
     if question.kind in PRECISE:
         found = [candidate for candidate in found if question.holds_kind(candidate.text)] or found
     return found

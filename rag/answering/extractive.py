@@ -125,7 +125,7 @@ def likelihood(ranked: Sequence[Extract]) -> float:
 
 def is_relevant(question: Asked, best: Candidate, likely: float, least: float = MIN_LIKELIHOOD) -> bool:
     """Whether the best candidate is close enough; what stands on an asked page need not say the question's words."""
-    if best.page_number in question.pages:
+    if best.is_on(question.pages):
         return True
     features = best.features
     is_near = max(features.relevance, features.page_relevance) >= MIN_RELEVANCE or features.covered >= MIN_COVERED
@@ -187,7 +187,7 @@ def _nearest(question: Asked, candidate: Candidate) -> str:
     """Where the nearest evidence stands, and which years it is of where a year is asked for."""
     years = sorted(questions.years_of(candidate.text))
     of = f" ({', '.join(years)})" if question.years and years and not question.years & {*years} else ""
-    return f"The nearest{of} stands in {candidate.hit.document_name}, page {candidate.page_number}."
+    return f"The nearest{of} stands in {candidate.hit.document_name}, {candidate.hit.page_name(candidate.page_number)}."
 
 
 def _listed(names: Sequence[str]) -> str:

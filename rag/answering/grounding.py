@@ -209,16 +209,18 @@ class Grounder:
             errors.GroundingError: the document cannot be read any more.
         """
         hit = self._sources[citation_id]
+        lines = hit.passage.lines_of(*quote.span) if quote else ()
         regions = self._regions(hit, quote.span) if quote else ()
         return Citation(
             citation_id=citation_id,
             sentence=sentence,
             quote=self.passage(citation_id).slice(quote.span) if quote else None,
-            lines=hit.passage.lines_of(*quote.span) if quote else (),
+            lines=lines,
             regions=regions,
             verdict=quote.verdict if quote and not missing else Verdict.UNVERIFIED,
             unsupported_numbers=missing,
             cells=_cells(regions),
+            page_label=hit.page_labels.get((lines or hit.chunk.lines)[0].page_number),
         )
 
     def cite_unit(self, sentence: int, citation_id: str, unit: Unit, row: QuotedRow | None) -> Citation:

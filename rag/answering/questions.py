@@ -109,15 +109,16 @@ _ABOUT_ANSWERS = frozenset({"email", "e-mail", "page", "pages", "fax", "json", "
 class Asked:
     """A question taken apart.
 
-    `kind` is that of its answer, `years` and `names` what an answer must be about, `pages` where it must stand, `words`
-    its words that carry meaning, and each of `also` the words of a phrase that means the same as some of them.
+    `kind` is that of its answer, `years` and `names` what an answer must be about, `pages` where it must stand, as they
+    are printed or numbered, `words` its words that carry meaning, and each of `also` the words of a phrase that means
+    the same as some of them.
     """
 
     text: str
     kind: Kind
     years: frozenset[str]
     names: tuple[str, ...]
-    pages: frozenset[int]
+    pages: frozenset[str]
     words: tuple[str, ...]
     also: tuple[tuple[str, ...], ...] = ()
 
@@ -166,9 +167,9 @@ def read(question: str, rewritings: Iterable[Rewriting] = ()) -> Asked:
         years=years_of(text),
         names=tuple(dict.fromkeys(name for name in _names(question) if _folded(name) not in known)),
         pages=frozenset(
-            int(reference.label)
+            reference.label
             for reference in references(question)
-            if reference.kind in ("page", "slide") and reference.label.isdigit()
+            if reference.kind in ("page", "slide") and not reference.label.startswith("-")  # from the end
         ),
         words=tuple(ranking.content_words(text)),
         also=tuple(dict.fromkeys(tuple(ranking.content_words(phrase)) for phrase in phrases)),

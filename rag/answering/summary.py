@@ -335,6 +335,8 @@ def _hit(key: Key, document: Document) -> Hit:
         title=document.title,
         source=document.source,
         shown_source=document.shown_source,
+        page_labels=document.page_labels,
+        page_count=document.page_count,
         final_score=1.0,
     )
 

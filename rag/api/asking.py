@@ -1,5 +1,6 @@
 """The request and response of `/ask`: a question, its answer, and its sources as `name#chunk`."""
 
+import datetime as dt
 import uuid
 from typing import Any
 
@@ -37,11 +38,16 @@ joined by reciprocal rank fusion, six places that differ."""
 
 
 class AskFilters(Model):
-    """Which documents may be read: by what they were taken in from, by the beginning of it, or by their ids."""
+    """Which documents may be read, by any of what `Filters` has of their source and of their order."""
 
     sources: tuple[StorableText, ...] = pydantic.Field(default=(), max_length=1000)
     source_prefix: StorableText | None = pydantic.Field(default=None, max_length=8000)
     document_ids: tuple[uuid.UUID, ...] = pydantic.Field(default=(), max_length=1000)
+    tags: tuple[StorableText, ...] = pydantic.Field(default=(), max_length=50)
+    author: StorableText | None = pydantic.Field(default=None, max_length=500)
+    dated_after: dt.date | None = None
+    dated_before: dt.date | None = None
+    saved: StorableText | None = pydantic.Field(default=None, max_length=100)
 
 
 class AskRequest(Model):
@@ -79,8 +85,9 @@ class AskRequest(Model):
 class AskCitation(Model):
     """What a sentence of the answer rests on: the quote, and where it stands. Boxes are points of the shown page.
 
-    `sentence` counts from 0, pages and lines from 1; `quote` is null where nothing supports the sentence. `cells` are
-    those of a sheet that the quote stands in, such as “Balance!B14”.
+    `sentence` counts from 0, pages and lines from 1; `quote` is null where nothing supports the sentence.
+    `page_label` is the number printed on the page, null where it is the page's own. `cells` are those of a sheet that
+    the quote stands in, such as “Balance!B14”.
     """
 
     id: str
@@ -89,6 +96,7 @@ class AskCitation(Model):
     document_id: uuid.UUID
     name: str
     page: int
+    page_label: str | None
     cells: str | None
     lines: tuple[int, int]
     quote: str | None
@@ -107,6 +115,7 @@ class AskCitation(Model):
             document_id=hit.chunk.document_id,
             name=hit.document_name,
             page=lines[0].page_number,
+            page_label=citation.page_label,
             cells=citation.cells,
             lines=(lines[0].number, lines[-1].end),
             quote=citation.quote,

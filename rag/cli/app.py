@@ -18,6 +18,7 @@ from rag.cli import (
     documents,
     evaluate,
     export,
+    filters,
     glossary,
     ingest,
     inspect,
@@ -88,7 +89,15 @@ for command in (
 library = typer.Typer(cls=Group, invoke_without_command=True)
 library.callback(help=help_text(documents.documents))(documents.documents)
 add_command(library, documents.list_documents, "list")
-for subcommand in (documents.versions, documents.delete, documents.restore, documents.purge, documents.retry):
+for subcommand in (
+    documents.edit,
+    documents.tags,
+    documents.versions,
+    documents.delete,
+    documents.restore,
+    documents.purge,
+    documents.retry,
+):
     add_command(library, subcommand)
 app.add_typer(library, name="documents")
 
@@ -106,6 +115,12 @@ add_command(words, glossary.clear)
 add_command(words, glossary.example)
 add_command(words, glossary.try_question, "try")
 app.add_typer(words, name="glossary")
+
+kept = typer.Typer(cls=Group, invoke_without_command=True)
+kept.callback(help=help_text(filters.filters))(filters.filters)
+add_command(kept, filters.save)
+add_command(kept, filters.delete)
+app.add_typer(kept, name="filters")
 
 writers = typer.Typer(cls=Group, invoke_without_command=True)
 writers.callback(help=help_text(models.models))(models.models)

@@ -155,7 +155,7 @@ def _print_citation(sentence: Sentence, citation: Citation, hit: Hit) -> None:
     mark, style = MARKS.get(sentence.support, ("", "")) if sentence.support and citation.quote else ("", "")
     verdict = f"{mark}{sentence.support}, quote {citation.verdict}" if mark else f"quote {citation.verdict}"
     pages = [*dict.fromkeys(line.page_number for line in citation.lines_in(hit))]
-    place = f"page {pages[0]}" if len(pages) == 1 else f"pages {pages[0]}–{pages[-1]}"
+    place = hit.page_name(pages[0]) if len(pages) == 1 else f"{hit.page_name(pages[0])} to {hit.page_name(pages[-1])}"
     place = f"{citation.cells}, {place}" if citation.cells else place
     name = hit.document_name
     console = output.console()

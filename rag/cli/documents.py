@@ -11,8 +11,8 @@ import typer
 from rag import errors
 from rag.cli import completion, files, lookup, output
 from rag.cli.door import open_engine
-from rag.cli.options import AsJson, IndexName, Password
-from rag.types import DEFAULT_INDEX, Document, DocumentStatus, OnProgress
+from rag.cli.options import AsJson, IndexName, Password, takes_filters
+from rag.types import DEFAULT_INDEX, Document, DocumentStatus, Filters, OnProgress
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -37,7 +37,7 @@ Search = Annotated[
 ]
 InTrash = Annotated[bool, typer.Option("--trash", help="Those in the trash.")]
 
-COLUMNS = ["id", "name", "status", "pages", "chunks", "size", "added"]
+COLUMNS = ["id", "name", "status", "pages", "chunks", "size", "added", "dated", "author", "tags"]
 NUMBERS = ["pages", "chunks", "size"]
 
 
@@ -48,39 +48,50 @@ def documents(
     trash: InTrash = False,
     as_json: AsJson = False,
 ) -> None:
-    """List documents; delete, restore, purge or retry them.
+    """List documents; edit, tag, delete, restore, purge or retry them.
 
     pagelight documents
     pagelight documents delete draft.pdf
     pagelight documents restore draft.pdf
     """
     if context.invoked_subcommand is None:
-        list_documents(index_name, search, trash, as_json)
+        _list(index_name, search, Filters(), None, in_trash=trash, as_json=as_json)
     elif (index_name, search, trash, as_json) != (DEFAULT_INDEX, None, False, False):
         raise errors.ValidationError(f"Put the options behind “{context.invoked_subcommand}”.")
 
 
+@takes_filters
 def list_documents(
+    *,
     index_name: IndexName = DEFAULT_INDEX,
     search: Search = None,
+    filters: Filters,
+    disabled: Annotated[bool | None, typer.Option("--disabled/--enabled", help="Only those.")] = None,
     trash: InTrash = False,
     as_json: AsJson = False,
 ) -> None:
     """List documents, newest first.
 
     pagelight documents list --search 2023
+    pagelight documents list --tag legal --dated-after 2024-01-01
     pagelight documents list --trash --json
     """
+    _list(index_name, search, filters, disabled, in_trash=trash, as_json=as_json)
+
+
+def _list(
+    index_name: str, search: str | None, filters: Filters, disabled: bool | None, *, in_trash: bool, as_json: bool
+) -> None:
     with open_engine() as engine:
         lookup.require_index(engine, index_name)
-        found = engine.documents.list(index_name, search=search, in_trash=trash)
+        found = engine.documents.list(index_name, search=search, filters=filters, disabled=disabled, in_trash=in_trash)
     if as_json:
         output.print_json(found)
     elif found:
         columns = [*COLUMNS, "in"] if any(document.container_name for document in found) else COLUMNS
         output.print_table(columns, (_row(document)[: len(columns)] for document in found), right=NUMBERS)
     else:
-        output.print_text(_none(search, in_trash=trash))
+        output.print_text(_none(search, filters, in_trash=in_trash))
 
 
 def _row(document: Document) -> Sequence[object]:
@@ -89,6 +100,8 @@ def _row(document: Document) -> Sequence[object]:
         status = f"failed: {document.error}"
     elif document.progress.total and document.status is not DocumentStatus.READY:
         status = f"{status} {document.progress.done}/{document.progress.total}"
+    if document.disabled:
+        status = f"{status}, disabled"
     return (
         lookup.short_id(document.id),
         document.name,
@@ -97,11 +110,16 @@ def _row(document: Document) -> Sequence[object]:
         f"{document.chunk_count:,}",
         output.size(document.size),
         f"{document.created_at.astimezone():%Y-%m-%d %H:%M}",
+        document.dated or "",
+        document.author or "",
+        ", ".join(document.tags),
         document.container_name or "",
     )
 
 
-def _none(search: str | None, *, in_trash: bool) -> str:
+def _none(search: str | None, filters: Filters, *, in_trash: bool) -> str:
+    if filters != Filters():
+        return "No document has all of this. See what there is: pagelight documents list; pagelight documents tags"
     if search:
         return f"No document's name has “{search}”."
     return "The trash is empty." if in_trash else "No documents yet. Take some in: pagelight ingest PATH"
@@ -123,6 +141,66 @@ def versions(
     else:
         rows = [(f"v{one.version}", "searched" if one.superseded_by is None else "", *_row(one)) for one in found]
         output.print_table(["version", "", *COLUMNS], rows, right=["pages", "chunks", "size"])
+
+
+def edit(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="Name or id, as listed.", show_default=False, autocompletion=completion.document_names
+        ),
+    ],
+    *,
+    new_name: Annotated[str | None, typer.Option("--name", metavar="TEXT", help="It keeps its ending.")] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="“”: as the file has it.")] = None,
+    author: Annotated[str | None, typer.Option(metavar="TEXT", help="“”: as the file has it.")] = None,
+    dated: Annotated[str | None, typer.Option(metavar="DAY", help="As 2024-03-01; “”: as the file has it.")] = None,
+    tags: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="One more; may be repeated.")] = None,
+    untags: Annotated[
+        list[str] | None, typer.Option("--untag", metavar="TAG", help="One less; may be repeated.")
+    ] = None,
+    disabled: Annotated[
+        bool | None, typer.Option("--disable/--enable", help="Leave it out of every search, or not any more.")
+    ] = None,
+    index_name: IndexName = DEFAULT_INDEX,
+    as_json: AsJson = False,
+) -> None:
+    """Change what a document is called, its title, author, day and tags; disable or enable it.
+
+    pagelight documents edit scan0001.pdf --name "Lease of the pier" --tag legal --dated 2021-03-04
+    pagelight documents edit "Lease of the pier.pdf" --disable
+    """
+    given = {"name": new_name, "disabled": disabled, "title": title, "author": author, "dated": dated}
+    said = {field: value for field, value in given.items() if value is not None}
+    changes = {field: None if value == "" and field != "name" else value for field, value in said.items()}
+    if not (changes or tags or untags):
+        raise errors.ValidationError("Nothing is to be changed. Give at least one option, such as --name or --tag.")
+    with open_engine() as engine:
+        document = lookup.find_document(engine, index_name, name)
+        if changes:
+            engine.catalogue.edit(document.id, changes)
+        engine.catalogue.tag([document.id], add=tags or (), remove=untags or ())
+        document = engine.documents.get(document.id)
+    if as_json:
+        output.print_json(document)
+    else:
+        output.print_table(COLUMNS, [_row(document)[: len(COLUMNS)]], right=NUMBERS)
+
+
+def tags(index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None:
+    """List the tags of documents, each with their number.
+
+    pagelight documents tags
+    """
+    with open_engine() as engine:
+        lookup.require_index(engine, index_name)
+        found = engine.catalogue.tags(index_name)
+    if as_json:
+        output.print_json(found)
+    elif found:
+        output.print_table(["tag", "documents"], [(tag.name, tag.documents) for tag in found], right=["documents"])
+    else:
+        output.print_text("No document has a tag. Give one: pagelight documents edit NAME --tag TAG")
 
 
 def delete(names: Names, index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rag import errors
-from rag.types import DEFAULT_INDEX, Document, Filters, RetrievalOptions
+from rag.types import DEFAULT_INDEX, Document, RetrievalOptions
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -70,7 +70,7 @@ def within(
 ) -> RetrievalOptions:
     """`options` for the documents that `names` mean; none means all. Raises as `find_documents`."""
     found = find_documents(engine, index_name, names or ())
-    filters = Filters(document_ids=tuple(document.id for document in found))
+    filters = options.filters.model_copy(update={"document_ids": tuple(document.id for document in found)})
     return options.model_copy(update={"filters": filters})
 
 

@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 
 from rag.cli import completion
 from rag.cli.door import validated
-from rag.types import OnSameName, RetrievalOptions
+from rag.types import Filters, OnSameName, RetrievalOptions
 
 IndexName = Annotated[
     str,
@@ -38,11 +38,25 @@ DocumentNames = Annotated[
     ),
 ]
 
-FLAGS = {"top_k": "--k", "multi_query": "--rewrites", "must_include_mode": "--any", "rerank__enabled": "--rerank"}
+FLAGS = {
+    "top_k": "--k",
+    "multi_query": "--rewrites",
+    "must_include_mode": "--any",
+    "rerank__enabled": "--rerank",
+    "filters__tags": "--tag",
+    "filters__author": "--author",
+    "filters__dated_after": "--dated-after",
+    "filters__dated_before": "--dated-before",
+    "filters__saved": "--filter",
+}
 """Fields whose flag is not their name."""
 SWITCHES = {"must_include_mode": "any"}
 """Fields whose flag takes no value, since it stands for this one."""
-NOT_TYPED_IN = ("filters", "trace")
+NOT_TYPED_IN = (
+    "trace",
+    *("filters__document_ids", "filters__mime_types", "filters__sources", "filters__source_prefix"),
+    *("filters__added_after", "filters__added_before"),
+)
 """Fields for which there is `--document` and `pagelight why`."""
 
 Command = Callable[..., None]
@@ -66,28 +80,46 @@ def takes_retrieval(*, without: Collection[str] = (), **defaults: object) -> Cal
         if name not in (*NOT_TYPED_IN, *without)
     }
 
-    def decorate(command: Command) -> Command:
-        @functools.wraps(command)
-        def run(**given: Any) -> None:
-            typed_in = {name: given.pop(name) for name in options}
-            command(**given, retrieval=validated(RetrievalOptions, **_nested(typed_in)))
+    return functools.partial(_taking, "retrieval", options, lambda typed_in: validated(RetrievalOptions, **typed_in))
 
-        own = inspect.signature(command).parameters
-        shown = {**own, **options}
-        del shown["retrieval"]
-        described: Any = run
-        described.__signature__ = inspect.Signature(list(shown.values()))
-        described.__annotations__ = {name: parameter.annotation for name, parameter in shown.items()}
-        return run
 
-    return decorate
+def takes_filters(command: Command) -> Command:
+    """Give a command the options that say which documents are meant, which are then made into its parameter `filters`.
+
+    They are those of a search.
+    """
+    options = {
+        name: _option(name, field, field.default)
+        for name, field in _fields(RetrievalOptions)
+        if name.startswith("filters__") and name not in NOT_TYPED_IN
+    }
+    return _taking("filters", options, lambda typed_in: validated(Filters, **typed_in.get("filters", {})), command)
+
+
+def _taking(
+    parameter: str, options: Mapping[str, inspect.Parameter], make: Callable[[dict[str, Any]], object], command: Command
+) -> Command:
+    """`command` with `options` in the place of its `parameter`, which `make` makes of what is typed in."""
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        typed_in = {name: given.pop(name) for name in options}
+        command(**given, **{parameter: make(_nested(typed_in))})
+
+    own = inspect.signature(command).parameters
+    shown = {**own, **options}
+    del shown[parameter]
+    described: Any = run
+    described.__signature__ = inspect.Signature(list(shown.values()))
+    described.__annotations__ = {name: parameter.annotation for name, parameter in shown.items()}
+    return run
 
 
 def _fields(model: type[pydantic.BaseModel], group: str = "") -> Iterator[tuple[str, FieldInfo]]:
     """The model's fields, those of a model within it as `group__name`."""
     for name, field in model.model_fields.items():
         kind = field.annotation
-        if name not in NOT_TYPED_IN and isinstance(kind, type) and issubclass(kind, pydantic.BaseModel):
+        if isinstance(kind, type) and issubclass(kind, pydantic.BaseModel):
             yield from _fields(kind, f"{name}__")
         else:
             yield group + name, field
@@ -100,6 +132,8 @@ def _option(name: str, field: FieldInfo, default: Any) -> inspect.Parameter:
         kind, default = bool, False
     elif get_origin(kind) is tuple:
         kind, default, explained = list[str], [*default], f"{explained} May be repeated."
+    elif name.startswith("filters__"):
+        kind = str | None  # days, too, are read by the model
     shown: bool | str = True
     if isinstance(default, Open):
         default, shown = None, default.shown

@@ -42,6 +42,13 @@ def search(
         output.print_text(f"Nothing scores {retrieval.min_score} or more. Ask in other words, or lower --min-score.")
 
 
+def _page(hit: Hit) -> str:
+    """The number printed on the hit's page, and in brackets the page's own if it is another."""
+    number = hit.chunk.main_page
+    label = hit.page_labels.get(number)
+    return f"{label} ({number})" if label else str(number)
+
+
 def print_hits(hits: tuple[Hit, ...]) -> None:
     """Hits as a table, best first."""
     rows = [
@@ -52,7 +59,7 @@ def print_hits(hits: tuple[Hit, ...]) -> None:
             output.score(hit.lexical_score),
             output.score(hit.rerank_score),
             hit.document_name,
-            hit.chunk.main_page,
+            _page(hit),
             output.excerpt(hit.chunk.text),
         )
         for rank, hit in enumerate(hits, start=1)

@@ -14,6 +14,7 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.response_synthesizers import BaseSynthesizer
 
 from rag import answering, providers, retrieval
+from rag.engine import saved_filters
 from rag.engine.glossary import Glossary
 from rag.engine.pages import Pages
 from rag.engine.workspace import Workspace
@@ -35,7 +36,8 @@ class Asking:
     def __init__(self, workspace: Workspace, index: Index, request: RetrievalRequest) -> None:
         self._workspace = workspace
         self._index = index
-        self._options = retrieval.as_configured(request.retrieval, workspace.config)
+        asked = saved_filters.with_saved(workspace.store, request).retrieval
+        self._options = retrieval.as_configured(asked, workspace.config)
         self._store = workspace.store
         self.scope = Scope(
             index_id=index.id,

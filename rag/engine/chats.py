@@ -21,6 +21,8 @@ from rag.types import (
     RetrievalOptions,
 )
 
+EVERYTHING = Filters()
+
 
 class Chats:
     """One user's chats."""
@@ -67,9 +69,16 @@ class Chats:
         )
 
     def request(
-        self, conversation_id: uuid.UUID, question: str, document_ids: Sequence[uuid.UUID] | None = None
+        self,
+        conversation_id: uuid.UUID,
+        question: str,
+        document_ids: Sequence[uuid.UUID] | None = None,
+        *,
+        filters: Filters = EVERYTHING,
     ) -> AnswerRequest:
         """A chat's next question with the last turns before it, over `document_ids` or else the chat's own documents.
+
+        Of these, those that `filters` let through.
 
         Raises:
             errors.NotFoundError: there is no such chat.
@@ -81,12 +90,12 @@ class Chats:
             index_name=str(conversation.index_id),
             question=question,
             history=tuple(_as_understood(earlier)),
-            retrieval=RetrievalOptions(filters=Filters(document_ids=scope)),
+            retrieval=RetrievalOptions(filters=filters.model_copy(update={"document_ids": scope})),
         )
 
-    def ask(self, conversation_id: uuid.UUID, question: str) -> ChatMessage:
+    def ask(self, conversation_id: uuid.UUID, question: str, *, filters: Filters = EVERYTHING) -> ChatMessage:
         """Answer a chat's next question and keep both turns, or neither if it fails. Raises as `Questions.answer`."""
-        response = self._questions.answer(self.request(conversation_id, question))
+        response = self._questions.answer(self.request(conversation_id, question, filters=filters))
         self.append(conversation_id, "user", question)
         return self.append(conversation_id, "assistant", response.answer, response)
 

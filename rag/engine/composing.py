@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from rag import answering, errors, prompts, retrieval
 from rag.answering import calculation, comparison, summary
+from rag.engine import saved_filters
 from rag.engine.asking import Asking
 from rag.engine.naming import Mention, aliases, mentions
 from rag.engine.pages import Pages
@@ -50,7 +51,7 @@ class Composing:
     def __init__(self, workspace: Workspace, index: Index, request: AnswerRequest) -> None:
         self._workspace = workspace
         self._index = index
-        self._request = request
+        self._request = saved_filters.with_saved(workspace.store, request)
         self._locate = Pages(workspace).locate
         self._listed: list[Document] | None = None
 
@@ -126,7 +127,7 @@ class Composing:
             keys = self._extract_of(document, extract, limit)
             if keys and len(documents) > 1:
                 parts.append(answering.Label(comparison.heading(document.name)))
-            parts += summary.parts_of(keys, document, sections=len(documents) == 1)
+            parts += summary.parts_of(keys, self._whole(document), sections=len(documents) == 1)
         note = answering.Label(f"*{prompts.EXTRACT_NOTE}*")
         return _whole(self._composed([note, *parts])) if parts else None
 
@@ -139,6 +140,10 @@ class Composing:
     def _of_part(self, question: str, extract: summary.Extract) -> summary.Extract:
         named = self._meant(question)[1]
         return extract._replace(part=_without(extract.part, question, named)) if named else extract
+
+    def _whole(self, document: Document) -> Document:
+        """The document with its pages, which lists leave out."""
+        return self._workspace.store.documents.get(document.id)
 
     def _extract_of(self, document: Document, extract: summary.Extract, limit: int) -> list[summary.Key]:
         store = self._workspace.store.chunks
@@ -195,7 +200,7 @@ class Composing:
             if len(documents) != 1:
                 return []
             keys = self._extract_of(documents[0], self._of_part(question, extract), summary.PASSAGES)
-            return summary.passages(keys, documents[0])
+            return summary.passages(keys, self._whole(documents[0]))
         sides = self.sides(question)
         most = max(self._request.retrieval.top_k // max(len(sides), 1), 1)
         found = [self._within(side.documents).asking().search(side.question).results[:most] for side in sides]
@@ -227,14 +232,12 @@ class Composing:
         return self._listed
 
     def _list(self) -> list[Document]:
-        filters = self._request.retrieval.filters
-        return [
-            document
-            for document in self._workspace.store.documents.list(self._index.id)
-            if document.status is DocumentStatus.READY
-            and (not filters.document_ids or document.id in filters.document_ids)
-            and (not filters.mime_types or document.mime_type in filters.mime_types)
-        ]
+        return self._workspace.store.documents.list(
+            self._index.id,
+            filters=self._request.retrieval.filters,
+            status=DocumentStatus.READY,
+            disabled=False,
+        )
 
     def _composed(self, parts: Sequence[answering.Statement | answering.Label]) -> AnswerResponse:
         return answering.compose(parts, locate=self._locate)

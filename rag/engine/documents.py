@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rag import errors
+from rag.engine import saved_filters
 from rag.engine.originals import FileContent, Originals, as_file, display_name, sha256_of
 from rag.engine.parts import Parts
 from rag.engine.reading import Reader
@@ -15,11 +16,14 @@ from rag.types import (
     DEFAULT_INDEX,
     Document,
     DocumentStatus,
+    Filters,
     Index,
     OnProgress,
     OnSameName,
     ignore_progress,
 )
+
+EVERYTHING = Filters()
 
 
 class Documents:
@@ -36,17 +40,31 @@ class Documents:
         index_name: str = DEFAULT_INDEX,
         *,
         search: str | None = None,
+        filters: Filters = EVERYTHING,
+        status: DocumentStatus | None = None,
+        disabled: bool | None = None,
         in_trash: bool = False,
         limit: int | None = None,
         offset: int = 0,
     ) -> list[Document]:
-        """Documents of an index, newest first; `search` looks in their names and titles. Raises NotFoundError.
+        """Documents of an index, newest first; `search` looks in their names and titles.
 
-        Of a document's versions the one that is searched, and new ones that are not ready yet.
+        Of a document's versions the one that is searched, and new ones that are not ready yet. Disabled ones are there,
+        too, unless `disabled` is False; with True, only these.
+
+        Raises:
+            errors.NotFoundError: there is no such index, or no such saved filter.
         """
         index = self._workspace.asked_index(index_name)
         return self._workspace.store.documents.list(
-            index.id, search=search, in_trash=in_trash, limit=limit, offset=offset
+            index.id,
+            search=search,
+            filters=saved_filters.resolved(self._workspace.store, filters),
+            status=status,
+            disabled=disabled,
+            in_trash=in_trash,
+            limit=limit,
+            offset=offset,
         )
 
     def get(self, document_id: uuid.UUID) -> Document:

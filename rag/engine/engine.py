@@ -16,6 +16,7 @@ from rag import answering, retrieval, vocabulary
 from rag.config import Config, load_config
 from rag.engine import keys
 from rag.engine.asking import Asking
+from rag.engine.catalogue import Catalogue
 from rag.engine.chats import Chats
 from rag.engine.chunks import Chunks
 from rag.engine.collections import Collections
@@ -31,6 +32,7 @@ from rag.engine.questions import Questions
 from rag.engine.reading import Reader
 from rag.engine.requests import parse
 from rag.engine.resources import Parts, Resources
+from rag.engine.saved_filters import SavedFilters
 from rag.engine.settings import Settings
 from rag.engine.sync import OnFile
 from rag.engine.versions import Versions
@@ -185,8 +187,9 @@ def check_backup(path: Path, on_progress: OnProgress = ignore_progress) -> Backu
 class RAGEngine:
     """Documents in, grounded answers out, for one user.
 
-    The contract's verbs are methods; the rest is done by its nouns: `documents`, `versions`, `pages`, `chunks`,
-    `questions`, `chats`, `indexes`, `collections`, `jobs`, `keys`, `glossary`, `caches`. What serves all users is its
+    The contract's verbs are methods; the rest is done by its nouns: `documents`, `versions`, `catalogue`, `pages`,
+    `chunks`, `questions`, `chats`, `indexes`, `collections`, `jobs`, `keys`, `glossary`, `filters`, `caches`. What
+    serves all users is its
     `installation`.
     """
 
@@ -213,6 +216,8 @@ class RAGEngine:
         self.jobs = Jobs(workspace, self.documents, self.questions)
         self.keys = keys.Keys(workspace)
         self.glossary = Glossary(workspace)
+        self.filters = SavedFilters(workspace)
+        self.catalogue = Catalogue(workspace)
         self.exports = Export(workspace)
 
     @property

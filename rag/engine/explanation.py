@@ -93,7 +93,7 @@ class Explainer:
         """Neither search had it among its candidates: it was shut out, or is too far from the question."""
         allowed = self._in_scope(self._scope.model_copy(update={"must_include": ()}), live)
         if not allowed:
-            return _at("filters", live[0], "The filters shut its document out. Search without them.")
+            return _at("filters", live[0], self._shut_out(live[0]))
         having = self._in_scope(self._scope, live)
         if not having:
             words = ", ".join(self._scope.must_include)
@@ -104,6 +104,11 @@ class Explainer:
             "Ask in the words of the document, or search for rewrites of the question."
         )
         return _at("candidates", having[0], message)
+
+    def _shut_out(self, place: Finding) -> str:
+        if self._store.documents.get(place.document_id).disabled:
+            return "Its document is disabled. Enable it."
+        return "The filters shut its document out. Search without them."
 
     def _in_scope(self, scope: Scope, places: Sequence[Finding]) -> list[Finding]:
         inside = self._store.chunks.in_scope(scope, [place.chunk_id for place in places])

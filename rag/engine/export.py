@@ -202,6 +202,7 @@ def _citation(citation: CitationBody) -> dict[str, Any]:
         "documentId": citation.file_id,
         "documentName": citation.file_name,
         "page": citation.page,
+        "pageLabel": citation.page_label,
         "slide": citation.slide,
         "cells": citation.cells,
         "quote": citation.quote,

@@ -2,9 +2,10 @@
 
 from rag.ingestion.chunking import document_heading, flowing_text, search_text, split_blocks
 from rag.ingestion.nodes import BlockNodeParser, ChunkNode, FileDocument
-from rag.ingestion.pipeline import Ingestion, from_blocks
+from rag.ingestion.pipeline import FRONT_PAGES, Ingestion, from_blocks, front
 
 __all__ = [
+    "FRONT_PAGES",
     "BlockNodeParser",
     "ChunkNode",
     "FileDocument",
@@ -12,6 +13,7 @@ __all__ = [
     "document_heading",
     "flowing_text",
     "from_blocks",
+    "front",
     "search_text",
     "split_blocks",
 ]

@@ -94,7 +94,9 @@ class Ingestion:
         self, document: Document, parsed: ParsedDocument, on_progress: OnProgress, *, max_chunks: int | None = None
     ) -> None:
         """Cut, embed and store what was parsed."""
-        file = FileDocument.of(document.id, document.name, parsed)
+        name, given_title = self._store.catalogue.called(document.id)  # it may have been renamed meanwhile
+        title = given_title or parsed.title
+        file = FileDocument.of(document.id, name, parsed.model_copy(update={"title": title}))
         lines = lines_of(parsed)
         nodes = self._pipeline(on_progress, _Limit(document=document.name, most=max_chunks)).run(documents=[file])
         chunks = chunks_of(file, nodes)
@@ -106,8 +108,8 @@ class Ingestion:
             vectors=[node.embedding or [] for node in nodes],
             search_texts=[node.get_content(metadata_mode=schema.MetadataMode.EMBED) for node in nodes],
             language=languages.detect(file.text),
-            front=_front(document.name, parsed.title, lines),
-            landmarks=self._landmarks.find(lines),
+            front=front(name, title, lines),
+            landmarks=self._landmarks.find(lines, _labels(parsed)),
             pages=_page_texts(lines, chunks),
         )
 
@@ -141,7 +143,12 @@ class Ingestion:
         return parsed
 
 
-def _front(name: str, title: str | None, lines: Sequence[Line]) -> str:
+def _labels(parsed: ParsedDocument) -> dict[int, str]:
+    """The numbers printed on its pages, by the pages' own."""
+    return {page.number: page.label for page in parsed.pages if page.label}
+
+
+def front(name: str, title: str | None, lines: Sequence[Line]) -> str:
     """What says which document it is: its name and title, by which people call it, and the beginning of its text."""
     beginning = "\n".join(line.text for line in lines if line.page_number <= FRONT_PAGES)
     return "\n".join([*[document_heading(name, title)] * NAME_WEIGHT, beginning[:FRONT_CHARACTERS]])
@@ -195,4 +202,10 @@ def from_blocks(document: Document, blocks: Sequence[TextBlock]) -> ParsedDocume
     numbers = sorted({block.page_number for block in blocks})
     known = {page.number: page for page in document.pages}
     pages = tuple(known.get(number) or PageInfo(number=number, width=0.0, height=0.0) for number in numbers)
-    return ParsedDocument(title=document.title, pages=document.pages or pages, blocks=tuple(blocks))
+    return ParsedDocument(
+        title=document.title,
+        author=document.author,
+        dated=document.dated,
+        pages=document.pages or pages,
+        blocks=tuple(blocks),
+    )

@@ -39,6 +39,8 @@ class Place(Result):
     document_id: uuid.UUID
     passage_id: uuid.UUID = Field(description="Opens the passage: give it to get_passage with document_id.")
     page: int = Field(description="Page on which it begins, from 1; of a presentation the slide.")
+    page_label: str | None = Field(description="The number printed on that page; null where it is the same.")
+    page_name: str = Field(description="How to name the page to the user.")
     line_start: int = Field(description="First line, counted through the whole document from 1.")
     line_end: int = Field(description="Last line.")
 
@@ -58,6 +60,8 @@ class Found(Place):
             document_id=hit.chunk.document_id,
             passage_id=hit.chunk.id,
             page=hit.chunk.main_page,
+            page_label=hit.page_labels.get(hit.chunk.main_page),
+            page_name=hit.page_name(hit.chunk.main_page),
             line_start=hit.chunk.line_start,
             line_end=hit.chunk.line_end,
             section=hit.chunk.section,
@@ -93,6 +97,8 @@ class Cited(Place):
             document_id=hit.chunk.document_id,
             passage_id=place.passage_id,
             page=place.page,
+            page_label=hit.page_labels.get(place.page),
+            page_name=hit.page_name(place.page),
             line_start=place.line_start,
             line_end=place.line_end,
             id=citation.citation_id,
@@ -223,6 +229,10 @@ class ListedDocument(Result):
     title: str | None
     pages: int
     status: DocumentStatus = Field(description="Only a ready document is searched.")
+    author: str | None
+    dated: dt.date | None
+    tags: list[str]
+    disabled: bool = Field(description="A disabled document is not searched.")
     added_at: dt.datetime
 
     @classmethod
@@ -234,6 +244,10 @@ class ListedDocument(Result):
             title=document.title,
             pages=document.page_count,
             status=document.status,
+            author=document.author,
+            dated=document.dated,
+            tags=[*document.tags],
+            disabled=document.disabled,
             added_at=document.created_at,
         )
 

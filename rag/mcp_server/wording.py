@@ -2,7 +2,17 @@
 
 from collections.abc import Iterable, Iterator
 
-from rag.mcp_server.results import Answer, AnswerSentence, Cited, DocumentList, Found, PassageText, Place, SearchResults
+from rag.mcp_server.results import (
+    Answer,
+    AnswerSentence,
+    Cited,
+    DocumentList,
+    Found,
+    ListedDocument,
+    PassageText,
+    Place,
+    SearchResults,
+)
 from rag.types import Support
 
 NOTHING = "Nothing fits. Other words may help, or list_documents, which shows what there is."
@@ -46,12 +56,23 @@ def document_list(listed: DocumentList) -> str:
     rows = [
         f"- {document.name}"
         + (f" (“{document.title}”)" if document.title and document.title != document.name else "")
-        + f", {_count(document.pages, 'page')}, {document.status.value}, document_id {document.document_id}"
+        + f", {_count(document.pages, 'page')}, {', '.join(_order(document))}, document_id {document.document_id}"
         for document in listed.documents
     ]
     last = listed.offset + len(rows)
     more = [f"{listed.total - last} more: ask again with offset {last}."] if last < listed.total else []
     return "\n".join([*rows, *more])
+
+
+def _order(document: ListedDocument) -> Iterator[str]:
+    """How far it is, and how its owner keeps it in order."""
+    yield "disabled" if document.disabled else document.status.value
+    if document.author:
+        yield f"by {document.author}"
+    if document.dated:
+        yield f"of {document.dated}"
+    if document.tags:
+        yield f"tags {'; '.join(document.tags)}"
 
 
 def _found(found: Found) -> str:
@@ -75,7 +96,7 @@ def _where(place: Place) -> str:
     lines = f"line {place.line_start}"
     if place.line_end > place.line_start:
         lines = f"lines {place.line_start}-{place.line_end}"
-    return f"{place.document}, page {place.page}, {lines}"
+    return f"{place.document}, {place.page_name}, {lines}"
 
 
 def _ids(place: Place) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag import errors
-from rag.parsing import clock, completeness, conversion, document, renditions, wire
+from rag.parsing import clock, completeness, conversion, document, metadata, renditions, wire
 from rag.parsing.mupdf import open_pdf, readable
 from rag.parsing.pieces import TEXT_FLAGS
 from rag.types import ParsingConfig, Unpacked
@@ -31,7 +31,7 @@ def serve(request: Mapping[str, Any], results: BinaryIO) -> None:
         results.flush()
         if request["task"] == "decrypt":
             renditions.decrypt(Path(request["source"]), rendition, name=request["name"], password=request["password"])
-            results.write(wire.dump({"title": None}))
+            results.write(wire.dump_metadata(metadata.Metadata()))
         else:
             _read(request, rendition, config, results)
     except BrokenPipeError:
@@ -94,4 +94,5 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
             info = content.info.model_copy(update={"ocr": content.info.number in rendered.recognised})
             send(wire.dump_page(content._replace(info=info)))
             tally.add(content, lambda number: str(opened[number - 1].get_text(flags=TEXT_FLAGS)))
-        send(wire.dump({"title": document.metadata_title(opened), "completeness": tally.result().model_dump()}))
+        send(wire.dump({"completeness": tally.result().model_dump()}))
+        send(wire.dump_metadata(metadata.of(opened)))

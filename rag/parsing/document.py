@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rag.parsing import structure
+from rag.parsing import metadata, structure
 from rag.parsing.mupdf import FAILURES, open_pdf
 from rag.parsing.pages import PageContent, parse_page
 from rag.types import ParsedDocument, ParsingConfig
@@ -18,7 +18,9 @@ def parse_rendition(path: Path, config: ParsingConfig | None = None) -> ParsedDo
         errors.UnreadableFileError: it is no PDF, or damaged.
     """
     with open_pdf(path) as document:
-        return structure.assemble(iter_pages(document, config or ParsingConfig()), metadata_title(document))
+        said = metadata.of(document)
+        parsed = structure.assemble(iter_pages(document, config or ParsingConfig()), said.title)
+    return parsed.model_copy(update={"author": said.author, "dated": said.dated})
 
 
 def iter_pages(document: Any, config: ParsingConfig) -> Iterator[PageContent]:
@@ -39,9 +41,3 @@ def page_labels(document: Any) -> list[str] | None:
         )
     except FAILURES:
         return None
-
-
-def metadata_title(document: Any) -> str | None:
-    """The title in the file's metadata."""
-    title = (document.metadata or {}).get("title")
-    return title if isinstance(title, str) else None

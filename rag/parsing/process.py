@@ -12,6 +12,7 @@ from typing import Any
 
 from rag import errors
 from rag.parsing import clock, forks, wire
+from rag.parsing.metadata import Metadata
 from rag.parsing.pages import PageContent
 from rag.types import Completeness, ParsingConfig, UnpackedPart
 
@@ -51,7 +52,7 @@ class Results:
 
     def __init__(self, config: ParsingConfig, on_progress: OnProgress) -> None:
         self.pages: list[PageContent] = []
-        self.title: str | None = None
+        self.metadata = Metadata()
         self.completeness: Completeness | None = None
         self.parts: tuple[UnpackedPart, ...] = ()
         self.complete = False
@@ -114,9 +115,10 @@ class Results:
                 self._progress(len(self.pages))
             case {"parts": parts}:
                 self.parts = wire.load_parts(parts)
-            case {"title": title, **rest}:
-                self.title = title
-                self.completeness = Completeness(**rest["completeness"]) if "completeness" in rest else None
+            case {"completeness": found}:
+                self.completeness = Completeness(**found)
+            case {"metadata": said}:
+                self.metadata = wire.load_metadata(said)
                 self.complete = True
             case {"error": error}:
                 self._error = wire.load_error(error)

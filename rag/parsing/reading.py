@@ -78,8 +78,15 @@ def read_file(
     }
     try:
         results = process.run(request, config, on_progress)
-        parsed = structure.assemble(results.pages, results.title)
-        parsed = parsed.model_copy(update={"completeness": results.completeness, "parts": results.parts})
+        said = results.metadata
+        parsed = structure.assemble(results.pages, said.title).model_copy(
+            update={
+                "author": said.author,
+                "dated": said.dated,
+                "completeness": results.completeness,
+                "parts": results.parts,
+            }
+        )
         _check_text(parsed, results.recognised > 0, name, config)
         partial.replace(rendition)
     finally:

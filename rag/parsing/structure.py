@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from rag.parsing import titles
+from rag.parsing import page_labels, titles
 from rag.parsing.pages import PageContent
 from rag.parsing.rows import RawBlock, bounds
 from rag.types import BlockKind, Line, ParsedDocument, TextBlock
@@ -41,7 +41,7 @@ def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) ->
             number += len(raw.lines)
     return ParsedDocument(
         title=titles.find_title(metadata_title, blocks),
-        pages=tuple(content.info for content in contents),
+        pages=page_labels.with_printed([content.info for content in contents], blocks),
         blocks=tuple(blocks),
     )
 

@@ -1,10 +1,12 @@
 """How the parsing process and its parent talk: one JSON object per line."""
 
+import datetime as dt
 import json
 from collections.abc import Sequence
 from typing import Any
 
 from rag import errors
+from rag.parsing.metadata import Metadata
 from rag.parsing.pages import PageContent
 from rag.parsing.rows import RawBlock, RawLine
 from rag.types import BlockKind, PageInfo, Rect, UnpackedPart
@@ -37,6 +39,17 @@ def load_page(value: Any) -> PageContent:
 def _load_block(value: Any) -> RawBlock:
     kind, lines, size, bold = value
     return RawBlock(BlockKind(kind), [RawLine(Rect(*box), text) for box, text in lines], size, bold)
+
+
+def dump_metadata(said: Metadata) -> bytes:
+    """What a file says of itself as a line, the last of all."""
+    return dump({"metadata": [said.title, said.author, said.dated and said.dated.isoformat()]})
+
+
+def load_metadata(value: Any) -> Metadata:
+    """What `dump_metadata` wrote."""
+    title, author, dated = value
+    return Metadata(title, author, dated and dt.date.fromisoformat(dated))
 
 
 def dump_parts(parts: Sequence[UnpackedPart]) -> bytes:

@@ -41,7 +41,10 @@ def depth(options: RetrievalOptions) -> int:
 def stages(
     options: RetrievalOptions, *, store: UserStore, reranker: Reranker, llm: LLM | None = None
 ) -> list[BaseNodePostprocessor]:
-    """What the options ask for, in its order: order anew, note the scores, drop the low, vary, gather or cut."""
+    """What the options ask for, in its order: order anew, note the scores, drop the low, vary, gather or cut.
+
+    The last one looks up the numbers printed on the pages.
+    """
     found: list[BaseNodePostprocessor] = []
     if options.rerank.enabled:
         by_model = llm is not None and options.rerank.by == "llm"
@@ -56,6 +59,7 @@ def stages(
         found.append(Pages(store=store, top_k=options.top_k))
     else:
         found.append(First(top_k=options.top_k))
+    found.append(PrintedNumbers(store=store))
     return found
 
 
@@ -145,6 +149,26 @@ class First(BaseNodePostprocessor):
 
     def _postprocess_nodes(self, nodes: Nodes, query_bundle: schema.QueryBundle | None = None) -> Nodes:
         return nodes[: self.top_k]
+
+
+class PrintedNumbers(BaseNodePostprocessor):
+    """The same hits, which know the numbers printed on their pages and how many pages the documents have."""
+
+    store: Any
+
+    def _postprocess_nodes(self, nodes: Nodes, query_bundle: schema.QueryBundle | None = None) -> Nodes:
+        hits = [found.node.hit for found in nodes if isinstance(found.node, HitNode)]
+        asked = {(hit.chunk.document_id, page) for hit in hits for page in (*hit.chunk.pages, *hit.passage.pages)}
+        labels = self.store.documents.page_labels(asked) if asked else {}
+        return [self._with(found, labels) if isinstance(found.node, HitNode) else found for found in nodes]
+
+    def _with(
+        self, found: schema.NodeWithScore, labels: Mapping[uuid.UUID, tuple[int, Mapping[int, str]]]
+    ) -> schema.NodeWithScore:
+        hit = to_hits([found])[0]
+        count, of_pages = labels.get(hit.chunk.document_id, (0, {}))
+        mine = {page: of_pages[page] for page in (*hit.chunk.pages, *hit.passage.pages) if page in of_pages}
+        return HitNode.of(hit.model_copy(update={"page_labels": mine, "page_count": count}))
 
 
 class Pages(BaseNodePostprocessor):

@@ -123,6 +123,14 @@ class Chunks:
             for chunk, vector in zip(chunks, vectors, strict=True):
                 copy.write_row(_row(document, chunk, vector))
 
+    def refresh_front(self, document_id: uuid.UUID, front: str) -> None:
+        """Let a document be found by another front (see `replace`) at once; its chunks stay. Raises NotFoundError."""
+        with self._database.transaction() as connection:
+            document = self._lock(connection, document_id)
+            texts = _lexical((), (), front, {})
+            connection.execute(self._queries["delete_front"], {**document, "field": int(Field.FRONT)})
+            connection.execute(self._queries["add_postings"], {**document, **texts})
+
     # --- vectors of another model ---
 
     def to_embed(self, document_id: uuid.UUID) -> list[Chunk]:
@@ -333,6 +341,8 @@ def _totals(parsed: ParsedDocument, chunks: Sequence[Chunk]) -> dict[str, object
     characters = sum(len(chunk.text) for chunk in chunks)
     return {
         "title": parsed.title,
+        "author": parsed.author,
+        "dated": parsed.dated,
         "pages": Jsonb([page.model_dump() for page in parsed.pages]),
         "page_count": len(parsed.pages),
         "failed_pages": [page.number for page in parsed.pages if page.error],

@@ -7,10 +7,22 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from rag import errors
-from rag.store import claims, queries
+from rag.store import claims, queries, scopes
 from rag.store.database import Connection, Database, UserDatabase
 from rag.store.following import Following
-from rag.types import CONTAINERS, Completeness, Document, DocumentStatus, PageInfo, Part, Progress
+from rag.types import (
+    CONTAINERS,
+    Completeness,
+    Document,
+    DocumentStatus,
+    Filters,
+    PageInfo,
+    Part,
+    Progress,
+    Scope,
+)
+
+EVERYTHING = Filters()
 
 
 class Documents:
@@ -99,6 +111,9 @@ class Documents:
         index_id: uuid.UUID,
         *,
         search: str | None = None,
+        filters: Filters = EVERYTHING,
+        status: DocumentStatus | None = None,
+        disabled: bool | None = None,
         in_trash: bool = False,
         limit: int | None = None,
         offset: int = 0,
@@ -106,16 +121,27 @@ class Documents:
         """Documents of an index, or of its trash, newest first, without their `pages` (`get` has them).
 
         Of a document's versions the one that is searched, and new ones that are not ready yet. `search` is looked for
-        in names and titles, in any case.
+        in names and titles, in any case. `disabled` ones are there unless it is False.
         """
         parameters = {
-            "index_id": index_id,
+            **scopes.parameters(Scope(index_id=index_id, filters=filters)),
             "search": search or None,
+            "status": status and status.value,
+            "disabled": disabled,
             "in_trash": in_trash,
             "limit": limit,
             "offset": offset,
         }
         return [to_document(row) for row in self._database.all(self._queries["list"], parameters)]
+
+    def page_labels(self, pages: Iterable[tuple[uuid.UUID, int]]) -> dict[uuid.UUID, tuple[int, dict[int, str]]]:
+        """How many pages documents have, and what is printed on these pages of them, where it is not their number."""
+        asked = [*pages]
+        parameters = {"document_ids": [key for key, _ in asked], "page_numbers": [number for _, number in asked]}
+        return {
+            row["id"]: (row["page_count"], {int(number): label for number, label in (row["labels"] or {}).items()})
+            for row in self._database.all(self._queries["page_labels"], parameters)
+        }
 
     def languages(self, ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, str]:
         """The languages of documents, by id; what is not there is left out."""

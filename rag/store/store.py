@@ -7,6 +7,7 @@ from typing import Self
 
 from rag.store import api_keys, documents, health, jobs, migrations
 from rag.store.caches import Caches
+from rag.store.catalogue import Catalogue
 from rag.store.chunks import Chunks
 from rag.store.conversations import Conversations
 from rag.store.database import Database, UserDatabase
@@ -17,6 +18,7 @@ from rag.store.glossaries import Glossary
 from rag.store.indexes import Indexes
 from rag.store.parts import Parts
 from rag.store.queue import Queue
+from rag.store.saved_filters import SavedFilters
 from rag.store.sources import Sources
 from rag.store.versions import Versions
 from rag.types import ApiKey
@@ -31,6 +33,7 @@ class UserStore:
         self.indexes = Indexes(bound)
         self.generations = Generations(bound, dense)
         self.documents = documents.Documents(bound)
+        self.catalogue = Catalogue(bound)
         self.sources = Sources(bound)
         self.versions = Versions(bound)
         self.parts = Parts(bound)
@@ -41,6 +44,7 @@ class UserStore:
         self.api_keys = api_keys.ApiKeys(bound)
         self.jobs = jobs.Jobs(bound)
         self.glossary = Glossary(bound)
+        self.saved_filters = SavedFilters(bound)
 
 
 class Store:

@@ -68,7 +68,9 @@ from rag.types.indexing import (
     SyncReport,
 )
 from rag.types.jobs import Job, JobKind, JobStatus, ReindexRequest
-from rag.types.patterns import BOX, PRINTABLE, STORABLE, TEXT
+from rag.types.organising import DocumentEdit, FilterName, SavedFilter, Tag, TagCount, Tags
+from rag.types.pages import page_name
+from rag.types.patterns import BOX, LINE, PRINTABLE, SEGMENT, STORABLE, TEXT
 from rag.types.requests import (
     Auth,
     IndexName,
@@ -154,6 +156,7 @@ __all__ = [
     "GOOGLE_APPS",
     "INSIDE",
     "LIKELY",
+    "LINE",
     "LOCAL_USER",
     "MAIL",
     "MOST_LOOKUPS",
@@ -161,6 +164,7 @@ __all__ = [
     "PERMISSIONS",
     "PRESENTATIONS",
     "PRINTABLE",
+    "SEGMENT",
     "SIMPLE",
     "STORABLE",
     "TEXT",
@@ -189,6 +193,7 @@ __all__ = [
     "Confidence",
     "Conversation",
     "Document",
+    "DocumentEdit",
     "DocumentStatus",
     "EmbeddingGeneration",
     "EmbeddingOptions",
@@ -199,6 +204,7 @@ __all__ = [
     "Explanation",
     "FileReport",
     "FileState",
+    "FilterName",
     "Filters",
     "Finding",
     "FoundServer",
@@ -264,6 +270,7 @@ __all__ = [
     "RetrieveResponse",
     "RetrievedChunk",
     "Rewriting",
+    "SavedFilter",
     "Scope",
     "SearchMode",
     "SearchRequest",
@@ -278,6 +285,9 @@ __all__ = [
     "StorableText",
     "Support",
     "SyncReport",
+    "Tag",
+    "TagCount",
+    "Tags",
     "TextBlock",
     "Unpacked",
     "UnpackedPart",
@@ -293,6 +303,7 @@ __all__ = [
     "ignore_progress",
     "language_name",
     "lines_text",
+    "page_name",
     "pages_by_share",
     "shown_source",
     "told_parts",

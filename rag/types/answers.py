@@ -50,8 +50,9 @@ class Citation(Model):
 
     `citation_id` names one of the answer's sources, `sentence` is the index of the sentence it supports; `lines` are
     those that the quote touches. `quote` is None when nothing in the passage supports the sentence (verdict
-    `unverified`), and has no lines then. `row` is the quote where it is a row of a table. `cells` are those of a sheet
-    that it stands in, of a row the one that answers: “Balance!B14”.
+    `unverified`), and has no lines then. `row` is the quote where it is a row of a table. `page_label` is the number
+    printed on the page that it begins on, None where that is the page's own. `cells` are those of a sheet that it
+    stands in, of a row the one that answers: “Balance!B14”.
     """
 
     citation_id: str
@@ -62,6 +63,7 @@ class Citation(Model):
     verdict: Verdict
     unsupported_numbers: tuple[str, ...] = ()
     row: QuotedRow | None = None
+    page_label: str | None = None
     cells: str | None = None
 
     def lines_in(self, hit: Hit) -> tuple[Line, ...]:

@@ -170,6 +170,11 @@ class Document(Model):
     deleted_at: dt.datetime | None = None
 
     @property
+    def page_labels(self) -> dict[int, str]:
+        """The numbers printed on its `pages` by the pages' own, where they differ."""
+        return {page.number: page.label for page in self.pages if page.label not in (None, "", str(page.number))}
+
+    @property
     def container_name(self) -> str | None:
         """The mail or archive that it was taken in with, as answers show it: "bundle.zip › Offer.eml"."""
         return (self.shown_source or "").rpartition(INSIDE)[0] or None

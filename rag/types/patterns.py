@@ -6,6 +6,12 @@ STORABLE = r"^[^\x00]*$"
 TEXT = r"^[^\x00]*[^\x00-\x20\x7f-\xa0\s][^\x00]*$"
 """The same, and not only white space and control characters."""
 
+LINE = r"^[^\x00-\x1f\x7f]*[^\x00-\x20\x7f-\xa0\s][^\x00-\x1f\x7f]*$"
+"""One line of text, with something visible on it."""
+
+SEGMENT = r"^[^/\\\x00-\x1f\x7f]*[^/\\.\x00-\x20\x7f-\xa0\s][^/\\\x00-\x1f\x7f]*$"
+"""The same, where it can be one part of an address: without slashes, and not only dots."""
+
 NAME = r"^[^<>:\"/\\|?*\x00-\x1f]+$"
 """What a collection may be called."""
 

@@ -6,11 +6,13 @@ from typing import Any
 import pydantic
 
 from rag import errors
-from rag.types.patterns import BOX, NAME, PRINTABLE, STORABLE, TEXT
+from rag.types.patterns import BOX, LINE, NAME, PRINTABLE, SEGMENT, STORABLE, TEXT
 
 FORMS = {
     STORABLE: "Text should have no zero byte",
     TEXT: "Text should have something visible, and no zero byte",
+    LINE: "Text should be one line, with something visible on it",
+    SEGMENT: "Text should be one line without slashes, with something visible on it that is no dot",
     NAME: 'Text should have no control character and none of < > : " / \\ | ? *',
     PRINTABLE: "Text should have no white space, and of characters only those of ASCII",
     BOX: "Text should be four numbers parted by commas",

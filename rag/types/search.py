@@ -2,11 +2,13 @@
 
 import datetime as dt
 import uuid
+from collections.abc import Mapping
 from typing import Annotated, Literal, NamedTuple, Self
 
 import pydantic
 
 from rag.types.documents import DEFAULT_INDEX
+from rag.types.pages import page_name
 from rag.types.patterns import TEXT
 from rag.types.requests import Auth, AuthField, IndexName, QueryEmbedding, StorableText, gather
 from rag.types.text import Chunk, Input, Model, Passage
@@ -24,8 +26,8 @@ MOST_LOOKUPS = 8
 class Filters(Input):
     """What may be searched; empty means everything.
 
-    `tags` must all be on a document; `author` is a part of the name, in any case; `dated_after` is the first day that
-    a document may be of, `dated_before` the first that it may not.
+    `tags` must all be on a document; `author` is a part of the name; both in any case. `dated_after` is the first day
+    that a document may be of, `dated_before` the first that it may not. `saved` names a saved filter.
     """
 
     document_ids: tuple[uuid.UUID, ...] = pydantic.Field(
@@ -36,10 +38,13 @@ class Filters(Input):
     source_prefix: StorableText | None = None
     added_after: pydantic.AwareDatetime | None = None
     added_before: pydantic.AwareDatetime | None = None
-    tags: tuple[StorableText, ...] = ()
-    author: StorableText | None = None
-    dated_after: dt.date | None = None
-    dated_before: dt.date | None = None
+    tags: tuple[StorableText, ...] = pydantic.Field(default=(), description="Only documents with this tag.")
+    author: StorableText | None = pydantic.Field(default=None, description="Only documents of this author.")
+    dated_after: dt.date | None = pydantic.Field(default=None, description="Only of this day (2024-03-01) or later.")
+    dated_before: dt.date | None = pydantic.Field(default=None, description="Only of days before this one.")
+    saved: StorableText | None = pydantic.Field(
+        default=None, description="A saved filter: holds where nothing else is said."
+    )
 
 
 class Scope(Model):
@@ -187,12 +192,16 @@ class Hit(Model):
     `rerank_score`; fused by ranks the sum of 1 / (rrf_k + rank), which says nothing of fit.
 
     `source` is the path or URL of the document's file, `shown_source` what other machines may read of it.
+    `page_labels` are the numbers printed on its pages, by the pages' own, where they differ; `page_count` is the
+    document's, 0 if unknown.
     """
 
     chunk: Chunk
     passage: Passage
     document_name: str
     mime_type: str
+    page_labels: Mapping[int, str] = pydantic.Field(default_factory=dict)
+    page_count: int = 0
     title: str | None = None
     source: str | None = None
     shown_source: str | None = None
@@ -202,6 +211,10 @@ class Hit(Model):
     final_score: float
     vector_rank: int | None = None
     lexical_rank: int | None = None
+
+    def page_name(self, number: int) -> str:
+        """One of its pages as people find it."""
+        return page_name(number, self.page_labels.get(number), self.page_count)
 
 
 class Usage(Model):

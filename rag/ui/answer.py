@@ -241,7 +241,7 @@ def _cited(number: int, label: str, sentence: Sentence, citation: Citation, hit:
     verdict = [SUPPORT[sentence.support]] if sentence.support and proves else []
     return {
         **_source(number, label, hit),
-        "place": place(citation.lines_in(hit), citation.cells),
+        "place": place(citation.lines_in(hit), citation.cells, hit),
         "verdict": tone_of(sentence, citation),
         "verdictText": " · ".join([*verdict, VERDICTS[citation.verdict] if citation.quote else "no quote"]),
         "explanation": f"{proof(sentence)} {explanation(citation)}".strip(),
@@ -274,19 +274,27 @@ def explanation(citation: Citation) -> str:
 
 
 def _nearest(number: int, hit: Hit) -> dict[str, Any]:
-    return {**_source(number, f"P{number + 1}", hit), "place": place(hit.chunk.lines), "quote": _snippet(hit.chunk)}
+    return {
+        **_source(number, f"P{number + 1}", hit),
+        "place": place(hit.chunk.lines, hit=hit),
+        "quote": _snippet(hit.chunk),
+    }
 
 
 def _source(number: int, label: str, hit: Hit) -> dict[str, Any]:
     return {"number": number, "label": label, "name": hit.document_name, "verdict": ""}
 
 
-def place(lines: Sequence[Line], cells: str | None = None) -> str:
-    """Where consecutive lines stand, as `p. 4, lines 120–131`, or cells of a sheet, as `Balance!B14, p. 2`."""
+def place(lines: Sequence[Line], cells: str | None = None, hit: Hit | None = None) -> str:
+    """Where consecutive lines stand, as `p. 4, lines 120–131`, or cells of a sheet, as `Balance!B14, p. 2`.
+
+    Of a hit the page comes with the number printed on it, too.
+    """
+    first, last, number = lines[0].number, lines[-1].end, lines[0].page_number
+    page = hit.page_name(number) if hit and number in hit.page_labels else f"p. {number}"
     if cells:
-        return f"{cells}, p. {lines[0].page_number}"
-    first, last = lines[0].number, lines[-1].end
-    return f"p. {lines[0].page_number}, {f'line {first}' if first == last else f'lines {first}–{last}'}"
+        return f"{cells}, {page}"
+    return f"{page}, {f'line {first}' if first == last else f'lines {first}–{last}'}"
 
 
 def _snippet(passage: Passage, length: int = 240) -> str:

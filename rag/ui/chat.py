@@ -20,9 +20,10 @@ from rag.types import (
     Conversation,
     Document,
     DocumentStatus,
+    Filters,
     LaterPlace,
 )
-from rag.ui import session
+from rag.ui import organising, session
 from rag.ui.answer import marks, show_answer
 from rag.ui.frame import door, empty
 from rag.ui.marked import offer_copy
@@ -35,6 +36,8 @@ TITLE_CHARS = 60
 POLL_SECONDS = 0.25
 CACHED_CHATS = 64
 """Of which it is remembered what became of their quotes in later versions."""
+NARROWED = "scope-filter"
+"""What the filters of the scope are kept by."""
 TOPICS = 3
 TOPIC_CHARS = 60
 TOPIC_CHUNKS = 60
@@ -181,25 +184,34 @@ def _delete(chosen: uuid.UUID, title: str) -> None:
 
 def ready_documents() -> list[Document]:
     """What can be asked about."""
-    return [document for document in session.engine().documents.list() if document.status == DocumentStatus.READY]
+    return session.engine().documents.list(status=DocumentStatus.READY, disabled=False)
 
 
 def scope(documents: list[Document]) -> tuple[uuid.UUID, ...]:
-    """Let the reader choose the documents a question goes to; empty means the whole library."""
+    """Let the reader choose the documents a question goes to; empty means the whole library, or what is let through.
+
+    Of many documents those are offered that tags and a saved filter let through, which hold for the question, too.
+    """
+    filters = organising.kept(NARROWED)
+    if filters != Filters():
+        let_through = session.engine().documents.list(filters=filters, status=DocumentStatus.READY, disabled=False)
+        documents = [document for document in documents if document in let_through]
     names = {str(document.id): document.name for document in documents}
     if "scope" not in st.session_state:
         st.session_state["scope"] = _kept_scope()
     st.session_state["scope"] = chosen = [chosen for chosen in st.session_state["scope"] if chosen in names]
-    label = plural(len(chosen), "document") if chosen else "Whole library"
+    whole = organising.summary(filters) or "Whole library"
+    label = plural(len(chosen), "document") if chosen else whole
     if len(chosen) == 1:
-        label = plain(names[chosen[0]])
-    with st.popover(label, icon=":material/filter_list:", key="scope-chooser"):
+        label = names[chosen[0]]
+    with st.popover(plain(label), icon=":material/filter_list:", key="scope-chooser"):
+        organising.narrow(NARROWED)
         st.multiselect(
             "Ask only these documents",
             list(names),
             key="scope",
             format_func=lambda document_id: names[document_id],
-            placeholder="Whole library",
+            placeholder=whole,
             width=420,
         )
     return tuple(uuid.UUID(document_id) for document_id in st.session_state["scope"])
@@ -302,7 +314,7 @@ def _ask(question: str, document_ids: tuple[uuid.UUID, ...], earlier: Sequence[C
     if current is None:
         current = engine.chats.start(question[:TITLE_CHARS], document_ids=document_ids).id
         st.query_params["chat"] = str(current)
-    request = engine.chats.request(current, question, document_ids)
+    request = engine.chats.request(current, question, document_ids, filters=organising.kept(NARROWED))
     engine.chats.append(current, "user", question)
     _pending()[current] = PendingAnswer(engine, current, request)
     st.rerun()

@@ -1,13 +1,15 @@
 """The library page: the documents as a table, what can be done with them, and the trash."""
 
+import hashlib
 import uuid
 from collections.abc import Sequence
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
-from rag.types import ARCHIVE, CONTAINERS, MAIL, OUTLOOK_MAIL, Document, DocumentStatus
-from rag.ui import chat, session
+from rag.types import ARCHIVE, CONTAINERS, MAIL, OUTLOOK_MAIL, Document, DocumentStatus, Filters
+from rag.ui import chat, organising, session
 from rag.ui.frame import door, empty
 from rag.ui.losses import is_incomplete, warn_of_losses
 from rag.ui.text import plain, plural, size
@@ -33,11 +35,20 @@ STATUS_NAMES = {
     DocumentStatus.READY: "Ready",
     DocumentStatus.FAILED: "Failed",
 }
+DISABLED = "Disabled"
 INCOMPLETE = "Ready, incomplete"
 MOST_ROWS = 16
 """A longer table scrolls within the window; a shorter one ends with its last row."""
+SHOWN = (
+    *("name", "version", "inside", "status", "tags", "title", "author", "dated"),
+    *("kind", "pages", "chunks", "size", "added"),
+)
 COLUMNS = {
     "name": st.column_config.TextColumn("Name", width="large"),
+    "title": st.column_config.TextColumn("Title", width="medium"),
+    "author": st.column_config.TextColumn("Author", width="small"),
+    "dated": st.column_config.DateColumn("Date", format="D MMM YYYY", width="small"),
+    "tags": st.column_config.ListColumn("Tags", width="medium"),
     "kind": st.column_config.TextColumn("Kind", width="small"),
     "inside": st.column_config.TextColumn("In", width="small", help="The mail or archive that it came in"),
     "version": st.column_config.NumberColumn("Version", format="v%d", width="small"),
@@ -54,6 +65,10 @@ COLUMNS = {
 def _row(document: Document) -> dict[str, Any]:
     return {
         "name": document.name,
+        "title": document.title or "",
+        "author": document.author or "",
+        "dated": document.dated,
+        "tags": document.tags,
         "kind": KIND_NAMES.get(document.mime_type, document.mime_type),
         "inside": document.container_name or "",
         "version": document.version,
@@ -68,6 +83,8 @@ def _row(document: Document) -> dict[str, Any]:
 
 def _status(document: Document) -> str:
     """`ready` hides no loss."""
+    if document.disabled:
+        return DISABLED
     if document.status is DocumentStatus.READY and is_incomplete(document):
         return INCOMPLETE
     return STATUS_NAMES[document.status]
@@ -75,20 +92,30 @@ def _status(document: Document) -> str:
 
 def _table(documents: Sequence[Document], fields: Sequence[str], key: str) -> list[Document]:
     """Show the documents; gives those that are selected."""
-    turn = st.session_state.setdefault(f"{key}-turn", 0)  # a new key forgets the selection
-    if not any(document.container_name for document in documents):
-        fields = [field for field in fields if field != "inside"]
+    # A new key forgets the selection, which is of rows: it holds as long as these are the same documents.
+    turn = st.session_state.setdefault(f"{key}-turn", 0)
+    shown = hashlib.sha256(b"".join(document.id.bytes for document in documents)).hexdigest()
+    idle = {"inside"} if not any(document.container_name for document in documents) else set()
+    idle |= {"version"} if not any(document.version > 1 for document in documents) else set()
     state = st.dataframe(
-        [_row(document) for document in documents],
-        key=f"{key}-{turn}",
+        _dimmed([_row(document) for document in documents]),
+        key=f"{key}-{turn}-{shown[:16]}",
         column_config=COLUMNS,
-        column_order=fields,
+        column_order=[field for field in fields if field not in idle],
         hide_index=True,
         height="stretch" if len(documents) > MOST_ROWS else "content",
         on_select="rerun",
         selection_mode="multi-row",
     )
     return [documents[row] for row in state.selection.rows if row < len(documents)]
+
+
+def _dimmed(rows: list[dict[str, Any]]) -> Any:
+    """The rows as a table in which those that are left out of searches are grey."""
+    grey = "color: rgba(128, 128, 128, 0.75); font-style: italic"
+    return pd.DataFrame(rows).style.apply(
+        lambda row: [grey if row["status"] == DISABLED else ""] * len(row), axis="columns"
+    )
 
 
 def _forget_selection(key: str) -> None:
@@ -102,29 +129,33 @@ def documents() -> None:
     """The table of documents with its search and its actions."""
     with st.container(horizontal=True, vertical_alignment="center", key="library-bar"):
         wanted = st.text_input(
-            "Search", placeholder="Search by name", label_visibility="collapsed", width=280, icon=":material/search:"
+            "Search", placeholder="Search by name", label_visibility="collapsed", width=240, icon=":material/search:"
         )
+        chosen_filters, status = organising.filter_bar()
         actions = st.container(horizontal=True, key="library-actions")
     _undo_bar()
-    found = session.engine().documents.list(search=wanted.strip() or None)
+    disabled = None if status is None else status == DISABLED
+    found = session.engine().documents.list(
+        search=wanted.strip() or None,
+        filters=chosen_filters,
+        status=next((key for key, name in STATUS_NAMES.items() if name == status), None),
+        disabled=disabled,
+    )
     if not found:
-        _no_documents(wanted)
+        _no_documents(wanted, is_filtered=chosen_filters != Filters() or status is not None)
         return
     with st.container(key="library-table", height="stretch"):
-        rare = {
-            "version": any(document.version > 1 for document in found),
-            "inside": any(document.container_name for document in found),
-        }
-        shown = [field for field, is_there in rare.items() if is_there]
-        chosen = _table(found, ["name", *shown, "kind", "pages", "chunks", "size", "status", "added"], "library")
+        chosen = _table(found, SHOWN, "library")
         warn_of_losses(chosen)
     with actions:
         _actions(chosen)
 
 
-def _no_documents(wanted: str) -> None:
-    if wanted.strip():
-        with empty("search_off", "No such document", "No document's name contains these words."):
+def _no_documents(wanted: str, *, is_filtered: bool) -> None:
+    if wanted.strip() or is_filtered:
+        named = "No document's name contains these words."
+        filtered = "No document has all that the filter asks for."
+        with empty("search_off", "No such document", filtered if is_filtered else named):
             return
     with empty("folder_open", "Your library is empty", "Upload documents to fill it."):
         st.page_link("pages/upload.py", label="Upload documents", icon=":material/upload_file:")
@@ -132,15 +163,17 @@ def _no_documents(wanted: str) -> None:
 
 def _actions(chosen: list[Document]) -> None:
     ready = [document for document in chosen if document.page_count]
-    if st.button("Ask about them", icon=":material/forum:", type="primary", disabled=not ready):
-        asked = dict.fromkeys(document.id for document in [*ready, *_parts(ready)])
-        chat.open_conversation(None, tuple(asked))
+    asked = [document for document in ready if not document.disabled]
+    if st.button("Ask about them", icon=":material/forum:", type="primary", disabled=not asked):
+        chat.open_conversation(None, tuple(dict.fromkeys(document.id for document in [*asked, *_parts(asked)])))
         st.switch_page("pages/chat.py")
     if st.button("Open", icon=":material/visibility:", disabled=len(ready) != 1 or len(chosen) != 1):
         _open(ready[0])
     has_versions = len(chosen) == 1 and chosen[0].version > 1
     if has_versions and st.button("Versions", icon=":material/history:"):
         show_versions(chosen[0].id)
+    if st.button("Edit", icon=":material/edit:", disabled=not chosen):
+        organising.edit(chosen)
     _download(chosen)
     st.button("Delete", icon=":material/delete:", disabled=not chosen, on_click=_delete, args=(chosen,))
 

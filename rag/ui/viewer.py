@@ -157,6 +157,7 @@ def show_pdf(
             "document": str(document.id),
             "name": document.name,
             "sizes": [(page.width, page.height) for page in document.pages],
+            "labels": document.page_labels,
             "pages": [_page(document, number, scale) for number in numbers],
             "marks": [shape for i, mark in enumerate(marks) for shape in mark.shapes(i, active=i == active)],
             "target": {"token": token, "page": page, "y": y},

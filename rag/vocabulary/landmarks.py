@@ -7,6 +7,7 @@ named parts are found when a document is read, and a question that names or mean
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from rag.types import BlockKind, Landmark, Line
 from rag.vocabulary.references import caption
@@ -18,6 +19,9 @@ TITLE_CHARACTERS = 400
 """So much of a page is its top: a heading may stand below a letterhead, and a sentence further down is no title."""
 MIN_STRENGTH = 0.25
 """Below it a page has a few words in common with the place, as many pages do."""
+PRINTED = 0.95
+"""How surely a page is meant by the number printed on it, where its number in the file is 1.0: both are looked at."""
+NO_LABELS: Mapping[int, str] = MappingProxyType({})
 CAPTION, HEADING = 0.9, 1.0
 LISTED = 0.3
 """How surely a caption or a heading begins what it names; many of one kind on a page are a list of them."""
@@ -39,13 +43,21 @@ class Landmarks:
         for phrase in self._phrases:
             self._lengths[phrase[0]].add(len(phrase))
 
-    def find(self, lines: Iterable[Line]) -> list[Landmark]:
-        """The landmarks of the document with these lines, each name once per page, at its strongest."""
+    def find(self, lines: Iterable[Line], labels: Mapping[int, str] = NO_LABELS) -> list[Landmark]:
+        """The landmarks of the document with these lines, each name once per page, at its strongest.
+
+        `labels` are the numbers printed on its pages by the pages' own: page 53 may be either.
+        """
         pages: dict[int, list[Line]] = defaultdict(list)
         for line in lines:
             pages[line.page_number].append(line)
         last = max(pages, default=0)
         found = [landmark for number, on_page in pages.items() for landmark in self._on_page(number, last, on_page)]
+        found += [
+            Landmark(name=f"page {label.lower()}", page_number=number, strength=PRINTED)
+            for number, label in labels.items()
+            if number in pages
+        ]
         strongest = {(mark.name, mark.page_number): mark for mark in sorted(found, key=lambda mark: mark.strength)}
         return [strongest[key] for key in dict.fromkeys((mark.name, mark.page_number) for mark in found)]
 

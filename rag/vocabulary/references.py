@@ -45,7 +45,7 @@ _ROMAN = r"(?-i:[IVXLC]+|[ivxlc]{2,})"
 _ANY = rf"{_NUMERAL}[a-z]?|(?-i:[A-Z])\.?{_NUMERAL}|{_ROMAN}|(?-i:[A-Z])"
 
 _LABELS: dict[Kind, str] = {
-    "page": r"\d{1,4}|(?-i:[ivxlc]+)",
+    "page": r"\d{1,4}|(?-i:[ivxlc]+)|(?-i:[A-Z])-\d{1,3}",
     "slide": r"\d{1,4}",
     "footnote": r"\d{1,3}",
     "note": rf"{_NUMERAL}[a-z]?",
@@ -103,6 +103,8 @@ def _named(kind: Kind) -> re.Pattern[str]:
 _NAMED: dict[Kind, re.Pattern[str]] = {kind: _named(kind) for kind in _LABELS}
 _YEAR = re.compile(r"(?:19|20)\d\d(?!\d)")
 _RANGE = re.compile(rf"(\d{{1,4}}){_TO}(\d{{1,4}})(?!\w|\.\d)", re.IGNORECASE)
+_PREFIX = re.compile(r"\b([A-Z])-(?=\d)")
+"""Page F-3 is one page; its hyphen parts nothing."""
 _SEPARATOR = re.compile(rf"{_TO}|{_AND}", re.IGNORECASE)
 _ORDINAL = re.compile(
     rf"\b(?P<nth>{'|'.join(_ORDINALS)}|\d{{1,3}}(?:st|nd|rd|th)|last|final|second[- ]to[- ]last|penultimate"
@@ -131,8 +133,9 @@ def _labels(kind: Kind, match: re.Match[str]) -> Iterator[str]:
     if text == "I" and (match["one"] or "").islower():
         return  # the figure I saw
     whole = match["one"] and "-" in text and kind in _HYPHENED_KINDS
-    for part in [text] if whole else _SEPARATOR.split(_RANGE.sub(_spelled_range, text)):
-        yield _standard(kind, part)
+    joined = _PREFIX.sub("\\1\u2011", text) if kind == "page" else text
+    for part in [text] if whole else _SEPARATOR.split(_RANGE.sub(_spelled_range, joined)):
+        yield _standard(kind, part.replace("\u2011", "-"))
 
 
 def _spelled_range(match: re.Match[str]) -> str:

@@ -197,6 +197,7 @@ def victim(engine: RAGEngine) -> dict[str, str]:
 QUESTION = {"id": "1", "question": "merger", "pdf": "merger.pdf", "goldPages": [1]}
 ATTEMPTS: list[tuple[str, str, object]] = [
     ("GET", "/documents/{document}", None),
+    ("PATCH", "/documents/{document}", {"name": "mine now"}),
     ("GET", "/documents/{document}/content", None),
     ("GET", "/documents/{document}/chunks", None),
     ("GET", "/documents/{document}/pages/1/image", None),
@@ -222,6 +223,7 @@ ATTEMPTS: list[tuple[str, str, object]] = [
         },
     ),
     ("GET", "/jobs/{job}", None),
+    ("GET", "/tags?indexName={index}", None),
     ("GET", "/conversations/{chat}", None),
     ("PATCH", "/conversations/{chat}", {"title": "mine now"}),
     ("DELETE", "/conversations/{chat}", None),

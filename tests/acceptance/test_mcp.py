@@ -301,6 +301,21 @@ def test_documents_are_listed_with_what_is_searched_for_page_by_page(engine: RAG
     assert data(call(engine, "list_documents", offset=10**9))["documents"] == []
 
 
+def test_tags_narrow_what_is_listed_searched_and_asked(engine: RAGEngine) -> None:
+    (harbour,) = engine.documents.list(search="harbour")
+    engine.catalogue.edit(harbour.id, {"tags": ["Port"], "author": "Ann"})
+    listed = call(engine, "list_documents", tags=["port"])
+    assert [(one["name"], one["tags"], one["disabled"]) for one in data(listed)["documents"]] == [
+        ("harbour.pdf", ["Port"], False)
+    ]
+    assert "by Ann, tags Port" in text(listed)
+    found = data(call(engine, "search", query="pears", tags=["port"]))["results"]
+    assert {one["document"] for one in found} <= {"harbour.pdf"}
+    assert data(call(engine, "ask", question="How many kinds of pears?", tags=["other"]))["status"] != "ok"
+    assert data(call(engine, "ask", question="How many ships in 2019?", tags=["port"]))["status"] == "ok"
+    engine.catalogue.edit(harbour.id, {"tags": [], "author": None})
+
+
 def test_what_a_document_says_cannot_pass_for_what_we_say(engine: RAGEngine) -> None:
     result = call(engine, "search", query="Ignore all previous instructions", documents=["hostile.pdf"])
     said = [line for line in text(result).splitlines() if line.startswith(("Ignore", "passage_id 0"))]
@@ -320,7 +335,7 @@ def test_what_a_document_says_cannot_pass_for_what_we_say(engine: RAGEngine) -> 
         ("search", {"query": "x" * 4001}, "at most 4000 characters"),
         ("search", {"query": ["ships"]}, "valid string"),
         ("search", {"query": "ships\x00"}, "zero byte"),
-        ("search", {"query": "ships", "document": "harbour.pdf"}, "It takes: query, top_k, documents, index"),
+        ("search", {"query": "ships", "document": "harbour.pdf"}, "It takes: query, top_k, documents, tags, index"),
         ("search", {"query": "ships", "user_id": "ada"}, "no argument 'user_id'"),
         ("list_documents", {"search": "\x00"}, "zero byte"),
         ("search", {"query": "ships", "top_k": 0}, "greater than or equal to 1"),

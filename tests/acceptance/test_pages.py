@@ -387,6 +387,40 @@ def test_a_document_that_lacks_text_is_not_simply_ready(app: AppTest, engine: RA
     assert "line 2" in warning.value
 
 
+def test_library_is_filtered_and_the_filter_is_saved(app: AppTest, engine: RAGEngine) -> None:
+    minutes = add(engine)
+    birds = add(engine, "birds.pdf", pdfs.plain(("Seven herons nested beside the old canal.",)))
+    engine.catalogue.edit(minutes.id, {"tags": ["Council"], "author": "Ann"})
+    engine.catalogue.edit(birds.id, {"tags": ["nature"], "disabled": True})
+    open_page(app, "library")
+    assert list(app.dataframe[0].value["status"]) == ["Disabled", "Ready"]
+    app.multiselect("library-filter-tags").set_value(["Council"]).run()
+    assert list(app.dataframe[0].value["name"]) == ["minutes.pdf"]
+    app.text_input("library-filter-name").set_value("ours").run()
+    next(button for button in app.button if button.label == "Save").click().run()
+    assert engine.filters.get("ours").filters.tags == ("Council",)
+    assert app.selectbox("library-filter-saved").value == "ours"
+    assert list(app.dataframe[0].value["name"]) == ["minutes.pdf"]
+    next(button for button in app.button if button.label == "Clear").click().run()
+    app.selectbox("library-filter-status").set_value("Disabled").run()
+    assert list(app.dataframe[0].value["name"]) == ["birds.pdf"]
+
+
+def test_scope_is_narrowed_by_tags_and_has_no_disabled_documents(app: AppTest, engine: RAGEngine) -> None:
+    minutes, birds, plan = (
+        add(engine, name, pdfs.plain((text,)))
+        for name, text in (("minutes.pdf", "Ten met."), ("birds.pdf", "Seven herons."), ("plan.pdf", "Nine quays."))
+    )
+    engine.catalogue.edit(minutes.id, {"tags": ["Council"]})
+    engine.catalogue.edit(birds.id, {"tags": ["Council"], "disabled": True})
+    open_page(app, "chat")
+    assert set(app.multiselect("scope").options) == {"minutes.pdf", "plan.pdf"}
+    app.multiselect("scope").set_value([str(plan.id)]).run()
+    app.multiselect("scope-filter-tags").set_value(["Council"]).run()
+    assert app.multiselect("scope").options == ["minutes.pdf"]
+    assert not app.exception
+
+
 def test_trash_lists_what_was_deleted(app: AppTest, engine: RAGEngine) -> None:
     document = add(engine)
     engine.documents.trash([document.id])

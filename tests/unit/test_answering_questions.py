@@ -116,9 +116,9 @@ def test_what_a_vocabulary_knows_is_no_name_and_its_words_are_sought_too() -> No
 
 
 def test_pages() -> None:
-    assert read("What stands on page 2?").pages == {2}
-    assert read("What stands on pages 2 and 3?").pages == {2, 3}
-    assert read("What stands on the first page?").pages == {1}
+    assert read("What stands on page 2?").pages == {"2"}
+    assert read("What stands on pages 2 and 3?").pages == {"2", "3"}
+    assert read("What stands on the first page?").pages == {"1"}
     assert read("What stands in section 3?").pages == frozenset()
 
 

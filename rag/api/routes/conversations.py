@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 
 from rag.api.access import Reader, Writer
 from rag.contract import NOTHING_LATER, MessageBody
-from rag.types import DEFAULT_INDEX, STORABLE, TEXT, Conversation, IndexName, Model
+from rag.types import DEFAULT_INDEX, STORABLE, TEXT, Conversation, Filters, IndexName, Model
 
 IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=STORABLE)]
 Title = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=TEXT)]
@@ -46,6 +46,7 @@ class NewQuestion(Model):
     """The next question of a chat."""
 
     question: str = pydantic.Field(min_length=1, max_length=4000, pattern=TEXT)
+    filters: Filters = pydantic.Field(default=Filters(), description="Of the chat's documents only these.")
 
 
 @router.get("/conversations")
@@ -95,7 +96,7 @@ def list_messages(sender: Reader, conversation_id: uuid.UUID) -> MessageList:
 def ask_in_conversation(request: Request, sender: Writer, conversation_id: uuid.UUID, body: NewQuestion) -> MessageBody:
     """Ask the next question; both turns are kept, and the answer's is returned."""
     with request.app.state.questions.take():
-        turn = sender.engine.chats.ask(conversation_id, body.question)
+        turn = sender.engine.chats.ask(conversation_id, body.question, filters=body.filters)
     if turn.response:
         request.state.usage = turn.response.usage
     return MessageBody.of(turn)

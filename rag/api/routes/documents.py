@@ -1,5 +1,6 @@
 """Documents: sent in, listed, shown, thrown away, got back."""
 
+import datetime as dt
 import uuid
 from pathlib import Path
 from typing import Annotated, Literal
@@ -19,6 +20,9 @@ from rag.types import (
     STORABLE,
     Chunk,
     Document,
+    DocumentEdit,
+    DocumentStatus,
+    Filters,
     Model,
     OnSameName,
     Rect,
@@ -114,13 +118,42 @@ def list_documents(
     sender: Reader,
     index_name: Annotated[IndexField, Query(alias="indexName")] = DEFAULT_INDEX,
     search: Search = None,
+    tags: Annotated[
+        list[Annotated[str, pydantic.Field(max_length=64, pattern=STORABLE)]],
+        Query(alias="tag", default_factory=list, max_length=50, description="Only with this tag; repeated: with all."),
+    ],
+    author: Annotated[str | None, Query(max_length=500, pattern=STORABLE, description="Part of the name.")] = None,
+    dated_after: Annotated[dt.date | None, Query(alias="datedAfter", description="The first day.")] = None,
+    dated_before: Annotated[dt.date | None, Query(alias="datedBefore", description="The first day not.")] = None,
+    saved: Annotated[
+        str | None, Query(alias="filter", max_length=100, pattern=STORABLE, description="A saved filter.")
+    ] = None,
+    document_status: Annotated[DocumentStatus | None, Query(alias="status")] = None,
+    disabled: Annotated[bool | None, Query(description="Only those that are, or are not.")] = None,
     trash: bool = False,
     limit: Limit = 50,
     offset: Offset = 0,
 ) -> Page[Document]:
     """Documents of an index in their present versions, or with `trash` those thrown away, newest first."""
-    found = sender.engine.documents.list(index_name, search=search, in_trash=trash, limit=limit + 1, offset=offset)
+    found = sender.engine.documents.list(
+        index_name,
+        search=search,
+        filters=Filters(
+            tags=tuple(tags), author=author, dated_after=dated_after, dated_before=dated_before, saved=saved
+        ),
+        status=document_status,
+        disabled=disabled,
+        in_trash=trash,
+        limit=limit + 1,
+        offset=offset,
+    )
     return page(found, limit, offset)
+
+
+@router.patch("/documents/{document_id}")
+def edit_document(sender: Writer, document_id: uuid.UUID, body: DocumentEdit) -> Document:
+    """Change name, title, author, date or tags, or disable a document; what is left out stays as it is."""
+    return sender.engine.catalogue.edit(document_id, body)
 
 
 @router.get("/documents/{document_id}")

@@ -1,7 +1,7 @@
 -- name: lock_document
 -- Keeps the document from being purged, but not from being put in the trash or telling how far it is; it may take long.
 -- It also keeps the index from being switched to another generation meanwhile.
-SELECT d.user_id, d.id AS document_id, d.number AS document_number, d.index_id, i.number AS index_number,
+SELECT d.user_id, d.id AS document_id, d.number AS document_number, d.language, d.index_id, i.number AS index_number,
        i.name AS index_name, i.provider, i.model, i.dimensions, i.generation
 FROM documents d JOIN indexes i ON i.user_id = d.user_id AND i.id = d.index_id
 WHERE d.user_id = :user_id AND d.id = :document_id
@@ -20,6 +20,10 @@ DELETE FROM {chunks} WHERE user_id = :user_id AND document_id = :document_id;
 
 -- name: delete_postings
 DELETE FROM postings WHERE user_id = :user_id AND document_number = :document_number;
+
+-- name: delete_front
+DELETE FROM postings
+WHERE user_id = :user_id AND document_number = :document_number AND block >> 20 = :field;
 
 -- name: copy
 COPY {chunks} (user_id, index_id, document_id, generation, ordinal, chunk_id, text, embedding, page_number, page_end, x0, y0, x1, y1,
@@ -59,7 +63,7 @@ FROM unnest(:names::text[], :page_numbers::int[], :first_ordinals::int[], :last_
 -- name: finish_document
 UPDATE documents
 SET status = 'ready', error = NULL, error_code = NULL, progress_done = :chunk_count, progress_total = :chunk_count,
-    title = :title, pages = :pages, page_count = :page_count, failed_pages = :failed_pages, line_count = :line_count,
+    title = :title, author = :author, dated = :dated, pages = :pages, page_count = :page_count, failed_pages = :failed_pages, line_count = :line_count,
     chunk_count = :chunk_count, char_count = :char_count, token_count = :token_count, lexeme_count = :lexeme_count,
     language = :language, completeness = :completeness, vector_count = :chunk_count, indexed_at = now()
 WHERE user_id = :user_id AND id = :document_id;

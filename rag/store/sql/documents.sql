@@ -47,14 +47,28 @@ SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_sourc
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
        pictures_waiting, completeness, container_id, lineage_id, version, superseded_by, author, dated, given_title,
        given_author, given_date, tags, disabled, parts
-FROM documents d
-WHERE user_id = :user_id AND index_id = :index_id AND (deleted_at IS NOT NULL) = :in_trash
+FROM documents_filtered(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
+                        :tags, :author, :dated_after, :dated_before) d
+WHERE (deleted_at IS NOT NULL) = :in_trash
   AND (superseded_by IS NULL OR CASE WHEN :in_trash THEN NOT went_along(d) ELSE is_to_take_over(d) END)
+  AND (:disabled::boolean IS NULL OR disabled = :disabled::boolean)
+  AND (:status::text IS NULL OR status = :status::text)
   AND (:search::text IS NULL
        OR position(lower(:search::text) IN lower(name)) > 0
        OR position(lower(:search::text) IN lower(coalesce(title, ''))) > 0)
 ORDER BY coalesce(deleted_at, created_at) DESC, number DESC
 LIMIT :limit::bigint OFFSET :offset::bigint;
+
+-- name: page_labels
+-- Of documents that are asked for, how many pages they have, and what is printed on some of them, where it differs.
+SELECT d.id, d.page_count,
+       (SELECT jsonb_object_agg(info ->> 'number', info ->> 'label')
+        FROM unnest(:document_ids::uuid[], :page_numbers::int[]) AS page (document_id, number),
+             LATERAL (SELECT d.pages -> (page.number - 1)) AS of_page (info)
+        WHERE page.document_id = d.id AND (info ->> 'number')::int = page.number
+          AND info ->> 'label' NOT IN ('', info ->> 'number')) AS labels
+FROM documents d
+WHERE d.user_id = :user_id AND d.id = ANY (:document_ids::uuid[]);
 
 -- name: languages
 SELECT id, language FROM documents WHERE user_id = :user_id AND id = ANY (:ids::uuid[]);

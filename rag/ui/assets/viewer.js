@@ -41,7 +41,7 @@ class Viewer {
     this.scroller.addEventListener("scroll", () => this.scrolled());
     this.scroller.addEventListener("click", (event) => this.clicked(event));
     root.querySelector("header").addEventListener("click", (event) => this.pressed(event.target.closest("[data-do]")));
-    this.find(".number").addEventListener("change", (event) => this.goTo(Number(event.target.value)));
+    this.find(".number").addEventListener("change", (event) => this.goTo(this.named(event.target.value)));
     new ResizeObserver(() => typeof this.mode === "string" && this.fit()).observe(this.scroller);
   }
 
@@ -55,9 +55,9 @@ class Viewer {
     this.scrolled();
   }
 
-  open({ name, sizes }) {
+  open({ name, sizes, labels }) {
     this.find(".name").textContent = this.find(".name").title = name;
-    this.find(".count").textContent = `of ${sizes.length}`;
+    this.labels = labels; // printed on pages, by number, where they differ from it
     this.sizes = sizes;
     this.sheets = sizes.map(([w, h]) => element("page", { w, h }));
     this.sheets.forEach((sheet, index) => (sheet.dataset.page = index + 1));
@@ -120,7 +120,22 @@ class Viewer {
 
   goTo(page) {
     if (page >= 1 && page <= this.sheets.length) this.scroller.scrollTop = this.top(Math.trunc(page));
-    else this.find(".number").value = this.page;
+    else this.tell();
+  }
+
+  /** The page that a reader names: by what is printed on it, as in other viewers, else by its number in the file. */
+  named(text) {
+    const wanted = text.trim().toLowerCase();
+    const printed = Object.keys(this.labels).find((number) => this.labels[number].toLowerCase() === wanted);
+    return Number(printed ?? wanted);
+  }
+
+  /** Says where the reader is: the printed number, and beside it the page's own where that is another. */
+  tell() {
+    const label = this.labels[this.page];
+    const [field, count] = [this.find(".number"), this.sheets.length];
+    field.value = label ?? this.page;
+    this.find(".count").textContent = label ? `(${this.page} of ${count})` : `of ${count}`;
   }
 
   /** The page at a third of the visible height, by bisection. */
@@ -177,7 +192,7 @@ class Viewer {
   scrolled() {
     if (!this.sheets.length) return;
     this.page = this.reading();
-    this.find(".number").value = this.page;
+    this.tell();
     this.find('[data-do="previous"]').disabled = this.page <= 1;
     this.find('[data-do="next"]').disabled = this.page >= this.sheets.length;
     clearTimeout(this.timer);

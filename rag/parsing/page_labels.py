@@ -1,0 +1,146 @@
+"""The numbers printed on pages, found where the file does not name them: in heads and feet, one more on each page.
+
+They need not be those of the file: a cover and front matter ("iv") are not counted, an excerpt begins at 4321, parts
+of a filing count anew ("F-12"). A number counts only in a run: most of some consecutive pages must have, at the same
+height, the number that this one lets expect. Years, sums and the numbers of sections do not grow by one with each page.
+"""
+
+import re
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from rag.types import Line, PageInfo, TextBlock
+
+MARGIN = 0.13
+"""Heads and feet stand in this share of the page's height, at its top or bottom."""
+MIN_SHARE = 0.8
+"""Of the pages of a run so many have the number that is expected: on a full-page figure none is printed."""
+MIN_PAGES = 4
+MIN_ROMAN_PAGES = 3
+"""Of a run: Roman numerals stand by themselves, and front matter is short."""
+MAX_GAP = 3
+"""Consecutive pages of a run that may lack their number."""
+MAX_SHIFT = 0.015
+"""Of the page's height: what stands further from where most of a series stands is none of it."""
+MAX_LINE_CHARS = 160
+
+_ALONE = re.compile(
+    r"[\s\-–—|·•\[(]*(?:(?i:page|p\.|seite|página|pagina)\s*)?(?P<label>\d{1,4}|[ivxlc]{1,8}|[A-Z]-?\d{1,3})"
+    r"(?:\s*(?:/|of|von|de|di|sur)\s*\d{1,4})?[\s\-–—|·•\])]*"
+)
+_AT_AN_END = re.compile(r"\d{1,4}|[ivxlc]{2,8}|[A-Z]-\d{1,3}")
+_COUNTED = re.compile(
+    r".*,|&|(?:items?|parts?|chapters?|sections?|articles?|notes?|tables?|figures?|appendix|annex|exhibits?|schedules?"
+    r"|volumes?|vol\.|no\.|kapitel|teil|abschnitt|chapitre|cap[íi]tulo)",
+    re.IGNORECASE,
+)
+"""Before a number that is not the page's: a head may name the item or the chapter."""
+_PREFIXED = re.compile(r"(?P<prefix>[A-Z]-?)(?P<number>\d+)")
+_ROMAN = re.compile(r"(?P<hundreds>c{0,3})(?P<tens>xc|xl|l?x{0,3})(?P<ones>ix|iv|v?i{0,3})")
+_LETTERS = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+_DIGITS = {"": 0, "i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+
+
+class Series(NamedTuple):
+    """Numbers that belong together: how they are written, at which end of the page, and how far from the page's own."""
+
+    prefix: str
+    is_roman: bool
+    at_top: bool
+    offset: int
+
+    def label(self, page_number: int) -> str:
+        """What the series has on a page."""
+        number = page_number + self.offset
+        return _to_roman(number) if self.is_roman else f"{self.prefix}{number}"
+
+
+class Run(NamedTuple):
+    """Consecutive pages that a series numbers, and how many of them do have their number."""
+
+    series: Series
+    first: int
+    last: int
+    present: int
+
+
+def with_printed(pages: Sequence[PageInfo], blocks: Iterable[TextBlock]) -> tuple[PageInfo, ...]:
+    """`pages` with the numbers printed on them as labels, where they can be told; those that the file names stay."""
+    if any(page.label is not None for page in pages):
+        return tuple(pages)
+    heights = {page.number: page.height for page in pages}
+    labels = printed(heights, (line for block in blocks for line in block.lines))
+    return tuple(page.model_copy(update={"label": labels.get(page.number)}) for page in pages)
+
+
+def printed(heights: dict[int, float], lines: Iterable[Line]) -> dict[int, str]:
+    """The labels of pages by number; `heights` of the pages are in points."""
+    found: dict[Series, dict[int, float]] = defaultdict(dict)
+    for line in lines:
+        height = heights.get(line.page_number, 0.0)
+        middle = (line.bbox.y0 + line.bbox.y1) / 2
+        if height and not MARGIN * height <= middle <= (1 - MARGIN) * height:
+            for prefix, is_roman, number in _numbers(line.text):
+                series = Series(prefix, is_roman, middle < height / 2, number - line.page_number)
+                found[series][line.page_number] = middle / height
+    runs = [run for series, places in found.items() for run in _runs(series, _in_place(places))]
+    labels: dict[int, str] = {}
+    for run in sorted(runs, key=lambda run: (-run.present, run.series.offset == 0, run.first)):
+        for number in range(run.first, run.last + 1):
+            labels.setdefault(number, run.series.label(number))
+    return labels
+
+
+def _in_place(places: dict[int, float]) -> list[int]:
+    """The pages whose number stands where most of them have it, in their order; `places` are shares of the height."""
+    usual = statistics.median_low(places.values())
+    return sorted(number for number, place in places.items() if abs(place - usual) <= MAX_SHIFT)
+
+
+def _numbers(text: str) -> Iterator[tuple[str, bool, int]]:
+    """What may be the page's number in a line of its head or foot: prefix, whether it is Roman, value."""
+    alone = _ALONE.fullmatch(text)
+    words = text.split() if len(text) <= MAX_LINE_CHARS else []
+    counts_else = len(words) > 1 and bool(_COUNTED.fullmatch(words[-2]))
+    outer = words[:1] if counts_else else [*words[:1], *words[-1:]]
+    ends = {word for word in outer if _AT_AN_END.fullmatch(word)}
+    for label in dict.fromkeys([alone["label"]] if alone else sorted(ends)):
+        prefixed = _PREFIXED.fullmatch(label)
+        if prefixed:
+            yield prefixed["prefix"], False, int(prefixed["number"])
+        elif label.isdigit():
+            yield "", False, int(label)
+        elif number := _from_roman(label):
+            yield "", True, number
+
+
+def _runs(series: Series, numbers: Sequence[int]) -> Iterator[Run]:
+    """The runs of a series that has its number on these pages."""
+    least = MIN_ROMAN_PAGES if series.is_roman else MIN_PAGES
+    start = 0
+    for place in range(1, len(numbers) + 1):
+        if place < len(numbers) and numbers[place] - numbers[place - 1] <= MAX_GAP + 1:
+            continue
+        run = Run(series, numbers[start], numbers[place - 1], place - start)
+        if run.present >= least and run.present >= MIN_SHARE * (run.last - run.first + 1):
+            yield run
+        start = place
+
+
+def _from_roman(text: str) -> int | None:
+    """The value of a Roman numeral as it is properly written; None if it is none."""
+    if not _ROMAN.fullmatch(text):
+        return None
+    values = [_DIGITS[letter] for letter in text]
+    followed = zip(values, [*values[1:], 0], strict=True)
+    return sum(-value if value < following else value for value, following in followed)
+
+
+def _to_roman(number: int) -> str:
+    text = ""
+    for value, letters in _LETTERS:
+        text += letters * (number // value)
+        number %= value
+    return text

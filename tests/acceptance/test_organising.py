@@ -1,0 +1,191 @@
+"""Documents kept in order at the doors: `pagelight documents edit` and `filters`, and REST."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from typer import testing
+
+from rag.cli.app import app
+from rag.config import load_config
+from rag.engine import RAGEngine
+from tests.acceptance import api
+
+# --- the command line ---
+
+
+def pagelight(*arguments: object, code: int = 0) -> str:
+    """What a command prints; it must end with `code`."""
+    result = testing.CliRunner().invoke(app, [*map(str, arguments)])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result.stdout if code == 0 else " ".join(result.stderr.split())
+
+
+def parsed(*arguments: object) -> Any:
+    return json.loads(pagelight(*arguments, "--json"))
+
+
+def names(*arguments: object) -> set[str]:
+    return {document["name"] for document in parsed("documents", "list", *arguments)}
+
+
+def hits(*arguments: object) -> set[str]:
+    found = parsed("search", "ships and pears", "--min-score", 0, *arguments)
+    return {hit["fileName"] for hit in found["results"]}
+
+
+@pytest.fixture
+def library(settings: Path) -> None:
+    """Two ready documents of whoever types commands."""
+    with RAGEngine(load_config()) as opened:
+        api.take_in(opened)
+
+
+@pytest.mark.usefixtures("library")
+def test_a_document_is_edited_listed_and_asked_by_what_it_was_given() -> None:
+    edited = parsed(
+        *("documents", "edit", "harbour.pdf", "--name", "Quay", "--title", "The quay", "--author", "Ann Öz"),
+        *("--dated", "2021-03-04", "--tag", "Port", "--tag", "draft"),
+    )
+    assert (edited["name"], edited["title"], edited["author"]) == ("Quay.pdf", "The quay", "Ann Öz")
+    assert (edited["dated"], edited["tags"]) == ("2021-03-04", ["Port", "draft"])
+    shown = pagelight("documents", "edit", "Quay.pdf", "--untag", "DRAFT", "--disable", "--title", "")
+    assert "ready, disabled" in shown
+    assert (names("--tag", "draft"), names("--tag", "port")) == (set(), {"Quay.pdf"})
+    assert (names("--disabled"), names("--enabled")) == ({"Quay.pdf"}, {"orchard.pdf"})
+    assert hits() == {"orchard.pdf"}
+    assert parsed("documents", "edit", "Quay.pdf", "--enable")["title"] == "Harbour"
+    assert names("--author", "öz") == names("--dated-after", "2021-03-04") == hits("--tag", "PORT") == {"Quay.pdf"}
+    assert names("--dated-after", "2021-03-05") == hits("--author", "nobody") == set()
+    assert [line.split() for line in pagelight("documents", "tags").splitlines()] == [
+        ["tag", "documents"],
+        ["Port", "1"],
+    ]
+    assert "No document has all of this" in pagelight("documents", "list", "--tag", "none")
+    assert "Nothing is to be changed" in pagelight("documents", "edit", "Quay.pdf", code=2)
+    assert "dated" in pagelight("documents", "edit", "Quay.pdf", "--dated", "soon", code=2)
+
+
+@pytest.mark.usefixtures("library")
+def test_a_filter_is_saved_used_and_deleted() -> None:
+    pagelight("documents", "edit", "harbour.pdf", "--tag", "Port")
+    assert "No filter is saved" in pagelight("filters")
+    assert "tags: port" in pagelight("filters", "save", "ports", "--tag", "port")
+    assert [saved["name"] for saved in parsed("filters")] == ["ports"]
+    assert names("--filter", "ports") == hits("--filter", "ports") == {"harbour.pdf"}
+    assert {source["fileName"] for source in parsed("ask", "How many ships?", "--filter", "ports")["sources"]} == {
+        "harbour.pdf"
+    }
+    assert "lets everything through" in pagelight("filters", "save", "all", code=2)
+    assert parsed("filters", "delete", "ports") == {"deleted": "ports"}
+    assert "no saved filter “ports”" in pagelight("search", "ships", "--filter", "ports", code=5)
+
+
+# --- REST ---
+
+
+@pytest.fixture
+def harbour(web: httpx.Client, documents: dict[str, str]) -> Iterator[str]:
+    """The address of a document, which is afterwards as it was."""
+    path = f"/documents/{documents['harbour.pdf']}"
+    yield path
+    cleared: dict[str, Any] = {"name": "harbour.pdf", "title": None, "author": None, "dated": None}
+    cleared |= {"tags": [], "disabled": False}
+    assert web.patch(path, json=cleared).status_code == 200
+
+
+def listed(web: httpx.Client, **query: Any) -> set[str]:
+    response = web.get("/documents", params=query)
+    assert response.status_code == 200, response.text
+    return {document["name"] for document in response.json()["items"]}
+
+
+def found(web: httpx.Client, **filters: object) -> set[str]:
+    response = web.post("/search", json={"query": "ships and pears", "minScore": 0, "filters": filters})
+    assert response.status_code == 200, response.text
+    return {hit["fileName"] for hit in response.json()["results"]}
+
+
+def test_what_is_edited_filters_lists_searches_and_questions(web: httpx.Client, harbour: str) -> None:
+    edited = web.patch(harbour, json={"name": "quay", "author": "Ann", "dated": "2021-03-04", "tags": ["Port", "port"]})
+    assert (edited.status_code, edited.json()["name"], edited.json()["tags"]) == (200, "quay.pdf", ["Port"])
+    assert web.get(harbour).json()["dated"] == "2021-03-04"
+    cases: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({"tag": "port"}, {"tags": ["port"]}),
+        ({"author": "ann"}, {"author": "ann"}),
+        ({"datedAfter": "2021-01-01", "datedBefore": "2022-01-01"}, {"datedAfter": "2021-01-01"}),
+    ]
+    for query, filters in cases:
+        assert listed(web, **query) == found(web, **filters) == {"quay.pdf"}
+    asked = {"question": "How many kinds of pears?", "filters": {"tags": ["port"]}}
+    assert all("quay" in source for source in web.post("/ask", json=asked).json()["sources"])
+    assert listed(web, tag=["port", "other"]) == set()
+    assert web.get("/tags").json() == [{"name": "Port", "documents": 1}]
+    assert web.patch(harbour, json={"disabled": True}).json()["tags"] == ["Port"]
+    assert found(web) == {"orchard.pdf"}
+    assert listed(web, disabled=True) == {"quay.pdf"}
+    assert listed(web, disabled=False, status="ready") == {"orchard.pdf"}
+    assert listed(web, status="failed") == set()
+
+
+@pytest.mark.parametrize(
+    "changes", [{"name": " "}, {"tags": ["a\nb"]}, {"dated": "soon"}, {"nme": "x"}, {"disabled": "maybe"}]
+)
+def test_what_cannot_be_is_refused(web: httpx.Client, harbour: str, changes: dict[str, Any]) -> None:
+    before = web.get(harbour).json()
+    assert api.error_of(web.patch(harbour, json=changes)) == (422, "validation")
+    assert web.get(harbour).json() == before
+
+
+def test_many_are_tagged_at_once(web: httpx.Client, documents: dict[str, str], harbour: str) -> None:
+    ids = [*documents.values()]
+    tagged = web.post("/tags", json={"documentIds": ids, "add": ["new"]})
+    assert (tagged.status_code, set(tagged.json()["documentIds"])) == (200, set(ids))
+    assert listed(web, tag="new") == {"harbour.pdf", "orchard.pdf"}
+    web.post("/tags", json={"documentIds": ids, "remove": ["NEW"]})
+    assert web.get("/tags").json() == []
+
+
+def test_a_saved_filter_holds_in_every_request(web: httpx.Client, documents: dict[str, str], harbour: str) -> None:
+    web.patch(harbour, json={"tags": ["port"]})
+    saved = web.put("/filters/my ports", json={"tags": ["port"]})
+    assert (saved.status_code, saved.json()["name"]) == (200, "my ports")
+    assert web.get("/filters/my ports").json()["filters"]["tags"] == ["port"]
+    assert [one["name"] for one in web.get("/filters").json()] == ["my ports"]
+    assert found(web, saved="my ports") == listed(web, filter="my ports") == {"harbour.pdf"}
+    ask = {"question": "How many ships in 2019?", "filters": {"saved": "my ports"}}
+    assert web.post("/ask", json=ask).json()["sources"] == ["harbour.pdf#0"]
+    chat = web.post("/conversations", json={}).json()["id"]
+    turn = web.post(f"/conversations/{chat}/messages", json={**ask, "question": "How many kinds of pears?"}).json()
+    assert all(source["fileName"] == "harbour.pdf" for source in turn["response"]["sources"])
+    assert api.error_of(web.put("/filters/x", json={})) == (422, "validation")
+    assert web.delete("/filters/my ports").status_code == 204
+    for response in (web.get("/filters/my ports"), web.delete("/filters/my ports"), web.post("/ask", json=ask)):
+        assert api.error_of(response) == (404, "not_found")
+
+
+def test_others_have_none_of_it_and_readers_only_read(
+    engine: RAGEngine, web: httpx.Client, base_url: str, documents: dict[str, str], harbour: str
+) -> None:
+    web.patch(harbour, json={"tags": ["port"]})
+    web.put("/filters/ports", json={"tags": ["port"]})
+    with api.client(base_url, api.key_of(engine, "mallory", "write")) as other:
+        assert api.error_of(other.patch(harbour, json={"name": "mine"})) == (404, "not_found")
+        tagging = {"documentIds": [documents["harbour.pdf"]], "add": ["mine"], "remove": ["port"]}
+        assert other.post("/tags", json=tagging).json() == {"documentIds": []}
+        assert (other.get("/tags").json(), other.get("/filters").json()) == ([], [])
+        for response in (other.get("/filters/ports"), other.delete("/filters/ports")):
+            assert api.error_of(response) == (404, "not_found")
+        asked = {"query": "ships", "filters": {"saved": "ports"}}
+        assert api.error_of(other.post("/search", json=asked)) == (404, "not_found")
+    with api.client(base_url, api.key_of(engine, "local", "read")) as reader:
+        assert api.error_of(reader.patch(harbour, json={"name": "x"})) == (403, "forbidden")
+        assert api.error_of(reader.put("/filters/x", json={"tags": ["x"]})) == (403, "forbidden")
+        assert api.error_of(reader.post("/tags", json=tagging)) == (403, "forbidden")
+    assert web.get(harbour).json()["tags"] == ["port"]
+    assert web.delete("/filters/ports").status_code == 204

@@ -1,0 +1,89 @@
+"""The number printed on a page: asked for, cited, and told by every door."""
+
+import json
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag.contract import AnswerBody, SearchBody
+from rag.engine import RAGEngine
+from rag.parsing.mupdf import pymupdf
+from rag.types import AnswerResponse
+
+FRONT, PAGES = 3, 12
+BIRDS = ("heron", "plover", "curlew", "dunlin", "avocet", "godwit", "ruff", "knot", "tern", "gull", "coot", "teal")
+
+
+def report() -> bytes:
+    """A cover, two Roman pages, then pages that count from 1; each is about a bird of its own."""
+    with pymupdf.open() as document:
+        for number in range(1, PAGES + 1):
+            page = document.new_page(width=595, height=842)
+            bird = BIRDS[number - 1]
+            page.insert_text((72, 100), f"The {bird} nested in {1900 + number} beside the old canal of the town.")
+            page.insert_text((72, 130), f"Wardens counted {number * 11} nests of the {bird} in that summer.")
+            printed = {1: "", 2: "i", 3: "ii"}.get(number, str(number - FRONT))
+            page.insert_text((290, 815), printed)
+        return bytes(document.tobytes())
+
+
+@pytest.fixture
+def birds(engine: RAGEngine) -> uuid.UUID:
+    added = engine.documents.add(report(), "birds.pdf", enqueue=False)
+    return engine.documents.process(added.id).id
+
+
+def asked_pages(engine: RAGEngine, question: str) -> list[int]:
+    hits = engine.search({"query": question, "retrieval": {"min_score": 0}}).results
+    return [hit.chunk.main_page for hit in hits]
+
+
+def cited(answer: AnswerResponse) -> dict[int, str | None]:
+    """Labels of the pages that are cited, by number."""
+    return {citation.lines_in(hit)[0].page_number: citation.page_label for citation, hit in answer.cited}
+
+
+def test_they_are_kept_with_the_document(engine: RAGEngine, birds: uuid.UUID) -> None:
+    labels = engine.documents.get(birds).page_labels
+    assert labels == {number: str(number - FRONT) for number in range(FRONT + 1, PAGES + 1)}
+
+
+def test_a_question_for_a_page_looks_at_both(engine: RAGEngine, birds: uuid.UUID) -> None:
+    assert set(asked_pages(engine, "What is said on page 6?")[:2]) == {6, 6 + FRONT}
+    answer = engine.answer("Which nests did wardens count on page 6?")
+    assert cited(answer).keys() <= {6, 6 + FRONT}
+    assert answer.status == "ok"
+
+
+def test_citations_and_hits_tell_what_is_printed_and_the_number(engine: RAGEngine, birds: uuid.UUID) -> None:
+    answer = engine.answer("How many nests of the avocet did wardens count?")
+    assert cited(answer) == {5: "2"}
+    body: dict[str, Any] = json.loads(AnswerBody.of(answer).model_dump_json(by_alias=True))
+    assert {(place["page"], place["pageLabel"]) for place in body["citations"]} == {(5, "2")}
+    assert answer.contexts[0].page_name(5) == "p. 2 (page 5 of 12)"
+    found = SearchBody.of(engine.search({"query": "The heron nested in 1901"})).results[0]
+    assert (found.page, found.page_label) == (1, None)
+
+
+def test_an_extract_tells_them_too(engine: RAGEngine, birds: uuid.UUID) -> None:
+    labels = cited(engine.answer("Summarise the document."))
+    assert labels
+    assert all(label == (str(page - FRONT) if page > FRONT else None) for page, label in labels.items())
+
+
+def test_a_kept_answer_still_tells_them(engine: RAGEngine, birds: uuid.UUID) -> None:
+    chat = engine.chats.start("Birds")
+    turn = engine.chats.ask(chat.id, "How many nests of the avocet did wardens count?")
+    (kept,) = engine.chats.messages(chat.id, last=1)
+    assert kept.response == turn.response
+    assert kept.response is not None
+    assert kept.response.contexts[0].page_labels == {5: "2"}
+
+
+def test_an_export_tells_them(engine: RAGEngine, birds: uuid.UUID, tmp_path: Path) -> None:
+    engine.chats.ask(engine.chats.start("Birds").id, "How many nests of the avocet did wardens count?")
+    engine.exports.write(tmp_path / "out")
+    *_, last = (tmp_path / "out" / "conversations.jsonl").read_text("utf-8").splitlines()
+    assert '"pageLabel": "2"' in last or '"pageLabel":"2"' in last

@@ -1,0 +1,65 @@
+"""What a file says of itself, and what programs say in its place."""
+
+import datetime as dt
+import json
+from pathlib import Path
+
+import pytest
+
+from rag.parsing import metadata, wire
+from rag.parsing.mupdf import pymupdf
+from tests import pdfs
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("D:20210304101500+01'00'", dt.date(2021, 3, 4)),
+        ("20210304", dt.date(2021, 3, 4)),
+        (" D:20210304", dt.date(2021, 3, 4)),
+        ("D:202103", None),
+        ("D:2021", None),
+        ("D:20211399", None),
+        ("D:19700101000000Z", None),
+        ("D:20000230", None),
+        ("D:20200229", dt.date(2020, 2, 29)),
+        ("yesterday", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_days(text: str | None, expected: dt.date | None) -> None:
+    assert metadata.day(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("  Ann\n Smith ", "Ann Smith"),
+        ("İnci Öz", "İnci Öz"),
+        ("Owner & Sons", "Owner & Sons"),
+        ("Rooth", "Rooth"),
+        ("Administrator", None),
+        ("Microsoft Office User", None),
+        ("(anonymous)", None),
+        ("---", None),
+        (" ", None),
+        (None, None),
+        ("x" * 1000, "x" * metadata.MAX_AUTHOR_CHARS),
+    ],
+)
+def test_authors(text: str | None, expected: str | None) -> None:
+    assert metadata.author(text) == expected
+
+
+def test_it_is_read_from_the_file_and_survives_the_way_between_processes(tmp_path: Path) -> None:
+    path = tmp_path / "paper.pdf"
+    with pymupdf.open(stream=pdfs.plain(), filetype="pdf") as document:
+        document.set_metadata({"author": "Ann", "creationDate": "D:20210304", "modDate": "D:20240506"})
+        document.save(path)
+    with pymupdf.open(path) as document:
+        said = metadata.of(document)
+    assert said == metadata.Metadata(None, "Ann", dt.date(2021, 3, 4))
+    assert wire.load_metadata(json.loads(wire.dump_metadata(said))["metadata"]) == said
+    with pymupdf.open(stream=pdfs.plain(), filetype="pdf") as document:
+        assert metadata.of(document) == metadata.Metadata()

@@ -3,9 +3,12 @@
 import io
 import zipfile
 from collections.abc import Mapping
+from pathlib import Path
 
-from rag.parsing import filetype
+from rag.parsing import conversion, filetype
+from rag.parsing.conversion.unpacking import Unpacking
 from rag.parsing.mupdf import pymupdf
+from rag.types import ParsingConfig, Unpacked
 
 _WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _DRAWING = (
@@ -33,6 +36,13 @@ _ODF = " ".join(
     )
 )
 _DC = 'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xlink="http://www.w3.org/1999/xlink"'
+
+
+def convert(folder: Path, content: bytes, kind: str, config: ParsingConfig) -> conversion.Conversion:
+    """What our converters make of a file that has no others in it."""
+    (folder / "source").write_bytes(content)
+    nothing = Unpacking("source", folder, Unpacked(), config)
+    return conversion.convert(folder / "source", kind, config, nothing, lambda pages: None)
 
 
 def archive(parts: Mapping[str, str | bytes]) -> bytes:

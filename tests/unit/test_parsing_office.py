@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from rag import errors, parsing
-from rag.parsing import completeness, conversion
+from rag.parsing import completeness, filetype
 from rag.parsing.conversion import libreoffice, packages, pandoc
 from rag.parsing.mupdf import pymupdf
 from rag.types import BlockKind, ParsedDocument, ParsingConfig, Passage
@@ -31,8 +31,8 @@ def text(document: ParsedDocument) -> str:
 
 def lost(folder: Path, content: bytes, name: str) -> list[str]:
     """What the rendition lacks of the file's own text."""
-    (folder / "source").write_bytes(content)
-    converted = conversion.convert(folder / "source", parsing.detect_mime_type(folder / "source", name), BUILTIN)
+    (folder / name).write_bytes(content)
+    converted = offices.convert(folder, content, parsing.detect_mime_type(folder / name, name), BUILTIN)
     assert converted.texts
     found = completeness.measure(converted.texts, [page.get_text() for page in converted.document])
     return [missing.text for missing in found.missing]
@@ -117,9 +117,8 @@ def test_title_author_and_date_are_those_of_the_file(tmp_path: Path) -> None:
         "<dc:title>Tides</dc:title><dc:creator>Ann Mair</dc:creator>"
         "<dcterms:created>2021-03-04T05:06:07Z</dcterms:created>"
     )
-    (tmp_path / "a.docx").write_bytes(offices.docx(offices.p("Text."), core=core))
-    about = conversion.convert(tmp_path / "a.docx", parsing.detect_mime_type(tmp_path / "a.docx", "a"), BUILTIN)
-    metadata = about.document.metadata
+    content = offices.docx(offices.p("Text."), core=core)
+    metadata = offices.convert(tmp_path, content, filetype.DOCX, BUILTIN).document.metadata
     assert (metadata["title"], metadata["author"]) == ("Tides", "Ann Mair")
     assert metadata["creationDate"].startswith("D:20210304050607")
 

@@ -26,8 +26,7 @@ WIDTH, HEIGHT = 720, 540
 
 
 def convert(folder: Path, content: bytes, kind: str = filetype.PPTX) -> conversion.Conversion:
-    (folder / "source").write_bytes(content)
-    return conversion.convert(folder / "source", kind, BUILTIN)
+    return offices.convert(folder, content, kind, BUILTIN)
 
 
 def deck() -> tuple[Any, Any]:

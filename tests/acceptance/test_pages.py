@@ -15,6 +15,7 @@ from rag.engine import RAGEngine
 from rag.parsing.mupdf import pymupdf
 from rag.types import Document
 from rag.ui import session
+from rag.ui.text import plain
 from tests import mails, pdfs, vendors
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -253,8 +254,9 @@ def test_what_is_in_a_mail_is_shown_with_it(app: AppTest, engine: RAGEngine) -> 
     (part,) = engine.documents.parts(mail.id)
     engine.documents.process(part.id)
     app.run()
-    assert "1 of 2 files in it was taken in. Left out: logo.svg" in texts(app)
-    assert "in Offer.eml" in texts(app)
+    assert "1 of 2 files in it was taken in" in texts(app)
+    assert plain("logo.svg: of a kind that cannot be read (an SVG image)") in texts(app)
+    assert plain("in Offer.eml") in texts(app)
     open_page(app, "library")
     assert {*app.dataframe[0].value["inside"]} == {"", "Offer.eml"}
 

@@ -32,7 +32,7 @@ def document(*texts: str, page: int = 1) -> list[Paragraph]:
 
 def kinds(old: list[Paragraph], new: list[Paragraph]) -> list[tuple[str, str | None, str | None]]:
     return [
-        (change.kind, change.old and change.old.text, change.new and change.new.text)
+        (change.kind, change.old.text if change.old else None, change.new.text if change.new else None)
         for change in differences(old, new)[0]
     ]
 

@@ -16,7 +16,7 @@ needs_tesseract = pytest.mark.skipif(TESSDATA is None, reason="Tesseract is not 
 def convert(folder: Path, content: bytes, name: str, config: ParsingConfig | None = None) -> ParsedDocument:
     source, rendition = folder / "source", folder / "rendition.pdf"
     source.write_bytes(content)
-    config = config or ParsingConfig()
+    config = config or ParsingConfig(office="builtin")
     renditions.make_rendition(
         source,
         parsing.detect_mime_type(source, name),

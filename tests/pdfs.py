@@ -350,6 +350,9 @@ def presentation(*, notes: str = "Remember the harbour.") -> bytes:
     return content.getvalue()
 
 
+STYLES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles"
+
+
 def word_document(paragraphs: Sequence[str] = SENTENCES, heading: str = "Minutes of the Harbour Board") -> bytes:
     """The smallest DOCX with a heading and paragraphs."""
     word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
@@ -372,7 +375,16 @@ def word_document(paragraphs: Sequence[str] = SENTENCES, heading: str = "Minutes
             f'<Relationships xmlns="{relations}"><Relationship Id="rId1" Type="{office}" Target="word/document.xml"/>'
             "</Relationships>",
         )
-        archive.writestr("word/_rels/document.xml.rels", f'<Relationships xmlns="{relations}"/>')
+        archive.writestr(
+            "word/_rels/document.xml.rels",
+            f'<Relationships xmlns="{relations}"><Relationship Id="rId1" Type="{STYLES}" Target="styles.xml"/>'
+            "</Relationships>",
+        )
+        archive.writestr(
+            "word/styles.xml",
+            f'<w:styles xmlns:w="{word}"><w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/>'
+            "</w:style></w:styles>",
+        )
         archive.writestr("word/document.xml", f'<w:document xmlns:w="{word}"><w:body>{body}</w:body></w:document>')
     return content.getvalue()
 

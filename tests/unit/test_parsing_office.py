@@ -273,7 +273,7 @@ def test_a_libreoffice_that_fails_is_done_without(tmp_path: Path, monkeypatch: p
 
 def test_what_a_converter_starts_ends_with_the_parsing_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program, mark = tmp_path / "soffice", tmp_path / "process"
-    program.write_text(f"#!/bin/sh\n( echo $$ > {mark}; exec sleep 300 ) &\nwait\n")
+    program.write_text(f"#!/bin/sh\nsh -c 'echo $$ > {mark}; exec sleep 300' &\nwait\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     hurried = ParsingConfig(office="auto", timeout_seconds_base=8, timeout_seconds_per_page=0)

@@ -84,7 +84,9 @@ def _chapters(package: Package) -> Iterator[str]:
     main = package_part(package)
     root = package.xml(main)
     folder = posixpath.dirname(main)
-    places = {item.get("id"): item.get("href", "") for item in root.iter("{*}item")}
+    # Without the list of contents: its words are the headings', and converters leave it out.
+    items = (item for item in root.iter("{*}item") if "nav" not in item.get("properties", "").split())
+    places = {item.get("id"): item.get("href", "") for item in items}
     for reference in root.iter("{*}itemref"):
         place = urllib.parse.unquote(places.get(reference.get("idref"), "")).partition("#")[0]
         name = posixpath.normpath(posixpath.join(folder, place))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag import errors
-from rag.parsing import clock, document, renditions, wire
+from rag.parsing import clock, document, ocr, renditions, wire
 from rag.parsing.mupdf import open_pdf, readable
 from rag.parsing.pages import PageContent
 from rag.types import ParsingConfig
@@ -73,7 +73,7 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
         clock.limit_cpu(config.timeout_seconds(pages))
         send(wire.dump({"pages": pages}))
 
-    recognised = renditions.make_rendition(
+    recognition = renditions.make_rendition(
         Path(request["source"]),
         request["mime_type"],
         rendition,
@@ -82,9 +82,18 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
         config=config,
         on_open=opened_with,
         on_recognised=lambda done: send(wire.dump({"recognised": done})),
+        with_pictures=request["pictures"],
     )
     with open_pdf(rendition) as opened, readable(request["name"]):
         for content in document.iter_pages(opened, config):
-            info = content.info.model_copy(update={"ocr": content.info.number in recognised})
-            send(wire.dump_page(PageContent(info, content.blocks)))
+            send(wire.dump_page(_with_recognition(content, recognition)))
+        send(wire.dump({"picture_pages": recognition.picture_pages, "note": recognition.note}))
         send(wire.dump({"title": document.metadata_title(opened)}))
+
+
+def _with_recognition(content: PageContent, recognition: ocr.Recognition) -> PageContent:
+    info = content.info
+    error = info.error or recognition.failures.get(info.number)
+    return PageContent(
+        info.model_copy(update={"ocr": info.number in recognition.pages, "error": error}), content.blocks
+    )

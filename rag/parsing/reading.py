@@ -24,6 +24,7 @@ def read_file(
     config: ParsingConfig | None = None,
     password: str | None = None,
     on_progress: process.OnProgress | None = None,
+    pictures: bool = False,
 ) -> ParsedDocument:
     """Makes the rendition of the file at `source` and parses it, in one process with limits of time and memory.
 
@@ -34,12 +35,14 @@ def read_file(
         config: limits and ways of reading.
         password: of an encrypted file.
         on_progress: called here with (pages done, pages in total).
+        pictures: recognise also words in pictures of pages that have text; else `picture_pages` tells where they are.
 
     Raises:
         errors.NotFoundError: there is no file at `source`.
         errors.PasswordError: it is encrypted and `password` is None or wrong.
         errors.UnreadableFileError: it is damaged, has no text, or needs more time or memory than it may take.
         errors.UnsupportedFileError: it is of a kind that cannot be taken in.
+        errors.ReadingInterruptedError: the system ended the process; the file may be as good as any.
     """
     config = config or ParsingConfig()
     if not source.is_file():
@@ -53,10 +56,13 @@ def read_file(
         "mime_type": detect_mime_type(source, name),
         "rendition": str(partial.resolve()),
         "password": password,
+        "pictures": pictures,
     }
     try:
         results = process.run(request, config, on_progress)
-        parsed = structure.assemble(results.pages, results.title)
+        parsed = structure.assemble(results.pages, results.title).model_copy(
+            update={"picture_pages": results.picture_pages, "note": results.note}
+        )
         _check_text(parsed, results.recognised > 0, name, config)
         partial.replace(rendition)
     finally:

@@ -23,8 +23,9 @@ def make_rendition(
     config: ParsingConfig,
     on_open: OnCount,
     on_recognised: OnCount,
-) -> frozenset[int]:
-    """Writes the PDF that is parsed, shown and highlighted; returns the numbers of pages whose text was recognised.
+    with_pictures: bool = False,
+) -> ocr.Recognition:
+    """Writes the PDF that is parsed, shown and highlighted; returns what was recognised, also in pictures if wanted.
 
     `on_open` is told the number of pages, `on_recognised` that of pages recognised so far.
 
@@ -38,17 +39,18 @@ def make_rendition(
                 was_encrypted = _unlock(document, name, password)
                 _check_pages(document, name, config)
                 on_open(document.page_count)
-                recognised = ocr.add_text_layers(document, config, on_recognised) if config.ocr else frozenset[int]()
-                if was_encrypted or recognised or document.is_repaired:
+                recognition = ocr.recognise(document, config, on_recognised, with_pictures=with_pictures)
+                if was_encrypted or recognition.changed or document.is_repaired:
                     document.save(rendition, garbage=1, encryption=pymupdf.PDF_ENCRYPT_NONE)
                 else:
                     shutil.copyfile(source, rendition)
-            return recognised
+            return recognition
         with conversion.convert(source, mime_type).document as document:
             _check_pages(document, name, config)
             on_open(document.page_count)
+            recognition = ocr.recognise(document, config, on_recognised, with_pictures=with_pictures)
             document.save(rendition, garbage=3, deflate=True)
-    return frozenset()
+    return recognition
 
 
 def decrypt(source: Path, target: Path, *, name: str, password: str | None) -> None:

@@ -228,6 +228,7 @@ class ParsedDocument(Model):
     """What parsing makes of a file: the pages and blocks of its rendition in reading order.
 
     `author` and `dated` are what the file says of itself. `completeness` is None if it was not measured.
+    `picture_pages` have text of their own and pictures whose words are still to be read; `note` is for the owner.
     """
 
     title: str | None
@@ -236,6 +237,8 @@ class ParsedDocument(Model):
     author: str | None = None
     dated: dt.date | None = None
     completeness: Completeness | None = None
+    picture_pages: tuple[int, ...] = ()
+    note: str | None = None
 
     @property
     def line_count(self) -> int:

@@ -70,6 +70,8 @@ def _explain(outcome: Outcome) -> str:
     parts = [output.plural(document.page_count, "page"), output.plural(document.chunk_count, "chunk")]
     if document.failed_pages:
         parts.append(f"unreadable pages: {', '.join(map(str, document.failed_pages))}")
+    if document.note:
+        parts.append(document.note)
     return ", ".join(parts)
 
 
@@ -141,6 +143,8 @@ def read_document(engine: "RAGEngine", document: Document, path: Path, on_progre
     """Read a queued document and say what became of it."""
     if document.status is not DocumentStatus.NEEDS_PASSWORD:
         document = engine.documents.process(document.id, on_progress)
+        if document.pictures_waiting:
+            document = engine.documents.read_pictures(document.id)
     return outcome_of(document, path)
 
 

@@ -15,6 +15,10 @@ HTML = "text/html"
 MARKDOWN = "text/markdown"
 TEXT = "text/plain"
 
+PNG, JPEG, TIFF, GIF = "image/png", "image/jpeg", "image/tiff", "image/gif"
+BMP, WEBP, HEIC, AVIF = "image/bmp", "image/webp", "image/heic", "image/avif"
+IMAGES = frozenset({PNG, JPEG, TIFF, GIF, BMP, WEBP, HEIC, AVIF})
+
 HEAD_BYTES = 4096
 PDF_HEADER_BYTES = 1024
 """PDF readers look for the header this far into a file (PDF 1.7, implementation note 13)."""
@@ -31,15 +35,23 @@ MIME_TYPE_BY_SUFFIX = {
     ".markdown": MARKDOWN,
     ".txt": TEXT,
     ".text": TEXT,
+    ".png": PNG,
+    ".jpg": JPEG,
+    ".jpeg": JPEG,
+    ".tif": TIFF,
+    ".tiff": TIFF,
+    ".gif": GIF,
+    ".bmp": BMP,
+    ".webp": WEBP,
+    ".heic": HEIC,
+    ".heif": HEIC,
+    ".avif": AVIF,
 }
 _ZIP_MEMBERS = {"word/document.xml": DOCX, "ppt/presentation.xml": PPTX, "META-INF/container.xml": EPUB}
 _HTML_START = re.compile(
     rb"^\s*(<!--.*?-->\s*)*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S
 )
 _BINARY = {
-    b"\x89PNG": "a PNG image",
-    b"\xff\xd8\xff": "a JPEG image",
-    b"GIF8": "a GIF image",
     b"\xd0\xcf\x11\xe0": "a file of an older Office version or an encrypted Office file",
     b"{\\rtf": "an RTF file",
     b"%!PS": "a PostScript file",
@@ -49,6 +61,21 @@ _BINARY = {
     b"\x7fELF": "a program",
     b"MZ": "a program",
 }
+_IMAGE_STARTS = {
+    b"\x89PNG\r\n\x1a\n": PNG,
+    b"\xff\xd8\xff": JPEG,
+    b"II*\0": TIFF,
+    b"MM\0*": TIFF,
+    b"II+\0": TIFF,
+    b"MM\0+": TIFF,
+    b"GIF87a": GIF,
+    b"GIF89a": GIF,
+}
+_HEIF_BRANDS = {
+    **dict.fromkeys((b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"), HEIC),
+    **dict.fromkeys((b"avif", b"avis"), AVIF),
+}
+"""What stands after "ftyp" (ISO/IEC 23008-12, AV1 Image File Format)."""
 _BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -68,6 +95,8 @@ def detect_mime_type(path: Path, name: str) -> str:
         return PDF
     if head.startswith(b"PK\x03\x04"):
         return _zip_type(path, name)
+    if image := _image_type(head):
+        return image
     for start, kind in _BINARY.items():
         if head.startswith(start):
             raise _unsupported(name, kind)
@@ -94,6 +123,16 @@ def _zip_type(path: Path, name: str) -> str:
         if member in members:
             return kind
     raise _unsupported(name, "an archive or an Office file of another kind")
+
+
+def _image_type(head: bytes) -> str | None:
+    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
+        return WEBP
+    if head[4:8] == b"ftyp":
+        return _HEIF_BRANDS.get(head[8:12])
+    if head.startswith(b"BM") and head[6:10] == bytes(4):  # two letters alone begin many a text
+        return BMP
+    return next((kind for start, kind in _IMAGE_STARTS.items() if head.startswith(start)), None)
 
 
 def _text_type(head: bytes, suffix: str) -> str:

@@ -62,7 +62,7 @@ def recognise(
     found = pictures.find(document, others) if config.pictures else {}
     tessdata = find_tessdata(config.ocr_language)
     if tessdata is None:
-        return Recognition(note=_missing_note(silent))
+        return Recognition(note=_missing_note(silent, config.ocr_language))
     reader = _Reader(document, config, tessdata, on_recognised)
     reader.read_scans([*silent, *stamped])
     if with_pictures:
@@ -76,12 +76,13 @@ def recognise(
     )
 
 
-def _missing_note(silent: Sequence[int]) -> str | None:
-    """Said only if other pages have text: else the file is refused."""
+def _missing_note(silent: Sequence[int], language: str) -> str | None:
     if not silent:
         return None
     pages = f"{len(silent)} pages are pictures" if len(silent) > 1 else f"Page {silent[0] + 1} is a picture"
-    return f"{pages}, which cannot be read: install Tesseract with the language's data, and read the document again."
+    data = "" if language == tesseract.AUTO else f" with its data for “{language}”"
+    how = "Debian: apt-get install tesseract-ocr, macOS: brew install tesseract"
+    return f"{pages}, which cannot be read: install Tesseract{data} ({how}), and read the document again."
 
 
 class _Reader:

@@ -89,8 +89,10 @@ def _check_text(parsed: ParsedDocument, recognised: bool, name: str, config: Par
         )
     if recognised:
         advice = f"None was recognised in its pictures either (language: {config.ocr_language}). Add a clearer copy."
+    elif parsed.note:
+        advice = parsed.note
     elif config.ocr:
-        advice = "If its pages are pictures, install Tesseract with the language's data and add the file again."
+        advice = "Its pages show none, either. Check that it was saved and copied completely."
     else:
         advice = "If its pages are pictures, switch text recognition on and add the file again."
     raise errors.UnreadableFileError(f"“{name}” has no text. {advice}")

@@ -135,6 +135,8 @@ def _document_row(document: Document) -> None:
             st.caption(
                 f"{plural(len(document.failed_pages), 'page')} could not be read: {_numbers(document.failed_pages)}"
             )
+        if document.note:
+            st.caption(plain(document.note))
         if document.status == DocumentStatus.NEEDS_PASSWORD:
             _password(document)
 

@@ -17,4 +17,8 @@ def convert(source: Path, mime_type: str) -> Conversion:
         from rag.parsing.conversion import slides  # python-pptx costs each parsing process a quarter of a second
 
         return slides.to_pdf(source)
+    if mime_type in filetype.IMAGES:
+        from rag.parsing.conversion import images  # Pillow and its plugins take a tenth of a second
+
+        return images.to_pdf(source)
     return flowing.to_pdf(source, mime_type)

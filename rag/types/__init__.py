@@ -114,6 +114,7 @@ from rag.types.text import (
     Region,
     Span,
     TextBlock,
+    are_in_picture,
     lines_text,
     pages_by_share,
 )
@@ -266,6 +267,7 @@ __all__ = [
     "VectorChunk",
     "VendorKey",
     "Verdict",
+    "are_in_picture",
     "ignore_progress",
     "language_name",
     "lines_text",

@@ -252,6 +252,11 @@ def lines_text(lines: Sequence[Line]) -> str:
     return "".join(parts[1:])
 
 
+def are_in_picture(lines: Sequence[Line]) -> bool:
+    """Whether any of `lines` is words that were recognised in a picture."""
+    return any(line.kind is BlockKind.PICTURE for line in lines)
+
+
 def pages_by_share(lines: Sequence[Line]) -> list[int]:
     """The pages of `lines`, the one with most of their characters first."""
     characters: Counter[int] = Counter()

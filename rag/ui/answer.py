@@ -11,7 +11,18 @@ import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
 from rag.answering import EXTRACTIVE_MODEL
-from rag.types import LIKELY, AnswerResponse, Citation, Hit, Line, Passage, Sentence, Support, Verdict
+from rag.types import (
+    LIKELY,
+    AnswerResponse,
+    Citation,
+    Hit,
+    Line,
+    Passage,
+    Sentence,
+    Support,
+    Verdict,
+    are_in_picture,
+)
 from rag.ui.frame import ASSETS
 from rag.ui.rows import row_html
 from rag.ui.text import render
@@ -258,9 +269,10 @@ def _source(number: int, label: str, hit: Hit) -> dict[str, Any]:
 
 
 def place(lines: Sequence[Line]) -> str:
-    """Where consecutive lines stand, as `p. 4, lines 120–131`."""
+    """Where consecutive lines stand, as `p. 4, lines 120–131`, and whether they were recognised in a picture."""
     first, last = lines[0].number, lines[-1].end
-    return f"p. {lines[0].page_number}, {f'line {first}' if first == last else f'lines {first}–{last}'}"
+    numbers = f"line {first}" if first == last else f"lines {first}–{last}"
+    return f"p. {lines[0].page_number}, {numbers}{' (recognised in a picture)' if are_in_picture(lines) else ''}"
 
 
 def _snippet(passage: Passage, length: int = 240) -> str:

@@ -38,7 +38,7 @@ def test_labels_of_a_chart_are_found_and_lit_after_the_second_reading(engine: RA
     assert before < {chunk.text for chunk in engine.chunks.list(chart.id)}
     (hit,) = found(engine, "Lindmark 4812")
     assert {line.kind for line in hit.chunk.lines} == {BlockKind.PICTURE}
-    response = engine.answer({"question": "Lindmark 4812"})
+    response = engine.answer({"question": "How many ships has Lindmark?"})
     citation = next(citation for citation in response.citations if "Lindmark 4812" in (citation.quote or ""))
     (region,) = citation.regions
     x, y = pdfs.CHART["Lindmark 4812"]

@@ -1,11 +1,13 @@
 """A user's documents: taking files in, reading them, throwing them away and getting them back."""
 
+import builtins
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
 from rag import errors
 from rag.engine.originals import FileContent, Originals, as_file, sha256_of
+from rag.engine.parts import Parts
 from rag.engine.reading import Reader
 from rag.engine.workspace import Workspace
 from rag.types import DEFAULT_INDEX, Document, DocumentStatus, Index, OnProgress, ignore_progress
@@ -18,6 +20,7 @@ class Documents:
         self._workspace = workspace
         self._originals = Originals(workspace)
         self._reader = Reader(workspace)
+        self._parts = Parts(workspace)
 
     def list(
         self,
@@ -37,6 +40,10 @@ class Documents:
     def get(self, document_id: uuid.UUID) -> Document:
         """One document, in the trash or not. Raises NotFoundError."""
         return self._workspace.store.documents.get(document_id)
+
+    def parts(self, *document_ids: uuid.UUID) -> builtins.list[Document]:
+        """What was taken out of mails and archives, and out of what was in these, in the trash or not."""
+        return self._parts.of(*document_ids)
 
     # --- taking in ---
 
@@ -144,11 +151,14 @@ class Documents:
     # --- throwing away ---
 
     def trash(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Put documents in the trash: out of every search at once, restorable. Returns those that were touched."""
+        """Put documents in the trash: out of every search at once, restorable. Returns those that were touched.
+
+        What was in a mail or an archive goes along, but for what another one in sight has, too.
+        """
         return self._workspace.store.documents.trash(document_ids)
 
     def restore(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Take documents out of the trash. Returns those that were touched."""
+        """Take documents out of the trash, and what went there with them. Returns those that were touched."""
         return self._workspace.store.documents.restore(document_ids)
 
     def purge(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from rag import errors, ingestion
 from rag.engine.glossary import Glossary
 from rag.engine.models import OWN_AUTH, OWN_OPTIONS
+from rag.engine.parts import Parts
 from rag.engine.workspace import Workspace
 from rag.types import (
     UNFINISHED,
@@ -52,7 +53,12 @@ class Reader:
                 record = self._recorder(document_id, on_progress)
                 self._in_its_space(
                     document,
-                    lambda index: self._ingestion(index, auth, options).run(document, record, max_chunks=max_chunks),
+                    lambda index: self._ingestion(index, auth, options).run(
+                        document,
+                        record,
+                        max_chunks=max_chunks,
+                        on_parts=lambda unpacked: Parts(self._workspace).keep(document, unpacked),
+                    ),
                 )
         return documents.get(document_id)
 

@@ -6,7 +6,7 @@ chunks, so a failure leaves the old version searchable.
 """
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from llama_index.core import ingestion, schema
@@ -30,8 +30,11 @@ from rag.types import (
     PageText,
     ParsedDocument,
     TextBlock,
+    UnpackedPart,
     ignore_progress,
 )
+
+OnParts = Callable[[Sequence[UnpackedPart]], None]
 
 FRONT_PAGES, FRONT_CHARACTERS = 2, 2500
 """The cover, or the cover and what follows it."""
@@ -67,8 +70,17 @@ class Ingestion:
         self._landmarks = landmarks
         self._node_parser = node_parser or BlockNodeParser(options=index.chunking)
 
-    def run(self, document: Document, on_progress: OnProgress, *, max_chunks: int | None = None) -> None:
+    def run(
+        self,
+        document: Document,
+        on_progress: OnProgress,
+        *,
+        max_chunks: int | None = None,
+        on_parts: OnParts | None = None,
+    ) -> None:
         """Parse, cut, embed and store `document`; the old chunks stay searchable until the last step.
+
+        `on_parts` gets the files that were in it, if any are; they are there until it returns.
 
         Raises:
             errors.LimitError: it has more than `max_chunks`.
@@ -76,7 +88,7 @@ class Ingestion:
             errors.ProviderError: the embedding vendor refuses.
             errors.StoreError: the database or file storage fails.
         """
-        parsed = self._parse(document, on_progress)
+        parsed = self._parse(document, on_progress, on_parts)
         self.index(document, parsed, on_progress, max_chunks=max_chunks)
 
     def read_pictures(self, document: Document) -> None:
@@ -124,21 +136,26 @@ class Ingestion:
         embedder = providers.CachedEmbedding(self._embedder, self._index.space, self._store.embedding_cache, report)
         return ingestion.IngestionPipeline(transformations=[self._node_parser, limit, embedder], disable_cache=True)
 
-    def _parse(self, document: Document, on_progress: OnProgress) -> ParsedDocument:
+    def _parse(self, document: Document, on_progress: OnProgress, on_parts: OnParts | None) -> ParsedDocument:
         source = self._files.local_path(document.id, "original")
         has_rendition = self._files.exists(document.id, "rendition")  # of an encrypted file from the beginning
         if has_rendition and parsing.needs_password(source):
             source = self._files.local_path(document.id, "rendition")
         with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
-            rendition = Path(folder) / "rendition.pdf"
+            rendition, parts_folder = Path(folder) / "rendition.pdf", Path(folder) / "parts"
+            parts_folder.mkdir()
             parsed = parsing.read_file(
                 source,
                 name=document.name,
                 rendition=rendition,
                 config=self._config.rag_parsing,
                 on_progress=lambda done, total: on_progress(DocumentStatus.PARSING, done, total),
+                parts_folder=parts_folder,
+                unpacked=self._store.parts.unpacked(document.id),
             )
             self._files.put(document.id, "rendition", rendition)
+            if on_parts:
+                on_parts(parsed.parts)
         return parsed
 
 

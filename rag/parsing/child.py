@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag import errors
-from rag.parsing import clock, document, ocr, renditions, wire
+from rag.parsing import clock, completeness, conversion, document, ocr, renditions, wire
 from rag.parsing.mupdf import open_pdf, readable
 from rag.parsing.pages import PageContent
-from rag.types import ParsingConfig
+from rag.parsing.pieces import TEXT_FLAGS
+from rag.types import ParsingConfig, Unpacked
 
 CHARACTERS_PER_PAGE = 3500
 """So many fit on A4."""
@@ -73,27 +74,32 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
         clock.limit_cpu(config.timeout_seconds(pages))
         send(wire.dump({"pages": pages}))
 
-    recognition = renditions.make_rendition(
+    unpacking = conversion.Unpacking(
+        request["name"], Path(request["parts_folder"]), Unpacked(**request["unpacked"]), config
+    )
+    rendered = renditions.make_rendition(
         Path(request["source"]),
         request["mime_type"],
         rendition,
         name=request["name"],
         password=request["password"],
         config=config,
+        unpacking=unpacking,
         on_open=opened_with,
         on_recognised=lambda done: send(wire.dump({"recognised": done})),
         with_pictures=request["pictures"],
     )
+    send(wire.dump_parts(unpacking.parts))
     with open_pdf(rendition) as opened, readable(request["name"]):
+        tally = completeness.Tally(rendered.texts)
         for content in document.iter_pages(opened, config):
-            send(wire.dump_page(_with_recognition(content, recognition)))
-        send(wire.dump({"picture_pages": recognition.picture_pages, "note": recognition.note}))
-        send(wire.dump({"title": document.metadata_title(opened)}))
+            send(wire.dump_page(_with_recognition(content, rendered.recognition)))
+            tally.add(content, lambda number: str(opened[number - 1].get_text(flags=TEXT_FLAGS)))
+        send(wire.dump({"picture_pages": rendered.recognition.picture_pages, "note": rendered.recognition.note}))
+        send(wire.dump({"title": document.metadata_title(opened), "completeness": tally.result().model_dump()}))
 
 
 def _with_recognition(content: PageContent, recognition: ocr.Recognition) -> PageContent:
     info = content.info
     error = info.error or recognition.failures.get(info.number)
-    return PageContent(
-        info.model_copy(update={"ocr": info.number in recognition.pages, "error": error}), content.blocks
-    )
+    return content._replace(info=info.model_copy(update={"ocr": info.number in recognition.pages, "error": error}))

@@ -13,7 +13,7 @@ from typing import Any
 from rag import errors
 from rag.parsing import clock, forks, wire
 from rag.parsing.pages import PageContent
-from rag.types import ParsingConfig
+from rag.types import Completeness, ParsingConfig, UnpackedPart
 
 logger = logging.getLogger(__name__)
 
@@ -52,6 +52,8 @@ class Results:
     def __init__(self, config: ParsingConfig, on_progress: OnProgress) -> None:
         self.pages: list[PageContent] = []
         self.title: str | None = None
+        self.completeness: Completeness | None = None
+        self.parts: tuple[UnpackedPart, ...] = ()
         self.complete = False
         self.recognised = 0
         self.picture_pages: tuple[int, ...] = ()
@@ -115,8 +117,11 @@ class Results:
             case {"picture_pages": numbers, "note": note}:
                 self.picture_pages = tuple(numbers)
                 self.note = note
-            case {"title": title}:
+            case {"parts": parts}:
+                self.parts = wire.load_parts(parts)
+            case {"title": title, **rest}:
                 self.title = title
+                self.completeness = Completeness(**rest["completeness"]) if "completeness" in rest else None
                 self.complete = True
             case {"error": error}:
                 self._error = wire.load_error(error)

@@ -8,8 +8,10 @@ from typing import BinaryIO
 from rag import errors
 from rag.parsing import process, structure
 from rag.parsing.filetype import PDF, detect_mime_type
-from rag.types import ParsedDocument, ParsingConfig
+from rag.types import ParsedDocument, ParsingConfig, Unpacked
 
+NOT_UNPACKED = Unpacked()
+"""Of a file that came by itself."""
 PARTIAL_SUFFIX = ".partial"
 CHUNK_BYTES = 1 << 20
 _ENCRYPTION_MARK = b"/Encrypt"
@@ -25,6 +27,8 @@ def read_file(
     password: str | None = None,
     on_progress: process.OnProgress | None = None,
     pictures: bool = False,
+    parts_folder: Path | None = None,
+    unpacked: Unpacked = NOT_UNPACKED,
 ) -> ParsedDocument:
     """Makes the rendition of the file at `source` and parses it, in one process with limits of time and memory.
 
@@ -36,6 +40,8 @@ def read_file(
         password: of an encrypted file.
         on_progress: called here with (pages done, pages in total).
         pictures: recognise also words in pictures of pages that have text; else `picture_pages` tells where they are.
+        parts_folder: an empty folder for the files in a mail or an archive; None: what they are is told, no more.
+        unpacked: what was taken out already of the containers that the file is in, for the limits.
 
     Raises:
         errors.NotFoundError: there is no file at `source`.
@@ -48,6 +54,20 @@ def read_file(
     if not source.is_file():
         raise errors.NotFoundError(f"There is no file “{source.name}”. Check its path.")
     _check_size(source, name, config)
+    if parts_folder is None:
+        with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
+            parsed = read_file(
+                source,
+                name=name,
+                rendition=rendition,
+                config=config,
+                password=password,
+                on_progress=on_progress,
+                parts_folder=Path(folder),
+                unpacked=unpacked,
+            )
+        parts = tuple(part.model_copy(update={"file": None}) for part in parsed.parts)
+        return parsed.model_copy(update={"parts": parts})
     partial = rendition.with_name(rendition.name + PARTIAL_SUFFIX)
     request = {
         "task": "parse",
@@ -57,12 +77,14 @@ def read_file(
         "rendition": str(partial.resolve()),
         "password": password,
         "pictures": pictures,
+        "parts_folder": str(parts_folder.resolve()),
+        "unpacked": unpacked.model_dump(),
     }
     try:
         results = process.run(request, config, on_progress)
-        parsed = structure.assemble(results.pages, results.title).model_copy(
-            update={"picture_pages": results.picture_pages, "note": results.note}
-        )
+        parsed = structure.assemble(results.pages, results.title)
+        known = {"completeness": results.completeness, "parts": results.parts}
+        parsed = parsed.model_copy(update={**known, "picture_pages": results.picture_pages, "note": results.note})
         _check_text(parsed, results.recognised > 0, name, config)
         partial.replace(rendition)
     finally:

@@ -15,6 +15,7 @@ from rag.store.embedding_cache import EmbeddingCache
 from rag.store.generations import Generations
 from rag.store.glossaries import Glossary
 from rag.store.indexes import Indexes
+from rag.store.parts import Parts
 from rag.store.queue import Queue
 from rag.store.sources import Sources
 from rag.types import ApiKey
@@ -30,6 +31,7 @@ class UserStore:
         self.generations = Generations(bound, dense)
         self.documents = documents.Documents(bound)
         self.sources = Sources(bound)
+        self.parts = Parts(bound)
         self.chunks = Chunks(bound, dense)
         self.embedding_cache = EmbeddingCache(bound)
         self.caches = Caches(bound)

@@ -28,9 +28,14 @@ from rag.types.answers import (
 )
 from rag.types.backups import BackupFile, BackupManifest, BackupTable, MissingFile
 from rag.types.documents import (
+    ARCHIVE,
+    CONTAINERS,
     DEFAULT_INDEX,
     ENGLISH,
     GOOGLE_APPS,
+    INSIDE,
+    MAIL,
+    OUTLOOK_MAIL,
     PRESENTATIONS,
     SIMPLE,
     UNFINISHED,
@@ -42,10 +47,12 @@ from rag.types.documents import (
     IndexStats,
     OnProgress,
     ParsingConfig,
+    Part,
     Progress,
     ignore_progress,
     language_name,
     shown_source,
+    told_parts,
 )
 from rag.types.generations import EmbeddingGeneration, GenerationComparison, GenerationScore, GenerationState
 from rag.types.glossaries import GlossarySummary
@@ -114,6 +121,8 @@ from rag.types.text import (
     Region,
     Span,
     TextBlock,
+    Unpacked,
+    UnpackedPart,
     are_in_picture,
     lines_text,
     pages_by_share,
@@ -136,14 +145,19 @@ from rag.types.validation import (
 )
 
 __all__ = [
+    "ARCHIVE",
     "BOX",
+    "CONTAINERS",
     "DEFAULT_INDEX",
     "DEFAULT_QUERY_MODEL",
     "ENGLISH",
     "GOOGLE_APPS",
+    "INSIDE",
     "LIKELY",
     "LOCAL_USER",
+    "MAIL",
     "MOST_LOOKUPS",
+    "OUTLOOK_MAIL",
     "PERMISSIONS",
     "PRESENTATIONS",
     "PRINTABLE",
@@ -224,6 +238,7 @@ __all__ = [
     "PageText",
     "ParsedDocument",
     "ParsingConfig",
+    "Part",
     "Passage",
     "Permission",
     "Progress",
@@ -259,6 +274,8 @@ __all__ = [
     "Support",
     "SyncReport",
     "TextBlock",
+    "Unpacked",
+    "UnpackedPart",
     "Usage",
     "ValidationMetrics",
     "ValidationRequest",
@@ -273,4 +290,5 @@ __all__ = [
     "lines_text",
     "pages_by_share",
     "shown_source",
+    "told_parts",
 ]

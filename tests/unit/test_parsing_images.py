@@ -10,7 +10,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from rag import errors, parsing
-from rag.parsing import conversion, detect_mime_type
+from rag.parsing import detect_mime_type, filetype
 from rag.parsing.conversion import images
 from rag.parsing.mupdf import pymupdf
 from rag.parsing.tesseract import find_tessdata
@@ -38,7 +38,8 @@ def encoded(image: Image.Image, kind: str, **options: Any) -> bytes:
 def convert(folder: Path, content: bytes) -> Any:
     source = folder / "nameless"
     source.write_bytes(content)
-    return conversion.convert(source, detect_mime_type(source, "nameless")).document
+    assert detect_mime_type(source, "nameless") in filetype.IMAGES
+    return images.to_pdf(source).document
 
 
 def corner() -> Image.Image:

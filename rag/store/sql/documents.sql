@@ -1,11 +1,12 @@
 -- name: add
 INSERT INTO documents (user_id, index_id, id, name, mime_type, sha256, size, source, shown_source, status,
                        follows_source, deleted_at, lineage_id, container_id)
-SELECT i.user_id, i.id, :id, :name, :mime_type, :sha256, :size, :source, :shown_source, :status, :follows_source,
-       CASE WHEN :in_trash THEN now() END, :id, :container_id
-FROM indexes i
-WHERE i.user_id = :user_id AND i.id = :index_id
-  AND (:follows_source OR NOT EXISTS (
+SELECT i.user_id, i.id, :id, :name, :mime_type, :sha256, :size, :source, :shown_source, :status,
+       :follows_source OR coalesce(c.follows_source, false),  -- so do the parts of what follows one
+       CASE WHEN :in_trash THEN now() ELSE c.deleted_at END, :id, c.id
+FROM indexes i LEFT JOIN documents c ON c.user_id = i.user_id AND c.id = :container_id
+WHERE i.user_id = :user_id AND i.id = :index_id AND (:container_id::uuid IS NULL OR c.id IS NOT NULL)
+  AND (:follows_source OR c.follows_source IS TRUE OR NOT EXISTS (
       SELECT 1 FROM documents d
       WHERE d.user_id = :user_id AND d.index_id = :index_id AND d.sha256 = :sha256))
 ON CONFLICT DO NOTHING
@@ -28,7 +29,7 @@ SELECT * FROM documents WHERE user_id = :user_id AND id = :document_id;
 SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
        pictures_waiting, completeness, note, container_id, lineage_id, version, superseded_by, author, dated, given_title,
-       given_author, given_date, tags, disabled
+       given_author, given_date, tags, disabled, parts
 FROM documents
 WHERE user_id = :user_id AND index_id = :index_id AND (deleted_at IS NOT NULL) = :in_trash
   AND (:search::text IS NULL
@@ -64,9 +65,13 @@ WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND deleted_at IS NULL
 RETURNING id;
 
 -- name: restore
-UPDATE documents SET deleted_at = NULL
-WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND deleted_at IS NOT NULL
-RETURNING id;
+UPDATE documents d SET deleted_at = NULL
+FROM (SELECT id, deleted_at
+      FROM documents
+      WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND deleted_at IS NOT NULL
+      FOR UPDATE) AS was
+WHERE d.user_id = :user_id AND d.id = was.id
+RETURNING d.id, was.deleted_at AS was_deleted_at;
 
 -- name: purge
 DELETE FROM documents

@@ -104,7 +104,7 @@ _BINARY = {
     b"MZ": "a program",
 }
 _IMAGE_STARTS = {
-    b"\x89PNG\r\n\x1a\n": PNG,
+    b"\x89PNG": PNG,
     b"\xff\xd8\xff": JPEG,
     b"II*\0": TIFF,
     b"MM\0*": TIFF,

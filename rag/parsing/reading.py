@@ -63,6 +63,7 @@ def read_file(
                 config=config,
                 password=password,
                 on_progress=on_progress,
+                pictures=pictures,
                 parts_folder=Path(folder),
                 unpacked=unpacked,
             )

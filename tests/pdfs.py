@@ -2,7 +2,7 @@
 
 import io
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pptx
@@ -266,7 +266,7 @@ CHART = {"Lindmark 4812": (60, 70), "Ostrand 1730": (60, 140), "Velby 960": (60,
 """The labels of the chart in `charts`, and where they stand in it."""
 
 
-def chart_picture(labels: dict[str, tuple[float, float]] = CHART) -> Any:
+def chart_picture(labels: Mapping[str, tuple[int, int]] = CHART) -> Any:
     """A bar chart of 400 by 260 points as a picture."""
     drawing = pymupdf.open()
     page = drawing.new_page(width=400, height=260)

@@ -1,6 +1,7 @@
 """Words in pictures of pages that have text of their own."""
 
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,13 @@ pytestmark = [
 ]
 
 
-def read(folder: Path, content: bytes, *, again: bool = True, **settings: object) -> ParsedDocument:
+def read(
+    folder: Path, content: bytes, settings: Mapping[str, object] | None = None, *, again: bool = True
+) -> ParsedDocument:
     """`again` is the second reading, with pictures."""
     source = folder / "source.pdf"
     source.write_bytes(content)
-    config = ParsingConfig.model_validate({"ocr_language": "eng", **settings})
+    config = ParsingConfig.model_validate({"ocr_language": "eng", **(settings or {})})
     return parsing.read_file(source, name="a.pdf", rendition=folder / "rendition.pdf", config=config, pictures=again)
 
 
@@ -101,8 +104,8 @@ def test_text_over_a_picture_is_not_read_a_second_time(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("settings", [{"pictures": False}, {"ocr": False}, {"ocr_language": "xyz"}])
 def test_switched_off_or_not_installed(tmp_path: Path, settings: dict[str, object]) -> None:
-    assert read(tmp_path, pdfs.charts(), again=False, **settings).picture_pages == ()
-    assert drawn(read(tmp_path, pdfs.charts(), **settings)) == []
+    assert read(tmp_path, pdfs.charts(), settings, again=False).picture_pages == ()
+    assert drawn(read(tmp_path, pdfs.charts(), settings)) == []
 
 
 def test_reading_pictures_again_changes_nothing(tmp_path: Path) -> None:

@@ -157,6 +157,7 @@ def _print_citation(sentence: Sentence, citation: Citation, hit: Hit) -> None:
     verdict = f"{mark}{sentence.support}, quote {citation.verdict}" if mark else f"quote {citation.verdict}"
     pages = [*dict.fromkeys(line.page_number for line in citation.lines_in(hit))]
     place = f"page {pages[0]}" if len(pages) == 1 else f"pages {pages[0]}–{pages[-1]}"
+    place = f"{citation.cells}, {place}" if citation.cells else place
     place += ", recognised in a picture" if are_in_picture(citation.lines_in(hit)) else ""
     name = hit.document_name
     console = output.console()

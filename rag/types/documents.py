@@ -187,6 +187,7 @@ class ParsingConfig(Model):
     """
 
     layout: Literal["fast", "accurate"] = "fast"
+    office: Literal["auto", "builtin"] = "auto"
     ocr: bool = True
     ocr_language: str = "auto"
     pictures: bool = True

@@ -16,8 +16,6 @@ needs_tesseract = pytest.mark.skipif(TESSDATA is None, reason="Tesseract is not 
 def convert(folder: Path, content: bytes, name: str, config: ParsingConfig | None = None) -> ParsedDocument:
     source, rendition = folder / "source", folder / "rendition.pdf"
     source.write_bytes(content)
-    parts = folder / "parts"
-    parts.mkdir(exist_ok=True)
     config = config or ParsingConfig()
     renditions.make_rendition(
         source,
@@ -26,7 +24,7 @@ def convert(folder: Path, content: bytes, name: str, config: ParsingConfig | Non
         name=name,
         password=None,
         config=config,
-        unpacking=conversion.Unpacking(name, parts, Unpacked(), config),
+        unpacking=conversion.Unpacking(name, folder, Unpacked(), config),
         on_open=lambda _: None,
         on_recognised=lambda _: None,
     )

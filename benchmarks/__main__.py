@@ -13,7 +13,7 @@ from benchmarks.report import Section
 from benchmarks.settings import Options, local_config
 
 PARTS = ("parsing", "embedding", "ingestion", "search", "contract", "memory")
-ON_DEMAND = ("answers", "claims", "completeness", "load", "stacks", "viewers")
+ON_DEMAND = ("answers", "claims", "completeness", "load", "pictures", "stacks", "viewers")
 """Need what is not installed with the other tools (locust, Chromium, other libraries, a folder of files), so they are
 measured only when asked for."""
 
@@ -48,7 +48,7 @@ def parse_arguments() -> argparse.Namespace:
     made.add_argument(
         "--pdf", type=Path, metavar="FILE", help="a PDF for parsing, ingestion and memory in place of a made one"
     )
-    made.add_argument("--pdfs", type=Path, metavar="FOLDER", help="the PDFs of claims and stacks")
+    made.add_argument("--pdfs", type=Path, metavar="FOLDER", help="the PDFs of claims, pictures and stacks")
     made.add_argument("--files", type=Path, metavar="FOLDER", help="the files whose completeness is measured")
     arguments = made.parse_args()
     if unknown := set(arguments.parts) - {*PARTS, *ON_DEMAND}:

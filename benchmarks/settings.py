@@ -10,7 +10,7 @@ from rag.config import Config, load_config
 class Options:
     """What to measure with: small sizes with `quick`; `pdf` takes the place of the PDF made by script.
 
-    `pdfs` is a folder of documents that claims are made of, `files` one of any files.
+    `pdfs` is a folder of documents that claims, or pictures, are made of, `files` one of any files.
     """
 
     config: Config

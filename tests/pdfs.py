@@ -2,7 +2,7 @@
 
 import io
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pptx
@@ -260,6 +260,43 @@ def figure() -> bytes:
     page.insert_image(pymupdf.Rect(0, 100, WIDTH, 500), pixmap=picture)
     write(page, 72, 530, "Figure 1. Tides.")
     return finish(document, deflate=True)
+
+
+CHART = {"Lindmark 4812": (60, 70), "Ostrand 1730": (60, 140), "Velby 960": (60, 210)}
+"""The labels of the chart in `charts`, and where they stand in it."""
+
+
+def chart_picture(labels: Mapping[str, tuple[int, int]] = CHART) -> Any:
+    """A bar chart of 400 by 260 points as a picture."""
+    drawing = pymupdf.open()
+    page = drawing.new_page(width=400, height=260)
+    for index, (label, (x, y)) in enumerate(labels.items()):
+        write(page, x, y - 14, label, size=12)
+        page.draw_rect(pymupdf.Rect(x, y - 8, 340 - 90 * index, y + 22), fill=(0.3, 0.5, 0.8))
+    picture = page.get_pixmap(dpi=200)
+    drawing.close()
+    return picture
+
+
+def charts(rotation: int = 0, *, pages: int = 1, logo: bool = False, icon: bool = False) -> bytes:
+    """Pages of text, each with the same bar chart at (100, 300).
+
+    A `logo` with words stands at the top of each page, an `icon` of 30 points beside the text.
+    """
+    picture = chart_picture()
+    words = chart_picture({"HARBOUR TRUST": (20, 60)})
+    upright = pymupdf.open()
+    for number in range(1, pages + 1):
+        page = upright.new_page(width=WIDTH, height=HEIGHT)
+        for index, sentence in enumerate((f"Page {number} shows ships by harbour.", *SENTENCES)):
+            write(page, 72, 150 + 16 * index, sentence)
+        if pages and not (logo or icon):
+            page.insert_image(pymupdf.Rect(100, 300, 500, 560), pixmap=picture)
+        if logo:
+            page.insert_image(pymupdf.Rect(400, 20, 500, 85), pixmap=words)
+        if icon:
+            page.insert_image(pymupdf.Rect(400, 120, 430, 150), pixmap=words)
+    return _turned_back(upright, rotation) if rotation else finish(upright, deflate=True)
 
 
 def bullets() -> bytes:

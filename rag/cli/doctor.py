@@ -133,16 +133,17 @@ def _models(folder: Path | None) -> Iterator[Check]:
 def _tesseract(config: Config) -> Found:
     if not config.rag_parsing.ocr:
         return State.WARNING, "switched off by RAG_PARSING__OCR; pages that are pictures stay without text"
-    from rag.parsing.ocr import find_tessdata
+    from rag.parsing.tesseract import AUTO, find_tessdata, languages
 
     language = config.rag_parsing.ocr_language
     folder = find_tessdata(language)
     if folder is None:
+        missing = "no Tesseract data" if language == AUTO else f"no Tesseract data for “{language}”"
         return State.WARNING, (
-            f"no Tesseract data for “{language}”; pages that are pictures stay without text. Install Tesseract "
+            f"{missing}; pages that are pictures stay without text. Install Tesseract "
             "(Debian: tesseract-ocr), or set TESSDATA_PREFIX to the folder with its data."
         )
-    return State.GOOD, f"{folder} has {language}"
+    return State.GOOD, f"{folder} has {', '.join(sorted(languages(folder))) if language == AUTO else language}"
 
 
 def _keys(config: Config) -> Iterator[Check]:

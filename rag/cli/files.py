@@ -76,6 +76,8 @@ def _explain(outcome: Outcome) -> str:
     parts = [output.plural(document.page_count, "page"), output.plural(document.chunk_count, "chunk")]
     if document.failed_pages:
         parts.append(f"unreadable pages: {', '.join(map(str, document.failed_pages))}")
+    if document.note:
+        parts.append(document.note)
     if told := told_parts(document.parts):
         parts.append(told)
     if document.completeness is not None and not document.completeness.is_complete:
@@ -183,6 +185,8 @@ def read_document(engine: "RAGEngine", document: Document, path: Path, on_progre
     """Read a queued document, and what was in it, and say what became of each."""
     if document.status is not DocumentStatus.NEEDS_PASSWORD:
         document = engine.documents.process(document.id, on_progress)
+        if document.pictures_waiting:
+            document = engine.documents.read_pictures(document.id)
     return outcomes_of(engine, document, path, on_progress)
 
 
@@ -201,6 +205,8 @@ def _read_parts(engine: "RAGEngine", container: Document, on_progress: OnProgres
             read = part
             if part.status is not DocumentStatus.NEEDS_PASSWORD:
                 read = engine.documents.process(part.id, on_progress)
+            if read.pictures_waiting:
+                read = engine.documents.read_pictures(read.id)
             yield _outcome_of(read, Path(part.shown_source or part.name))
 
 

@@ -21,7 +21,7 @@ def parse(
     password: Password = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show how a file is read: its pages, blocks and headings.
+    """Show how a file is read: its pages, blocks and headings, also what is written in pictures.
 
     Boxes are points of the page as displayed, origin top left; lines count through the document from 1; the cells of
     a table's row are parted by tabs.
@@ -46,7 +46,12 @@ def _read(file: Path, password: str | None) -> ParsedDocument:
     settings = config.load_config().rag_parsing
     with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
         return parsing.read_file(
-            file, name=file.name, rendition=Path(folder) / "rendition.pdf", config=settings, password=password
+            file,
+            name=file.name,
+            rendition=Path(folder) / "rendition.pdf",
+            config=settings,
+            password=password,
+            pictures=settings.pictures,
         )
 
 
@@ -79,6 +84,8 @@ def _print_summary(parsed: ParsedDocument) -> None:
         rows.append(("recognised pages", ", ".join(map(str, recognised))))
     if failed:
         rows.append(("unreadable pages", ", ".join(map(str, failed))))
+    if parsed.note:
+        rows.append(("note", parsed.note))
     output.print_table(["", ""], rows)
     if parsed.completeness is not None:
         output.print_missing(parsed.completeness)

@@ -214,6 +214,16 @@ class Documents:
             self._workspace.store.documents.requeue(document_id)
         return self._reader.read(document_id, on_progress)
 
+    def read_pictures(self, document_id: uuid.UUID) -> Document:
+        """Add the words in the pictures of a ready document that has such `pictures_waiting`, here and now.
+
+        Meanwhile it is found without them, and if it fails also afterwards.
+
+        Raises:
+            errors.ReadingInterruptedError: the system ended it; it can be tried again.
+        """
+        return self._reader.read_pictures(document_id)
+
     # --- throwing away ---
 
     def trash(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:

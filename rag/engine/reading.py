@@ -62,6 +62,27 @@ class Reader:
                 )
         return documents.get(document_id)
 
+    def read_pictures(self, document_id: uuid.UUID) -> Document:
+        """Add the words in the pictures of a document that is ready without them; meanwhile it is found as it is.
+
+        Does nothing when there are none waiting, or another process is at it. Pictures that cannot be read are left.
+
+        Raises:
+            errors.ReadingInterruptedError: the system ended the reading; it can be tried again.
+            errors.ProviderError, errors.StoreError: as for any reading.
+        """
+        documents = self._workspace.store.documents
+        with documents.claim(document_id) as claimed:
+            document = documents.get(document_id)
+            if not claimed or not document.pictures_waiting or document.status is not DocumentStatus.READY:
+                return document
+            try:
+                self._in_its_space(document, lambda index: self._ingestion(index).read_pictures(document))
+            except errors.UnreadableFileError as error:
+                logger.warning("the pictures of document %s stay unread: %s", document_id, error.code)
+                documents.keep_pictures_unread(document_id)
+        return documents.get(document_id)
+
     def index_blocks(self, document_id: uuid.UUID, blocks: Sequence[TextBlock]) -> Document:
         """Make a document searchable by blocks that the caller parsed; a failure is recorded, and raised."""
         document = self._workspace.store.documents.get(document_id)

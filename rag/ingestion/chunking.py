@@ -3,6 +3,7 @@
 A chunk is a run of whole lines. Cuts fall at paragraphs where possible, else at lines; only a line that is
 longer than a whole chunk is cut inside, at a space or, failing that, at a character. A chunk never runs from
 one section into the next unless one of them is shorter than `min_chunk_chars`; a table stays whole where it fits.
+The words in a page's pictures are chunks of their own: they are read later, and leave the text's chunks as they are.
 Every page with words has most characters of some chunk, since a hit is shown on that page.
 """
 
@@ -42,8 +43,11 @@ def split_blocks(
     """
     heading = document_heading(name, title)
     chunks: list[Chunk] = []
-    sections = _join_short_sections(_sections(blocks, options.chunk_size_chars), options)
+    found = [*_sections(blocks, options.chunk_size_chars)]
+    sections = _join_short_sections((section for section in found if not section.is_picture), options)
+    sections += [section for section in found if section.is_picture]
     cuts = [_Cut(section, start, end) for section in sections for start, end in _cut_section(section.lines, options)]
+    cuts.sort(key=lambda cut: cut.lines[0].number)
     for cut in _give_pages_their_own(cuts, options.min_chunk_chars):
         path = cut.section.path_at(cut.start)
         chunks.append(
@@ -95,6 +99,7 @@ def _context(heading: str, path: str, header: str | None) -> str:
 class _Section:
     path: str
     lines: list[Line] = field(default_factory=list)
+    is_picture: bool = False
     joined: list[tuple[int, str]] = field(default_factory=list)
     """Where short sections that were joined to this one begin, and their paths."""
 
@@ -128,10 +133,18 @@ def _length(lines: Sequence[Line]) -> int:
 
 
 def _sections(blocks: Sequence[TextBlock], size: int) -> Iterator[_Section]:
-    """One section per heading; headings that follow each other directly open one section together."""
+    """One section per heading; headings that follow each other directly open one section together.
+
+    The words in each page's pictures are a section of their own, of the same path.
+    """
     headings: list[tuple[int, str]] = []
     section, has_body = _Section(path=""), False
+    pictures: dict[int, _Section] = {}
     for block in blocks:
+        if block.kind is BlockKind.PICTURE:
+            of_page = pictures.setdefault(block.page_number, _Section(section.path, is_picture=True))
+            of_page.lines.extend(_pieces(block, size))
+            continue
         is_heading = block.kind is BlockKind.HEADING
         if is_heading:
             level = block.level or 1
@@ -141,10 +154,17 @@ def _sections(blocks: Sequence[TextBlock], size: int) -> Iterator[_Section]:
                 section, has_body = _Section(path=""), False
             section.path = SECTION_SEPARATOR.join(text for _, text in headings)
         has_body = has_body or not is_heading
-        lines = (line for line in block.to_lines() if line.text.strip())
-        section.lines.extend(piece for line in lines for piece in _split_long_line(line, size))
+        section.lines.extend(_pieces(block, size))
     if section.lines:
         yield section
+    yield from pictures.values()
+
+
+def _pieces(block: TextBlock, size: int) -> Iterator[Line]:
+    """The block's lines that have text, each of at most `size` characters."""
+    for line in block.to_lines():
+        if line.text.strip():
+            yield from _split_long_line(line, size)
 
 
 def _join_short_sections(sections: Iterable[_Section], options: ChunkingOptions) -> list[_Section]:

@@ -1,13 +1,9 @@
 """The language of a document, which its words are searched by, found by py3langid from nothing but the text."""
 
-import functools
 from collections import Counter
-from typing import TYPE_CHECKING
 
+from rag import parsing
 from rag.types import ENGLISH, SIMPLE
-
-if TYPE_CHECKING:
-    from py3langid.langid import LanguageIdentifier
 
 PIECES = 8
 PIECE_CHARS = 500
@@ -61,7 +57,7 @@ LANGUAGES = {
 def detect(text: str) -> str:
     """The language of `text`; `ENGLISH` if it is not clear, `SIMPLE` if PostgreSQL has no stems for it."""
     probabilities: Counter[str] = Counter()
-    for code, probability in _identifier().rank(_sample(text)):
+    for code, probability in parsing.identifier().rank(_sample(text)):
         probabilities[LANGUAGES.get(code, code)] += probability
     language, probability = max(probabilities.items(), key=lambda item: item[1])
     if probability < LIKELY:
@@ -74,11 +70,3 @@ def _sample(text: str) -> str:
         return text
     step = (len(text) - PIECE_CHARS) // (PIECES - 1)
     return " ".join(text[start : start + PIECE_CHARS] for start in range(0, step * PIECES, step))
-
-
-@functools.cache
-def _identifier() -> "LanguageIdentifier":
-    """Unpacking the model takes a second, so nobody waits for it who reads no document."""
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

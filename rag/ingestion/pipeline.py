@@ -31,6 +31,7 @@ from rag.types import (
     ParsedDocument,
     TextBlock,
     UnpackedPart,
+    ignore_progress,
 )
 
 OnParts = Callable[[Sequence[UnpackedPart]], None]
@@ -90,6 +91,23 @@ class Ingestion:
         parsed = self._parse(document, on_progress, on_parts)
         self.index(document, parsed, on_progress, max_chunks=max_chunks)
 
+    def read_pictures(self, document: Document) -> None:
+        """Read the words in the pictures of a document that is searchable; equal chunks are not embedded again.
+
+        Raises as `run`.
+        """
+        with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
+            rendition = Path(folder) / "rendition.pdf"
+            again = parsing.read_file(
+                self._files.local_path(document.id, "rendition"),  # where scans have their words already
+                name=f"{document.name}.pdf",
+                rendition=rendition,
+                config=self._config.rag_parsing,
+                pictures=True,
+            )
+            self._files.put(document.id, "rendition", rendition)
+        self.index(document, _with_known(again, document), ignore_progress)
+
     def index(
         self, document: Document, parsed: ParsedDocument, on_progress: OnProgress, *, max_chunks: int | None = None
     ) -> None:
@@ -146,6 +164,26 @@ class Ingestion:
 def _labels(parsed: ParsedDocument) -> dict[int, str]:
     """The numbers printed on its pages, by the pages' own."""
     return {page.number: page.label for page in parsed.pages if page.label}
+
+
+def _with_known(again: ParsedDocument, document: Document) -> ParsedDocument:
+    """What was read from the rendition, with what only the original told."""
+    known = {page.number: page for page in document.pages}
+    pages = (
+        page.model_copy(update={"ocr": known[page.number].ocr, "error": page.error or known[page.number].error})
+        if page.number in known
+        else page
+        for page in again.pages
+    )
+    return again.model_copy(
+        update={
+            "pages": tuple(pages),
+            "completeness": document.completeness,
+            "author": document.author,
+            "dated": document.dated,
+            "note": "\n".join(dict.fromkeys(note for note in (document.note, again.note) if note)) or None,
+        }
+    )
 
 
 def front(name: str, title: str | None, lines: Sequence[Line]) -> str:

@@ -2,6 +2,7 @@
 
 from rag.parsing.document import parse_rendition
 from rag.parsing.filetype import MIME_TYPE_BY_SUFFIX, detect_mime_type
+from rag.parsing.languages import identifier
 from rag.parsing.quotes import cell_names, locate
 from rag.parsing.reading import decrypt, needs_password, read_file
 from rag.parsing.viewing import marked_copy, page_image, page_size
@@ -11,6 +12,7 @@ __all__ = [
     "cell_names",
     "decrypt",
     "detect_mime_type",
+    "identifier",
     "locate",
     "marked_copy",
     "needs_password",

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag import errors
-from rag.parsing import clock, completeness, conversion, document, metadata, renditions, wire
+from rag.parsing import clock, completeness, conversion, document, metadata, ocr, renditions, wire
 from rag.parsing.mupdf import open_pdf, readable
+from rag.parsing.pages import PageContent
 from rag.parsing.pieces import TEXT_FLAGS
 from rag.types import ParsingConfig, Unpacked
 
@@ -86,13 +87,20 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
         unpacking=unpacking,
         on_open=opened_with,
         on_recognised=lambda done: send(wire.dump({"recognised": done})),
+        with_pictures=request["pictures"],
     )
     send(wire.dump_parts(unpacking.parts))
     with open_pdf(rendition) as opened, readable(request["name"]):
         tally = completeness.Tally(rendered.texts)
         for content in document.iter_pages(opened, config):
-            info = content.info.model_copy(update={"ocr": content.info.number in rendered.recognised})
-            send(wire.dump_page(content._replace(info=info)))
+            send(wire.dump_page(_with_recognition(content, rendered.recognition)))
             tally.add(content, lambda number: str(opened[number - 1].get_text(flags=TEXT_FLAGS)))
+        send(wire.dump({"picture_pages": rendered.recognition.picture_pages, "note": rendered.recognition.note}))
         send(wire.dump({"completeness": tally.result().model_dump()}))
         send(wire.dump_metadata(metadata.of(opened)))
+
+
+def _with_recognition(content: PageContent, recognition: ocr.Recognition) -> PageContent:
+    info = content.info
+    error = info.error or recognition.failures.get(info.number)
+    return content._replace(info=info.model_copy(update={"ocr": info.number in recognition.pages, "error": error}))

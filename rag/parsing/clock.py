@@ -31,7 +31,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 def _seconds(shown: str) -> float:
-    """The time "1:02:03.50" or "2:03.50" in seconds."""
+    """Hours, minutes and seconds, as in 1:02:03.50 or 2:03.50, in seconds."""
     seconds = 0.0
     for part in shown.split(":"):
         seconds = 60 * seconds + float(part or 0)

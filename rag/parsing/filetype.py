@@ -33,6 +33,10 @@ HTML = "text/html"
 MARKDOWN = "text/markdown"
 TEXT = "text/plain"
 
+PNG, JPEG, TIFF, GIF = "image/png", "image/jpeg", "image/tiff", "image/gif"
+BMP, WEBP, HEIC, AVIF = "image/bmp", "image/webp", "image/heic", "image/avif"
+IMAGES = frozenset({PNG, JPEG, TIFF, GIF, BMP, WEBP, HEIC, AVIF})
+
 HEAD_BYTES = 4096
 PDF_HEADER_BYTES = 1024
 """PDF readers look for the header this far into a file (PDF 1.7, implementation note 13)."""
@@ -63,6 +67,17 @@ MIME_TYPE_BY_SUFFIX = {
     ".zip": ZIP,
     ".txt": TEXT,
     ".text": TEXT,
+    ".png": PNG,
+    ".jpg": JPEG,
+    ".jpeg": JPEG,
+    ".tif": TIFF,
+    ".tiff": TIFF,
+    ".gif": GIF,
+    ".bmp": BMP,
+    ".webp": WEBP,
+    ".heic": HEIC,
+    ".heif": HEIC,
+    ".avif": AVIF,
 }
 _ZIP_MEMBERS = {
     "word/document.xml": DOCX,
@@ -81,9 +96,6 @@ _SVG_START = re.compile(rb"^\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*|<!doctype svg[
 _OTHER_PACKAGES = {"[Content_Types].xml", "mimetype"}
 """Members of Office Open XML, and of OpenDocument and EPUB, that have no place in other archives."""
 _BINARY = {
-    b"\x89PNG": "a PNG image",
-    b"\xff\xd8\xff": "a JPEG image",
-    b"GIF8": "a GIF image",
     b"%!PS": "a PostScript file",
     b"\x1f\x8b": "a compressed file",
     b"7z\xbc\xaf": "a compressed file",
@@ -91,6 +103,21 @@ _BINARY = {
     b"\x7fELF": "a program",
     b"MZ": "a program",
 }
+_IMAGE_STARTS = {
+    b"\x89PNG": PNG,
+    b"\xff\xd8\xff": JPEG,
+    b"II*\0": TIFF,
+    b"MM\0*": TIFF,
+    b"II+\0": TIFF,
+    b"MM\0+": TIFF,
+    b"GIF87a": GIF,
+    b"GIF89a": GIF,
+}
+_HEIF_BRANDS = {
+    **dict.fromkeys((b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"), HEIC),
+    **dict.fromkeys((b"avif", b"avis"), AVIF),
+}
+"""What stands after "ftyp" (ISO/IEC 23008-12, AV1 Image File Format)."""
 _RTF = b"{\\rtf"
 _OLE2 = b"\xd0\xcf\x11\xe0"
 _BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -119,6 +146,8 @@ def _marked_type(path: Path, name: str, head: bytes, suffix: str) -> str | None:
         return PDF
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_type(path, name)
+    if image := _image_type(head):
+        return image
     if head.startswith(_OLE2):
         return _ole2_type(path, name)
     return RTF if head.lstrip().startswith(_RTF) else None
@@ -154,6 +183,16 @@ def _zip_type(path: Path, name: str) -> str:
     if all(member.endswith("/") for member in members):
         raise errors.UnreadableFileError(f"“{name}” has no files in it. Check that it was saved and copied completely.")
     return ZIP
+
+
+def _image_type(head: bytes) -> str | None:
+    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
+        return WEBP
+    if head[4:8] == b"ftyp":
+        return _HEIF_BRANDS.get(head[8:12])
+    if head.startswith(b"BM") and head[6:10] == bytes(4):  # two letters alone begin many a text
+        return BMP
+    return next((kind for start, kind in _IMAGE_STARTS.items() if head.startswith(start)), None)
 
 
 def _told_kind(archive: zipfile.ZipFile) -> str | None:

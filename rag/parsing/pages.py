@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rag.parsing import columns, grids, layout_model, pieces, rows
+from rag.parsing import columns, grids, layout_model, pictures, pieces, rows
 from rag.parsing.mupdf import FAILURES, to_rect
 from rag.parsing.pieces import Direction, Piece, Rule
 from rag.parsing.sheet_grid import PageGrid
-from rag.types import PageInfo, Rect
+from rag.types import BlockKind, PageInfo, Rect
 
 
 class PageContent(NamedTuple):
@@ -34,19 +34,21 @@ def parse_page(document: Any, index: int, *, label: str | None = None, use_model
         page = document[index]
         box = to_rect(page.rect)
         info = PageInfo(number=index + 1, width=box.x1 - box.x0, height=box.y1 - box.y0, label=label)
-        found, rules = pieces.page_content(page)
+        content, rules = pieces.page_content(page)
+        found, recognised = pictures.split(content, pictures.marked(page))
+        drawn = _picture_blocks(recognised, box)
         grid = PageGrid.read(document, page)
         if grid is not None:
             return PageContent(
                 info.model_copy(update={"label": grid.label}),
-                _sheet_blocks(grid, found, box),
-                _characters(found),
+                [*_sheet_blocks(grid, found, box), *drawn],
+                _characters(content),
                 has_grid=True,
             )
         layout = layout_model.page_layout(page) if use_model else layout_model.Layout()
         blocks = page_blocks(found, rules, box, layout)
         headed = [layout_model.mark_heading(block, layout.headings) for block in blocks]
-        return PageContent(info, headed, _characters(found))
+        return PageContent(info, [*headed, *drawn], _characters(content))
     except FAILURES as error:
         reason = f"The page cannot be read ({type(error).__name__}: {error})"[:300]
         return PageContent(info.model_copy(update={"error": reason}), [])
@@ -80,6 +82,13 @@ def page_blocks(
         for block in _upright_blocks(turned, turned_rules, _turn(page_box, direction), tables):
             lines = [line._replace(bbox=_turn_back(line.bbox, direction)) for line in block.lines]
             yield block._replace(lines=lines)
+
+
+def _picture_blocks(recognised: Sequence[Sequence[Piece]], page_box: Rect) -> Iterator[rows.RawBlock]:
+    """Blocks of the words in each picture, which come after the page's own text."""
+    for found in recognised:
+        for block in page_blocks(found, (), page_box, layout_model.Layout()):
+            yield block._replace(kind=BlockKind.PICTURE)
 
 
 def _upright_blocks(

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from rag.parsing import text
 from rag.parsing.mupdf import display_matrix, pymupdf, to_rect
+from rag.parsing.tesseract import FONT
 from rag.types import Rect
 
 TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE
@@ -27,7 +28,10 @@ class Direction(enum.Enum):
 
 
 class Piece(NamedTuple):
-    """A run of text on one baseline. `order` counts through the page's content, `size` is in points."""
+    """A run of text on one baseline. `order` counts through the page's content, `size` is in points.
+
+    What `is_recognised` is an unseen layer over a picture.
+    """
 
     bbox: Rect
     text: str
@@ -35,6 +39,7 @@ class Piece(NamedTuple):
     bold: bool
     direction: Direction
     order: int
+    is_recognised: bool = False
 
 
 class Rule(NamedTuple):
@@ -71,7 +76,9 @@ def _pieces(blocks: list[Mapping[str, Any]], matrix: Any | None) -> Iterator[Pie
             main = spans[0] if alone else _main_span(spans)
             bold = bool(main["flags"] & _BOLD_FONT or main["char_flags"] & _BOLD_CHARS)
             box = to_display(line["bbox"], matrix)
-            yield Piece(box, content, round(main["size"], 1), bold, _direction(line["dir"], matrix), order)
+            yield Piece(
+                box, content, round(main["size"], 1), bold, _direction(line["dir"], matrix), order, main["font"] == FONT
+            )
             order += 1
 
 

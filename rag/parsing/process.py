@@ -57,6 +57,8 @@ class Results:
         self.parts: tuple[UnpackedPart, ...] = ()
         self.complete = False
         self.recognised = 0
+        self.picture_pages: tuple[int, ...] = ()
+        self.note: str | None = None
         self._config = config
         self._on_progress = on_progress
         self._error: errors.Error | None = None
@@ -113,6 +115,9 @@ class Results:
             case {"page": page}:
                 self.pages.append(wire.load_page(page))
                 self._progress(len(self.pages))
+            case {"picture_pages": numbers, "note": note}:
+                self.picture_pages = tuple(numbers)
+                self.note = note
             case {"parts": parts}:
                 self.parts = wire.load_parts(parts)
             case {"completeness": found}:

@@ -26,6 +26,7 @@ def read_file(
     config: ParsingConfig | None = None,
     password: str | None = None,
     on_progress: process.OnProgress | None = None,
+    pictures: bool = False,
     parts_folder: Path | None = None,
     unpacked: Unpacked = NOT_UNPACKED,
 ) -> ParsedDocument:
@@ -38,6 +39,7 @@ def read_file(
         config: limits and ways of reading.
         password: of an encrypted file.
         on_progress: called here with (pages done, pages in total).
+        pictures: recognise also words in pictures of pages that have text; else `picture_pages` tells where they are.
         parts_folder: an empty folder for the files in a mail or an archive; None: what they are is told, no more.
         unpacked: what was taken out already of the containers that the file is in, for the limits.
 
@@ -46,6 +48,7 @@ def read_file(
         errors.PasswordError: it is encrypted and `password` is None or wrong.
         errors.UnreadableFileError: it is damaged, has no text, or needs more time or memory than it may take.
         errors.UnsupportedFileError: it is of a kind that cannot be taken in.
+        errors.ReadingInterruptedError: the system ended the process; the file may be as good as any.
     """
     config = config or ParsingConfig()
     if not source.is_file():
@@ -60,6 +63,7 @@ def read_file(
                 config=config,
                 password=password,
                 on_progress=on_progress,
+                pictures=pictures,
                 parts_folder=Path(folder),
                 unpacked=unpacked,
             )
@@ -73,6 +77,7 @@ def read_file(
         "mime_type": detect_mime_type(source, name),
         "rendition": str(partial.resolve()),
         "password": password,
+        "pictures": pictures,
         "parts_folder": str(parts_folder.resolve()),
         "unpacked": unpacked.model_dump(),
     }
@@ -85,6 +90,8 @@ def read_file(
                 "dated": said.dated,
                 "completeness": results.completeness,
                 "parts": results.parts,
+                "picture_pages": results.picture_pages,
+                "note": results.note,
             }
         )
         _check_text(parsed, results.recognised > 0, name, config)
@@ -113,8 +120,10 @@ def _check_text(parsed: ParsedDocument, recognised: bool, name: str, config: Par
         )
     if recognised:
         advice = f"None was recognised in its pictures either (language: {config.ocr_language}). Add a clearer copy."
+    elif parsed.note:
+        advice = parsed.note
     elif config.ocr:
-        advice = "If its pages are pictures, install Tesseract with the language's data and add the file again."
+        advice = "Its pages show none, either. Check that it was saved and copied completely."
     else:
         advice = "If its pages are pictures, switch text recognition on and add the file again."
     raise errors.UnreadableFileError(f"“{name}” has no text. {advice}")

@@ -14,12 +14,12 @@ OnCount = Callable[[int], None]
 
 
 class Rendition(NamedTuple):
-    """What making one has shown: the numbers of pages whose text was recognised, and the file's own text.
+    """What making one has shown: what was recognised, and the file's own text.
 
     `texts` is None for a PDF, which is its own text, and for a file of which nothing else can be told.
     """
 
-    recognised: frozenset[int] = frozenset()
+    recognition: ocr.Recognition = ocr.Recognition()
     texts: tuple[conversion.SourceText, ...] | None = None
 
 
@@ -34,8 +34,9 @@ def make_rendition(
     unpacking: conversion.Unpacking,
     on_open: OnCount,
     on_recognised: OnCount,
+    with_pictures: bool = False,
 ) -> Rendition:
-    """Writes the PDF that is parsed, shown and highlighted.
+    """Writes the PDF that is parsed, shown and highlighted; words in pictures of its pages are recognised if wanted.
 
     Files in it are put where `unpacking` says. `on_open` is told the number of pages, `on_recognised` that of pages
     recognised so far.
@@ -50,18 +51,19 @@ def make_rendition(
                 was_encrypted = _unlock(document, name, password)
                 _check_pages(document, name, config)
                 on_open(document.page_count)
-                recognised = ocr.add_text_layers(document, config, on_recognised) if config.ocr else frozenset[int]()
-                if was_encrypted or recognised or document.is_repaired:
+                recognition = ocr.recognise(document, config, on_recognised, with_pictures=with_pictures)
+                if was_encrypted or recognition.changed or document.is_repaired:
                     document.save(rendition, garbage=1, encryption=pymupdf.PDF_ENCRYPT_NONE)
                 else:
                     shutil.copyfile(source, rendition)
-            return Rendition(recognised)
+            return Rendition(recognition)
         converted = conversion.convert(source, mime_type, config, unpacking, on_open)
         with converted.document as document:
             _check_pages(document, name, config)
             on_open(document.page_count)
+            recognition = ocr.recognise(document, config, on_recognised, with_pictures=with_pictures)
             document.save(rendition, garbage=3, deflate=True)
-    return Rendition(texts=converted.texts or None)
+    return Rendition(recognition, converted.texts or None)
 
 
 def decrypt(source: Path, target: Path, *, name: str, password: str | None) -> None:

@@ -20,6 +20,7 @@ MARGIN = 0.13
 """Running heads stand in this share of the page's height, at its top or bottom …"""
 MIN_REPEATS = 3
 """… and on at least so many pages."""
+_NEVER_HEADINGS = frozenset({BlockKind.TABLE, BlockKind.PICTURE})
 MAX_SHARE = 0.5
 """What is the first or last of more pages than this share is a running head, too, wherever it stands."""
 
@@ -47,9 +48,8 @@ def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) ->
 
 
 def _number(raw: RawBlock, page_number: int, first: int, level: int | None) -> TextBlock:
-    kind = (
-        BlockKind.HEADING if level is not None else BlockKind.TABLE if raw.kind is BlockKind.TABLE else BlockKind.TEXT
-    )
+    own = raw.kind if raw.kind in _NEVER_HEADINGS else BlockKind.TEXT
+    kind = own if level is None else BlockKind.HEADING
     lines = tuple(
         Line(
             number=first + offset,
@@ -78,7 +78,7 @@ def _body_size(contents: Sequence[PageContent]) -> float:
     sizes: Counter[float] = Counter()
     for content in contents:
         for block in content.blocks:
-            if block.kind is not BlockKind.TABLE:
+            if block.kind not in _NEVER_HEADINGS:
                 sizes[_round(block.size)] += _length(block)
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
@@ -140,7 +140,7 @@ def _level(block: RawBlock, body: float, levels: Sequence[float]) -> int | None:
 
 def _is_short(block: RawBlock) -> bool:
     return (
-        block.kind is not BlockKind.TABLE
+        block.kind not in _NEVER_HEADINGS
         and len(block.lines) <= MAX_HEADING_LINES
         and _length(block) <= (MAX_SENTENCE_HEADING_CHARS if block.lines[-1].text.endswith(".") else MAX_HEADING_CHARS)
         and sum(map(str.isalpha, "".join(line.text for line in block.lines))) >= 3

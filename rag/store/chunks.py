@@ -350,5 +350,7 @@ def _totals(parsed: ParsedDocument, chunks: Sequence[Chunk]) -> dict[str, object
         "chunk_count": len(chunks),
         "char_count": characters,
         "token_count": characters // CHARS_PER_TOKEN,
+        "note": parsed.note,
+        "pictures_waiting": bool(parsed.picture_pages),
         "completeness": parsed.completeness and Jsonb(parsed.completeness.model_dump()),
     }

@@ -155,6 +155,10 @@ class Documents:
         """Mark a document as failed; chunks of an earlier success stay searchable. Raises NotFoundError."""
         self._touch("fail", document_id, {"code": code, "message": message})
 
+    def keep_pictures_unread(self, document_id: uuid.UUID) -> None:
+        """The words in its pictures cannot be read, and are not to be tried again. Raises NotFoundError."""
+        self._touch("keep_pictures_unread", document_id, {})
+
     def requeue(self, document_id: uuid.UUID) -> Document:
         """Mark a document that is not in the trash as queued again. Raises NotFoundError."""
         return to_document(self._touch("requeue", document_id, {}))
@@ -231,6 +235,7 @@ def to_document(row: Mapping[str, Any]) -> Document:
         chunk_count=row["chunk_count"],
         vector_count=row["vector_count"],
         pictures_waiting=row["pictures_waiting"],
+        note=row["note"],
         completeness=row["completeness"] and Completeness.model_validate(row["completeness"]),
         container_id=row["container_id"],
         parts=tuple(Part.model_validate(part) for part in row.get("parts", ())),

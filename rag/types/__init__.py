@@ -125,6 +125,7 @@ from rag.types.text import (
     TextBlock,
     Unpacked,
     UnpackedPart,
+    are_in_picture,
     lines_text,
     pages_by_share,
 )
@@ -300,6 +301,7 @@ __all__ = [
     "VendorKey",
     "Verdict",
     "VersionDiff",
+    "are_in_picture",
     "ignore_progress",
     "language_name",
     "lines_text",

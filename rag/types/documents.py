@@ -127,6 +127,7 @@ class Document(Model):
 
     It is searched by its words as soon as it has chunks, and by their meaning as far as these have vectors
     (`vector_count` of `chunk_count`); words in the pictures of its pages come last (`pictures_waiting`).
+    `note` is what its owner should know of how it was read.
     `title`, `author` and `dated` are what its owner says, else what the file says. A `disabled` one is kept and left
     out of searches. `container_id` is the mail or archive that it was part of, `parts` are the files in it itself.
     Versions of one document share the `lineage_id`; one that has been `superseded_by` another is shown to old answers
@@ -149,6 +150,7 @@ class Document(Model):
     error_code: str | None = None
     page_count: int = 0
     failed_pages: tuple[int, ...] = ()
+    note: str | None = None
     line_count: int = 0
     chunk_count: int = 0
     vector_count: int = 0
@@ -193,7 +195,8 @@ class ParsingConfig(Model):
     layout: Literal["fast", "accurate"] = "fast"
     office: Literal["auto", "builtin"] = "auto"
     ocr: bool = True
-    ocr_language: str = "eng"
+    ocr_language: str = "auto"
+    pictures: bool = True
     timeout_seconds_base: pydantic.PositiveFloat = 60.0
     timeout_seconds_per_page: pydantic.NonNegativeFloat = 5.0
     timeout_seconds_ocr: pydantic.PositiveFloat = 60.0

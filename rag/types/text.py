@@ -266,7 +266,8 @@ class ParsedDocument(Model):
     """What parsing makes of a file: the pages and blocks of its rendition in reading order.
 
     `author` and `dated` are what the file says of itself. `completeness` is None if it was not measured. `parts` are
-    the files in it, if it is a mail or an archive.
+    the files in it, if it is a mail or an archive. `picture_pages` have text of their own and pictures whose words are
+    still to be read; `note` is for the owner.
     """
 
     title: str | None
@@ -276,6 +277,8 @@ class ParsedDocument(Model):
     dated: dt.date | None = None
     completeness: Completeness | None = None
     parts: tuple[UnpackedPart, ...] = ()
+    picture_pages: tuple[int, ...] = ()
+    note: str | None = None
 
     @property
     def line_count(self) -> int:
@@ -287,6 +290,11 @@ def lines_text(lines: Sequence[Line]) -> str:
     """The text of `lines`: a blank line before each new block, a line break before each other line."""
     parts = [part for line in lines for part in ("\n\n" if line.starts_block else "\n", line.text)]
     return "".join(parts[1:])
+
+
+def are_in_picture(lines: Sequence[Line]) -> bool:
+    """Whether any of `lines` is words that were recognised in a picture."""
+    return any(line.kind is BlockKind.PICTURE for line in lines)
 
 
 def pages_by_share(lines: Sequence[Line]) -> list[int]:

@@ -12,7 +12,19 @@ from streamlit.components.v2.types import ComponentRenderer
 
 from rag.answering import EXTRACTIVE_MODEL
 from rag.contract import NOTHING_LATER
-from rag.types import LIKELY, AnswerResponse, Citation, Hit, LaterPlace, Line, Passage, Sentence, Support, Verdict
+from rag.types import (
+    LIKELY,
+    AnswerResponse,
+    Citation,
+    Hit,
+    LaterPlace,
+    Line,
+    Passage,
+    Sentence,
+    Support,
+    Verdict,
+    are_in_picture,
+)
 from rag.ui.frame import ASSETS
 from rag.ui.rows import row_html
 from rag.ui.text import render
@@ -288,13 +300,14 @@ def _source(number: int, label: str, hit: Hit) -> dict[str, Any]:
 def place(lines: Sequence[Line], cells: str | None = None, hit: Hit | None = None) -> str:
     """Where consecutive lines stand, as `p. 4, lines 120–131`, or cells of a sheet, as `Balance!B14, p. 2`.
 
-    Of a hit the page comes with the number printed on it, too.
+    Of a hit the page comes with the number printed on it, too. And whether they were recognised in a picture.
     """
     first, last, number = lines[0].number, lines[-1].end, lines[0].page_number
     page = hit.page_name(number) if hit and number in hit.page_labels else f"p. {number}"
     if cells:
         return f"{cells}, {page}"
-    return f"{page}, {f'line {first}' if first == last else f'lines {first}–{last}'}"
+    numbers = f"line {first}" if first == last else f"lines {first}–{last}"
+    return f"{page}, {numbers}{' (recognised in a picture)' if are_in_picture(lines) else ''}"
 
 
 def _snippet(passage: Passage, length: int = 240) -> str:

@@ -174,6 +174,8 @@ def _document_row(document: Document) -> None:
                 f"{plural(len(document.failed_pages), 'page')} could not be read: {_numbers(document.failed_pages)}"
             )
         warn_of_losses([document])
+        if document.note:
+            st.caption(plain(document.note))
         if document.status == DocumentStatus.NEEDS_PASSWORD:
             _password(document)
 

@@ -112,7 +112,7 @@ def test_the_version_is_the_package_s() -> None:
 
 @pytest.mark.usefixtures("settings")
 def test_a_folder_is_taken_in_with_what_is_in_it_of_the_supported_kinds(folder: Path) -> None:
-    write_files(folder / "below", slides__pptx=pdfs.presentation(), picture__png=b"\x89PNG\r\n")
+    write_files(folder / "below", slides__pptx=pdfs.presentation(), picture__psd=b"8BPS\0\1")
     write_files(folder / ".hidden", secret__pdf=pdfs.plain(["Not to be seen."]))
     report = parsed("ingest", folder)
     assert {Path(file["path"]).name: file["state"] for file in report["files"]} == {
@@ -151,10 +151,10 @@ def test_what_is_there_already_is_skipped_not_failed(folder: Path) -> None:
 
 @pytest.mark.usefixtures("settings")
 def test_a_file_that_fails_does_not_keep_the_others_and_decides_the_exit_code(folder: Path) -> None:
-    write_files(folder, broken__docx=b"PK\x03\x04 not really", picture__png=b"\x89PNG\r\n")
-    result = pagelight("ingest", folder, folder / "picture.png", folder / "nowhere.pdf", code=5)
+    write_files(folder, broken__docx=b"PK\x03\x04 not really", picture__psd=b"8BPS\0\1")
+    result = pagelight("ingest", folder, folder / "picture.psd", folder / "nowhere.pdf", code=5)
     assert "✗" in result.stderr
-    assert "PNG image" in result.stderr
+    assert "“.psd”" in result.stderr
     assert "nowhere.pdf" in result.stderr
     assert re.search(r"ingested\s+2", result.stdout)
     assert re.search(r"failed\s+3", result.stdout)

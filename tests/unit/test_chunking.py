@@ -117,6 +117,18 @@ def test_a_table_that_fits_stays_whole() -> None:
     assert table[1] in chunks[-1].text
 
 
+def test_words_of_pictures_are_chunks_of_their_own_and_leave_the_others_as_they_are() -> None:
+    text = [(BlockKind.HEADING, "Ships"), paragraph("ship", 3), (BlockKind.HEADING, "Quays"), paragraph("quay", 3)]
+    pictures = [(BlockKind.PICTURE, "Lindmark 4812"), (BlockKind.PICTURE, "Ostrand 1730")]
+    without = split(make_blocks(*text))
+    chunks = split(make_blocks(*text[:2], *pictures, *text[2:]))
+    (picture,) = [chunk for chunk in chunks if chunk.lines[0].kind is BlockKind.PICTURE]
+    assert picture.text == "Lindmark 4812\n\nOstrand 1730"
+    assert picture.section == "Ships"
+    assert [chunk.text for chunk in chunks if chunk is not picture] == [chunk.text for chunk in without]
+    assert [chunk.ordinal for chunk in chunks] == list(range(len(chunks)))
+
+
 def test_a_long_table_repeats_its_header_row_in_the_context_only() -> None:
     rows = ["Year\tSales"] + [f"{year}\t{year * 3} million" for year in range(1980, 2020)]
     chunks = split(make_blocks((BlockKind.TABLE, "\n".join(rows))))

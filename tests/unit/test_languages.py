@@ -6,6 +6,7 @@ import warnings
 
 import pytest
 
+from rag import parsing
 from rag.ingestion import languages
 
 TEXTS = {
@@ -63,9 +64,9 @@ def test_of_a_long_text_a_little_is_read_from_all_over_it() -> None:
 def test_the_same_text_always_has_the_same_language_without_a_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        languages._identifier.cache_clear()
+        parsing.identifier.cache_clear()
         found = [languages.detect(TEXTS["norwegian"]) for _ in range(2)]
-        languages._identifier.cache_clear()
+        parsing.identifier.cache_clear()
         assert {*found, languages.detect(TEXTS["norwegian"])} == {"norwegian"}
 
 

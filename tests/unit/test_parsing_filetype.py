@@ -44,7 +44,7 @@ def test_content_decides_before_the_name(tmp_path: Path, content: bytes, name: s
 
 @pytest.mark.parametrize(
     ("content", "name"),
-    [(b"\x89PNG\r\n\x1a\n\0\0\0", "a.pdf"), (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a.doc"), (b"\0\1\2\3" * 9, "a.bin")],
+    [(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a.doc"), (b"\0\1\2\3" * 9, "a.bin")],
 )
 def test_other_kinds_are_refused_by_name(tmp_path: Path, content: bytes, name: str) -> None:
     with pytest.raises(errors.UnsupportedFileError, match=name):

@@ -177,13 +177,6 @@ def test_pages_with_pictures_that_are_no_unread_scans_stay(tmp_path: Path, conte
 
 @pytest.mark.ocr
 @needs_tesseract
-def test_half_of_the_time_goes_to_stamped_scans_at_most(tmp_path: Path) -> None:
-    hurried = ParsingConfig(timeout_seconds_base=1e-6, timeout_seconds_per_page=0)
-    assert text(convert(tmp_path, pdfs.stamped(), "scan.pdf", hurried)) == pdfs.STAMP
-
-
-@pytest.mark.ocr
-@needs_tesseract
 def test_the_layer_of_recognised_text_is_not_seen(tmp_path: Path) -> None:
     convert(tmp_path, pdfs.scanned(), "scan.pdf")
     assert parsing.page_image(tmp_path / "rendition.pdf", 1) == parsing.page_image(tmp_path / "source", 1)

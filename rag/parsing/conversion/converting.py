@@ -62,4 +62,8 @@ def _convert_ourselves(source: Path, mime_type: str, config: ParsingConfig) -> C
         from rag.parsing.conversion import odp
 
         return odp.to_pdf(source)
+    if mime_type in filetype.IMAGES:
+        from rag.parsing.conversion import images  # Pillow and its plugins take a tenth of a second
+
+        return images.to_pdf(source)
     return flowing.to_pdf(source, mime_type)

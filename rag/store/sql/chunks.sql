@@ -65,7 +65,8 @@ UPDATE documents
 SET status = 'ready', error = NULL, error_code = NULL, progress_done = :chunk_count, progress_total = :chunk_count,
     title = :title, author = :author, dated = :dated, pages = :pages, page_count = :page_count, failed_pages = :failed_pages, line_count = :line_count,
     chunk_count = :chunk_count, char_count = :char_count, token_count = :token_count, lexeme_count = :lexeme_count,
-    language = :language, completeness = :completeness, vector_count = :chunk_count, indexed_at = now()
+    language = :language, completeness = :completeness,
+    note = :note, pictures_waiting = :pictures_waiting, vector_count = :chunk_count, indexed_at = now()
 WHERE user_id = :user_id AND id = :document_id;
 
 -- name: get
@@ -73,7 +74,7 @@ WHERE user_id = :user_id AND id = :document_id;
 SELECT c.id AS chunk_id, c.content, c.ordinal, c.section, c.context, c.lines,
        d.user_id, d.id, d.index_id, d.name, d.mime_type, d.sha256, d.size, d.source, d.shown_source, d.title, d.status, d.progress_done,
        d.progress_total, d.error, d.error_code, d.page_count, d.failed_pages, d.line_count, d.chunk_count, d.language,
-       d.created_at, d.indexed_at, d.deleted_at, d.vector_count, d.pictures_waiting, d.completeness, d.container_id,
+       d.created_at, d.indexed_at, d.deleted_at, d.vector_count, d.pictures_waiting, d.completeness, d.note, d.container_id,
        d.lineage_id, d.version, d.superseded_by, d.author, d.dated, d.given_title, d.given_author, d.given_date, d.tags,
        d.disabled
 FROM document_chunks c JOIN documents d ON d.user_id = c.user_id AND d.id = c.document_id

@@ -45,7 +45,7 @@ SELECT * FROM documents WHERE user_id = :user_id AND id = :document_id;
 -- those that are still to take over; in the trash older ones only where they were thrown away by themselves.
 SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
-       pictures_waiting, completeness, container_id, lineage_id, version, superseded_by, author, dated, given_title,
+       pictures_waiting, completeness, note, container_id, lineage_id, version, superseded_by, author, dated, given_title,
        given_author, given_date, tags, disabled, parts
 FROM documents_filtered(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
                         :tags, :author, :dated_after, :dated_before) d
@@ -152,3 +152,6 @@ SELECT user_id, id
 FROM documents
 WHERE status IN ('queued', 'parsing', 'embedding') AND deleted_at IS NULL
 ORDER BY created_at, number;
+
+-- name: keep_pictures_unread
+UPDATE documents SET pictures_waiting = false WHERE user_id = :user_id AND id = :document_id RETURNING id;

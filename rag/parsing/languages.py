@@ -1,0 +1,135 @@
+"""The language of a text, found from nothing but the text, and Tesseract's data for it."""
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Iterable, Set
+from typing import TYPE_CHECKING
+
+from rag.parsing.tesseract import AUTO
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
+
+LIKELY = 0.5
+"""The least probability of a language to be believed."""
+MIN_LETTERS = 100
+"""Fewer tell no language."""
+SAMPLE_CHARS = 4000
+MAX_TRIALS = 8
+"""So many of the installed languages are tried on a page at most, each at the cost of recognising it."""
+DEFAULT = "eng"
+
+_LANGUAGES = {
+    "ara": ("Arabic", "ar arz ary"),
+    "bul": ("Bulgarian", "bg"),
+    "cat": ("Catalan", "ca"),
+    "ces": ("Czech", "cs"),
+    "chi_sim": ("Chinese", "zh wuu yue"),
+    "dan": ("Danish", "da"),
+    "deu": ("German", "de"),
+    "ell": ("Greek", "el"),
+    "eng": ("English", "en pcm"),
+    "est": ("Estonian", "et"),
+    "eus": ("Basque", "eu"),
+    "fas": ("Persian", "fa"),
+    "fin": ("Finnish", "fi"),
+    "fra": ("French", "fr"),
+    "gle": ("Irish", "ga"),
+    "heb": ("Hebrew", "he"),
+    "hin": ("Hindi", "hi"),
+    "hrv": ("Croatian", "hr"),
+    "hun": ("Hungarian", "hu"),
+    "hye": ("Armenian", "hy"),
+    "ind": ("Indonesian", "id"),
+    "ita": ("Italian", "it"),
+    "jpn": ("Japanese", "ja"),
+    "kor": ("Korean", "ko"),
+    "lav": ("Latvian", "lv"),
+    "lit": ("Lithuanian", "lt"),
+    "nld": ("Dutch", "nl"),
+    "nor": ("Norwegian", "no nb nn"),
+    "pol": ("Polish", "pl"),
+    "por": ("Portuguese", "pt"),
+    "ron": ("Romanian", "ro"),
+    "rus": ("Russian", "ru"),
+    "slk": ("Slovak", "sk"),
+    "slv": ("Slovenian", "sl"),
+    "spa": ("Spanish", "es"),
+    "srp": ("Serbian", "sr"),
+    "swe": ("Swedish", "sv"),
+    "tam": ("Tamil", "ta"),
+    "tha": ("Thai", "th"),
+    "tur": ("Turkish", "tr"),
+    "ukr": ("Ukrainian", "uk"),
+    "vie": ("Vietnamese", "vi"),
+}
+"""By Tesseract's codes: what people call the language, and py3langid's codes of it and its varieties."""
+
+NAMES = {code: name for code, (name, _) in _LANGUAGES.items()}
+_TESSERACT_CODES = {known: code for code, (_, others) in _LANGUAGES.items() for known in others.split()}
+
+
+@functools.cache
+def identifier() -> "LanguageIdentifier":
+    """Unpacking the model takes a second, so nobody waits for it who reads no document."""
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+
+def identify(text: str) -> str | None:
+    """Tesseract's code of the language of `text`; None if it is not clear."""
+    if not _has_words(text):
+        return None
+    probabilities: Counter[str] = Counter()
+    for code, probability in identifier().rank(" ".join(text[:SAMPLE_CHARS].split())):
+        probabilities[_TESSERACT_CODES.get(code, code)] += probability
+    language, probability = max(probabilities.items(), key=lambda item: item[1])
+    return language if probability >= LIKELY and language in NAMES else None
+
+
+def _has_words(text: str) -> bool:
+    return sum(map(str.isalpha, text)) >= MIN_LETTERS
+
+
+def choose(setting: str, installed: Set[str], digital: str, sample: Callable[[str], str]) -> str:
+    """The language to recognise a document with.
+
+    With the setting "auto": that of its `digital` text, else the one that a page turns out to be written in.
+
+    Args:
+        setting: the language that is set, or "auto".
+        installed: the languages that can be recognised, of which there is at least one.
+        digital: text of the document that needs no recognition.
+        sample: gives the text of a page of the document as recognised with a language.
+    """
+    first = DEFAULT if DEFAULT in installed else min(installed)
+    if setting != AUTO or len(installed) == 1:
+        return first if setting == AUTO else setting
+    known = identify(digital)
+    if known is not None and known in installed:
+        return known
+    text = sample(first)
+    found = identify(text)  # most tell their language even when they are taken for another one of the same script
+    if found is not None or not _has_words(text):
+        return found if found is not None and found in installed else first
+    others = sorted(installed - {first})[:MAX_TRIALS]
+    return next((language for language in others if identify(sample(language)) == language), first)
+
+
+def complaint(text: str, language: str, installed: Set[str]) -> str | None:
+    """What is wrong with recognising `text` with `language`, and what to do; None if nothing is."""
+    used = language.split("+")
+    if not _has_words(text) or (found := identify(text)) in used:
+        return None
+    with_what = f"Its pictures were recognised with {_listed(used)} only"
+    if found is None:
+        return f"{with_what}, and the words are of no known language. Install Tesseract's data for its language."
+    if found in installed:
+        return f"{with_what}, and read like {NAMES[found]}. Set RAG_PARSING__OCR_LANGUAGE={found} and read it again."
+    package = f"tesseract-ocr-{found.replace('_', '-')}"
+    return f"{with_what}, and read like {NAMES[found]}. Install its data (Debian: {package}) and read it again."
+
+
+def _listed(codes: Iterable[str]) -> str:
+    return " and ".join(NAMES.get(code, code) for code in codes)

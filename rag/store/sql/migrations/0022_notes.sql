@@ -1,0 +1,3 @@
+-- What the owner of a document should know of how it was read, in words.
+
+ALTER TABLE documents ADD COLUMN note text;

@@ -1,0 +1,65 @@
+"""Words in pictures of pages that have text: read after the text, found, and lit where they stand."""
+
+from typing import Any
+
+import pytest
+
+from rag import errors
+from rag.engine import RAGEngine
+from rag.parsing.tesseract import find_tessdata
+from rag.types import BlockKind, Document, DocumentStatus
+from tests import pdfs
+
+pytestmark = [
+    pytest.mark.ocr,
+    pytest.mark.skipif(find_tessdata("eng") is None, reason="Tesseract is not installed"),
+]
+
+
+@pytest.fixture
+def chart(engine: RAGEngine) -> Document:
+    """A ready document with a chart whose words are not read yet."""
+    added = engine.documents.add(pdfs.charts(), "ships.pdf", enqueue=False)
+    return engine.documents.process(added.id)
+
+
+def found(engine: RAGEngine, words: str) -> list[Any]:
+    hits = engine.search({"query": words}).results
+    return [hit for hit in hits if words in hit.chunk.text]
+
+
+def test_labels_of_a_chart_are_found_and_lit_after_the_second_reading(engine: RAGEngine, chart: Document) -> None:
+    assert chart.status is DocumentStatus.READY
+    assert chart.pictures_waiting
+    assert found(engine, "Lindmark 4812") == []
+    before = {chunk.text for chunk in engine.chunks.list(chart.id)}
+    after = engine.documents.read_pictures(chart.id)
+    assert (after.status, after.pictures_waiting) == (DocumentStatus.READY, False)
+    assert before < {chunk.text for chunk in engine.chunks.list(chart.id)}
+    (hit,) = found(engine, "Lindmark 4812")
+    assert {line.kind for line in hit.chunk.lines} == {BlockKind.PICTURE}
+    response = engine.answer({"question": "How many ships has Lindmark?"})
+    citation = next(citation for citation in response.citations if "Lindmark 4812" in (citation.quote or ""))
+    (region,) = citation.regions
+    x, y = pdfs.CHART["Lindmark 4812"]
+    assert region.rects[0].x0 == pytest.approx(100 + x, abs=2)
+    assert region.rects[0].y0 < 300 + y - 18 < region.rects[0].y1
+
+
+def test_pictures_are_read_once(engine: RAGEngine, chart: Document) -> None:
+    once = engine.documents.read_pictures(chart.id)
+    assert engine.documents.read_pictures(chart.id) == once
+
+
+def test_pictures_that_cannot_be_read_leave_the_document_as_it_was(engine: RAGEngine, chart: Document) -> None:
+    engine.documents.rendition(chart.id).write_bytes(b"%PDF-1.7\nnothing more")
+    after = engine.documents.read_pictures(chart.id)
+    assert (after.status, after.pictures_waiting, after.error) == (DocumentStatus.READY, False, None)
+    assert after.chunk_count == chart.chunk_count
+
+
+def test_of_a_document_that_is_gone(engine: RAGEngine, chart: Document) -> None:
+    engine.documents.trash([chart.id])
+    engine.documents.purge([chart.id])
+    with pytest.raises(errors.NotFoundError):
+        engine.documents.read_pictures(chart.id)

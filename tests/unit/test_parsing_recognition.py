@@ -1,0 +1,148 @@
+"""Recognising pages: what one of them costs the others, and in which language."""
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rag import parsing
+from rag.parsing import languages, tesseract
+from rag.parsing.mupdf import pymupdf
+from rag.types import ParsedDocument, ParsingConfig
+from tests import pdfs
+
+GERMAN = (
+    "Der Vorstand berichtet über das abgelaufene Geschäftsjahr.",
+    "Die Umsätze sind gegenüber dem Vorjahr um acht Prozent gestiegen,",
+    "weil größere Aufträge früher abgeschlossen wurden als geplant.",
+    "Für das kommende Jahr rechnen wir mit höheren Kosten.",
+)
+GIBBERISH = "OTUMTHIBAeCTCA O NpOMequwIeM rose BEIPOCIM Ha BOCeMb KpyIIHbIe 3akKa3bI ObLIM IOTMMCAHBI paHbIle " * 3
+GREEK = "Το διοικητικό συμβούλιο παρουσιάζει τα αποτελέσματα της χρήσης. " * 3
+needs_tesseract = pytest.mark.skipif(tesseract.find_tessdata("eng") is None, reason="Tesseract is not installed")
+
+
+def scans(*pages: tuple[str, ...]) -> bytes:
+    document = pymupdf.open()
+    for lines in pages:
+        with pymupdf.open(stream=pdfs.scanned(lines=lines), filetype="pdf") as page:
+            document.insert_pdf(page)
+    return pdfs.finish(document, deflate=True)
+
+
+def read(folder: Path, content: bytes, **settings: object) -> ParsedDocument:
+    source = folder / "source.pdf"
+    source.write_bytes(content)
+    config = ParsingConfig.model_validate(settings)
+    return parsing.read_file(source, name="a.pdf", rendition=folder / "rendition.pdf", config=config)
+
+
+@pytest.mark.ocr
+@needs_tesseract
+def test_a_page_that_takes_too_long_is_its_own_failure(tmp_path: Path) -> None:
+    mixed = pymupdf.open(stream=scans(pdfs.SENTENCES, pdfs.SENTENCES), filetype="pdf")
+    with pymupdf.open(stream=pdfs.plain(), filetype="pdf") as text:
+        mixed.insert_pdf(text)
+    document = read(tmp_path, pdfs.finish(mixed), timeout_seconds_ocr=0.01, ocr_language="eng")
+    assert [bool(page.error) for page in document.pages] == [True, True, False]
+    assert "more than 0.01 seconds of computing" in (document.pages[0].error or "")
+    assert document.blocks[0].text.split("\n") == list(pdfs.SENTENCES)
+
+
+@pytest.mark.ocr
+@needs_tesseract
+@pytest.mark.parametrize(
+    ("do", "words"),
+    [
+        (lambda: os.kill(os.getpid(), signal.SIGSEGV), "Tesseract failed"),
+        (lambda: os.kill(os.getpid(), signal.SIGSTOP), "did nothing any more"),
+    ],
+    ids=["crashes", "hangs"],
+)
+def test_a_picture_costs_only_itself(do: Callable[[], None], words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tesseract.find_tessdata("eng")
+    assert folder
+    waits: list[None] = []
+    reader = tesseract.Tesseract(folder, ParsingConfig(idle_seconds=0.5), lambda: waits.append(None))
+    with pymupdf.open(stream=pdfs.plain(), filetype="pdf") as document:
+        picture = document[0].get_pixmap(dpi=150)
+    with monkeypatch.context() as patched:
+        patched.setattr(tesseract, "_recognise", lambda *_: do())
+        with pytest.raises(tesseract.RecognitionError, match=words):
+            reader.read(picture, "eng")
+    with pymupdf.open(stream=reader.read(picture, "eng"), filetype="pdf") as layer:
+        assert "Copper prices" in layer[0].get_text()
+    assert waits
+
+
+@pytest.mark.ocr
+@needs_tesseract
+def test_a_wrong_language_is_told(tmp_path: Path) -> None:
+    document = read(tmp_path, scans(GERMAN), ocr_language="eng")
+    assert document.pages[0].ocr
+    assert "recognised with English only, and read like German" in (document.note or "")
+    assert read(tmp_path, scans(pdfs.SENTENCES), ocr_language="eng").note is None
+
+
+@pytest.mark.ocr
+@pytest.mark.skipif(tesseract.find_tessdata("eng+deu") is None, reason="Tesseract's German is not installed")
+def test_the_language_is_found(tmp_path: Path) -> None:
+    document = read(tmp_path, scans(GERMAN, pdfs.SENTENCES))
+    assert "Umsätze sind gegenüber" in "".join(block.text for block in document.blocks)
+    assert document.note is None
+
+
+def no_page(language: str) -> str:
+    raise AssertionError(f"no page is to be recognised with {language}")
+
+
+@pytest.mark.parametrize(
+    ("setting", "installed", "digital", "chosen"),
+    [
+        ("deu+fra", {"eng", "deu", "fra"}, "", "deu+fra"),
+        ("auto", {"fra"}, "", "fra"),
+        ("auto", {"eng", "deu", "fra"}, " ".join(GERMAN), "deu"),
+    ],
+    ids=["set", "only one", "digital text"],
+)
+def test_a_language_that_is_known_without_trying(setting: str, installed: set[str], digital: str, chosen: str) -> None:
+    assert languages.choose(setting, installed, digital, no_page) == chosen
+
+
+@pytest.mark.parametrize(
+    ("texts", "chosen"),
+    [
+        ({"eng": " ".join(GERMAN)}, "deu"),
+        ({"eng": " ".join(pdfs.SENTENCES)}, "eng"),
+        ({"eng": "12 14 19"}, "eng"),
+        (
+            {
+                "eng": GIBBERISH,
+                "deu": GIBBERISH,
+                "ell": "Το διοικητικό συμβούλιο παρουσιάζει τα αποτελέσματα της χρήσης. " * 3,
+            },
+            "ell",
+        ),
+        ({"eng": GIBBERISH, "deu": GIBBERISH, "ell": GIBBERISH}, "eng"),
+    ],
+    ids=["another of the script", "the first", "no words", "of another script", "of none"],
+)
+def test_a_page_tells_its_language(texts: dict[str, str], chosen: str) -> None:
+    assert languages.choose("auto", {"eng", "deu", "ell"}, "", texts.__getitem__) == chosen
+
+
+@pytest.mark.parametrize(
+    ("text", "used", "words"),
+    [
+        (" ".join(GERMAN), "eng", "tesseract-ocr-deu"),
+        (" ".join(GERMAN), "fra", "RAG_PARSING__OCR_LANGUAGE=eng|French only, and read like German"),
+        (GIBBERISH, "eng", "of no known language"),
+        (" ".join(GERMAN), "eng+deu", None),
+        ("Umsatz 2019", "eng", None),
+    ],
+)
+def test_what_is_said_of_a_language(text: str, used: str, words: str | None) -> None:
+    said = languages.complaint(text, used, {"eng", "fra"})
+    assert (said is None) if words is None else any(word in (said or "") for word in words.split("|"))

@@ -179,8 +179,6 @@ def _with_known(again: ParsedDocument, document: Document) -> ParsedDocument:
         update={
             "pages": tuple(pages),
             "completeness": document.completeness,
-            "author": document.author,
-            "dated": document.dated,
             "note": "\n".join(dict.fromkeys(note for note in (document.note, again.note) if note)) or None,
         }
     )

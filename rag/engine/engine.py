@@ -45,6 +45,7 @@ from rag.types import (
     Document,
     IndexRequest,
     IndexStats,
+    Lane,
     OnProgress,
     RetrievalOptions,
     RetrievalRequest,
@@ -59,8 +60,8 @@ from rag.types import (
 WARM_UP = "warm up"
 DEFAULT_RETRIEVAL = RetrievalOptions()
 
-Work = Callable[[str, uuid.UUID], None]
-"""Given a user and a document or a job."""
+MOST_ATTEMPTS = 3
+"""So often a document may end its worker before it is given up."""
 
 
 class Installation:
@@ -99,23 +100,42 @@ class Installation:
 
     # --- work in the background ---
 
-    def run_queue(self, read: Work, run_job: Work, *, wait: bool = True) -> None:
-        """Call `read` with user and document for each queued one, and `run_job` with user and job.
+    def hear_hints(self, on_hint: Callable[[], None], *, wait: bool = True) -> None:
+        """Call `on_hint` whenever there may be something to do, until SIGINT or SIGTERM.
 
-        Until SIGINT or SIGTERM, or without `wait` while any is left.
+        Without `wait` only for the hints that are there.
         """
-        self._resources.store.queue.run(read, run_job, wait=wait)
+        self._resources.store.queue.run(lambda *_: on_hint(), lambda *_: on_hint(), wait=wait)
+
+    def do_next(self, lane: Lane, is_stopping: Callable[[], bool], *, most_bytes: int | None = None) -> bool:
+        """Do what is most urgent in a lane, of any user's; False if there is nothing, or others are at all of it.
+
+        `most_bytes` leaves out larger files. When the worker `is_stopping`, what is done so far is kept.
+        """
+        lanes = self._resources.store.lanes
+        with lanes.next(lane, most_bytes=most_bytes) as taken:
+            if taken is None:
+                return False
+            reader = Reader(self.workspace(taken.user_id))
+            if taken.attempts > MOST_ATTEMPTS:
+                reader.give_up(taken.document_id)
+                return True
+            reader.step(taken.document_id, lane, is_stopping)
+            if is_stopping():
+                lanes.give_back(taken)
+        return True
+
+    def do_job(self) -> bool:
+        """Do a job of any user's; False if there is none, or others are at all of them."""
+        unfinished = self._resources.store.unfinished_jobs()
+        return any(self.for_user(user_id).jobs.run(job_id).finished_at for user_id, job_id in unfinished)
 
     def recover_queue(self) -> int:
-        """Queue again what a killed worker left behind; returns how many documents are to be read."""
+        """Line up again what a killed process left behind; returns how many documents are to be read."""
         store = self._resources.store
         store.queue.discard_stalled()
-        unfinished = store.unfinished_documents()
-        for user_id, document_id in unfinished:
-            store.queue.enqueue(user_id, document_id)
-        for user_id, job_id in store.unfinished_jobs():
-            store.queue.enqueue_job(user_id, job_id)
-        return len(unfinished)
+        store.lanes.line_up()
+        return len(store.unfinished_documents())
 
     # --- state ---
 

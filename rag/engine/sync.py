@@ -187,7 +187,7 @@ class Intake:
         if document.status is DocumentStatus.NEEDS_PASSWORD:
             return document
         if document.status in {DocumentStatus.FAILED, DocumentStatus.READY}:
-            self._documents.requeue(document.id)
+            self._documents.resume(document.id)
         return self._reader.read(document.id, max_chunks=self._room, auth=self._auth, options=self._options)
 
     def _shown(

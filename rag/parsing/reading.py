@@ -1,16 +1,22 @@
 """From a file to its rendition and its parsed document."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent import futures
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Self
 
 from rag import errors
 from rag.parsing import process, structure
 from rag.parsing.filetype import PDF, detect_mime_type
+from rag.parsing.pages import PageContent
 from rag.types import ParsedDocument, ParsingConfig
 
 PARTIAL_SUFFIX = ".partial"
+FIRST_PAGES = 100
+"""So many pages of a file of twice as many or more are handed on before the others are read."""
+GROWTH = 4
+OnBeginning = Callable[[ParsedDocument, Path], None]
 CHUNK_BYTES = 1 << 20
 _ENCRYPTION_MARK = b"/Encrypt"
 """Stands in the trailer of every encrypted PDF, which itself is never encrypted or compressed (ISO 32000-1, 7.6.1)."""
@@ -24,6 +30,8 @@ def read_file(
     config: ParsingConfig | None = None,
     password: str | None = None,
     on_progress: process.OnProgress | None = None,
+    on_beginning: OnBeginning | None = None,
+    is_cancelled: process.IsCancelled | None = None,
 ) -> ParsedDocument:
     """Makes the rendition of the file at `source` and parses it, in one process with limits of time and memory.
 
@@ -34,8 +42,11 @@ def read_file(
         config: limits and ways of reading.
         password: of an encrypted file.
         on_progress: called here with (pages done, pages in total).
+        on_beginning: called, in a thread of its own, with the first pages of a long file and the PDF that shows them.
+        is_cancelled: asked now and then, in a thread of its own; when it says so, reading ends.
 
     Raises:
+        errors.CancelledError: that is what `is_cancelled` said.
         errors.NotFoundError: there is no file at `source`.
         errors.PasswordError: it is encrypted and `password` is None or wrong.
         errors.UnreadableFileError: it is damaged, has no text, or needs more time or memory than it may take.
@@ -55,13 +66,47 @@ def read_file(
         "password": password,
     }
     try:
-        results = process.run(request, config, on_progress)
+        with _Beginnings(on_beginning, partial) as beginnings:
+            results = process.run(request, config, on_progress, on_pages=beginnings.take, is_cancelled=is_cancelled)
         parsed = structure.assemble(results.pages, results.title)
         _check_text(parsed, results.recognised > 0, name, config)
         partial.replace(rendition)
     finally:
         partial.unlink(missing_ok=True)
     return parsed
+
+
+class _Beginnings:
+    """Hands on what is read of a long file so far, and then four times as much each time.
+
+    So all of them together take a third of the time that the whole will take, beside which they are made.
+    """
+
+    def __init__(self, on_beginning: OnBeginning | None, rendition: Path) -> None:
+        self._on_beginning = on_beginning
+        self._rendition = rendition
+        self._next = FIRST_PAGES
+        self._thread = futures.ThreadPoolExecutor(1, thread_name_prefix="beginning")
+        self._running: futures.Future[None] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._thread.shutdown()  # waits: the whole must come last
+        if kind is None and self._running:
+            self._running.result()
+
+    def take(self, pages: Sequence[PageContent], total: int) -> None:
+        """The pages so far, of `total`."""
+        if self._on_beginning is None or len(pages) < self._next or total < 2 * self._next:
+            return
+        if self._running is None or self._running.done():
+            self._next = len(pages) * GROWTH
+            self._running = self._thread.submit(self._hand_on, [*pages], self._on_beginning)
+
+    def _hand_on(self, pages: Sequence[PageContent], on_beginning: OnBeginning) -> None:
+        on_beginning(structure.assemble(pages, None), self._rendition)
 
 
 def _check_size(source: Path, name: str, config: ParsingConfig) -> None:

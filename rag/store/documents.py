@@ -1,6 +1,7 @@
 """The rows of documents: what they are, how far they are, and whether they are in the trash."""
 
 import builtins
+import datetime as dt
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -11,7 +12,16 @@ from psycopg import sql
 from rag import errors
 from rag.store import claims, queries
 from rag.store.database import Database, UserDatabase
-from rag.types import Completeness, Document, DocumentStatus, PageInfo, Progress
+from rag.types import (
+    UNFINISHED,
+    Completeness,
+    Document,
+    DocumentStatus,
+    Lane,
+    PageInfo,
+    Progress,
+    seconds_left,
+)
 
 
 class Documents:
@@ -102,16 +112,50 @@ class Documents:
         return {row["id"]: row["language"] for row in self._database.all(self._queries["languages"], {"ids": [*ids]})}
 
     def update_progress(self, document_id: uuid.UUID, status: DocumentStatus, done: int, total: int) -> None:
-        """How far a document is. Raises NotFoundError."""
-        self._touch("update_progress", document_id, {"status": status.value, "done": done, "total": total})
+        """How far a document is that is being read.
+
+        Raises:
+            errors.CancelledError: its reading was cancelled, or has ended otherwise.
+            errors.NotFoundError: there is no such document.
+        """
+        parameters = {"document_id": document_id, "status": status.value, "done": done, "total": total}
+        if not self._database.write(self._queries["update_progress"], parameters):
+            self.get(document_id)
+            raise errors.CancelledError
 
     def fail(self, document_id: uuid.UUID, code: str, message: str) -> None:
-        """Mark a document as failed; chunks of an earlier success stay searchable. Raises NotFoundError."""
+        """Mark a document as failed; chunks that are there stay searchable. Raises NotFoundError."""
         self._touch("fail", document_id, {"code": code, "message": message})
 
+    def cancel(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
+        """End the reading of documents; what is found of them stays. Returns those that were being read, or waited."""
+        cancelled = errors.CancelledError()
+        parameters = {"ids": [*ids], "code": cancelled.code, "message": cancelled.message}
+        return [row["id"] for row in self._database.write(self._queries["cancel"], parameters)]
+
+    def lane(self, document_id: uuid.UUID) -> Lane | None:
+        """What is to be done with a document next; None if it is not being read, or not there."""
+        row = self._database.one(self._queries["lane"], {"document_id": document_id})
+        return Lane(row["lane"]) if row else None
+
     def requeue(self, document_id: uuid.UUID) -> Document:
-        """Mark a document that is not in the trash as queued again. Raises NotFoundError."""
+        """Mark a document that is not in the trash as to be read from its beginning. Raises NotFoundError."""
         return to_document(self._touch("requeue", document_id, {}))
+
+    def resume(self, document_id: uuid.UUID) -> Document:
+        """Mark a document as to be read on from where that ended, or anew if it was ready.
+
+        One that is being read, or waits for it, stays as it is. Raises NotFoundError if it is in the trash, or gone.
+        """
+        resumed = self._database.write(self._queries["resume"], {"document_id": document_id})
+        document = to_document(resumed[0]) if resumed else self.get(document_id)
+        if document.deleted_at is not None:
+            raise unknown(document_id)
+        return document
+
+    def enqueue(self, document_id: uuid.UUID) -> Document:
+        """Let workers take a document. Raises NotFoundError."""
+        return to_document(self._touch("enqueue", document_id, {}))
 
     def _touch(self, query: str, document_id: uuid.UUID, parameters: Mapping[str, object]) -> Mapping[str, Any]:
         touched = self._database.write(self._queries[query], {"document_id": document_id, **parameters})
@@ -163,7 +207,7 @@ def to_document(row: Mapping[str, Any]) -> Document:
         tags=tuple(row["tags"]),
         disabled=row["disabled"],
         status=DocumentStatus(row["status"]),
-        progress=Progress(done=row["progress_done"], total=row["progress_total"]),
+        progress=_progress(row),
         error=row["error"],
         error_code=row["error_code"],
         page_count=row["page_count"],
@@ -171,6 +215,7 @@ def to_document(row: Mapping[str, Any]) -> Document:
         line_count=row["line_count"],
         chunk_count=row["chunk_count"],
         vector_count=row["vector_count"],
+        searchable=_is_searchable(row),
         pictures_waiting=row["pictures_waiting"],
         completeness=row["completeness"] and Completeness.model_validate(row["completeness"]),
         container_id=row["container_id"],
@@ -183,6 +228,22 @@ def to_document(row: Mapping[str, Any]) -> Document:
         indexed_at=row["indexed_at"],
         deleted_at=row["deleted_at"],
     )
+
+
+def _is_searchable(row: Mapping[str, Any]) -> bool:
+    """As the function `documents_in_scope` has it."""
+    hidden = row["disabled"] or row["superseded_by"] is not None or row["deleted_at"] is not None
+    return row["chunk_count"] > 0 and not hidden
+
+
+def _progress(row: Mapping[str, Any]) -> Progress:
+    """How far the stage is, and how long it will take if it goes on as since it began."""
+    done, total, started_at = row["progress_done"], row["progress_total"], row["stage_started_at"]
+    if row["status"] not in UNFINISHED or started_at is None:
+        return Progress(done=done, total=total)
+    elapsed = (dt.datetime.now(dt.UTC) - started_at).total_seconds()
+    seconds = seconds_left(done, total, since=row["stage_started_with"], elapsed=elapsed)
+    return Progress(done=done, total=total, seconds_left=seconds)
 
 
 def unknown(document_id: uuid.UUID) -> errors.NotFoundError:

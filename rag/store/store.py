@@ -15,8 +15,10 @@ from rag.store.embedding_cache import EmbeddingCache
 from rag.store.generations import Generations
 from rag.store.glossaries import Glossary
 from rag.store.indexes import Indexes
+from rag.store.lanes import Lanes
 from rag.store.queue import Queue
 from rag.store.sources import Sources
+from rag.store.vectors import Vectors
 from rag.types import ApiKey
 
 
@@ -31,6 +33,7 @@ class UserStore:
         self.documents = documents.Documents(bound)
         self.sources = Sources(bound)
         self.chunks = Chunks(bound, dense)
+        self.vectors = Vectors(bound)
         self.embedding_cache = EmbeddingCache(bound)
         self.caches = Caches(bound)
         self.conversations = Conversations(bound)
@@ -46,6 +49,7 @@ class Store:
         self._database = database
         self._dense = DenseSearch(database)
         self.queue = Queue(database)
+        self.lanes = Lanes(database)
 
     @classmethod
     def open(cls, url: str, *, pool_size: int = 8) -> Self:

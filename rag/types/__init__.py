@@ -40,11 +40,13 @@ from rag.types.documents import (
     EmbeddingSpace,
     Index,
     IndexStats,
+    Lane,
     OnProgress,
     ParsingConfig,
     Progress,
     ignore_progress,
     language_name,
+    seconds_left,
     shown_source,
 )
 from rag.types.generations import EmbeddingGeneration, GenerationComparison, GenerationScore, GenerationState
@@ -207,6 +209,7 @@ __all__ = [
     "KeyPlace",
     "Keyword",
     "Landmark",
+    "Lane",
     "Line",
     "Message",
     "Missing",
@@ -270,5 +273,6 @@ __all__ = [
     "language_name",
     "lines_text",
     "pages_by_share",
+    "seconds_left",
     "shown_source",
 ]

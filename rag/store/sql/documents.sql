@@ -28,7 +28,7 @@ SELECT * FROM documents WHERE user_id = :user_id AND id = :document_id;
 SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
        pictures_waiting, completeness, container_id, lineage_id, version, superseded_by, author, dated, given_title,
-       given_author, given_date, tags, disabled
+       given_author, given_date, tags, disabled, stage_started_at, stage_started_with
 FROM documents
 WHERE user_id = :user_id AND index_id = :index_id AND (deleted_at IS NOT NULL) = :in_trash
   AND (:search::text IS NULL
@@ -41,21 +41,64 @@ LIMIT :limit::bigint OFFSET :offset::bigint;
 SELECT id, language FROM documents WHERE user_id = :user_id AND id = ANY (:ids::uuid[]);
 
 -- name: update_progress
--- Also in the trash: it may come back, and then tells how far it is.
+-- Also in the trash: it may come back, and then tells how far it is. What is not being read any more says nothing.
 UPDATE documents
-SET status = :status, progress_done = :done, progress_total = :total, error = NULL, error_code = NULL
-WHERE user_id = :user_id AND id = :document_id
+SET stage_started_at = CASE WHEN status = :status AND progress_done <= :done THEN stage_started_at ELSE clock_timestamp() END,
+    stage_started_with = CASE WHEN status = :status AND progress_done <= :done THEN stage_started_with ELSE :done END,
+    status = :status, progress_done = :done, progress_total = :total, error = NULL, error_code = NULL
+WHERE user_id = :user_id AND id = :document_id AND status IN ('queued', 'parsing', 'embedding')
 RETURNING id;
 
 -- name: fail
-UPDATE documents SET status = 'failed', error = :message, error_code = :code
+-- What was cancelled stays so, whatever its end looked like to who was at it.
+UPDATE documents
+SET status = 'failed', attempts = 0, queued_at = NULL,
+    error = CASE WHEN error_code = 'cancelled' THEN error ELSE :message END,
+    error_code = CASE WHEN error_code = 'cancelled' THEN error_code ELSE :code END
 WHERE user_id = :user_id AND id = :document_id
 RETURNING id;
 
--- name: requeue
+-- name: cancel
+-- A document that is read again stays what it was before, if that was all of it.
 UPDATE documents
-SET status = 'queued', progress_done = 0, progress_total = 0, error = NULL, error_code = NULL
+SET status = CASE WHEN renewing AND vector_count = chunk_count THEN 'ready' ELSE 'failed' END,
+    error = CASE WHEN renewing AND vector_count = chunk_count THEN NULL ELSE :message END,
+    error_code = CASE WHEN renewing AND vector_count = chunk_count THEN NULL ELSE :code END,
+    renewing = false, attempts = 0, queued_at = NULL
+WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND status IN ('queued', 'parsing', 'embedding')
+RETURNING id;
+
+-- name: lane
+SELECT lane_of(renewing, status, chunk_count) AS lane FROM documents
+WHERE user_id = :user_id AND id = :document_id AND status IN ('queued', 'parsing', 'embedding');
+
+-- name: requeue
+-- From its beginning. What is found of it stays until then.
+UPDATE documents
+SET status = 'queued', progress_done = 0, progress_total = 0, error = NULL, error_code = NULL, attempts = 0,
+    renewing = chunk_count > 0 AND NOT partial, queued_at = NULL
 WHERE user_id = :user_id AND id = :document_id AND deleted_at IS NULL
+RETURNING *;
+
+-- name: resume
+-- Where it stopped: of a document whose words are all here only vectors are missing. One that is being read goes on.
+UPDATE documents d
+SET status = CASE WHEN only_vectors THEN 'embedding' ELSE 'queued' END,
+    progress_done = CASE WHEN only_vectors THEN vector_count ELSE 0 END,
+    progress_total = CASE WHEN only_vectors THEN chunk_count ELSE 0 END,
+    stage_started_at = clock_timestamp(), stage_started_with = CASE WHEN only_vectors THEN vector_count ELSE 0 END,
+    error = NULL, error_code = NULL, attempts = 0,
+    renewing = renewing OR chunk_count > 0 AND vector_count = chunk_count
+FROM (
+    SELECT user_id, id, vector_count < chunk_count AND NOT renewing AND NOT partial AS only_vectors FROM documents
+) AS how
+WHERE d.user_id = :user_id AND d.id = :document_id AND how.user_id = d.user_id AND how.id = d.id
+  AND d.deleted_at IS NULL AND d.status NOT IN ('queued', 'parsing', 'embedding')
+RETURNING d.*;
+
+-- name: enqueue
+UPDATE documents SET queued_at = coalesce(queued_at, clock_timestamp())
+WHERE user_id = :user_id AND id = :document_id
 RETURNING *;
 
 -- name: trash

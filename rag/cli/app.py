@@ -86,7 +86,7 @@ for command in (
 library = typer.Typer(cls=Group, invoke_without_command=True)
 library.callback(help=help_text(documents.documents))(documents.documents)
 add_command(library, documents.list_documents, "list")
-for subcommand in (documents.delete, documents.restore, documents.purge, documents.retry):
+for subcommand in (documents.delete, documents.restore, documents.purge, documents.cancel, documents.retry):
     add_command(library, subcommand)
 app.add_typer(library, name="documents")
 

@@ -19,7 +19,6 @@ from rag.types import (
     AnswerToken,
     Chunk,
     Document,
-    DocumentStatus,
     Hit,
     Index,
     Usage,
@@ -231,7 +230,7 @@ class Composing:
         return [
             document
             for document in self._workspace.store.documents.list(self._index.id)
-            if document.status is DocumentStatus.READY
+            if document.searchable
             and (not filters.document_ids or document.id in filters.document_ids)
             and (not filters.mime_types or document.mime_type in filters.mime_types)
         ]

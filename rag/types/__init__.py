@@ -64,6 +64,7 @@ from rag.types.indexing import (
 )
 from rag.types.jobs import Job, JobKind, JobStatus, ReindexRequest
 from rag.types.patterns import BOX, PRINTABLE, STORABLE, TEXT
+from rag.types.reading import reading_of
 from rag.types.requests import (
     Auth,
     IndexName,
@@ -273,6 +274,7 @@ __all__ = [
     "language_name",
     "lines_text",
     "pages_by_share",
+    "reading_of",
     "seconds_left",
     "shown_source",
 ]

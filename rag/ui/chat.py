@@ -18,7 +18,7 @@ from rag.types import (
     ChatMessage,
     Conversation,
     Document,
-    DocumentStatus,
+    reading_of,
 )
 from rag.ui import session
 from rag.ui.answer import marks, show_answer
@@ -31,6 +31,8 @@ from rag.ui.viewer import Mark, show_pdf
 TITLE_CHARS = 60
 """Turns of the conversation that a question takes along."""
 POLL_SECONDS = 0.25
+FOLLOW_SECONDS = 2.0
+MOST_UNFINISHED = 3
 TOPICS = 3
 TOPIC_CHARS = 60
 TOPIC_CHUNKS = 60
@@ -176,8 +178,24 @@ def _delete(chosen: uuid.UUID, title: str) -> None:
 
 
 def ready_documents() -> list[Document]:
-    """What can be asked about."""
-    return [document for document in session.engine().documents.list() if document.status == DocumentStatus.READY]
+    """What can be asked about, if only by its words."""
+    return [document for document in session.engine().documents.list() if document.searchable]
+
+
+@st.fragment(run_every=FOLLOW_SECONDS)
+def still_reading(document_ids: tuple[uuid.UUID, ...]) -> None:
+    """Which of the documents that are asked are not read completely yet, and how far they are."""
+    with door():
+        readings = {
+            document.name: reading_of(document)
+            for document in ready_documents()
+            if not document_ids or document.id in document_ids
+        }
+        unfinished = [f"{plain(name)}: {reading}" for name, reading in readings.items() if reading]
+        for line in unfinished[:MOST_UNFINISHED]:
+            st.caption(f":material/hourglass_top: {line}")
+        if len(unfinished) > MOST_UNFINISHED:
+            st.caption(f"and {plural(len(unfinished) - MOST_UNFINISHED, 'more document')} still being read")
 
 
 def scope(documents: list[Document]) -> tuple[uuid.UUID, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from rag.types import Document, DocumentStatus
+from rag.types import UNFINISHED, Document, DocumentStatus, reading_of
 from rag.ui import chat, session
 from rag.ui.frame import door, empty
 from rag.ui.text import plain, plural, size
@@ -50,7 +50,7 @@ def _row(document: Document) -> dict[str, Any]:
         "pages": document.page_count,
         "chunks": document.chunk_count,
         "size": size(document.size),
-        "status": STATUS_NAMES[document.status],
+        "status": reading_of(document) or STATUS_NAMES[document.status],
         "added": document.created_at,
         "deleted": document.deleted_at,
     }
@@ -112,6 +112,10 @@ def _actions(chosen: list[Document]) -> None:
         st.switch_page("pages/chat.py")
     if st.button("Open", icon=":material/visibility:", disabled=len(ready) != 1 or len(chosen) != 1):
         _open(ready[0])
+    unfinished = [document.id for document in chosen if document.status in UNFINISHED]
+    if unfinished and st.button("Cancel reading", icon=":material/cancel:"):
+        session.engine().documents.cancel(unfinished)
+        st.rerun()
     _download(chosen)
     st.button("Delete", icon=":material/delete:", disabled=not chosen, on_click=_delete, args=(chosen,))
 

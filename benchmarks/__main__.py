@@ -13,9 +13,9 @@ from benchmarks.report import Section
 from benchmarks.settings import Options, local_config
 
 PARTS = ("parsing", "embedding", "ingestion", "search", "contract", "memory")
-ON_DEMAND = ("answers", "claims", "load", "viewers")
-"""Need what is not installed with the other tools (locust, Chromium, a folder of PDFs), so they are measured only when
-asked for."""
+ON_DEMAND = ("answers", "claims", "load", "stacks", "viewers")
+"""Need what is not installed with the other tools (locust, Chromium, other libraries, a folder of PDFs), so they are
+measured only when asked for."""
 
 
 def main() -> None:
@@ -46,7 +46,7 @@ def parse_arguments() -> argparse.Namespace:
     made.add_argument(
         "--pdf", type=Path, metavar="FILE", help="a PDF for parsing, ingestion and memory in place of a made one"
     )
-    made.add_argument("--pdfs", type=Path, metavar="FOLDER", help="the PDFs that claims are made of")
+    made.add_argument("--pdfs", type=Path, metavar="FOLDER", help="the PDFs of claims and stacks")
     arguments = made.parse_args()
     if unknown := set(arguments.parts) - {*PARTS, *ON_DEMAND}:
         made.error(f"there is no part {', '.join(sorted(unknown))}; choose from {', '.join(PARTS + ON_DEMAND)}")

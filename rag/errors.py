@@ -11,6 +11,7 @@ Every message says what is wrong and what to do. The tree::
     │   ├── NotFoundError         there is no such document, index or conversation
     │   ├── PasswordError         an encrypted file needs a password, or another one
     │   ├── UnreadableFileError   a file is damaged or not what its name says
+    │   ├── ReadingInterruptedError  the process that read a file was ended, which is not the file's fault
     │   ├── UnsupportedFileError  a kind of file that cannot be taken in
     │   ├── LimitError            a file is larger than the request allows
     │   └── DuplicateError        the same content is in the index already
@@ -103,6 +104,13 @@ class UnreadableFileError(SourceError):
     """The file is damaged or not what its name says. Open it in another program and save it again."""
 
     code = "unreadable_file"
+
+
+class ReadingInterruptedError(SourceError):
+    """The process that read the file was ended from outside, which is not the file's fault. Try again."""
+
+    code = "reading_interrupted"
+    http_status = 503
 
 
 class UnsupportedFileError(SourceError):

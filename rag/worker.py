@@ -41,7 +41,7 @@ def run(installation: Installation, *, wait: bool = True) -> None:
     installation.recover_queue()
     lanes = Lanes(installation, wait=wait)
     if not wait:
-        installation.hear_hints(lanes.wake, wait=False)
+        installation.work.hear_hints(lanes.wake, wait=False)
         lanes.join()
         return
     threading.Thread(target=_recover_for_ever, args=(installation, lanes.wake), name="recovery", daemon=True).start()
@@ -55,7 +55,7 @@ def run(installation: Installation, *, wait: bool = True) -> None:
 def _stopped_cleanly(installation: Installation, wake: Callable[[], None]) -> bool:
     """Listen until told to stop (True) or until the database is lost (False)."""
     try:
-        installation.hear_hints(wake)
+        installation.work.hear_hints(wake)
     except errors.StoreError as error:
         logger.warning("%s Trying again.", error)
         return False
@@ -90,7 +90,7 @@ class Lanes:
         stopping = self._stopping.is_set
 
         def lane(which: Lane, most_bytes: int | None = None) -> Callable[[], bool]:
-            return lambda: installation.do_next(which, stopping, most_bytes=most_bytes)
+            return lambda: installation.work.do_next(which, stopping, most_bytes=most_bytes)
 
         reading = installation.config.rag_worker_readers or usable_cores()
         works = {f"reading-{number}": lane(Lane.READING) for number in range(reading)}
@@ -99,7 +99,7 @@ class Lanes:
         works |= embedding
         self._quiet = [*embedding.values()]  # a batch of vectors is nothing to others
         works["renewing"] = lane(Lane.RENEWING)
-        works["jobs"] = installation.do_job
+        works["jobs"] = installation.work.do_job
         self._threads = [
             threading.Thread(target=self._go_on, args=(work,), name=name, daemon=True) for name, work in works.items()
         ]

@@ -38,6 +38,7 @@ Search = Annotated[
 InTrash = Annotated[bool, typer.Option("--trash", help="Those in the trash.")]
 
 COLUMNS = ["id", "name", "status", "pages", "chunks", "size", "added"]
+NUMBERS = ["pages", "chunks", "size"]
 
 
 def documents(
@@ -76,7 +77,8 @@ def list_documents(
     if as_json:
         output.print_json(found)
     elif found:
-        output.print_table(COLUMNS, map(_row, found), right=["pages", "chunks", "size"])
+        columns = [*COLUMNS, "in"] if any(document.container_name for document in found) else COLUMNS
+        output.print_table(columns, (_row(document)[: len(columns)] for document in found), right=NUMBERS)
     else:
         output.print_text(_none(search, in_trash=trash))
 
@@ -95,6 +97,7 @@ def _row(document: Document) -> Sequence[object]:
         f"{document.chunk_count:,}",
         output.size(document.size),
         f"{document.created_at.astimezone():%Y-%m-%d %H:%M}",
+        document.container_name or "",
     )
 
 
@@ -183,14 +186,14 @@ def _is_unread(document: Document) -> bool:
 
 def _read_again(
     engine: "RAGEngine", password: str | None, document: Document, on_progress: OnProgress
-) -> files.Outcome:
+) -> list[files.Outcome]:
     path = Path(document.name)
     if document.status is DocumentStatus.READY:
-        return files.Outcome(path, "skipped", document, "ready", "It is ready.")
+        return [files.Outcome(path, "skipped", document, "ready", "It is ready.")]
     try:
         return files.read_document(engine, files.reopen(engine, document, password), path, on_progress)
     except errors.SourceError as error:
-        return files.Outcome(path, "failed", document, error.code, error.message)
+        return [files.Outcome(path, "failed", document, error.code, error.message)]
 
 
 def _named(engine: "RAGEngine", index_name: str, names: Sequence[str], *, in_trash: bool = False) -> list[Document]:

@@ -2,19 +2,20 @@
 
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from rag import errors
 from rag.cli import output, progress
-from rag.types import Document, DocumentStatus, OnProgress
+from rag.types import CONTAINERS, UNFINISHED, Document, DocumentStatus, OnProgress, told_parts
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
 
 SUFFIXES = frozenset(
     {".pdf", ".docx", ".pptx", ".epub", ".html", ".htm", ".xhtml", ".md", ".markdown", ".txt", ".text"}
+    | {".eml", ".msg", ".zip"}
 )
 """Endings of the names that are looked for in folders; a file that is named itself is judged by its content."""
 
@@ -78,18 +79,24 @@ def _explain(outcome: Outcome) -> str:
         parts.append(f"searchable by words after {outcome.seconds_to_words:.1f} s")
     if document.failed_pages:
         parts.append(f"unreadable pages: {', '.join(map(str, document.failed_pages))}")
+    if told := told_parts(document.parts):
+        parts.append(told)
     return ", ".join(parts)
 
 
-def each(items: Sequence[Item], work: Callable[[Item, OnProgress], Outcome]) -> list[Outcome]:
-    """Do `work` on files or documents, one after the other, telling how far it is and what became of each."""
-    outcomes = []
+def each(items: Sequence[Item], work: Callable[[Item, OnProgress], Sequence[Outcome]]) -> list[Outcome]:
+    """Do `work` on files or documents, one after the other, telling how far it is and what became of each.
+
+    A mail or an archive has more than one outcome: its own, and those of what is in it.
+    """
+    outcomes: list[Outcome] = []
     with progress.shown() as shown:
         for number, item in enumerate(items, start=1):
             on_progress = _named(shown, f"{number}/{len(items)} {output.excerpt(item.name, 40)}")
             on_progress(DocumentStatus.QUEUED, 0, 0)
-            outcomes.append(work(item, on_progress))
-            shown.line(MARKS[outcomes[-1].state], outcomes[-1].path, _explain(outcomes[-1]))
+            for outcome in work(item, on_progress):
+                outcomes.append(outcome)
+                shown.line(MARKS[outcome.state], outcome.path, _explain(outcome))
     return outcomes
 
 
@@ -108,15 +115,17 @@ def ingest_files(
     return each(files, lambda file, on_progress: _ingest(engine, file, index_name, password, on_progress))
 
 
-def _ingest(engine: "RAGEngine", file: Path, index_name: str, password: str | None, on_progress: OnProgress) -> Outcome:
+def _ingest(
+    engine: "RAGEngine", file: Path, index_name: str, password: str | None, on_progress: OnProgress
+) -> list[Outcome]:
     try:
         document = _add(engine, file, index_name, password)
         return read_document(engine, document, file, on_progress)
     except errors.DuplicateError as error:
         present = engine.documents.get(uuid.UUID(str(error.details["document_id"])))
-        return Outcome(file, "skipped", present, error.code, error.message)
+        return [Outcome(file, "skipped", present, error.code, error.message)]
     except (errors.SourceError, errors.ValidationError) as error:
-        return Outcome(file, "failed", None, error.code, error.message)
+        return [Outcome(file, "failed", None, error.code, error.message)]
 
 
 def _add(engine: "RAGEngine", file: Path, index_name: str, password: str | None) -> Document:
@@ -145,13 +154,14 @@ def reopen(engine: "RAGEngine", document: Document, password: str | None) -> Doc
     return document
 
 
-def read_document(engine: "RAGEngine", document: Document, path: Path, on_progress: OnProgress) -> Outcome:
-    """Read a queued document and say what became of it."""
+def read_document(engine: "RAGEngine", document: Document, path: Path, on_progress: OnProgress) -> list[Outcome]:
+    """Read a queued document, and what was in it, and say what became of each."""
     if document.status is not DocumentStatus.NEEDS_PASSWORD:
         is_new, stopwatch = document.chunk_count == 0, _Stopwatch(on_progress)
         document = engine.documents.process(document.id, stopwatch)
-        return outcome_of(document, path)._replace(seconds_to_words=stopwatch.seconds_to_words if is_new else None)
-    return outcome_of(document, path)
+        first, *others = outcomes_of(engine, document, path, on_progress)
+        return [first._replace(seconds_to_words=stopwatch.seconds_to_words if is_new else None), *others]
+    return outcomes_of(engine, document, path, on_progress)
 
 
 class _Stopwatch:
@@ -168,7 +178,30 @@ class _Stopwatch:
         self._on_progress(stage, done, total)
 
 
-def outcome_of(document: Document, path: Path) -> Outcome:
+def outcomes_of(engine: "RAGEngine", document: Document, path: Path, on_progress: OnProgress) -> list[Outcome]:
+    """What became of a document that has been read just now, and of what was in it, which is read now."""
+    parts = _read_parts(engine, document, on_progress) if document.mime_type in CONTAINERS else ()
+    return [_outcome_of(document, path), *parts]
+
+
+def _read_parts(engine: "RAGEngine", container: Document, on_progress: OnProgress) -> Iterator[Outcome]:
+    """Read what was taken out of a mail or an archive, and out of what was in it, and say what became of each."""
+    seen: set[uuid.UUID] = set()
+    while unread := [part for part in _waiting(engine, container) if part.id not in seen]:
+        for part in unread:
+            seen.add(part.id)
+            read = part
+            if part.status is not DocumentStatus.NEEDS_PASSWORD:
+                read = engine.documents.process(part.id, on_progress)
+            yield _outcome_of(read, Path(part.shown_source or part.name))
+
+
+def _waiting(engine: "RAGEngine", container: Document) -> list[Document]:
+    wanted = UNFINISHED | {DocumentStatus.NEEDS_PASSWORD}
+    return [part for part in engine.documents.parts(container.id) if part.status in wanted and not part.deleted_at]
+
+
+def _outcome_of(document: Document, path: Path) -> Outcome:
     """What became of a document that has been read just now."""
     match document.status:
         case DocumentStatus.READY:

@@ -44,10 +44,10 @@ def reindex(index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> N
         raise typer.Exit(errors.SourceError.exit_code)
 
 
-def _read_anew(engine: "RAGEngine", document: Document, on_progress: OnProgress) -> files.Outcome:
+def _read_anew(engine: "RAGEngine", document: Document, on_progress: OnProgress) -> list[files.Outcome]:
     path = Path(document.name)
     try:
         read = engine.documents.process(document.id, on_progress, again=True)
     except errors.NotFoundError as error:
-        return files.Outcome(path, "skipped", None, error.code, "It was deleted meanwhile.")
-    return files.outcome_of(read, path)
+        return [files.Outcome(path, "skipped", None, error.code, "It was deleted meanwhile.")]
+    return files.outcomes_of(engine, read, path, on_progress)

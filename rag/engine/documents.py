@@ -1,11 +1,13 @@
 """A user's documents: taking files in, reading them, throwing them away and getting them back."""
 
+import builtins
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
 from rag import errors
 from rag.engine.originals import FileContent, Originals, as_file, sha256_of
+from rag.engine.parts import Parts
 from rag.engine.reading import Reader
 from rag.engine.workspace import Workspace
 from rag.types import DEFAULT_INDEX, UNFINISHED, Document, Index, OnProgress, ignore_progress
@@ -18,6 +20,7 @@ class Documents:
         self._workspace = workspace
         self._originals = Originals(workspace)
         self._reader = Reader(workspace)
+        self._parts = Parts(workspace)
 
     def list(
         self,
@@ -37,6 +40,10 @@ class Documents:
     def get(self, document_id: uuid.UUID) -> Document:
         """One document, in the trash or not. Raises NotFoundError."""
         return self._workspace.store.documents.get(document_id)
+
+    def parts(self, *document_ids: uuid.UUID) -> builtins.list[Document]:
+        """What was taken out of mails and archives, and out of what was in these, in the trash or not."""
+        return self._parts.of(*document_ids)
 
     # --- taking in ---
 
@@ -104,7 +111,7 @@ class Documents:
     def _enqueue(self, document: Document) -> Document:
         if document.status not in UNFINISHED:
             return document
-        enqueued = self._workspace.store.documents.enqueue(document.id)
+        enqueued = self._workspace.store.readings.enqueue(document.id)
         self._workspace.queue.enqueue(self._workspace.user_id, document.id)
         return enqueued
 
@@ -120,7 +127,7 @@ class Documents:
 
         What is done is kept. Raises NotFoundError if it is in the trash, or gone.
         """
-        return self._enqueue(self._workspace.store.documents.resume(document_id))
+        return self._enqueue(self._workspace.store.readings.resume(document_id))
 
     def process(
         self, document_id: uuid.UUID, on_progress: OnProgress = ignore_progress, *, again: bool = False
@@ -140,16 +147,19 @@ class Documents:
 
         What is found of them already stays; `retry` goes on from there. One that was read again is as it was before.
         """
-        return self._workspace.store.documents.cancel(document_ids)
+        return self._workspace.store.readings.cancel(document_ids)
 
     # --- throwing away ---
 
     def trash(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Put documents in the trash: out of every search at once, restorable. Returns those that were touched."""
+        """Put documents in the trash: out of every search at once, restorable. Returns those that were touched.
+
+        What was in a mail or an archive goes along, but for what another one in sight has, too.
+        """
         return self._workspace.store.documents.trash(document_ids)
 
     def restore(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Take documents out of the trash. Returns those that were touched."""
+        """Take documents out of the trash, and what went there with them. Returns those that were touched."""
         return self._workspace.store.documents.restore(document_ids)
 
     def purge(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:

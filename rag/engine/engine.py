@@ -1,7 +1,7 @@
 """The two objects that everything hangs on: what one user can do, and what serves all users."""
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, Unpack
 
@@ -33,6 +33,7 @@ from rag.engine.requests import parse
 from rag.engine.resources import Parts, Resources
 from rag.engine.settings import Settings
 from rag.engine.sync import OnFile
+from rag.engine.work import Work
 from rag.engine.workspace import Workspace
 from rag.store import Caches, Health, backup, restore
 from rag.types import (
@@ -45,7 +46,6 @@ from rag.types import (
     Document,
     IndexRequest,
     IndexStats,
-    Lane,
     OnProgress,
     RetrievalOptions,
     RetrievalRequest,
@@ -60,19 +60,17 @@ from rag.types import (
 WARM_UP = "warm up"
 DEFAULT_RETRIEVAL = RetrievalOptions()
 
-MOST_ATTEMPTS = 3
-"""So often a document may end its worker before it is given up."""
-
 
 class Installation:
     """What serves all users: one database, one storage of files, one set of models, each opened when first needed.
 
-    `for_user` gives what one of them can do, `settings` has what is set for all.
+    `for_user` gives what one of them can do, `settings` has what is set for all, `work` what is to be done.
     """
 
     def __init__(self, config: Config | None = None, **parts: Unpack[Parts]) -> None:
         """Parts that are given replace what the settings would give."""
         self._resources = Resources(config or load_config(), **parts)
+        self.work = Work(self._resources)
         self.settings = Settings(self._resources.config, self._resources.preferences, self._resources.models)
 
     @property
@@ -99,36 +97,6 @@ class Installation:
         return bool(self.config.rag_api_key) or self._resources.store.keys_exist()
 
     # --- work in the background ---
-
-    def hear_hints(self, on_hint: Callable[[], None], *, wait: bool = True) -> None:
-        """Call `on_hint` whenever there may be something to do, until SIGINT or SIGTERM.
-
-        Without `wait` only for the hints that are there.
-        """
-        self._resources.store.queue.run(lambda *_: on_hint(), lambda *_: on_hint(), wait=wait)
-
-    def do_next(self, lane: Lane, is_stopping: Callable[[], bool], *, most_bytes: int | None = None) -> bool:
-        """Do what is most urgent in a lane, of any user's; False if there is nothing, or others are at all of it.
-
-        `most_bytes` leaves out larger files. When the worker `is_stopping`, what is done so far is kept.
-        """
-        lanes = self._resources.store.lanes
-        with lanes.next(lane, most_bytes=most_bytes) as taken:
-            if taken is None:
-                return False
-            reader = Reader(self.workspace(taken.user_id))
-            if taken.attempts > MOST_ATTEMPTS:
-                reader.give_up(taken.document_id)
-                return True
-            reader.step(taken.document_id, lane, is_stopping)
-            if is_stopping():
-                lanes.give_back(taken)
-        return True
-
-    def do_job(self) -> bool:
-        """Do a job of any user's; False if there is none, or others are at all of them."""
-        unfinished = self._resources.store.unfinished_jobs()
-        return any(self.for_user(user_id).jobs.run(job_id).finished_at for user_id, job_id in unfinished)
 
     def recover_queue(self) -> int:
         """Line up again what a killed process left behind; returns how many documents are to be read."""

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from rag import errors, parsing
 from rag.engine.workspace import Workspace
-from rag.types import Document, DocumentStatus, Index, shown_source
+from rag.types import INSIDE, Document, DocumentStatus, Index, shown_source
 
 FileContent = Path | bytes | BinaryIO
 
@@ -36,12 +36,15 @@ class Originals:
         sha256: str | None = None,
         follows_source: bool = False,
         in_trash: bool = False,
+        document_id: uuid.UUID | None = None,
+        container: Document | None = None,
     ) -> Document:
         """Keep a file as a document to be read; an encrypted one without its password waits for it.
 
         `source_path` leads to the file from the folder it comes with; `mime_type` is what the document was there, if
         that is not what the file's content tells; `sha256` is the content's, where it is known already. One that
-        `follows_source` may have the content of another; one `in_trash` waits to take an older one's place.
+        `follows_source` may have the content of another; one `in_trash` waits to take an older one's place. A part has
+        the `document_id` that it always has in its `container`.
 
         Raises:
             errors.UnsupportedFileError: a kind of file that cannot be taken in.
@@ -52,7 +55,7 @@ class Originals:
             self._check_size(path, name)
             detected = parsing.detect_mime_type(path, name)
             is_locked = parsing.needs_password(path)
-            document_id = uuid.uuid4()
+            document_id = document_id or uuid.uuid4()
             if is_locked and password is not None:
                 self._keep_decrypted(document_id, path, password)
             self._workspace.files.put(document_id, "original", path)
@@ -65,10 +68,11 @@ class Originals:
                     sha256=sha256 or sha256_of(path),
                     size=path.stat().st_size,
                     source=source,
-                    shown_source=shown_source(source, source_path or name) if source else None,
+                    shown_source=_shown(source, source_path or name, container),
                     status=DocumentStatus.NEEDS_PASSWORD if is_locked and password is None else DocumentStatus.QUEUED,
                     follows_source=follows_source,
                     in_trash=in_trash,
+                    container_id=container.id if container else None,
                 )
             except errors.Error:
                 self._workspace.files.delete(document_id)
@@ -128,6 +132,12 @@ def sha256_of(path: Path) -> str:
     """The file's SHA-256 in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _shown(source: str | None, path: str, container: Document | None) -> str | None:
+    if container:
+        return f"{container.shown_source or container.name}{INSIDE}{path}"
+    return shown_source(source, path) if source else None
 
 
 def _display_name(name: str) -> str:

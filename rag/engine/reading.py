@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from rag import errors, ingestion
 from rag.engine.glossary import Glossary
 from rag.engine.models import OWN_AUTH, OWN_OPTIONS
+from rag.engine.parts import Parts
 from rag.engine.workspace import Workspace
 from rag.types import (
     Auth,
@@ -56,13 +57,14 @@ class Reader:
             errors.NotFoundError: there is no such document; with `again`, it is in the trash, or gone.
         """
         documents = self._workspace.store.documents
+        readings = self._workspace.store.readings
         steps = Steps(self, document_id, on_progress, max_chunks=max_chunks, auth=auth, options=options)
-        while again or documents.lane(document_id):
+        while again or readings.lane(document_id):
             with documents.claim(document_id) as claimed:
                 if claimed and again:
                     documents.requeue(document_id)
                     again = False
-                while claimed and (lane := documents.lane(document_id)):
+                while claimed and (lane := readings.lane(document_id)):
                     steps.take(lane)
             if not claimed:
                 _follow(documents.get(document_id), on_progress)
@@ -135,10 +137,14 @@ class Reader:
         """Progress goes to the document's row, for every page and process to see. Raises CancelledError."""
         self._workspace.store.documents.update_progress(document_id, DocumentStatus(stage), done, total)
 
+    def keeping_parts(self, document: Document) -> ingestion.OnParts:
+        """What makes documents of the files that are in a mail or an archive."""
+        return lambda unpacked: Parts(self._workspace).keep(document, unpacked)
+
     def is_unwanted(self, document_id: uuid.UUID) -> bool:
         """Whether the reading of a document was cancelled, or the document is gone."""
         try:
-            return self._workspace.store.documents.lane(document_id) is None
+            return self._workspace.store.readings.lane(document_id) is None
         except errors.StoreError:  # that will be seen by who reads it
             return False
 
@@ -179,7 +185,13 @@ class Steps:
             )
 
     def _read_words(self, document: Document, into: ingestion.Ingestion) -> None:
-        into.read_words(document, self._record, max_chunks=self._max_chunks, is_cancelled=self._is_cancelled)
+        into.read_words(
+            document,
+            self._record,
+            max_chunks=self._max_chunks,
+            on_parts=self._reader.keeping_parts(document),
+            is_cancelled=self._is_cancelled,
+        )
 
     def _embed(self, document: Document, into: ingestion.Ingestion) -> None:
         into.embed(document.id, BATCH)
@@ -187,7 +199,13 @@ class Steps:
         self._on_progress(DocumentStatus.EMBEDDING, now.vector_count, now.chunk_count)
 
     def _renew(self, document: Document, into: ingestion.Ingestion) -> None:
-        into.renew(document, self._record, max_chunks=self._max_chunks, is_cancelled=self._is_cancelled)
+        into.renew(
+            document,
+            self._record,
+            max_chunks=self._max_chunks,
+            on_parts=self._reader.keeping_parts(document),
+            is_cancelled=self._is_cancelled,
+        )
 
     def _record(self, stage: str, done: int, total: int) -> None:
         self._reader.record(self._document_id, stage, done, total)

@@ -10,9 +10,11 @@ from typing import Any, Protocol
 from rag import errors, parsing
 from rag.engine.models import OWN_AUTH, OWN_OPTIONS
 from rag.engine.originals import Originals, sha256_of
+from rag.engine.parts import Parts
 from rag.engine.reading import Reader
 from rag.engine.workspace import Workspace
 from rag.types import (
+    CONTAINERS,
     GOOGLE_APPS,
     Auth,
     Document,
@@ -69,9 +71,11 @@ class Intake:
         options: ProviderOptions = OWN_OPTIONS,
     ) -> None:
         self._documents = workspace.store.documents
+        self._readings = workspace.store.readings
         self._sources = workspace.store.sources
         self._originals = Originals(workspace)
         self._reader = Reader(workspace)
+        self._parts = Parts(workspace)
         self._index = index
         self._room = max_chunks
         self._skip_failures = skip_failures
@@ -150,6 +154,7 @@ class Intake:
         older = [document.id for document in present if document.deleted_at is None and document.sha256 != sha256]
         known = self._known([document for document in present if document.sha256 == sha256])
         if known and known.status is DocumentStatus.READY and not self._again:
+            self._read_parts(known)  # of an interrupted run
             return self._shown(file, known, known, older)
         if self._room == 0:
             return _left_out(file, "The limit of chunks is reached. Raise maxChunks, or split the folder.")
@@ -187,8 +192,20 @@ class Intake:
         if document.status is DocumentStatus.NEEDS_PASSWORD:
             return document
         if document.status in {DocumentStatus.FAILED, DocumentStatus.READY}:
-            self._documents.resume(document.id)
-        return self._reader.read(document.id, max_chunks=self._room, auth=self._auth, options=self._options)
+            self._readings.resume(document.id)
+        read = self._reader.read(document.id, max_chunks=self._room, auth=self._auth, options=self._options)
+        return read if read.status is not DocumentStatus.READY else self._read_parts(read)
+
+    def _read_parts(self, document: Document) -> Document:
+        """Read what was in a mail or an archive, too, so that all of it is there before it takes an older one's place.
+
+        Parts that fail say so themselves.
+        """
+        if document.mime_type in CONTAINERS:
+            for part in self._parts.unread(document.id):
+                read = self._reader.read(part.id, max_chunks=self._room, auth=self._auth, options=self._options)
+                self._read_parts(read)
+        return document
 
     def _shown(
         self, file: SourceFile, known: Document | None, document: Document, older: Sequence[uuid.UUID]

@@ -35,10 +35,12 @@ from rag.types import (
     PageText,
     ParsedDocument,
     TextBlock,
+    UnpackedPart,
     ignore_progress,
 )
 
 IsCancelled = Callable[[], bool]
+OnParts = Callable[[Sequence[UnpackedPart]], None]
 
 FRONT_PAGES, FRONT_CHARACTERS = 2, 2500
 """The cover, or the cover and what follows it."""
@@ -80,11 +82,14 @@ class Ingestion:
         on_progress: OnProgress,
         *,
         max_chunks: int | None = None,
+        on_parts: OnParts | None = None,
         is_cancelled: IsCancelled | None = None,
     ) -> None:
         """Parse and cut `document` and make it searchable by its words; `embed` does the rest.
 
         Of a long one the first pages are searched before the others are read.
+
+        `on_parts` gets the files that were in it, if any are; they are there until it returns.
 
         Raises:
             errors.CancelledError: it was cancelled, which `is_cancelled` tells while it is parsed.
@@ -98,7 +103,7 @@ class Ingestion:
             cut = self._cut(document, beginning, _Limit(document=document.name))
             self._put(document, cut, vectors=None, partial=True, while_read=True)
 
-        parsed = self._parse(document, on_progress, on_beginning=begin, is_cancelled=is_cancelled)
+        parsed = self._parse(document, on_progress, on_parts=on_parts, on_beginning=begin, is_cancelled=is_cancelled)
         cut = self._cut(document, parsed, _Limit(document=document.name, most=max_chunks))
         self._put(document, cut, vectors=None, while_read=True)
         on_progress(DocumentStatus.EMBEDDING, 0, len(cut.chunks))
@@ -127,6 +132,7 @@ class Ingestion:
         on_progress: OnProgress,
         *,
         max_chunks: int | None = None,
+        on_parts: OnParts | None = None,
         is_cancelled: IsCancelled | None = None,
     ) -> None:
         """Parse, cut, embed and store `document`; the old chunks stay searchable until the last step.
@@ -134,7 +140,7 @@ class Ingestion:
         Raises as `read_words`, and:
             errors.ProviderError: the embedding vendor refuses.
         """
-        parsed = self._parse(document, on_progress, is_cancelled=is_cancelled)
+        parsed = self._parse(document, on_progress, on_parts=on_parts, is_cancelled=is_cancelled)
         self._index_whole(document, parsed, on_progress, max_chunks=max_chunks, while_read=True)
 
     def index(self, document: Document, parsed: ParsedDocument) -> None:
@@ -196,6 +202,7 @@ class Ingestion:
         document: Document,
         on_progress: OnProgress,
         *,
+        on_parts: OnParts | None = None,
         on_beginning: Callable[[ParsedDocument, Path], None] | None = None,
         is_cancelled: IsCancelled | None = None,
     ) -> ParsedDocument:
@@ -204,7 +211,8 @@ class Ingestion:
         if has_rendition and parsing.needs_password(source):
             source = self._files.local_path(document.id, "rendition")
         with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
-            rendition = Path(folder) / "rendition.pdf"
+            rendition, parts_folder = Path(folder) / "rendition.pdf", Path(folder) / "parts"
+            parts_folder.mkdir()
             parsed = parsing.read_file(
                 source,
                 name=document.name,
@@ -213,8 +221,12 @@ class Ingestion:
                 on_progress=lambda done, total: on_progress(DocumentStatus.PARSING, done, total),
                 on_beginning=on_beginning,
                 is_cancelled=is_cancelled,
+                parts_folder=parts_folder,
+                unpacked=self._store.parts.unpacked(document.id),
             )
             self._files.put(document.id, "rendition", rendition)
+            if on_parts:
+                on_parts(parsed.parts)
         return parsed
 
 

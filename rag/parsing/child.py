@@ -1,24 +1,23 @@
 """What a parsing process does: it reads one file and writes results, a line of JSON each.
 
-It ends when nobody reads them any more, and when its time is up, even while MuPDF hangs.
+It ends when nobody reads them any more, and when it has computed for too long, even while MuPDF hangs.
 """
 
 import os
 import resource
-import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag import errors
-from rag.parsing import document, renditions, wire
+from rag.parsing import clock, completeness, conversion, document, renditions, wire
 from rag.parsing.mupdf import open_pdf, readable
-from rag.parsing.pages import PageContent
-from rag.types import ParsingConfig
+from rag.parsing.pieces import TEXT_FLAGS
+from rag.types import ParsingConfig, Unpacked
 
-GRACE_SECONDS = 5.0
-"""The user ends a process that takes too long; if it does not, the process ends itself so much later."""
+CHARACTERS_PER_PAGE = 3500
+"""So many fit on A4."""
 
 
 def serve(request: Mapping[str, Any], results: BinaryIO) -> None:
@@ -26,8 +25,10 @@ def serve(request: Mapping[str, Any], results: BinaryIO) -> None:
     config = ParsingConfig(**request["config"])
     rendition = Path(request["rendition"])
     limit_memory(config.memory_limit_mb)
-    limit_time(config, pages=0)
+    clock.limit_cpu(config.timeout_seconds(_least_pages(request)))
     try:
+        results.write(wire.dump({"worker": os.getpid()}))
+        results.flush()
         if request["task"] == "decrypt":
             renditions.decrypt(Path(request["source"]), rendition, name=request["name"], password=request["password"])
             results.write(wire.dump({"title": None}))
@@ -47,6 +48,13 @@ def serve(request: Mapping[str, Any], results: BinaryIO) -> None:
         results.write(wire.dump_error(errors.UnreadableFileError(f"“{request['name']}” cannot be read: {limit}.")))
 
 
+def _least_pages(request: Mapping[str, Any]) -> int:
+    """Pages that the file has at least, before it is opened: plain text is laid out to be counted."""
+    if not request["mime_type"].startswith("text/"):
+        return 0
+    return Path(request["source"]).stat().st_size // CHARACTERS_PER_PAGE
+
+
 def limit_memory(megabytes: int) -> None:
     """Lets allocations beyond `megabytes` fail (Linux; macOS does not enforce it)."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -56,33 +64,34 @@ def limit_memory(megabytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
 
-def limit_time(config: ParsingConfig, pages: int) -> None:
-    """Ends the process by a signal when its time is over: a Python handler would wait for MuPDF to return."""
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, config.timeout_seconds(pages) + GRACE_SECONDS)
-
-
 def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, results: BinaryIO) -> None:
     def send(line: bytes) -> None:
         results.write(line)
         results.flush()
 
     def opened_with(pages: int) -> None:
-        limit_time(config, pages)
+        clock.limit_cpu(config.timeout_seconds(pages))
         send(wire.dump({"pages": pages}))
 
-    recognised = renditions.make_rendition(
+    unpacking = conversion.Unpacking(
+        request["name"], Path(request["parts_folder"]), Unpacked(**request["unpacked"]), config
+    )
+    rendered = renditions.make_rendition(
         Path(request["source"]),
         request["mime_type"],
         rendition,
         name=request["name"],
         password=request["password"],
         config=config,
+        unpacking=unpacking,
         on_open=opened_with,
         on_recognised=lambda done: send(wire.dump({"recognised": done})),
     )
+    send(wire.dump_parts(unpacking.parts))
     with open_pdf(rendition) as opened, readable(request["name"]):
+        tally = completeness.Tally(rendered.texts)
         for content in document.iter_pages(opened, config):
-            info = content.info.model_copy(update={"ocr": content.info.number in recognised})
-            send(wire.dump_page(PageContent(info, content.blocks)))
-        send(wire.dump({"title": document.metadata_title(opened)}))
+            info = content.info.model_copy(update={"ocr": content.info.number in rendered.recognised})
+            send(wire.dump_page(content._replace(info=info)))
+            tally.add(content, lambda number: str(opened[number - 1].get_text(flags=TEXT_FLAGS)))
+        send(wire.dump({"title": document.metadata_title(opened), "completeness": tally.result().model_dump()}))

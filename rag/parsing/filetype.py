@@ -1,16 +1,34 @@
 """What a file is, judged by its content first and its name second."""
 
 import codecs
+import mmap
 import re
 import zipfile
+import zlib
 from pathlib import Path, PurePath
 
 from rag import errors
+from rag.parsing import mails, zips
+from rag.parsing.delimited import find_delimiter
+from rag.parsing.encoding import decode
+from rag.types import ARCHIVE, MAIL, OUTLOOK_MAIL
 
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 EPUB = "application/epub+zip"
+ODT = "application/vnd.oasis.opendocument.text"
+ODP = "application/vnd.oasis.opendocument.presentation"
+RTF = "application/rtf"
+DOC = "application/msword"
+PPT = "application/vnd.ms-powerpoint"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+XLS = "application/vnd.ms-excel"
+ODS = "application/vnd.oasis.opendocument.spreadsheet"
+CSV = "text/csv"
+TSV = "text/tab-separated-values"
+SHEETS = frozenset({XLSX, XLS, ODS, CSV, TSV})
+EML, MSG, ZIP = MAIL, OUTLOOK_MAIL, ARCHIVE
 HTML = "text/html"
 MARKDOWN = "text/markdown"
 TEXT = "text/plain"
@@ -24,24 +42,48 @@ MIME_TYPE_BY_SUFFIX = {
     ".docx": DOCX,
     ".pptx": PPTX,
     ".epub": EPUB,
+    ".odt": ODT,
+    ".odp": ODP,
+    ".rtf": RTF,
+    ".doc": DOC,
+    ".ppt": PPT,
+    ".xlsx": XLSX,
+    ".xlsm": XLSX,
+    ".xls": XLS,
+    ".ods": ODS,
+    ".csv": CSV,
+    ".tsv": TSV,
     ".html": HTML,
     ".htm": HTML,
     ".xhtml": HTML,
     ".md": MARKDOWN,
     ".markdown": MARKDOWN,
+    ".eml": EML,
+    ".msg": MSG,
+    ".zip": ZIP,
     ".txt": TEXT,
     ".text": TEXT,
 }
-_ZIP_MEMBERS = {"word/document.xml": DOCX, "ppt/presentation.xml": PPTX, "META-INF/container.xml": EPUB}
+_ZIP_MEMBERS = {
+    "word/document.xml": DOCX,
+    "ppt/presentation.xml": PPTX,
+    "META-INF/container.xml": EPUB,
+    "xl/workbook.xml": XLSX,
+}
+_ZIP_KINDS = {ODT, ODP, ODS}
+"""Kinds that an archive names in a member of its own, as OpenDocument and EPUB do."""
+_TEXT_SUFFIXES = frozenset(suffix for suffix, kind in MIME_TYPE_BY_SUFFIX.items() if kind in {HTML, MARKDOWN, TEXT})
+_OLE2_STREAMS = {"Workbook": XLS, "Book": XLS, "WordDocument": DOC, "PowerPoint Document": PPT}
 _HTML_START = re.compile(
     rb"^\s*(<!--.*?-->\s*)*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S
 )
+_SVG_START = re.compile(rb"^\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*|<!doctype svg[^>]*>\s*)*<svg\b", re.I | re.S)
+_OTHER_PACKAGES = {"[Content_Types].xml", "mimetype"}
+"""Members of Office Open XML, and of OpenDocument and EPUB, that have no place in other archives."""
 _BINARY = {
     b"\x89PNG": "a PNG image",
     b"\xff\xd8\xff": "a JPEG image",
     b"GIF8": "a GIF image",
-    b"\xd0\xcf\x11\xe0": "a file of an older Office version or an encrypted Office file",
-    b"{\\rtf": "an RTF file",
     b"%!PS": "a PostScript file",
     b"\x1f\x8b": "a compressed file",
     b"7z\xbc\xaf": "a compressed file",
@@ -49,6 +91,8 @@ _BINARY = {
     b"\x7fELF": "a program",
     b"MZ": "a program",
 }
+_RTF = b"{\\rtf"
+_OLE2 = b"\xd0\xcf\x11\xe0"
 _BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -64,15 +108,29 @@ def detect_mime_type(path: Path, name: str) -> str:
     suffix = PurePath(name).suffix.lower()
     if not head.strip():
         raise errors.UnreadableFileError(f"“{name}” is empty. Check that it was saved and copied completely.")
+    return _marked_type(path, name, head, suffix) or _unmarked_type(name, head, suffix)
+
+
+def _marked_type(path: Path, name: str, head: bytes, suffix: str) -> str | None:
+    """The type that a file's first bytes tell."""
     if b"%PDF-" in head[:PDF_HEADER_BYTES]:
         return PDF
-    if head.startswith(b"PK\x03\x04"):
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_type(path, name)
+    if mail := mails.detect(path, head, named_as_text=suffix in _TEXT_SUFFIXES):
+        return mail
+    if head.startswith(_OLE2):
+        return _ole2_type(path, name)
+    return RTF if head.startswith(_RTF) else None
+
+
+def _unmarked_type(name: str, head: bytes, suffix: str) -> str:
+    """Text, or what its name says."""
     for start, kind in _BINARY.items():
         if head.startswith(start):
             raise _unsupported(name, kind)
     if _is_text(head):
-        return _text_type(head, suffix)
+        return _text_type(head, name, suffix)
     if suffix == ".pdf":
         return PDF  # a damaged header: MuPDF may still repair the file, and says so if it cannot
     if suffix in MIME_TYPE_BY_SUFFIX:
@@ -83,24 +141,59 @@ def detect_mime_type(path: Path, name: str) -> str:
 
 
 def _zip_type(path: Path, name: str) -> str:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = set(archive.namelist())
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
-        raise errors.UnreadableFileError(
-            f"“{name}” is damaged. Open it in another program and save it again."
-        ) from error
+    with zips.opened(path, name) as archive:
+        members = set(archive.namelist())
+        told = _told_kind(archive)
+    if told in _ZIP_KINDS:
+        return told
     for member, kind in _ZIP_MEMBERS.items():
         if member in members:
             return kind
-    raise _unsupported(name, "an archive or an Office file of another kind")
+    if members & _OTHER_PACKAGES:
+        raise _unsupported(name, "an Office file of another kind")
+    if all(member.endswith("/") for member in members):
+        raise errors.UnreadableFileError(f"“{name}” has no files in it. Check that it was saved and copied completely.")
+    return ZIP
 
 
-def _text_type(head: bytes, suffix: str) -> str:
+def _told_kind(archive: zipfile.ZipFile) -> str | None:
+    """What the archive's member `mimetype` says it is."""
+    try:
+        with archive.open("mimetype") as member:
+            return member.read(100).decode("ascii", errors="replace").strip()
+    except (KeyError, RuntimeError, NotImplementedError, zlib.error):
+        return None
+
+
+def _ole2_type(path: Path, name: str) -> str:
+    """The kind of a compound file, by the names in its directory."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        for stream, kind in _OLE2_STREAMS.items():
+            if content.find(_directory_name(stream)) >= 0:
+                return kind
+    raise _unsupported(name, "an encrypted Office file, or one of another kind")
+
+
+def _directory_name(stream: str) -> bytes:
+    """A stream's name as an entry of the directory begins: in UTF-16, filled with zeros (MS-CFB, 2.6.1)."""
+    return stream.encode("utf-16-le") + bytes(4)
+
+
+def _text_type(head: bytes, name: str, suffix: str) -> str:
+    if _SVG_START.match(_without_bom(head)):
+        raise _unsupported(name, "an SVG image")
     if _HTML_START.match(_without_bom(head)):
         return HTML
     named = MIME_TYPE_BY_SUFFIX.get(suffix, TEXT)
+    if named in {CSV, TSV} and find_delimiter(_whole_lines(head)) is not None:
+        return named
     return named if named in {TEXT, MARKDOWN, HTML, PDF} else TEXT
+
+
+def _whole_lines(head: bytes) -> str:
+    """The beginning of a text, the last line left out if it may be cut off."""
+    text = decode(head)
+    return text.rpartition("\n")[0] if len(head) == HEAD_BYTES else text
 
 
 def _without_bom(head: bytes) -> bytes:
@@ -119,5 +212,6 @@ def _is_text(head: bytes) -> bool:
 
 def _unsupported(name: str, kind: str) -> errors.UnsupportedFileError:
     return errors.UnsupportedFileError(
-        f"“{name}” is {kind}, which cannot be taken in. Save it as PDF, DOCX, PPTX, HTML, Markdown or text."
+        f"“{name}” is {kind}, which cannot be taken in. Save it as PDF, DOCX, PPTX, XLSX, HTML, Markdown or text.",
+        details={"kind": kind},
     )

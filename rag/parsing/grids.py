@@ -4,7 +4,7 @@ PyMuPDF's `find_tables` takes 120 to 270 ms a page and would be most of the cost
 the page's text for next to nothing, and where they cross there are cells.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -116,23 +116,18 @@ def _components(across: Sequence[_Edge], down: Sequence[_Edge]) -> list[tuple[li
             index = parent[index]
         return index
 
-    for i, horizontal in enumerate(across):
-        for j, vertical in enumerate(down, start=len(across)):
-            if _cross(horizontal, vertical):
-                parent[root(i)] = root(j)
+    by_place = sorted(range(len(down)), key=lambda index: down[index].at)
+    places = [down[index].at for index in by_place]
+    for i, (at, start, end) in enumerate(across):
+        for index in by_place[bisect_left(places, start - TOUCH_PT) : bisect_right(places, end + TOUCH_PT)]:
+            if down[index].start - TOUCH_PT <= at <= down[index].end + TOUCH_PT:
+                parent[root(i)] = root(len(across) + index)
     groups: dict[int, tuple[list[_Edge], list[_Edge]]] = defaultdict(lambda: ([], []))
     for i, edge in enumerate(across):
         groups[root(i)][0].append(edge)
     for j, edge in enumerate(down, start=len(across)):
         groups[root(j)][1].append(edge)
     return list(groups.values())
-
-
-def _cross(across: _Edge, down: _Edge) -> bool:
-    return (
-        across.start - TOUCH_PT <= down.at <= across.end + TOUCH_PT
-        and down.start - TOUCH_PT <= across.at <= down.end + TOUCH_PT
-    )
 
 
 def _positions(edges: Sequence[_Edge], crossing: Sequence[_Edge]) -> list[float]:

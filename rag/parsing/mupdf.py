@@ -87,7 +87,9 @@ def open_pdf(path: Path) -> Iterator[Any]:
 def to_rect(box: tuple[float, float, float, float]) -> Rect:
     """A box as our type, rounded to a hundredth of a point, left before right and top before bottom."""
     x0, y0, x1, y1 = box
-    return Rect(round(min(x0, x1), 2), round(min(y0, y1), 2), round(max(x0, x1), 2), round(max(y0, y1), 2))
+    if x0 > x1 or y0 > y1:
+        x0, y0, x1, y1 = min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
+    return Rect(round(x0, 2), round(y0, 2), round(x1, 2), round(y1, 2))
 
 
 def display_matrix(page: Any) -> Any | None:

@@ -7,14 +7,21 @@ from typing import Any, NamedTuple
 from rag.parsing import columns, grids, layout_model, pieces, rows
 from rag.parsing.mupdf import FAILURES, to_rect
 from rag.parsing.pieces import Direction, Piece, Rule
+from rag.parsing.sheet_grid import PageGrid
 from rag.types import PageInfo, Rect
 
 
 class PageContent(NamedTuple):
-    """A parsed page. A page that failed has an error in `info` and no blocks."""
+    """A parsed page. A page that failed has an error in `info` and no blocks.
+
+    `characters` is how many the page has, white space left out; the blocks shall have as many.
+    """
 
     info: PageInfo
     blocks: list[rows.RawBlock]
+    characters: int = 0
+    has_grid: bool = False
+    """Whether the page is of a sheet: its headings and tables are known, not guessed."""
 
 
 def parse_page(document: Any, index: int, *, label: str | None = None, use_model: bool = False) -> PageContent:
@@ -28,12 +35,31 @@ def parse_page(document: Any, index: int, *, label: str | None = None, use_model
         box = to_rect(page.rect)
         info = PageInfo(number=index + 1, width=box.x1 - box.x0, height=box.y1 - box.y0, label=label)
         found, rules = pieces.page_content(page)
+        grid = PageGrid.read(document, page)
+        if grid is not None:
+            return PageContent(
+                info.model_copy(update={"label": grid.label}),
+                _sheet_blocks(grid, found, box),
+                _characters(found),
+                has_grid=True,
+            )
         layout = layout_model.page_layout(page) if use_model else layout_model.Layout()
         blocks = page_blocks(found, rules, box, layout)
-        return PageContent(info, [layout_model.mark_heading(block, layout.headings) for block in blocks])
+        headed = [layout_model.mark_heading(block, layout.headings) for block in blocks]
+        return PageContent(info, headed, _characters(found))
     except FAILURES as error:
         reason = f"The page cannot be read ({type(error).__name__}: {error})"[:300]
         return PageContent(info.model_copy(update={"error": reason}), [])
+
+
+def _sheet_blocks(grid: PageGrid, found: Sequence[Piece], page_box: Rect) -> list[rows.RawBlock]:
+    """What stands in the cells of a sheet, and then what stands below or beside them."""
+    blocks, rest = grid.split(found)
+    return [*blocks, *page_blocks(rest, (), page_box, layout_model.Layout())]
+
+
+def _characters(found: Sequence[Piece]) -> int:
+    return sum(len(piece.text) - piece.text.count(" ") for piece in found)
 
 
 def page_blocks(

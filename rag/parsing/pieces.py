@@ -64,10 +64,11 @@ def _pieces(blocks: list[Mapping[str, Any]], matrix: Any | None) -> Iterator[Pie
     for block in blocks:
         for line in block.get("lines", ()):
             spans = line["spans"]
-            content = text.clean("".join(span["text"] for span in spans))
+            alone = len(spans) == 1
+            content = text.clean(spans[0]["text"] if alone else "".join(span["text"] for span in spans))
             if not text.is_readable(content):
                 continue
-            main = spans[0] if len(spans) == 1 else _main_span(spans)
+            main = spans[0] if alone else _main_span(spans)
             bold = bool(main["flags"] & _BOLD_FONT or main["char_flags"] & _BOLD_CHARS)
             box = to_display(line["bbox"], matrix)
             yield Piece(box, content, round(main["size"], 1), bold, _direction(line["dir"], matrix), order)

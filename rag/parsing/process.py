@@ -1,24 +1,27 @@
 """A process of its own for each file, so that a file that hangs or crashes MuPDF costs one error message."""
 
+import contextlib
 import json
 import logging
 import os
 import signal
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rag import errors
-from rag.parsing import forks, wire
+from rag.parsing import clock, forks, wire
 from rag.parsing.pages import PageContent
-from rag.types import ParsingConfig
+from rag.types import Completeness, ParsingConfig, UnpackedPart
 
 logger = logging.getLogger(__name__)
 
 STDERR_BYTES = 2000
+WATCH_SECONDS = 5.0
+"""How often a process is looked at, by the clock."""
 
 TRIES = 3
 """So often a file is read that the system ends the process of: others may have used the memory."""
@@ -46,6 +49,7 @@ def run(
     Raises:
         errors.CancelledError: that is what `is_cancelled` said.
         errors.PasswordError, errors.UnreadableFileError, errors.StoreError: what the process says, or why it ended.
+        errors.ReadingInterruptedError: it was ended from outside, or did nothing any more: no fault of the file.
         errors.SourceError: no process can be started.
     """
     # As a whole, unread: what any process inherits, which a fork of an older one would not.
@@ -66,7 +70,14 @@ def run(
             logger.info("Parsing ended early: %s %s", error, said)
         if last or not results.was_killed(code):
             raise error
+        _empty(request.get("parts_folder"))
     return results
+
+
+def _empty(folder: str | None) -> None:
+    """What an attempt left that came to nothing."""
+    for left in Path(folder).iterdir() if folder else ():
+        left.unlink()
 
 
 @contextmanager
@@ -98,6 +109,8 @@ class Results:
     def __init__(self, config: ParsingConfig, on_progress: OnProgress, on_pages: OnPages) -> None:
         self.pages: list[PageContent] = []
         self.title: str | None = None
+        self.completeness: Completeness | None = None
+        self.parts: tuple[UnpackedPart, ...] = ()
         self.complete = False
         self.recognised = 0
         self._config = config
@@ -106,39 +119,48 @@ class Results:
         self._error: errors.Error | None = None
         self._total = 0
         self._done = 0
-        self._late = False
+        self._idle = False
+        self._taking = False
+        self._taken = 0
 
     def read(self, process: forks.Fork) -> None:
-        """Takes results until the process ends or its time is over."""
-        started = time.monotonic()
-        timer = self._start_timer(process, started)
+        """Takes results until the process ends; one that does nothing any more is ended."""
+        ended = threading.Event()
         try:
             for line in process.results:
                 if not line.endswith(b"\n"):
                     break  # it was ended while it wrote
                 message = json.loads(line)
+                if "worker" in message:
+                    watch = threading.Thread(target=self._watch, args=(process, message["worker"], ended), daemon=True)
+                    watch.start()
                 self._take(message)
-                if "pages" in message:
-                    timer.cancel()
-                    timer = self._start_timer(process, started)
         finally:
-            timer.cancel()
+            ended.set()
 
-    def _start_timer(self, process: forks.Fork, started: float) -> threading.Timer:
-        """Ends the process when the time for the pages known so far is over."""
-        timer = threading.Timer(started + self._seconds() - time.monotonic(), self._end, [process])
-        timer.daemon = True
-        timer.start()
-        return timer
-
-    def _seconds(self) -> float:
-        return self._config.timeout_seconds(self._total)
-
-    def _end(self, process: forks.Fork) -> None:
-        self._late = True
-        process.kill()
+    def _watch(self, process: forks.Fork, worker: int, ended: threading.Event) -> None:
+        """Ends the process `worker` when it has done nothing for too long."""
+        idleness = clock.Idleness(worker)
+        patience = self._config.idle_seconds
+        taken = 0
+        while not ended.wait(min(WATCH_SECONDS, patience / 4)):
+            if self._taking or self._taken != taken:  # a process whose results nobody takes has to wait
+                idleness.note()
+                taken = self._taken
+            if idleness.seconds() > patience:
+                self._idle = True
+                process.kill()
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(worker, signal.SIGKILL)  # in case that its guard is gone
+                return
 
     def _take(self, message: Mapping[str, Any]) -> None:
+        self._taking = True
+        self._note(message)
+        self._taken += 1
+        self._taking = False
+
+    def _note(self, message: Mapping[str, Any]) -> None:
         match message:
             case {"pages": total}:
                 self._total = total
@@ -149,8 +171,11 @@ class Results:
                 self.pages.append(wire.load_page(page))
                 self._progress(len(self.pages))
                 self._on_pages(self.pages, self._total)
-            case {"title": title}:
+            case {"parts": parts}:
+                self.parts = wire.load_parts(parts)
+            case {"title": title, **rest}:
                 self.title = title
+                self.completeness = Completeness(**rest["completeness"]) if "completeness" in rest else None
                 self.complete = True
             case {"error": error}:
                 self._error = wire.load_error(error)
@@ -162,23 +187,32 @@ class Results:
 
     def was_killed(self, code: int) -> bool:
         """Whether the system ended the process, and neither we nor the file."""
-        return code == -signal.SIGKILL and not self._late and self._error is None
+        return code == -signal.SIGKILL and not self._idle and self._error is None
 
     def failure(self, name: str, code: int) -> errors.Error:
         """Why there is no document."""
         if self._error:
             return self._error
-        if self._late:
-            reason = f"reading it took longer than {self._seconds():.0f} seconds"
-        elif code == -signal.SIGKILL:
-            reason = "the system ended the process that read it, most likely for want of memory"
-        else:
-            reason = "it crashed the process that read it"
         page = f" at page {len(self.pages) + 1} of {self._total}" if self._total else ""
+        details = {"exit_code": code, "pages_done": len(self.pages)}
+        if self._idle or code == -signal.SIGKILL:
+            message = f"“{name}” was not read to its end: {self._interruption()}."
+            return errors.ReadingInterruptedError(message, details=details)
+        reason = "it crashed the process that read it"
+        if code == -signal.SIGPROF:
+            reason = f"reading it took more than {self._seconds():g} seconds of computing"
         return errors.UnreadableFileError(
             f"“{name}” cannot be read: {reason}{page}. Open it in another program, save it again, or split it.",
-            details={"exit_code": code, "pages_done": len(self.pages)},
+            details=details,
         )
+
+    def _seconds(self) -> float:
+        return self._config.timeout_seconds(self._total)
+
+    def _interruption(self) -> str:
+        if self._idle:
+            return f"for {self._config.idle_seconds:g} seconds nothing came from its disk. Try again when it answers"
+        return "the system ended the process that read it, most likely for want of memory. Free some and try again"
 
 
 def _ignore(_done: object, _total: int) -> None:

@@ -10,8 +10,10 @@ from rag import errors
 from rag.parsing import process, structure
 from rag.parsing.filetype import PDF, detect_mime_type
 from rag.parsing.pages import PageContent
-from rag.types import ParsedDocument, ParsingConfig
+from rag.types import ParsedDocument, ParsingConfig, Unpacked
 
+NOT_UNPACKED = Unpacked()
+"""Of a file that came by itself."""
 PARTIAL_SUFFIX = ".partial"
 FIRST_PAGES = 100
 """So many pages of a file of twice as many or more are handed on before the others are read."""
@@ -32,6 +34,8 @@ def read_file(
     on_progress: process.OnProgress | None = None,
     on_beginning: OnBeginning | None = None,
     is_cancelled: process.IsCancelled | None = None,
+    parts_folder: Path | None = None,
+    unpacked: Unpacked = NOT_UNPACKED,
 ) -> ParsedDocument:
     """Makes the rendition of the file at `source` and parses it, in one process with limits of time and memory.
 
@@ -44,6 +48,8 @@ def read_file(
         on_progress: called here with (pages done, pages in total).
         on_beginning: called, in a thread of its own, with the first pages of a long file and the PDF that shows them.
         is_cancelled: asked now and then, in a thread of its own; when it says so, reading ends.
+        parts_folder: an empty folder for the files in a mail or an archive; None: what they are is told, no more.
+        unpacked: what was taken out already of the containers that the file is in, for the limits.
 
     Raises:
         errors.CancelledError: that is what `is_cancelled` said.
@@ -56,6 +62,22 @@ def read_file(
     if not source.is_file():
         raise errors.NotFoundError(f"There is no file “{source.name}”. Check its path.")
     _check_size(source, name, config)
+    if parts_folder is None:
+        with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
+            parsed = read_file(
+                source,
+                name=name,
+                rendition=rendition,
+                config=config,
+                password=password,
+                on_progress=on_progress,
+                on_beginning=on_beginning,
+                is_cancelled=is_cancelled,
+                parts_folder=Path(folder),
+                unpacked=unpacked,
+            )
+        parts = tuple(part.model_copy(update={"file": None}) for part in parsed.parts)
+        return parsed.model_copy(update={"parts": parts})
     partial = rendition.with_name(rendition.name + PARTIAL_SUFFIX)
     request = {
         "task": "parse",
@@ -64,11 +86,14 @@ def read_file(
         "mime_type": detect_mime_type(source, name),
         "rendition": str(partial.resolve()),
         "password": password,
+        "parts_folder": str(parts_folder.resolve()),
+        "unpacked": unpacked.model_dump(),
     }
     try:
         with _Beginnings(on_beginning, partial) as beginnings:
             results = process.run(request, config, on_progress, on_pages=beginnings.take, is_cancelled=is_cancelled)
         parsed = structure.assemble(results.pages, results.title)
+        parsed = parsed.model_copy(update={"completeness": results.completeness, "parts": results.parts})
         _check_text(parsed, results.recognised > 0, name, config)
         partial.replace(rendition)
     finally:

@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rag import errors
 from rag.parsing import conversion, filetype, ocr
@@ -11,6 +11,16 @@ from rag.parsing.mupdf import pymupdf, readable
 from rag.types import ParsingConfig
 
 OnCount = Callable[[int], None]
+
+
+class Rendition(NamedTuple):
+    """What making one has shown: the numbers of pages whose text was recognised, and the file's own text.
+
+    `texts` is None for a PDF, which is its own text, and for a file of which nothing else can be told.
+    """
+
+    recognised: frozenset[int] = frozenset()
+    texts: tuple[conversion.SourceText, ...] | None = None
 
 
 def make_rendition(
@@ -21,12 +31,14 @@ def make_rendition(
     name: str,
     password: str | None,
     config: ParsingConfig,
+    unpacking: conversion.Unpacking,
     on_open: OnCount,
     on_recognised: OnCount,
-) -> frozenset[int]:
-    """Writes the PDF that is parsed, shown and highlighted; returns the numbers of pages whose text was recognised.
+) -> Rendition:
+    """Writes the PDF that is parsed, shown and highlighted.
 
-    `on_open` is told the number of pages, `on_recognised` that of pages recognised so far.
+    Files in it are put where `unpacking` says. `on_open` is told the number of pages, `on_recognised` that of pages
+    recognised so far.
 
     Raises:
         errors.PasswordError: the file is encrypted and `password` is None or wrong.
@@ -43,12 +55,13 @@ def make_rendition(
                     document.save(rendition, garbage=1, encryption=pymupdf.PDF_ENCRYPT_NONE)
                 else:
                     shutil.copyfile(source, rendition)
-            return recognised
-        with conversion.convert(source, mime_type).document as document:
+            return Rendition(recognised)
+        converted = conversion.convert(source, mime_type, config, unpacking)
+        with converted.document as document:
             _check_pages(document, name, config)
             on_open(document.page_count)
             document.save(rendition, garbage=3, deflate=True)
-    return frozenset()
+    return Rendition(texts=converted.texts or None)
 
 
 def decrypt(source: Path, target: Path, *, name: str, password: str | None) -> None:

@@ -46,25 +46,15 @@ class RawBlock(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Cells on one baseline, each of one or more pieces, left to right."""
+    """Cells on one baseline, each of one or more pieces, left to right; and all its pieces."""
 
     cells: list[list[Piece]]
+    pieces: list[Piece]
     bbox: Rect
-
-    @property
-    def pieces(self) -> list[Piece]:
-        """All pieces, left to right."""
-        return [piece for cell in self.cells for piece in cell]
-
-    @property
-    def size(self) -> float:
-        """The size of most of its text."""
-        return max(self.pieces, key=lambda piece: len(piece.text)).size
-
-    @property
-    def bold(self) -> bool:
-        """Whether all of it is bold."""
-        return all(piece.bold for piece in self.pieces)
+    size: float
+    """That of most of its text."""
+    bold: bool
+    """Whether all of it is."""
 
 
 def make_rows(pieces: Sequence[Piece]) -> list[Row]:
@@ -96,7 +86,9 @@ def _make_row(pieces: list[Piece]) -> Row:
         else:
             cells[-1].append(piece)
         right = max(right, piece.bbox.x1)
-    return Row(cells, bounds(piece.bbox for piece in pieces))
+    kept = [piece for cell in cells for piece in cell]
+    size = max(kept, key=lambda piece: len(piece.text)).size
+    return Row(cells, kept, bounds(piece.bbox for piece in pieces), size, all(piece.bold for piece in kept))
 
 
 def _is_copy(before: Piece, piece: Piece) -> bool:
@@ -111,9 +103,10 @@ def _is_copy(before: Piece, piece: Piece) -> bool:
 def bounds(boxes: Iterable[Rect]) -> Rect:
     """The box around all `boxes`, of which there is at least one."""
     box, *others = boxes
-    for other in others:
-        box = box.union(other)
-    return box
+    if not others:
+        return box
+    x0, y0, x1, y1 = zip(box, *others, strict=True)
+    return Rect(min(x0), min(y0), max(x1), max(y1))
 
 
 def join(pieces: Sequence[Piece]) -> str:

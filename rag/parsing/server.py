@@ -60,9 +60,12 @@ def _guard(control_file: int, results: int, stderr: int) -> None:
         end_seen, end = os.pipe()  # the kernel closes `end` with the worker
         worker = os.fork()
         if worker == 0:
+            os.setpgid(0, 0)  # a group of its own: the programs that it starts end with it
             control.close()
             _work(request, results)
             os._exit(0)
+        with contextlib.suppress(OSError):  # the worker has done so, and perhaps ended
+            os.setpgid(worker, worker)
         os.close(end)
         os.close(results)
         code = _watch(worker, control, end_seen, Path(request["rendition"]))
@@ -102,12 +105,17 @@ def _work(request: dict[str, Any], results: int) -> None:
 
 
 def _watch(worker: int, control: socket.socket, end_seen: int, rendition: Path) -> int:
-    """Waits for the worker, ending it when the user does not want it any more; returns its exit code."""
+    """Waits for the worker, ending it when the user does not want it any more; returns its exit code.
+
+    What it has started is ended in any case, while its number, by which its group is known, cannot be another's yet.
+    """
     ready, _, _ = select.select([control.fileno(), end_seen], [], [])
     gone = False
     if control.fileno() in ready:
         gone = _is_gone(control)
         os.kill(worker, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # it has no group yet; macOS: it has ended
+        os.killpg(worker, signal.SIGKILL)
     _, status = os.waitpid(worker, 0)
     if gone:
         rendition.unlink(missing_ok=True)

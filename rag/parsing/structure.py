@@ -35,7 +35,8 @@ def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) ->
     for content in contents:
         for raw in content.blocks:
             heads = _key(raw) not in repeated and not titles.is_letterhead(_text(raw), content.info.number)
-            level = _level(raw, body, levels) if heads else None
+            is_sheet_name = content.has_grid and raw.kind is BlockKind.HEADING
+            level = 1 if is_sheet_name else _level(raw, body, levels) if heads else None
             blocks.append(_number(raw, content.info.number, number, level))
             number += len(raw.lines)
     return ParsedDocument(

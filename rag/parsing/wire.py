@@ -1,12 +1,13 @@
 """How the parsing process and its parent talk: one JSON object per line."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from rag import errors
 from rag.parsing.pages import PageContent
 from rag.parsing.rows import RawBlock, RawLine
-from rag.types import BlockKind, PageInfo, Rect
+from rag.types import BlockKind, PageInfo, Rect, UnpackedPart
 
 SIZE_BYTES = 4
 """A request comes after its length, so that who reads it takes nothing of what comes behind."""
@@ -24,18 +25,28 @@ def dump(message: dict[str, Any]) -> bytes:
 
 def dump_page(content: PageContent) -> bytes:
     """A parsed page as a line."""
-    return dump({"page": [content.info.model_dump(), content.blocks]})
+    return dump({"page": [content.info.model_dump(), content.blocks, content.has_grid]})
 
 
 def load_page(value: Any) -> PageContent:
     """The page that `dump_page` wrote."""
-    info, blocks = value
-    return PageContent(PageInfo(**info), [_load_block(block) for block in blocks])
+    info, blocks, has_grid = value
+    return PageContent(PageInfo(**info), [_load_block(block) for block in blocks], has_grid)
 
 
 def _load_block(value: Any) -> RawBlock:
     kind, lines, size, bold = value
     return RawBlock(BlockKind(kind), [RawLine(Rect(*box), text) for box, text in lines], size, bold)
+
+
+def dump_parts(parts: Sequence[UnpackedPart]) -> bytes:
+    """What became of the files in a file, as a line."""
+    return dump({"parts": [part.model_dump(mode="json") for part in parts]})
+
+
+def load_parts(value: Any) -> tuple[UnpackedPart, ...]:
+    """The parts that `dump_parts` wrote."""
+    return tuple(UnpackedPart(**part) for part in value)
 
 
 def dump_error(error: errors.Error) -> bytes:

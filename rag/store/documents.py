@@ -7,18 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from psycopg import sql
-
 from rag import errors
 from rag.store import claims, queries
-from rag.store.database import Database, UserDatabase
+from rag.store.database import Connection, Database, UserDatabase
+from rag.store.following import Following
 from rag.types import (
     UNFINISHED,
     Completeness,
     Document,
     DocumentStatus,
-    Lane,
     PageInfo,
+    Part,
     Progress,
     seconds_left,
 )
@@ -30,6 +29,7 @@ class Documents:
     def __init__(self, database: UserDatabase) -> None:
         self._database = database
         self._queries = queries.load("documents")
+        self._parts = Following(database)
 
     def add(
         self,
@@ -49,12 +49,13 @@ class Documents:
     ) -> Document:
         """A new document; `size` in bytes. One that `follows_source` may have the content of another place's document.
 
-        `in_trash` keeps it out of sight until it takes the place of an older version (`supersede`).
+        `in_trash` keeps it out of sight until it takes the place of an older version (`supersede`). A part is in the
+        trash as long as its container is.
 
         Raises:
             errors.DuplicateError: a document with this SHA-256 is in the index, or in its trash; `details` have its
                 `document_id`, `name` and `in_trash`.
-            errors.NotFoundError: there is no such index.
+            errors.NotFoundError: there is no such index, or no such container.
         """
         parameters: dict[str, object] = {
             "index_id": index_id,
@@ -75,7 +76,9 @@ class Documents:
             return to_document(added[0])
         present = self._database.one(self._queries["same_content"], parameters)
         if present is None:
-            raise errors.NotFoundError(f"There is no index {index_id}. List the indexes and check the id.")
+            raise errors.NotFoundError(
+                f"There is no index {index_id}, or {name} was in what is gone. List the indexes."
+            )
         raise _duplicate(name, present)
 
     def get(self, document_id: uuid.UUID) -> Document:
@@ -127,35 +130,9 @@ class Documents:
         """Mark a document as failed; chunks that are there stay searchable. Raises NotFoundError."""
         self._touch("fail", document_id, {"code": code, "message": message})
 
-    def cancel(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """End the reading of documents; what is found of them stays. Returns those that were being read, or waited."""
-        cancelled = errors.CancelledError()
-        parameters = {"ids": [*ids], "code": cancelled.code, "message": cancelled.message}
-        return [row["id"] for row in self._database.write(self._queries["cancel"], parameters)]
-
-    def lane(self, document_id: uuid.UUID) -> Lane | None:
-        """What is to be done with a document next; None if it is not being read, or not there."""
-        row = self._database.one(self._queries["lane"], {"document_id": document_id})
-        return Lane(row["lane"]) if row else None
-
     def requeue(self, document_id: uuid.UUID) -> Document:
         """Mark a document that is not in the trash as to be read from its beginning. Raises NotFoundError."""
         return to_document(self._touch("requeue", document_id, {}))
-
-    def resume(self, document_id: uuid.UUID) -> Document:
-        """Mark a document as to be read on from where that ended, or anew if it was ready.
-
-        One that is being read, or waits for it, stays as it is. Raises NotFoundError if it is in the trash, or gone.
-        """
-        resumed = self._database.write(self._queries["resume"], {"document_id": document_id})
-        document = to_document(resumed[0]) if resumed else self.get(document_id)
-        if document.deleted_at is not None:
-            raise unknown(document_id)
-        return document
-
-    def enqueue(self, document_id: uuid.UUID) -> Document:
-        """Let workers take a document. Raises NotFoundError."""
-        return to_document(self._touch("enqueue", document_id, {}))
 
     def _touch(self, query: str, document_id: uuid.UUID, parameters: Mapping[str, object]) -> Mapping[str, Any]:
         touched = self._database.write(self._queries[query], {"document_id": document_id, **parameters})
@@ -164,20 +141,30 @@ class Documents:
         return touched[0]
 
     def trash(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Take documents out of every search; returns those that were touched."""
-        return self._ids(self._queries["trash"], ids)
+        """Take documents, and their parts, out of every search; returns those that were touched."""
+        with self._database.transaction() as connection:
+            touched = self._changed(connection, "trash", ids)
+            return [*touched, *self._parts.trash(connection, [*touched])]
 
     def restore(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Take documents out of the trash; returns those that were touched."""
-        return self._ids(self._queries["restore"], ids)
+        """Take documents, and the parts that went there with them, out of the trash; returns those touched."""
+        with self._database.transaction() as connection:
+            touched = self._changed(connection, "restore", ids)
+            return [*touched, *self._parts.restore(connection, touched)]
 
     def purge(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Remove documents in the trash, with chunks and postings, for good; returns those that were touched."""
-        return self._ids(self._queries["purge"], ids)
+        """Remove documents in the trash, with chunks and postings, for good; returns those that were touched.
 
-    def _ids(self, query: sql.SQL, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        touched = self._database.write(query, {"ids": [*ids]})
-        return [row["id"] for row in touched]
+        Their parts in the trash are removed with them.
+        """
+        with self._database.transaction() as connection:
+            touched = [*self._changed(connection, "purge", ids)]
+            return [*touched, *self._parts.purge(connection, touched)]
+
+    def _changed(self, connection: Connection, query: str, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Any]:
+        """Those that a statement touched, and since when they were in the trash before."""
+        rows = connection.execute(self._queries[query], self._database.bind({"ids": [*ids]})).fetchall()
+        return {row["id"]: row.get("was_deleted_at") for row in rows}
 
     def claim(self, document_id: uuid.UUID) -> AbstractContextManager[bool]:
         """Whether this process is now the only one at work on a document; the claim ends with the block."""
@@ -219,6 +206,7 @@ def to_document(row: Mapping[str, Any]) -> Document:
         pictures_waiting=row["pictures_waiting"],
         completeness=row["completeness"] and Completeness.model_validate(row["completeness"]),
         container_id=row["container_id"],
+        parts=tuple(Part.model_validate(part) for part in row.get("parts", ())),
         lineage_id=row["lineage_id"],
         version=row["version"],
         superseded_by=row["superseded_by"],

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from rag.store import queries
 from rag.store.database import UserDatabase
 from rag.store.documents import to_document, unknown
+from rag.store.following import Following
 from rag.types import Document
 
 
@@ -15,6 +16,7 @@ class Sources:
     def __init__(self, database: UserDatabase) -> None:
         self._database = database
         self._queries = queries.load("sources")
+        self._parts = Following(database)
 
     def find(self, index_id: uuid.UUID, *, sources: Sequence[str] = (), prefix: str | None = None) -> list[Document]:
         """Documents whose source is one of `sources` or begins with `prefix`, those in the trash too, oldest first."""
@@ -48,10 +50,18 @@ class Sources:
     def supersede(self, document_id: uuid.UUID, older: Sequence[uuid.UUID]) -> None:
         """Take a document out of the trash and put its `older` versions there, in one moment; chats go along.
 
+        Parts go with them.
+
         Raises:
             errors.NotFoundError: there is no such document.
         """
-        self._change("supersede", document_id, {"older": [*older]})
+        parameters = self._database.bind({"document_id": document_id, "older": [*older]})
+        with self._database.transaction() as connection:
+            shown = connection.execute(self._queries["supersede"], parameters).fetchone()
+            if shown is None:
+                raise unknown(document_id)
+            self._parts.restore(connection, {document_id: shown["was_deleted_at"]})
+            self._parts.trash(connection, shown["hidden"])
 
     def of_upload_key(self, key: str) -> Document | None:
         """The document that came with an upload under this key, if it is still there."""

@@ -16,7 +16,9 @@ from rag.store.generations import Generations
 from rag.store.glossaries import Glossary
 from rag.store.indexes import Indexes
 from rag.store.lanes import Lanes
+from rag.store.parts import Parts
 from rag.store.queue import Queue
+from rag.store.readings import Readings
 from rag.store.sources import Sources
 from rag.store.vectors import Vectors
 from rag.types import ApiKey
@@ -32,6 +34,8 @@ class UserStore:
         self.generations = Generations(bound, dense)
         self.documents = documents.Documents(bound)
         self.sources = Sources(bound)
+        self.parts = Parts(bound)
+        self.readings = Readings(bound)
         self.chunks = Chunks(bound, dense)
         self.vectors = Vectors(bound)
         self.embedding_cache = EmbeddingCache(bound)

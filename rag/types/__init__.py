@@ -28,9 +28,14 @@ from rag.types.answers import (
 )
 from rag.types.backups import BackupFile, BackupManifest, BackupTable, MissingFile
 from rag.types.documents import (
+    ARCHIVE,
+    CONTAINERS,
     DEFAULT_INDEX,
     ENGLISH,
     GOOGLE_APPS,
+    INSIDE,
+    MAIL,
+    OUTLOOK_MAIL,
     PRESENTATIONS,
     SIMPLE,
     UNFINISHED,
@@ -43,11 +48,13 @@ from rag.types.documents import (
     Lane,
     OnProgress,
     ParsingConfig,
+    Part,
     Progress,
     ignore_progress,
     language_name,
     seconds_left,
     shown_source,
+    told_parts,
 )
 from rag.types.generations import EmbeddingGeneration, GenerationComparison, GenerationScore, GenerationState
 from rag.types.glossaries import GlossarySummary
@@ -117,6 +124,8 @@ from rag.types.text import (
     Region,
     Span,
     TextBlock,
+    Unpacked,
+    UnpackedPart,
     lines_text,
     pages_by_share,
 )
@@ -138,14 +147,19 @@ from rag.types.validation import (
 )
 
 __all__ = [
+    "ARCHIVE",
     "BOX",
+    "CONTAINERS",
     "DEFAULT_INDEX",
     "DEFAULT_QUERY_MODEL",
     "ENGLISH",
     "GOOGLE_APPS",
+    "INSIDE",
     "LIKELY",
     "LOCAL_USER",
+    "MAIL",
     "MOST_LOOKUPS",
+    "OUTLOOK_MAIL",
     "PERMISSIONS",
     "PRESENTATIONS",
     "PRINTABLE",
@@ -227,6 +241,7 @@ __all__ = [
     "PageText",
     "ParsedDocument",
     "ParsingConfig",
+    "Part",
     "Passage",
     "Permission",
     "Progress",
@@ -262,6 +277,8 @@ __all__ = [
     "Support",
     "SyncReport",
     "TextBlock",
+    "Unpacked",
+    "UnpackedPart",
     "Usage",
     "ValidationMetrics",
     "ValidationRequest",
@@ -277,4 +294,5 @@ __all__ = [
     "reading_of",
     "seconds_left",
     "shown_source",
+    "told_parts",
 ]

@@ -3,13 +3,19 @@
 import datetime as dt
 import re
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Literal
 
 import pydantic
 
 from rag.types.text import Completeness, Input, Model, PageInfo
+
+INSIDE = " › "
+"""Stands between a mail or an archive and what is in it, in the source that is shown."""
+
+MOST_NAMED = 5
+"""So many of the parts that were left out are named where there is little room."""
 
 DEFAULT_INDEX = "default"
 """The index of whoever names none; it always exists."""
@@ -35,6 +41,13 @@ PRESENTATIONS = frozenset(
     {"application/vnd.openxmlformats-officedocument.presentationml.presentation", GOOGLE_PRESENTATION}
 )
 """MIME types of files whose pages are slides."""
+
+
+MAIL = "message/rfc822"
+OUTLOOK_MAIL = "application/vnd.ms-outlook"
+ARCHIVE = "application/zip"
+CONTAINERS = frozenset({MAIL, OUTLOOK_MAIL, ARCHIVE})
+"""MIME types of files with other files in them, which become documents of their own."""
 
 
 class DocumentStatus(StrEnum):
@@ -111,6 +124,31 @@ def shown_source(source: str, path: str) -> str:
     return path if _ON_THIS_MACHINE.match(source) else _USER_INFO.sub("", source)
 
 
+class Part(Model):
+    """A file in a mail or an archive, by its path in there, and its size in bytes.
+
+    `document_id` is the document that has its content, which was taken in with it or, as `reason` says then, is
+    another one; None: it was left out, and `reason` says why.
+    """
+
+    name: str
+    size: int
+    document_id: uuid.UUID | None = None
+    reason: str | None = None
+
+
+def told_parts(parts: Sequence[Part]) -> str | None:
+    """How many of `parts` were taken in, and why the others were not; None of a file without parts."""
+    if not parts:
+        return None
+    left_out = [part for part in parts if part.document_id is None]
+    files = "1 file" if len(parts) == 1 else f"{len(parts):,} files"
+    told = f"{len(parts) - len(left_out):,} of {files} in it taken in"
+    named = "; ".join(f"{part.name}: {part.reason}" for part in left_out[:MOST_NAMED])
+    more = f"; and {len(left_out) - MOST_NAMED:,} more" if len(left_out) > MOST_NAMED else ""
+    return f"{told}. Left out: {named}{more}" if left_out else f"{told}."
+
+
 class Document(Model):
     """A file of one user in one index.
 
@@ -120,8 +158,9 @@ class Document(Model):
     It is `searchable`, by its words, as soon as it has chunks, and by their meaning as far as these have vectors
     (`vector_count` of `chunk_count`); words in the pictures of its pages come last (`pictures_waiting`).
     `title`, `author` and `dated` are what its owner says, else what the file says. A `disabled` one is kept and left
-    out of searches. `container_id` is the mail or archive that it was part of. Versions of one document share the
-    `lineage_id`; one that has been `superseded_by` another is shown to old answers only.
+    out of searches. `container_id` is the mail or archive that it was part of, `parts` are the files in it itself.
+    Versions of one document share the `lineage_id`; one that has been `superseded_by` another is shown to old answers
+    only.
     """
 
     id: uuid.UUID
@@ -147,6 +186,7 @@ class Document(Model):
     pictures_waiting: bool = False
     completeness: Completeness | None = None
     container_id: uuid.UUID | None = None
+    parts: tuple[Part, ...] = ()
     lineage_id: uuid.UUID | None = None
     version: int = 1
     superseded_by: uuid.UUID | None = None
@@ -160,18 +200,35 @@ class Document(Model):
     indexed_at: dt.datetime | None = None
     deleted_at: dt.datetime | None = None
 
+    @property
+    def container_name(self) -> str | None:
+        """The mail or archive that it was taken in with, as answers show it: "bundle.zip › Offer.eml"."""
+        return (self.shown_source or "").rpartition(INSIDE)[0] or None
+
 
 class ParsingConfig(Model):
-    """How files are read, and how much a file may cost."""
+    """How files are read, and how much a file may cost.
+
+    The `timeout_…` are of the time that the reading process computes, which other work on the machine leaves as it is;
+    recognising a page has `timeout_seconds_ocr` of its own. `idle_seconds` are of the clock: so long a process may do
+    nothing at all, as one does that waits for a disk which does not answer.
+
+    `max_parts` and `max_parts_mb` bound all that is taken out of a mail or an archive and of those in it, so many deep.
+    """
 
     layout: Literal["fast", "accurate"] = "fast"
     ocr: bool = True
     ocr_language: str = "eng"
     timeout_seconds_base: pydantic.PositiveFloat = 60.0
     timeout_seconds_per_page: pydantic.NonNegativeFloat = 5.0
+    timeout_seconds_ocr: pydantic.PositiveFloat = 60.0
+    idle_seconds: pydantic.PositiveFloat = 300.0
     memory_limit_mb: pydantic.PositiveInt = 2048
     max_file_mb: pydantic.PositiveInt = 500
     max_pages: pydantic.PositiveInt = 20_000
+    max_parts: pydantic.PositiveInt = 1_000
+    max_parts_mb: pydantic.PositiveInt = 2_000
+    max_parts_depth: pydantic.PositiveInt = 3
 
     @property
     def max_file_bytes(self) -> int:
@@ -179,7 +236,7 @@ class ParsingConfig(Model):
         return self.max_file_mb * 1024 * 1024
 
     def timeout_seconds(self, pages: int) -> float:
-        """How long reading a file of so many pages may take."""
+        """How long the process may compute that reads a file of so many pages."""
         return self.timeout_seconds_base + self.timeout_seconds_per_page * pages
 
 

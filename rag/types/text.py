@@ -5,6 +5,7 @@ import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 import pydantic
@@ -224,10 +225,35 @@ class Completeness(Model):
         return self.kept_characters / self.source_characters if self.source_characters else 1.0
 
 
+class Unpacked(Model):
+    """What was taken out of the outermost of the containers that a file is in: so many files, their bytes together.
+
+    `depth` is in how many containers the file is.
+    """
+
+    depth: int = 0
+    files: int = 0
+    size: int = 0
+
+
+class UnpackedPart(Model):
+    """A file that was in another one, by its path in there, and its size in bytes.
+
+    `file` has its content, on this machine and for as long as the folder of parts is there; None: it was left out, and
+    `reason` says why.
+    """
+
+    name: str
+    size: int
+    file: Path | None = None
+    reason: str | None = None
+
+
 class ParsedDocument(Model):
     """What parsing makes of a file: the pages and blocks of its rendition in reading order.
 
-    `author` and `dated` are what the file says of itself. `completeness` is None if it was not measured.
+    `author` and `dated` are what the file says of itself. `completeness` is None if it was not measured. `parts` are
+    the files in it, if it is a mail or an archive.
     """
 
     title: str | None
@@ -236,6 +262,7 @@ class ParsedDocument(Model):
     author: str | None = None
     dated: dt.date | None = None
     completeness: Completeness | None = None
+    parts: tuple[UnpackedPart, ...] = ()
 
     @property
     def line_count(self) -> int:

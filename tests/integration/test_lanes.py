@@ -14,8 +14,8 @@ import pytest
 from rag import errors, providers, store, worker
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.engine.engine import MOST_ATTEMPTS
 from rag.engine.reading import BATCH
+from rag.engine.work import MOST_ATTEMPTS
 from rag.types import Document, DocumentStatus, EmbeddingSpace, Lane, reading_of
 from tests import pdfs
 from tests.embeddings import Embed, bag_of_words, register
@@ -36,7 +36,7 @@ def never() -> bool:
 def queued(owner: Owner, name: str, *, size: int = 1000, seconds_ago: float = 0.0) -> uuid.UUID:
     """A document that waits for a worker, of `size` bytes."""
     document = owner.add(name)
-    owner.db.of(owner.user_id).documents.enqueue(document.id)
+    owner.db.of(owner.user_id).readings.enqueue(document.id)
     change(
         owner.db, "UPDATE documents SET size = %s, queued_at = now() - make_interval(secs => %s) WHERE id = %s",
         size, seconds_ago, document.id,
@@ -113,7 +113,7 @@ def test_only_what_waits_for_a_worker_is_taken(db: store.Store) -> None:
     assert take_all(db) == []
     db.lanes.line_up()  # whoever took it in does not read it any more
     db.of("ann").documents.requeue(ready.id)
-    db.of("ann").documents.enqueue(ready.id)
+    db.of("ann").readings.enqueue(ready.id)
     assert (take_all(db), take_all(db, Lane.RENEWING), take_all(db, Lane.EMBEDDING)) == ([inline.id], [ready.id], [])
 
 
@@ -161,7 +161,7 @@ def engine(database_url: str, tmp_path: Path, embedder: Counting) -> Iterator[RA
 
 
 def do_next(engine: RAGEngine, lane: Lane) -> bool:
-    return engine.installation.do_next(lane, never)
+    return engine.installation.work.do_next(lane, never)
 
 
 @pytest.fixture
@@ -293,12 +293,12 @@ def test_the_beginning_of_a_document_can_be_asked_while_the_rest_is_read(db: sto
     begun = put(1, partial=True)
     assert (begun.status, begun.searchable, begun.progress.done) == (DocumentStatus.PARSING, True, 1)
     assert len(db.of("ann").chunks.lexical(ann.scope, "zebra", 9).chunks) == 1
-    assert db.of("ann").documents.lane(document.id) is Lane.READING
-    db.of("ann").documents.cancel([document.id])
-    assert db.of("ann").documents.resume(document.id).status is DocumentStatus.QUEUED  # words are missing, not vectors
+    assert db.of("ann").readings.lane(document.id) is Lane.READING
+    db.of("ann").readings.cancel([document.id])
+    assert db.of("ann").readings.resume(document.id).status is DocumentStatus.QUEUED  # words are missing, not vectors
     whole = put(3)
     assert (whole.status, whole.chunk_count) == (DocumentStatus.EMBEDDING, 3)
-    assert db.of("ann").documents.lane(document.id) is Lane.EMBEDDING
+    assert db.of("ann").readings.lane(document.id) is Lane.EMBEDDING
 
 
 # --- Cancelled ----------------------------------------------------------------------------------------
@@ -392,8 +392,8 @@ embedded, model, registry = [], bag_of_words(64), providers.Registry()
 register(registry, "own", 64, embed)
 config = load_config(rag_data_dir=Path(folder), rag_database_url=url, rag_embed_model="own:model")
 engine = RAGEngine(config, user_id="ann", registry=registry)
-engine.installation.do_next(Lane.READING, lambda: False)
-while engine.installation.do_next(Lane.EMBEDDING, lambda: False):
+engine.installation.work.do_next(Lane.READING, lambda: False)
+while engine.installation.work.do_next(Lane.EMBEDDING, lambda: False):
     pass
 """
 
@@ -431,7 +431,7 @@ def test_a_document_that_ends_its_worker_again_and_again_is_given_up(engine: RAG
 
 def test_a_worker_that_stops_leaves_its_document_to_the_next(engine: RAGEngine) -> None:
     document = engine.documents.add(fleet(), "fleet.pdf")
-    assert engine.installation.do_next(Lane.READING, lambda: True)
+    assert engine.installation.work.do_next(Lane.READING, lambda: True)
     assert engine.documents.get(document.id).status is DocumentStatus.PARSING
     with engine.installation._resources.store.lanes.next(Lane.READING) as taken:
         assert taken is not None

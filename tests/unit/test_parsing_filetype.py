@@ -28,7 +28,7 @@ def detect(folder: Path, content: bytes, name: str) -> str:
         (b"<p>a fragment", "a.html", filetype.HTML),
         (b"# A title", "a.md", filetype.MARKDOWN),
         (b"caf\xe9", "a.txt", filetype.TEXT),
-        (b"a,b\n1,2", "a.csv", filetype.TEXT),
+        (b"a,b\n1,2", "a.csv", filetype.CSV),
     ],
 )
 def test_content_decides_before_the_name(tmp_path: Path, content: bytes, name: str, expected: str) -> None:

@@ -103,21 +103,51 @@ def test_a_server_that_dies_does_not_take_the_file_with_it(tmp_path: Path, long_
     assert read_plain(tmp_path) == "The tide is high."
 
 
-@pytest.mark.parametrize(
-    ("number", "words"), [(signal.SIGSEGV, "crashed the process"), (signal.SIGKILL, "want of memory")]
-)
-def test_a_worker_that_dies_costs_its_file(tmp_path: Path, long_pdf: Path, number: signal.Signals, words: str) -> None:
-    with pytest.raises(errors.UnreadableFileError, match=words) as caught:
-        read(long_pdf, tmp_path, lambda: worker().send_signal(number))
-    assert caught.value.details["exit_code"] == -number
+def test_a_worker_that_crashes_costs_its_file(tmp_path: Path, long_pdf: Path) -> None:
+    with pytest.raises(errors.UnreadableFileError, match="crashed the process") as caught:
+        read(long_pdf, tmp_path, lambda: worker().send_signal(signal.SIGSEGV))
+    assert caught.value.details["exit_code"] == -signal.SIGSEGV
     assert list(tmp_path.iterdir()) == []
     assert read_plain(tmp_path) == "The tide is high."
 
 
-def test_a_stopped_worker_ends_with_its_time(tmp_path: Path, long_pdf: Path) -> None:
-    with pytest.raises(errors.UnreadableFileError, match="longer than 1 seconds"):
-        read(long_pdf, tmp_path, lambda: worker().suspend(), timeout_seconds_base=1, timeout_seconds_per_page=0)
+def test_a_worker_that_is_killed_is_not_the_fault_of_its_file(tmp_path: Path, long_pdf: Path) -> None:
+    with pytest.raises(errors.ReadingInterruptedError, match=r"want of memory.* try again") as caught:
+        read(long_pdf, tmp_path, lambda: worker().kill())
+    assert caught.value.details["exit_code"] == -signal.SIGKILL
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_worker_that_does_nothing_any_more_is_ended(tmp_path: Path, long_pdf: Path) -> None:
+    with pytest.raises(errors.ReadingInterruptedError, match="for 1 seconds nothing came"):
+        read(long_pdf, tmp_path, lambda: worker().suspend(), idle_seconds=1)
     until(lambda: forked() == [server()])
+
+
+def test_a_worker_that_waits_for_its_user_is_not_ended(tmp_path: Path) -> None:
+    """More than a pipe holds is written while nobody takes it."""
+    source = tmp_path / "many.pdf"
+    source.write_bytes(pdfs.pages(MANY_PAGES))
+    idle = 0.2
+
+    def take_long() -> None:
+        until(lambda: worker().status() == psutil.STATUS_SLEEPING)
+        time.sleep(5 * idle)
+
+    assert len(read(source, tmp_path, take_long, idle_seconds=idle).pages) == MANY_PAGES
+
+
+def test_time_without_computing_does_not_count(tmp_path: Path, long_pdf: Path) -> None:
+    """A worker that is stopped, as it is while others run on a busy machine, has not had its time."""
+
+    def stop_for_longer_than_its_time() -> None:
+        stopped = worker()
+        stopped.suspend()
+        time.sleep(2.1)
+        stopped.resume()
+
+    limits = {"timeout_seconds_base": 2, "timeout_seconds_per_page": 0}
+    assert len(read(long_pdf, tmp_path, stop_for_longer_than_its_time, **limits).pages) == MANY_PAGES
 
 
 def test_a_file_that_is_given_up_at_once_is_not_read(tmp_path: Path, long_pdf: Path) -> None:

@@ -2,5 +2,6 @@
 
 from rag.parsing.conversion.converting import convert
 from rag.parsing.conversion.source import Conversion, SourceText
+from rag.parsing.conversion.unpacking import Unpacking
 
-__all__ = ["Conversion", "SourceText", "convert"]
+__all__ = ["Conversion", "SourceText", "Unpacking", "convert"]

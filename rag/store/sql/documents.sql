@@ -1,11 +1,12 @@
 -- name: add
 INSERT INTO documents (user_id, index_id, id, name, mime_type, sha256, size, source, shown_source, status,
                        follows_source, deleted_at, lineage_id, container_id)
-SELECT i.user_id, i.id, :id, :name, :mime_type, :sha256, :size, :source, :shown_source, :status, :follows_source,
-       CASE WHEN :in_trash THEN now() END, :id, :container_id
-FROM indexes i
-WHERE i.user_id = :user_id AND i.id = :index_id
-  AND (:follows_source OR NOT EXISTS (
+SELECT i.user_id, i.id, :id, :name, :mime_type, :sha256, :size, :source, :shown_source, :status,
+       :follows_source OR coalesce(c.follows_source, false),  -- so do the parts of what follows one
+       CASE WHEN :in_trash THEN now() ELSE c.deleted_at END, :id, c.id
+FROM indexes i LEFT JOIN documents c ON c.user_id = i.user_id AND c.id = :container_id
+WHERE i.user_id = :user_id AND i.id = :index_id AND (:container_id::uuid IS NULL OR c.id IS NOT NULL)
+  AND (:follows_source OR c.follows_source IS TRUE OR NOT EXISTS (
       SELECT 1 FROM documents d
       WHERE d.user_id = :user_id AND d.index_id = :index_id AND d.sha256 = :sha256))
 ON CONFLICT DO NOTHING
@@ -28,7 +29,7 @@ SELECT * FROM documents WHERE user_id = :user_id AND id = :document_id;
 SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
        pictures_waiting, completeness, container_id, lineage_id, version, superseded_by, author, dated, given_title,
-       given_author, given_date, tags, disabled, stage_started_at, stage_started_with
+       given_author, given_date, tags, disabled, parts, stage_started_at, stage_started_with
 FROM documents
 WHERE user_id = :user_id AND index_id = :index_id AND (deleted_at IS NOT NULL) = :in_trash
   AND (:search::text IS NULL
@@ -58,20 +59,6 @@ SET status = 'failed', attempts = 0, queued_at = NULL,
 WHERE user_id = :user_id AND id = :document_id
 RETURNING id;
 
--- name: cancel
--- A document that is read again stays what it was before, if that was all of it.
-UPDATE documents
-SET status = CASE WHEN renewing AND vector_count = chunk_count THEN 'ready' ELSE 'failed' END,
-    error = CASE WHEN renewing AND vector_count = chunk_count THEN NULL ELSE :message END,
-    error_code = CASE WHEN renewing AND vector_count = chunk_count THEN NULL ELSE :code END,
-    renewing = false, attempts = 0, queued_at = NULL
-WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND status IN ('queued', 'parsing', 'embedding')
-RETURNING id;
-
--- name: lane
-SELECT lane_of(renewing, status, chunk_count) AS lane FROM documents
-WHERE user_id = :user_id AND id = :document_id AND status IN ('queued', 'parsing', 'embedding');
-
 -- name: requeue
 -- From its beginning. What is found of it stays until then.
 UPDATE documents
@@ -80,36 +67,19 @@ SET status = 'queued', progress_done = 0, progress_total = 0, error = NULL, erro
 WHERE user_id = :user_id AND id = :document_id AND deleted_at IS NULL
 RETURNING *;
 
--- name: resume
--- Where it stopped: of a document whose words are all here only vectors are missing. One that is being read goes on.
-UPDATE documents d
-SET status = CASE WHEN only_vectors THEN 'embedding' ELSE 'queued' END,
-    progress_done = CASE WHEN only_vectors THEN vector_count ELSE 0 END,
-    progress_total = CASE WHEN only_vectors THEN chunk_count ELSE 0 END,
-    stage_started_at = clock_timestamp(), stage_started_with = CASE WHEN only_vectors THEN vector_count ELSE 0 END,
-    error = NULL, error_code = NULL, attempts = 0,
-    renewing = renewing OR chunk_count > 0 AND vector_count = chunk_count
-FROM (
-    SELECT user_id, id, vector_count < chunk_count AND NOT renewing AND NOT partial AS only_vectors FROM documents
-) AS how
-WHERE d.user_id = :user_id AND d.id = :document_id AND how.user_id = d.user_id AND how.id = d.id
-  AND d.deleted_at IS NULL AND d.status NOT IN ('queued', 'parsing', 'embedding')
-RETURNING d.*;
-
--- name: enqueue
-UPDATE documents SET queued_at = coalesce(queued_at, clock_timestamp())
-WHERE user_id = :user_id AND id = :document_id
-RETURNING *;
-
 -- name: trash
 UPDATE documents SET deleted_at = now()
 WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND deleted_at IS NULL
 RETURNING id;
 
 -- name: restore
-UPDATE documents SET deleted_at = NULL
-WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND deleted_at IS NOT NULL
-RETURNING id;
+UPDATE documents d SET deleted_at = NULL
+FROM (SELECT id, deleted_at
+      FROM documents
+      WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND deleted_at IS NOT NULL
+      FOR UPDATE) AS was
+WHERE d.user_id = :user_id AND d.id = was.id
+RETURNING d.id, was.deleted_at AS was_deleted_at;
 
 -- name: purge
 DELETE FROM documents

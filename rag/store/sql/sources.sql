@@ -1,11 +1,11 @@
 -- name: find
--- Those in the trash too, without their pages' sizes.
+-- Those in the trash too, without their pages' sizes; no parts, which follow their containers.
 SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
        pictures_waiting, completeness, container_id, lineage_id, version, superseded_by, author, dated, given_title,
        given_author, given_date, tags, disabled, stage_started_at, stage_started_with
 FROM documents
-WHERE user_id = :user_id AND index_id = :index_id
+WHERE user_id = :user_id AND index_id = :index_id AND container_id IS NULL
   AND (md5(source) = ANY (SELECT md5(s) FROM unnest(:sources::text[]) AS s) AND source = ANY (:sources::text[])
        OR starts_with(source, :prefix::text))
 ORDER BY number;
@@ -38,10 +38,13 @@ CROSS JOIN LATERAL (
 
 -- name: supersede
 -- All at once: no search sees both versions, or none. Chats about the old ones are about the new one from now on.
-WITH shown AS (
-    UPDATE documents SET deleted_at = NULL
-    WHERE user_id = :user_id AND id = :document_id
-    RETURNING id
+WITH was AS (
+    SELECT id, deleted_at FROM documents WHERE user_id = :user_id AND id = :document_id FOR UPDATE
+), shown AS (
+    UPDATE documents d SET deleted_at = NULL
+    FROM was
+    WHERE d.user_id = :user_id AND d.id = was.id
+    RETURNING d.id, was.deleted_at
 ), hidden AS (
     UPDATE documents d SET deleted_at = now()
     FROM shown
@@ -55,7 +58,7 @@ WITH shown AS (
     FROM shown
     WHERE c.user_id = :user_id AND c.document_ids && :older::uuid[]
 )
-SELECT id FROM shown;
+SELECT s.id, s.deleted_at AS was_deleted_at, ARRAY(SELECT id FROM hidden) AS hidden FROM shown s;
 
 -- name: of_upload_key
 SELECT d.*

@@ -1,0 +1,201 @@
+"""Reading and taking in real PDFs beside what others would use for it, all in one run.
+
+Needs the dependency group `stacks` and a folder of PDFs (`--pdfs`). Parsing: pages per second of bare MuPDF, pypdf,
+pdfplumber and pymupdf4llm. Ingestion: LlamaIndex's tutorial (`SimpleDirectoryReader`, `SentenceSplitter`,
+`VectorStoreIndex`) with the embedding model that we use, once run as its users would run it, in padded batches on all
+cores, and once by our own `LocalEmbedding`.
+"""
+
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pdfplumber
+import pymupdf4llm
+import pypdf
+from llama_index.core import SimpleDirectoryReader, VectorStoreIndex
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.node_parser import SentenceSplitter
+from llama_index.readers.file import PDFReader
+from pydantic import PrivateAttr
+
+from benchmarks import databases
+from benchmarks.parsing import extract
+from benchmarks.report import Section, at_least
+from benchmarks.settings import Options
+from rag import parsing
+from rag.engine import RAGEngine
+from rag.parsing.mupdf import pymupdf
+from rag.providers import onnx
+from rag.providers.local import LocalEmbedding
+from rag.store import Store
+
+PAGES, QUICK_PAGES = 400, 10
+"""As many whole files are taken, in the order of their names, as are needed for so many pages."""
+SLOW_PAGES, SLOW_QUICK_PAGES = 60, 4
+"""For libraries that take seconds a page."""
+USER = "benchmark"
+BATCH = 10
+"""`embed_batch_size` of LlamaIndex's embeddings, unless its user says otherwise."""
+
+
+def measure(options: Options, section: Section) -> None:
+    """Parsing, then ingestion end to end."""
+    if options.pdfs is None:
+        raise SystemExit("Name a folder of PDFs: --pdfs FOLDER")
+    files, pages = _sample(options.pdfs, QUICK_PAGES if options.quick else PAGES)
+    section.about = f"{len(files)} files, {pages:,} pages"
+    _measure_parsing(section, files, pages, SLOW_QUICK_PAGES if options.quick else SLOW_PAGES)
+    _measure_ingestion(options, section, files, pages)
+
+
+def _sample(folder: Path, wanted: int) -> tuple[list[Path], int]:
+    files: list[Path] = []
+    pages = 0
+    for path in sorted(folder.rglob("*.pdf")):
+        if pages >= wanted:
+            break
+        with pymupdf.open(path) as document:
+            pages += document.page_count
+        files.append(path)
+    return files, pages
+
+
+def _measure_parsing(section: Section, files: list[Path], pages: int, slow_pages: int) -> None:
+    """Each library on all files; the slow ones on the first pages."""
+    with tempfile.TemporaryDirectory() as folder:
+        rendition = Path(folder) / "rendition.pdf"
+        parsing.read_file(files[0], name=files[0].name, rendition=rendition)  # starts the server of parsing processes
+        bare = _seconds(lambda: [extract(path) for path in files])
+        core = _seconds(lambda: [parsing.parse_rendition(path) for path in files])
+        whole = _seconds(lambda: [parsing.read_file(path, name=path.name, rendition=rendition) for path in files])
+    section.add('parsing: bare get_text("dict")', pages / bare, "pages/s")
+    section.add("parsing: ours, in this process", pages / core, "pages/s")
+    section.add("parsing: ours as used, in a process of its own", pages / whole, "pages/s")
+    section.add("parsing: pypdf", pages / _seconds(lambda: [_pypdf(path) for path in files]), "pages/s")
+    slow = range(min(slow_pages, _count(files[0])))
+    section.add(
+        "parsing: pdfplumber, with tables", len(slow) / _seconds(lambda: _pdfplumber(files[0], slow)), "pages/s"
+    )
+    section.add("parsing: pymupdf4llm", len(slow) / _seconds(lambda: _pymupdf4llm(files[0], slow)), "pages/s")
+    section.add("ours as used takes, of the bare time", whole / bare, "×")
+
+
+def _measure_ingestion(options: Options, section: Section, files: list[Path], pages: int) -> None:
+    ours = _ours(options, files)
+    nodes, tutorial = _tutorial(files, _BatchedEmbedding())
+    _, with_our_model = _tutorial(files, LocalEmbedding())
+    section.add("ingestion: ours, chunks", ours.chunks, "")
+    section.add("ingestion: LlamaIndex's tutorial, nodes", nodes, "")
+    section.add("ingestion: ours, until words are searched", pages / ours.words, "pages/s")
+    section.add("ingestion: ours, whole", pages / ours.whole, "pages/s")
+    section.add("ingestion: LlamaIndex's tutorial", pages / tutorial, "pages/s")
+    section.add("ingestion: LlamaIndex's tutorial with our embedding", pages / with_our_model, "pages/s")
+    section.add("ingestion: ours beside the tutorial", tutorial / ours.whole, "×", at_least(2.0))
+
+
+class _Ours:
+    """Seconds until all files were ready, and the chunks that they became."""
+
+    def __init__(self, words: float, whole: float, chunks: int) -> None:
+        self.words, self.whole, self.chunks = words, whole, chunks
+
+
+def _ours(options: Options, files: list[Path]) -> _Ours:
+    """The whole of it, into an empty PostgreSQL; parsing and storing alone tell when words can be searched."""
+    with (
+        tempfile.TemporaryDirectory(dir=options.folder) as name,
+        databases.server(options) as server_url,
+        databases.passing(server_url) as url,
+        Store.open(url) as store,
+    ):
+        config = options.config.model_copy(update={"rag_data_dir": Path(name), "rag_storage_url": None})
+        with RAGEngine(config, user_id=USER, store=store) as engine:
+            waiting = [engine.documents.add(path, path.name, enqueue=False) for path in files]
+            words = 0.0
+            started = time.perf_counter()
+            chunks = 0
+            for document in waiting:
+                began = time.perf_counter()
+                first = _FirstWords(began)
+                chunks += engine.documents.process(document.id, first).chunk_count
+                words += first.seconds
+            return _Ours(words, time.perf_counter() - started, chunks)
+
+
+class _FirstWords:
+    """Takes the time at which embedding begins: then a document's words are searched."""
+
+    def __init__(self, began: float) -> None:
+        self.seconds = 0.0
+        self._began = began
+
+    def __call__(self, stage: str, _done: int, _total: int) -> None:
+        if stage == "embedding" and not self.seconds:
+            self.seconds = time.perf_counter() - self._began
+
+
+def _tutorial(files: list[Path], embedder: BaseEmbedding) -> tuple[int, float]:
+    """Nodes and seconds; the index is in memory, as in the tutorial."""
+    embedder.get_text_embedding("Open the model before the time is taken.")
+    started = time.perf_counter()
+    reader = SimpleDirectoryReader(input_files=[str(path) for path in files], file_extractor={".pdf": PDFReader()})
+    nodes = SentenceSplitter().get_nodes_from_documents(reader.load_data())
+    VectorStoreIndex(nodes, embed_model=embedder)
+    return len(nodes), time.perf_counter() - started
+
+
+class _BatchedEmbedding(LocalEmbedding):
+    """The same model in one session on all cores, ten texts at a time, padded to the longest."""
+
+    _session: Any = PrivateAttr()
+    _tokenizer: Any = PrivateAttr()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed_batch_size = BATCH
+        folder = onnx.find_model(onnx.BGE_SMALL_EN)
+        self._session = onnx.load_onnxruntime().InferenceSession(
+            str(folder / "model.onnx"), providers=["CPUExecutionProvider"]
+        )
+        self._tokenizer = onnx.open_tokenizer(onnx.BGE_SMALL_EN)
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        ids = [encoded.ids[: onnx.MAX_TOKENS] for encoded in self._tokenizer.encode_batch(texts)]
+        longest = max(map(len, ids))
+        tokens = np.array([[*row, *[0] * (longest - len(row))] for row in ids], dtype=np.int64)
+        mask = np.array([[1] * len(row) + [0] * (longest - len(row)) for row in ids], dtype=np.int64)
+        given = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(tokens)}
+        states = self._session.run(None, given)[0][:, 0]
+        vectors: list[list[float]] = (states / np.linalg.norm(states, axis=1, keepdims=True)).tolist()
+        return vectors
+
+
+def _pypdf(path: Path) -> None:
+    for page in pypdf.PdfReader(path).pages:
+        page.extract_text()
+
+
+def _pdfplumber(path: Path, pages: range) -> None:
+    with pdfplumber.open(path) as document:
+        for index in pages:
+            document.pages[index].extract_text()
+            document.pages[index].extract_tables()
+
+
+def _pymupdf4llm(path: Path, pages: range) -> None:
+    pymupdf4llm.to_markdown(str(path), pages=[*pages], show_progress=False)
+
+
+def _count(path: Path) -> int:
+    with pymupdf.open(path) as document:
+        return int(document.page_count)
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    call()
+    return time.perf_counter() - started

@@ -1,0 +1,72 @@
+"""Charts of office files, as tables of their data."""
+
+import html
+from typing import Any, NamedTuple
+
+from rag.parsing.conversion.packages import local
+
+
+class Chart(NamedTuple):
+    """A chart's titles, and its data as rows; the first row has the names of the series."""
+
+    titles: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def read(root: Any) -> Chart:
+    """The chart of a part `chart1.xml` (DrawingML): what the office program last drew, not what a link leads to."""
+    titles = tuple(filter(None, (_words(title) for title in root.iter("{*}title"))))
+    series = [element for element in root.iter("{*}ser")]
+    names = [_words(one.find("{*}tx")) or f"Series {number}" for number, one in enumerate(series, start=1)]
+    labels: dict[int, str] = {}
+    for one in series:
+        for kind in ("cat", "xVal"):
+            labels = {**_points(one.find(f"{{*}}{kind}")), **labels}
+    values = [_points(_first(one, "val", "yVal")) for one in series]
+    positions = sorted(set(labels).union(*values))
+    rows = [
+        (labels.get(position, str(position + 1)), *(column.get(position, "") for column in values))
+        for position in positions
+    ]
+    return Chart(titles, (("", *names), *rows) if rows else ())
+
+
+def to_html(root: Any) -> str:
+    """The chart as a table below its titles."""
+    chart = read(root)
+    titles = "".join(f"<p><b>{html.escape(title)}</b></p>" for title in chart.titles)
+    rows = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in chart.rows]
+    table = "<table>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>" if rows else ""
+    return titles + table
+
+
+def _first(element: Any, *names: str) -> Any:
+    return next((found for name in names if (found := element.find(f"{{*}}{name}")) is not None), None)
+
+
+def _words(element: Any) -> str:
+    """The text that stands in `element`, whether typed or taken from a sheet."""
+    if element is None:
+        return ""
+    return " ".join("".join(part.text or "" for part in element.iter("{*}t", "{*}v")).split())
+
+
+def _points(element: Any) -> dict[int, str]:
+    """Texts and numbers by their position; several levels of labels are put together, the outermost first."""
+    points: dict[int, str] = {}
+    for point in element.iter("{*}pt") if element is not None else ():
+        if not point.get("idx", "").isdigit():
+            continue
+        position = int(point.get("idx"))
+        text = " ".join(_number(part.text or "") for part in point if local(part) == "v")
+        points[position] = f"{text} {points[position]}" if position in points else text
+    return points
+
+
+def _number(text: str) -> str:
+    """A number without the noise of binary fractions (0.30000000000000004); other text as it is."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return text if len(text) <= 12 else f"{number:.12g}"

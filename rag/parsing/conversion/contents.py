@@ -1,0 +1,38 @@
+"""The text of office files and books, read without a converter."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from striprtf.striprtf import rtf_to_text
+
+from rag.parsing import filetype
+from rag.parsing.conversion import books, metadata, opendocument, paragraphs, word
+from rag.parsing.conversion.metadata import Metadata
+from rag.parsing.conversion.packages import Package
+from rag.parsing.conversion.paragraphs import Paragraph
+
+_READERS: dict[str, Callable[[Package], Iterator[Paragraph]]] = {
+    filetype.DOCX: word.read,
+    filetype.ODT: opendocument.read,
+    filetype.EPUB: books.read,
+}
+
+
+def read(source: Path, mime_type: str) -> tuple[Metadata, list[Paragraph]]:
+    """What the file says of itself, and each of its paragraphs.
+
+    Raises:
+        errors.UnreadableFileError: it is damaged.
+    """
+    if mime_type == filetype.RTF:
+        return Metadata(), _rich_text(source.read_text(encoding="latin-1"))
+    with Package(source) as package:
+        return metadata.read(package), list(_READERS[mime_type](package))
+
+
+def _rich_text(content: str) -> list[Paragraph]:
+    try:
+        text = rtf_to_text(content, errors="replace")
+    except (LookupError, ValueError):
+        return []  # a second reading only: Pandoc may understand what this reader does not
+    return [Paragraph(paragraphs.BODY, line) for line in text.splitlines() if line.strip()]

@@ -1,0 +1,204 @@
+"""HTML of any origin, made fit for being laid out.
+
+Only what carries text, tables and pictures stays. Styles and scripts are dropped, so nothing is hidden, moved off the
+page or kept from wrapping, and long runs without white space get places to break at.
+"""
+
+import base64
+import binascii
+import html as escaping
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from lxml import etree
+from lxml import html as parser
+
+from rag.parsing.conversion.breaks import breakable
+
+MAX_DEPTH = 40
+"""Elements nested deeper are dissolved: MuPDF follows the nesting by recursion."""
+MAX_TABLES = 3
+"""Tables nested deeper are dissolved: each takes some of the width."""
+MAX_INDENTS = 8
+"""Lists and quotations nested deeper are not indented further: the page has an edge."""
+MAX_PICTURE_PX = 600
+"""Pictures that shall be wider or higher get the size that the page allows."""
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_INLINE = _names("a abbr b br cite code del dfn em i img ins kbd mark q s samp span strike strong sub sup tt u var")
+_TABLE = _names("caption tbody td tfoot th thead tr")
+_BLOCKS = _TABLE | _names("blockquote center dd div dl dt figcaption figure h1 h2 h3 h4 h5 h6 hr li ol p pre table ul")
+_LIKE_A_BLOCK = _names(
+    "address article aside body button details dialog dir fieldset footer form header hgroup html label legend listing"
+    " main math menu nav noscript optgroup option plaintext search section select summary svg textarea xmp"
+)
+_DROPPED = _names("base head link meta object script style template title")
+_EMPTY = frozenset(("br", "hr"))
+_INDENTING = frozenset(("blockquote", "dd", "ol", "ul"))
+_ATTRIBUTES = frozenset(("align", "colspan", "dir", "lang", "rowspan", "start", "type", "value"))
+_STYLE = re.compile(
+    r"(?:^|;)\s*((?:text-align|font-weight|font-style|text-decoration|page-break-after)\s*:\s*[\w-]+)\s*(?=;|$)"
+)
+_DATA_URI = re.compile(r"data:image/[^,]*;base64,", re.IGNORECASE)
+_NOT_TEXT = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
+_DIGITS = re.compile(r"\d{1,4}")
+
+
+class Part(NamedTuple):
+    """Markup between two tables, or an outermost table.
+
+    `reopened` are the tags of the elements that it stands in, for a part that begins a page.
+    """
+
+    html: str
+    is_table: bool
+    reopened: str
+
+
+class Markup(NamedTuple):
+    """The parts of a body in their order, and the pictures that they show, by the names they have in it."""
+
+    parts: list[Part]
+    pictures: dict[str, bytes]
+
+
+def read(html: str) -> Any:
+    """The document's root as an lxml element. Nothing is loaded, and no entities are expanded but characters."""
+    reader = parser.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True, no_network=True)
+    content = _NOT_TEXT.sub("", html).encode()
+    return parser.document_fromstring(content if content.strip() else b"<p></p>", parser=reader)
+
+
+def title_and_author(html: str) -> tuple[str, str]:
+    """What the head of `html` says; each empty if it says nothing."""
+    root = read(html)
+    title = root.findtext(".//title") or ""
+    authors = [meta.get("content", "") for meta in root.iter("meta") if meta.get("name", "").lower() == "author"]
+    return " ".join(title.split()), " ".join(authors[0].split()) if authors else ""
+
+
+def clean(html: str, images: Mapping[str, bytes]) -> Markup:
+    """What of `html` is laid out. `images` are pictures by the addresses that it gives them."""
+    writer = _Writer(images)
+    walk = etree.iterwalk(read(html), events=("start", "end"))
+    for event, element in walk:
+        if event == "end":
+            writer.end(element)
+        elif not writer.start(element):
+            walk.skip_subtree()
+    writer.end_part(is_table=False)
+    return Markup([part for part in writer.parts if part.html.strip()], writer.pictures)
+
+
+class _Writer:
+    """Writes elements as they come."""
+
+    def __init__(self, images: Mapping[str, bytes]) -> None:
+        self.parts: list[Part] = []
+        self.pictures: dict[str, bytes] = {}
+        self._images = images
+        self._written: list[str] = []
+        self._reopened = ""
+        self._open: list[tuple[str, str]] = []
+        """Name and start tag of each open element; both empty if it is dissolved."""
+
+    def start(self, element: Any) -> bool:
+        """Writes the start of an element; whether what is in it counts."""
+        name = element.tag.lower() if isinstance(element.tag, str) else ""
+        if name in _DROPPED or not name:
+            return False
+        if name == "img":
+            self._picture(element)
+            return True
+        name = self._known(name)
+        if name == "table" and not self._inside("table"):
+            self.end_part(is_table=False)
+        tag = f"<{name}{_attributes(element, self._is_flat(name))}>" if name else ""
+        self._written.append(tag or " ")
+        self._open.append((name, tag))
+        if element.text:
+            self._text(element.text)
+        return True
+
+    def end(self, element: Any) -> None:
+        """Writes the end of an element and the text behind it."""
+        name = element.tag.lower() if isinstance(element.tag, str) else ""
+        if name and name not in _DROPPED and name != "img":
+            name, _ = self._open.pop()
+            self._written.append(" " if not name else "" if name in _EMPTY else f"</{name}>")
+            if name == "table" and not self._inside("table"):
+                self.end_part(is_table=True)
+        if element.tail:
+            self._text(element.tail)
+
+    def end_part(self, *, is_table: bool) -> None:
+        """What comes now belongs to another part."""
+        self.parts.append(Part("".join(self._written), is_table, self._reopened))
+        self._written = []
+        self._reopened = "".join(tag for _, tag in self._open)
+
+    def _known(self, name: str) -> str:
+        """The name of the element that stands for one named `name`; empty if only its content counts."""
+        if len(self._open) >= MAX_DEPTH:
+            return ""
+        if name in _TABLE or name == "table":
+            tables = self._inside("table")
+            return name if 0 < tables + (name == "table") <= MAX_TABLES else "div"
+        if name in ("plaintext", "xmp", "listing", "textarea"):
+            return "pre"
+        if name in _INLINE or name in _BLOCKS:
+            return name
+        return "div" if name in _LIKE_A_BLOCK else "span"
+
+    def _inside(self, *names: str) -> int:
+        return sum(name in names for name, _ in self._open)
+
+    def _is_flat(self, name: str) -> bool:
+        return name in _INDENTING and self._inside(*_INDENTING) >= MAX_INDENTS
+
+    def _text(self, text: str) -> None:
+        if self._inside("pre"):
+            text = text.expandtabs(8)
+        self._written.append(escaping.escape(breakable(text), quote=False))
+
+    def _picture(self, element: Any) -> None:
+        content = self._content(element.get("src") or "")
+        self._written.append(self._picture_tag(content, element) if content else _alternative(element))
+
+    def _content(self, address: str) -> bytes | None:
+        if found := self._images.get(address):
+            return found
+        if not (start := _DATA_URI.match(address)):
+            return None
+        try:
+            return base64.b64decode(address[start.end() :])
+        except (binascii.Error, ValueError):
+            return None
+
+    def _picture_tag(self, content: bytes, element: Any) -> str:
+        name = f"picture-{len(self.pictures) + 1}"
+        self.pictures[name] = content
+        sizes = {key: element.get(key, "") for key in ("width", "height")}
+        kept = all(not size or (_DIGITS.fullmatch(size) and int(size) <= MAX_PICTURE_PX) for size in sizes.values())
+        return f'<img src="{name}"' + "".join(f' {k}="{size}"' for k, size in sizes.items() if size and kept) + ">"
+
+
+def _alternative(element: Any) -> str:
+    """The words for a picture that is not there."""
+    words = element.get("alt", "")
+    return f"<i>{escaping.escape(breakable(_NOT_TEXT.sub('', words)), quote=False)}</i>" if words.strip() else ""
+
+
+def _attributes(element: Any, is_flat: bool) -> str:
+    style = _STYLE.findall(element.get("style", ""))
+    if is_flat:
+        style.append("margin-left: 0; padding-left: 0")
+    kept = {key: value for key, value in element.attrib.items() if key in _ATTRIBUTES and len(value) < 20}
+    if style:
+        kept["style"] = "; ".join(style)
+    return "".join(f' {key}="{escaping.escape(value)}"' for key, value in kept.items())

@@ -1,0 +1,89 @@
+"""DOCX, ODT, RTF and EPUB: read by Pandoc, completed by what it leaves out, laid out on pages."""
+
+import html
+import tempfile
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+
+from lxml import etree
+from lxml import html as lxml_html
+
+from rag.parsing import filetype
+from rag.parsing.conversion import charts, contents, flowing, pandoc, paragraphs, word
+from rag.parsing.conversion.packages import Package
+from rag.parsing.conversion.paragraphs import Paragraph
+from rag.parsing.conversion.source import Conversion
+from rag.types import ParsingConfig
+
+_FORMATS = {filetype.DOCX: "docx", filetype.ODT: "odt", filetype.EPUB: "epub", filetype.RTF: "rtf"}
+_CHARTS = r"word/charts/chart\d*\.xml"
+_TITLES = {
+    paragraphs.BODY: "Other text",
+    paragraphs.BOX: "Text boxes",
+    paragraphs.NOTE: "Notes",
+    paragraphs.COMMENT: "Comments",
+    paragraphs.FOOTER: "Footers",
+}
+"""Over what is added behind a document."""
+
+
+def to_pdf(source: Path, mime_type: str, config: ParsingConfig) -> Conversion:
+    """The document at `source` on pages.
+
+    Raises:
+        errors.UnreadableFileError: it is damaged, or takes more time or memory than it may.
+    """
+    about, said = contents.read(source, mime_type)
+    document = flowing.lay_out(
+        completed(_body(source, mime_type, config), said), title=about.title, author=about.author
+    )
+    about.set_on(document)
+    return Conversion(document, paragraphs.sections(said))
+
+
+def _body(source: Path, mime_type: str, config: ParsingConfig) -> str:
+    """The document as HTML; nothing where Pandoc does not understand it, so that its plain text is all there is."""
+    try:
+        if mime_type != filetype.DOCX:
+            return pandoc.to_html(source, _FORMATS[mime_type], config)
+        with Package(source) as package:
+            return _word_to_html(package, config)
+    except pandoc.NotUnderstood:
+        return ""
+
+
+def _word_to_html(package: Package, config: ParsingConfig) -> str:
+    with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
+        prepared = Path(folder) / "prepared.docx"
+        package.rewritten(prepared, word.unwrapped(package))
+        body = pandoc.to_html(prepared, "docx", config)
+    return body + "".join(charts.to_html(package.xml(name)) for name in package.matching(_CHARTS))
+
+
+def completed(body: str, said: Iterable[Paragraph]) -> str:
+    """`body` with what it lacks of the paragraphs `said`: headers before it, everything else behind it, with titles."""
+    missing = paragraphs.left_out(said, _text(body)) if body else list(said)
+    headers = [paragraph for paragraph in missing if paragraph.part == paragraphs.HEADER]
+    others = [paragraph for paragraph in missing if paragraph.part != paragraphs.HEADER]
+    return "".join(_lines(headers)) + body + "".join(_parts(others, titled=bool(body)))
+
+
+def _text(body: str) -> str:
+    try:
+        return str(lxml_html.document_fromstring(body).text_content())
+    except etree.ParserError:
+        return ""  # there is nothing in it
+
+
+def _parts(missing: list[Paragraph], *, titled: bool) -> Iterator[str]:
+    order = list(_TITLES)
+    for part, group in groupby(sorted(missing, key=lambda one: order.index(one.part)), key=lambda one: one.part):
+        if titled:
+            yield f"<h2>{_TITLES[part]}</h2>"
+        yield from _lines(group)
+
+
+def _lines(added: Iterable[Paragraph]) -> Iterator[str]:
+    for paragraph in added:
+        yield "<p>" + html.escape(paragraph.text.strip()).replace("\n", "<br>") + "</p>"

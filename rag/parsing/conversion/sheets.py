@@ -1,0 +1,91 @@
+"""Spreadsheets and tables of delimited values: each sheet on pages of its own."""
+
+import csv
+import datetime as dt
+import re
+from pathlib import Path
+
+import python_calamine
+
+from rag import errors
+from rag.parsing import filetype
+from rag.parsing.conversion import ods, sheet_pages, workbooks
+from rag.parsing.conversion.number_formats import shown
+from rag.parsing.conversion.sheet import Budget, Cell, Sheet
+from rag.parsing.conversion.source import Conversion
+from rag.parsing.delimited import find_delimiter, rows
+from rag.parsing.encoding import decode
+
+_NUMBER = re.compile(r"[(\-+–−]?\s*[$€£¥]?\s*\d[\d.,\s’']*\s*(?:%|[$€£¥])?\s*\)?|[–—-]")
+"""What is set flush right in a file that does not tell numbers from words."""
+
+
+def to_pdf(source: Path, mime_type: str) -> Conversion:
+    """The sheets of the file at `source` on pages, and the text of their rows.
+
+    Raises:
+        errors.UnreadableFileError: it is damaged, or too large.
+    """
+    sheets, metadata = _read(source, mime_type)
+    document = sheet_pages.draw(sheets)
+    document.set_metadata({"title": metadata.get("title", ""), "author": metadata.get("author", "")})
+    return Conversion(document, tuple(text for sheet in sheets for text in sheet.texts()))
+
+
+def _read(source: Path, mime_type: str) -> tuple[list[Sheet], dict[str, str]]:
+    if mime_type == filetype.XLSX:
+        return workbooks.read(source)
+    if mime_type == filetype.ODS:
+        return ods.read(source)
+    if mime_type == filetype.XLS:
+        return _read_xls(source), {}
+    return [_read_delimited(source, mime_type)], {}
+
+
+def _read_xls(source: Path) -> list[Sheet]:
+    """The values of an XLS workbook; its number formats, formulas and comments are not told by its reader."""
+    try:
+        with python_calamine.CalamineWorkbook.from_path(source) as book:
+            budget = Budget()
+            return [
+                _sheet_of_values(book.get_sheet_by_name(info.name), info, budget)
+                for info in book.sheets_metadata
+                if info.typ is python_calamine.SheetTypeEnum.WorkSheet
+            ]
+    except python_calamine.CalamineError as error:
+        raise errors.UnreadableFileError(
+            f"The workbook is damaged or encrypted ({type(error).__name__}). Save it as XLSX in another program."
+        ) from error
+
+
+def _sheet_of_values(
+    values: python_calamine.CalamineSheet, info: python_calamine.SheetMetadata, budget: Budget
+) -> Sheet:
+    sheet = Sheet(info.name, hidden=info.visible is not python_calamine.SheetVisibleEnum.Visible)
+    for number, row in enumerate(values.iter_rows(), start=1):
+        for column, value in enumerate(row, start=1):
+            if value is not None and str(value).strip():
+                budget.take()
+                sheet.cells.setdefault(number, {})[column] = Cell(_shown_value(value), not isinstance(value, str))
+    return sheet
+
+
+def _shown_value(value: object) -> str:
+    if isinstance(value, dt.datetime | dt.date | dt.time):
+        return shown(value, "mm-dd-yy")
+    return shown(value)
+
+
+def _read_delimited(source: Path, mime_type: str) -> Sheet:
+    text = decode(source.read_bytes())
+    delimiter = find_delimiter(text) or ("\t" if mime_type == filetype.TSV else ",")
+    sheet, budget = Sheet(""), Budget()
+    try:
+        for number, row in enumerate(rows(text, delimiter), start=1):
+            for column, value in enumerate(row, start=1):
+                if value.strip():
+                    budget.take()
+                    sheet.cells.setdefault(number, {})[column] = Cell(value, bool(_NUMBER.fullmatch(value.strip())))
+    except csv.Error as error:
+        raise errors.UnreadableFileError(f"The table is damaged: {error}. Save it again in another program.") from error
+    return sheet

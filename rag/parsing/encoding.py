@@ -1,0 +1,40 @@
+"""Text whose encoding nobody tells."""
+
+import codecs
+import re
+
+_CHARSET = re.compile(
+    rb"""<(?:meta\b[^>]*?\bcharset|\?xml\b[^>]*?\bencoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE
+)
+_CHARSET_BYTES = 4096
+_MEANS_WINDOWS = frozenset(("ascii", "iso8859-1", "utf-8"))
+"""What is said of text that is none of it, most often in Windows-1252; browsers take it so, too."""
+_SEVEN_BIT = "iso2022"
+"""Character sets that switch between alphabets by escape sequences look like UTF-8."""
+
+
+def decode(content: bytes, *, is_html: bool = False) -> str:
+    """Text of unknown encoding: UTF-16 with a byte order mark, else UTF-8, else what HTML says, else Windows-1252."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return content.decode("utf-16", errors="replace")
+    said = _charset(content) if is_html else None
+    if said and said.name.startswith(_SEVEN_BIT):
+        return content.decode(said.name, errors="replace")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        meant = said.name if said and said.name not in _MEANS_WINDOWS else "cp1252"
+        return content.decode(meant, errors="replace")
+
+
+def _charset(content: bytes) -> codecs.CodecInfo | None:
+    """The character set that HTML says it is in."""
+    found = _CHARSET.search(content, 0, _CHARSET_BYTES)
+    if found is None:
+        return None
+    try:
+        name = found[1].decode()
+        "".encode(name)  # refuses codecs that are no character sets
+        return codecs.lookup(name)
+    except (LookupError, UnicodeError):
+        return None

@@ -1,0 +1,78 @@
+"""Zip files as their directory describes them; nothing is unpacked here."""
+
+import io
+import struct
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from rag import errors
+
+MAX_DIRECTORY_BYTES = 32 << 20
+"""Python holds some ten times as much in memory. Enough for 300,000 members."""
+_END = struct.Struct("<4s4H2LH")
+_LOCATOR = struct.Struct("<4sLQL")
+_END_64 = struct.Struct("<4sQ2H2L4Q")
+_MAX_COMMENT_BYTES = 0xFFFF
+
+FAILURES = (zipfile.BadZipFile, OSError, ValueError, EOFError, OverflowError, RuntimeError, struct.error)
+"""What zipfile raises on broken directories."""
+
+
+@contextmanager
+def opened(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
+    """The zip file at `path`, which its owner calls `name`.
+
+    Raises:
+        errors.UnreadableFileError: it is damaged, or its directory is larger than may be.
+    """
+    try:
+        with path.open("rb") as file:
+            _check_directory(file, name)
+            archive = zipfile.ZipFile(file)
+            yield archive
+    except FAILURES as error:
+        raise errors.UnreadableFileError(
+            f"“{name}” is damaged. Open it in another program and save it again."
+        ) from error
+
+
+def member_names(path: Path, name: str) -> set[str]:
+    """The names of all members. Raises as `opened`."""
+    with opened(path, name) as archive:
+        return set(archive.namelist())
+
+
+def _check_directory(file: BinaryIO, name: str) -> None:
+    """Before it is read: it is read as a whole, whatever its size."""
+    size = _directory_bytes(file)
+    if size > MAX_DIRECTORY_BYTES:
+        raise errors.UnreadableFileError(
+            f"“{name}” has more files in it than can be listed. Split it into smaller archives.",
+            details={"directory_bytes": size},
+        )
+
+
+def _directory_bytes(file: BinaryIO) -> int:
+    """As the file's end tells it (APPNOTE 4.3.16), or its 64-bit end, which counts for zipfile where there is one."""
+    whole = file.seek(0, io.SEEK_END)
+    start = max(0, whole - _END.size - _MAX_COMMENT_BYTES)
+    file.seek(start)
+    tail = file.read()
+    end = tail.rfind(b"PK\x05\x06")
+    if end < 0 or len(tail) - end < _END.size:
+        return 0  # zipfile will say what is wrong
+    size = int(_END.unpack_from(tail, end)[5])
+    return max(size, _directory_bytes_64(file, start + end))
+
+
+def _directory_bytes_64(file: BinaryIO, end: int) -> int:
+    if end < _LOCATOR.size + _END_64.size:
+        return 0
+    file.seek(end - _LOCATOR.size - _END_64.size)
+    record = file.read(_END_64.size + _LOCATOR.size)
+    if record[_END_64.size :][:4] != b"PK\x06\x07" or record[:4] != b"PK\x06\x06":
+        return 0
+    return int(_END_64.unpack_from(record)[8])

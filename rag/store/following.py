@@ -1,0 +1,34 @@
+"""What parts of mails and archives do when something is done to these, in the same transaction."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rag.store import queries
+from rag.store.database import Connection, UserDatabase
+
+
+class Following:
+    """The parts of a user's documents."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._database = database
+        self._queries = queries.load("parts")
+
+    def trash(self, connection: Connection, trashed: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+        """The parts of what was put in the trash go along, and theirs; which did."""
+        return self._ids(connection, "trash", {"ids": [*trashed]})
+
+    def restore(self, connection: Connection, restored: Mapping[uuid.UUID, Any]) -> list[uuid.UUID]:
+        """The parts of what came out of the trash, where it was since the given times, come along; which did."""
+        return self._ids(connection, "restore", {"ids": [*restored], "times": [*restored.values()]})
+
+    def purge(self, connection: Connection, purged: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+        """The parts in the trash of what was removed for good go along; which did. Others stay."""
+        gone = self._ids(connection, "purge", {"ids": [*purged]})
+        connection.execute(self._queries["release"], self._database.bind({"ids": [*purged, *gone]}))
+        return gone
+
+    def _ids(self, connection: Connection, query: str, parameters: Mapping[str, object]) -> list[uuid.UUID]:
+        found = connection.execute(self._queries[query], self._database.bind(parameters)).fetchall()
+        return [row["id"] for row in found]

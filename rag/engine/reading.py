@@ -90,7 +90,7 @@ class Reader:
         document = self._workspace.store.documents.get(document_id)
         parsed = ingestion.from_blocks(document, blocks)
         with self.failures(document_id):
-            self.in_its_space(document, lambda index: self.ingestion(index).index(document, parsed))
+            self.in_its_space(document, lambda index: self.ingestion_of(index).index(document, parsed))
         return self._workspace.store.documents.get(document_id)
 
     @contextlib.contextmanager
@@ -119,7 +119,7 @@ class Reader:
                 raise
             work(switched)
 
-    def ingestion(
+    def ingestion_of(
         self, index: Index, auth: Auth = OWN_AUTH, options: ProviderOptions = OWN_OPTIONS
     ) -> ingestion.Ingestion:
         """What reads into this index."""
@@ -181,7 +181,7 @@ class Steps:
         document = self._reader.document(self._document_id)
         with contextlib.suppress(errors.Error), self._reader.failures(self._document_id, self._is_stopping):
             self._reader.in_its_space(
-                document, lambda index: work(document, self._reader.ingestion(index, self._auth, self._options))
+                document, lambda index: work(document, self._reader.ingestion_of(index, self._auth, self._options))
             )
 
     def _read_words(self, document: Document, into: ingestion.Ingestion) -> None:

@@ -13,15 +13,17 @@ from benchmarks.report import Section
 from benchmarks.settings import Options, local_config
 
 PARTS = ("parsing", "embedding", "ingestion", "search", "contract", "memory")
-ON_DEMAND = ("answers", "claims", "load", "stacks", "viewers")
-"""Need what is not installed with the other tools (locust, Chromium, other libraries, a folder of PDFs), so they are
+ON_DEMAND = ("answers", "claims", "completeness", "load", "stacks", "viewers")
+"""Need what is not installed with the other tools (locust, Chromium, other libraries, a folder of files), so they are
 measured only when asked for."""
 
 
 def main() -> None:
     """Measure the asked parts, one after another."""
     arguments = parse_arguments()
-    options = Options(local_config(), quick=arguments.quick, pdf=arguments.pdf, pdfs=arguments.pdfs)
+    options = Options(
+        local_config(), quick=arguments.quick, pdf=arguments.pdf, pdfs=arguments.pdfs, files=arguments.files
+    )
     console = Console()
     sections = []
     for part in arguments.parts or PARTS:
@@ -47,6 +49,7 @@ def parse_arguments() -> argparse.Namespace:
         "--pdf", type=Path, metavar="FILE", help="a PDF for parsing, ingestion and memory in place of a made one"
     )
     made.add_argument("--pdfs", type=Path, metavar="FOLDER", help="the PDFs of claims and stacks")
+    made.add_argument("--files", type=Path, metavar="FOLDER", help="the files whose completeness is measured")
     arguments = made.parse_args()
     if unknown := set(arguments.parts) - {*PARTS, *ON_DEMAND}:
         made.error(f"there is no part {', '.join(sorted(unknown))}; choose from {', '.join(PARTS + ON_DEMAND)}")

@@ -10,13 +10,14 @@ from rag.config import Config, load_config
 class Options:
     """What to measure with: small sizes with `quick`; `pdf` takes the place of the PDF made by script.
 
-    `pdfs` is a folder of documents that claims are made of.
+    `pdfs` is a folder of documents that claims are made of, `files` one of any files.
     """
 
     config: Config
     quick: bool = False
     pdf: Path | None = None
     pdfs: Path | None = None
+    files: Path | None = None
 
     @property
     def folder(self) -> Path:

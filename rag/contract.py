@@ -153,7 +153,8 @@ class CitationBody(Place):
     """What a sentence, counted from 0, rests on: the place of its quote with the quote's boxes.
 
     Where nothing supports the sentence, `quote` is None, and the place is that of the chunk. `snippet` is the quote, or
-    where there is none the beginning of the chunk. `row` is the quote cell by cell where it is a row of a table.
+    where there is none the beginning of the chunk. `row` is the quote cell by cell where it is a row of a table,
+    `cells` those of a sheet that it stands in, such as “Balance!B14”.
     """
 
     citation_id: str
@@ -163,6 +164,7 @@ class CitationBody(Place):
     verdict: Verdict
     unsupported_numbers: tuple[str, ...]
     row: QuotedRow | None
+    cells: str | None
 
     @classmethod
     def of(cls, citation: Citation, hit: Hit) -> Self:
@@ -177,6 +179,7 @@ class CitationBody(Place):
             verdict=citation.verdict,
             unsupported_numbers=citation.unsupported_numbers,
             row=citation.row,
+            cells=citation.cells,
         )
 
 

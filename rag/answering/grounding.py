@@ -209,14 +209,16 @@ class Grounder:
             errors.GroundingError: the document cannot be read any more.
         """
         hit = self._sources[citation_id]
+        regions = self._regions(hit, quote.span) if quote else ()
         return Citation(
             citation_id=citation_id,
             sentence=sentence,
             quote=self.passage(citation_id).slice(quote.span) if quote else None,
             lines=hit.passage.lines_of(*quote.span) if quote else (),
-            regions=self._regions(hit, quote.span) if quote else (),
+            regions=regions,
             verdict=quote.verdict if quote and not missing else Verdict.UNVERIFIED,
             unsupported_numbers=missing,
+            cells=_cells(regions),
         )
 
     def cite_unit(self, sentence: int, citation_id: str, unit: Unit, row: QuotedRow | None) -> Citation:
@@ -224,10 +226,14 @@ class Grounder:
 
         With a row are lit the names of its columns and the line that gives its unit. Raises as `cite`.
         """
+        hit = self._sources[citation_id]
         citation = self.cite(sentence, citation_id, Quote(unit.span, Verdict.VERIFIED))
-        beside = [region for span in unit.spans[1:] for region in self._regions(self._sources[citation_id], span)]
+        beside = [region for span in unit.spans[1:] for region in self._regions(hit, span)]
         regions = dict.fromkeys([*citation.regions, *beside])
-        return citation.model_copy(update={"row": row, "regions": tuple(regions)})
+        cells = citation.cells
+        if row is not None and row.asked is not None:
+            cells = _cells(self._regions(hit, unit.cells[row.asked].span))
+        return citation.model_copy(update={"row": row, "regions": tuple(regions), "cells": cells})
 
     def _regions(self, hit: Hit, span: Span) -> tuple[Region, ...]:
         try:
@@ -271,6 +277,11 @@ def _titles(hit: Hit) -> tuple[str, ...]:
     """What a passage is read under: the name and title of its document, and its section."""
     name = PurePath(hit.document_name).stem.replace("_", " ")
     return tuple(title for title in (name, hit.title, hit.chunk.section) if title)
+
+
+def _cells(regions: Sequence[Region]) -> str | None:
+    """The cells of a sheet that a quote stands in."""
+    return ", ".join(dict.fromkeys(region.cells for region in regions if region.cells)) or None
 
 
 def _within(span: Span, other: Span) -> bool:

@@ -183,7 +183,7 @@ class _Table:
             return Unit(span, BlockKind.TABLE, label=label)
         self._in_header = False
         header = self._header or self._header_above(len(cells))
-        columns = self._columns(header, row, span, len(cells)) if header else ()
+        columns = self._columns(header, self._whole_line(span), span, len(cells)) if header else ()
         is_named = header is not None and "\t" in self._text[slice(*header)]
         if header and is_named and not columns and len(cells) % 2 == 0:  # each figure with its deviation, or its share
             columns = self._columns(header, "", span, len(cells) // 2)
@@ -203,11 +203,16 @@ class _Table:
     def _columns(self, header: Span, row: str, span: Span, count: int) -> tuple[str, ...]:
         """The names of `count` columns, those of several lines joined where each line tells them apart."""
         is_above = self._left[header.start] < self._left[span.start] + LABEL_INDENT
-        start = self._text.rfind("\n", 0, header.start) + 1  # with the empty field above the labels
-        lines = self._text[start : header.end].splitlines()
+        lines = self._whole_line(header).splitlines()  # with the empty field above the labels
         told = [_columns(line, row, count, begins_with_label=is_above) for line in lines]
         named = [names for names in told if names]
         return tuple(" ".join(dict.fromkeys(parts)) for parts in zip(*named, strict=True)) if named else ()
+
+    def _whole_line(self, span: Span) -> str:
+        """Lines with their first and last fields, though these are empty: tables drawn by us tell every cell."""
+        start = self._text.rfind("\n", 0, span.start) + 1
+        end = self._text.find("\n", span.end)
+        return self._text[start : end if end >= 0 else len(self._text)]
 
     def _names_columns(self, row: str, has_label: bool, cells: Sequence[str]) -> bool:
         """Whether a row names columns: names or periods, no figure among them; a single name only above figures."""

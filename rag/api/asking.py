@@ -79,7 +79,8 @@ class AskRequest(Model):
 class AskCitation(Model):
     """What a sentence of the answer rests on: the quote, and where it stands. Boxes are points of the shown page.
 
-    `sentence` counts from 0, pages and lines from 1; `quote` is null where nothing supports the sentence.
+    `sentence` counts from 0, pages and lines from 1; `quote` is null where nothing supports the sentence. `cells` are
+    those of a sheet that the quote stands in, such as “Balance!B14”.
     """
 
     id: str
@@ -88,6 +89,7 @@ class AskCitation(Model):
     document_id: uuid.UUID
     name: str
     page: int
+    cells: str | None
     lines: tuple[int, int]
     quote: str | None
     boxes: tuple[Region, ...]
@@ -105,6 +107,7 @@ class AskCitation(Model):
             document_id=hit.chunk.document_id,
             name=hit.document_name,
             page=lines[0].page_number,
+            cells=citation.cells,
             lines=(lines[0].number, lines[-1].end),
             quote=citation.quote,
             boxes=citation.regions,

@@ -156,6 +156,7 @@ def _print_citation(sentence: Sentence, citation: Citation, hit: Hit) -> None:
     verdict = f"{mark}{sentence.support}, quote {citation.verdict}" if mark else f"quote {citation.verdict}"
     pages = [*dict.fromkeys(line.page_number for line in citation.lines_in(hit))]
     place = f"page {pages[0]}" if len(pages) == 1 else f"pages {pages[0]}–{pages[-1]}"
+    place = f"{citation.cells}, {place}" if citation.cells else place
     name = hit.document_name
     console = output.console()
     head = Text.assemble((f"[{citation.citation_id}]", "bold"), f" {name}, {place}  ", (verdict, style))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = frozenset(
     {".pdf", ".docx", ".pptx", ".epub", ".html", ".htm", ".xhtml", ".md", ".markdown", ".txt", ".text"}
+    | {".xlsx", ".xlsm", ".xls", ".ods", ".csv", ".tsv"}
     | {".eml", ".msg", ".zip"}
 )
 """Endings of the names that are looked for in folders; a file that is named itself is judged by its content."""
@@ -81,6 +82,8 @@ def _explain(outcome: Outcome) -> str:
         parts.append(f"unreadable pages: {', '.join(map(str, document.failed_pages))}")
     if told := told_parts(document.parts):
         parts.append(told)
+    if document.completeness is not None and not document.completeness.is_complete:
+        parts.append(f"characters kept: {document.completeness.summary}")
     return ", ".join(parts)
 
 

@@ -22,8 +22,8 @@ def ingest(
 ) -> None:
     """Take files in and make them searchable.
 
-    Folders are searched for PDF, DOCX, PPTX, EPUB, HTML, Markdown and text files. What is in the index already is
-    skipped; what an interrupted run left unread is read. The exit code is 5 if any file failed.
+    Folders are searched for PDF, DOCX, PPTX, EPUB, XLSX, XLS, ODS, CSV, HTML, Markdown and text files. What is in the
+    index already is skipped; what an interrupted run left unread is read. The exit code is 5 if any file failed.
 
         pagelight ingest report.pdf contracts/
         pagelight ingest --password secret board-minutes.pdf

@@ -1,5 +1,6 @@
 """`pagelight inspect`: what an index holds, down to its chunks."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,7 +9,7 @@ from rag import errors
 from rag.cli import completion, lookup, output
 from rag.cli.door import open_engine
 from rag.cli.options import AsJson, IndexName
-from rag.types import DEFAULT_INDEX, Chunk, IndexStats, language_name
+from rag.types import DEFAULT_INDEX, Chunk, Document, IndexStats, language_name
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -41,12 +42,18 @@ def inspect(
         lookup.require_index(engine, index_name)
         if document is None:
             _show_index(engine.inspect_index(index_name), as_json=as_json)
-        else:
-            _show_chunks(_chunks(engine, index_name, document, page), as_json=as_json)
+            if not as_json:
+                _show_completeness(engine.documents.list(index_name))
+            return
+        found = lookup.find_document(engine, index_name, document)
+        chunks = _chunks(engine, found, page)
+        if not as_json and found.completeness is not None:
+            output.print_text(f"characters kept: {found.completeness.summary}")
+            output.print_missing(found.completeness)
+        _show_chunks(chunks, as_json=as_json)
 
 
-def _chunks(engine: "RAGEngine", index_name: str, name: str, page: int | None) -> list[Chunk]:
-    found = lookup.find_document(engine, index_name, name)
+def _chunks(engine: "RAGEngine", found: Document, page: int | None) -> list[Chunk]:
     if page is not None and page > found.page_count:
         raise errors.NotFoundError(f"“{found.name}” has {output.plural(found.page_count, 'page')}, so no page {page}.")
     return engine.chunks.list(found.id, page)
@@ -76,6 +83,16 @@ def _show_index(stats: IndexStats, *, as_json: bool) -> None:
     output.print_table(["", ""], rows)
     if stats.advice:
         output.print_text(f"\n{stats.advice}")
+
+
+def _show_completeness(documents: Sequence[Document]) -> None:
+    """How much of each document's text was kept, those that lack most first."""
+    measured = [(document, document.completeness) for document in documents if document.completeness is not None]
+    measured.sort(key=lambda pair: pair[1].share)
+    if measured:
+        output.print_text("")
+        rows = [(document.name, completeness.summary) for document, completeness in measured]
+        output.print_table(["document", "characters kept"], rows)
 
 
 def _show_chunks(chunks: list[Chunk], *, as_json: bool) -> None:

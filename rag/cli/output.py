@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rag import errors
-from rag.types import Rewriting, Variant
+from rag.types import Completeness, Rewriting, Variant
 
 WIDTH_WITHOUT_TERMINAL = 160
 """Columns of a table that goes into a file or a pipe."""
@@ -63,6 +63,12 @@ def print_json(value: object, *, indent: int | None = 2) -> None:
     """A value, models and ids in it included, as JSON with camelCase names to stdout."""
     plain = pydantic_core.to_jsonable_python(value, by_alias=True)
     sys.stdout.write(json.dumps(plain, ensure_ascii=False, indent=indent) + "\n")
+
+
+def print_missing(completeness: Completeness) -> None:
+    """The places where a file's text is missing; nothing if it is complete."""
+    for missing in completeness.missing:
+        print_text(f"  missing at {missing.place}: {plural(missing.characters, 'character')}, “{missing.text}”")
 
 
 def print_error(error: errors.Error, *, as_json: bool) -> None:

@@ -73,11 +73,15 @@ def _print_summary(parsed: ParsedDocument) -> None:
         ("lines", f"{parsed.line_count:,}"),
         *((f"{kind} blocks", f"{kinds[kind]:,}") for kind in BlockKind),
     ]
+    if parsed.completeness is not None:
+        rows.append(("characters kept", parsed.completeness.summary))
     if recognised:
         rows.append(("recognised pages", ", ".join(map(str, recognised))))
     if failed:
         rows.append(("unreadable pages", ", ".join(map(str, failed))))
     output.print_table(["", ""], rows)
+    if parsed.completeness is not None:
+        output.print_missing(parsed.completeness)
     _print_outline([block for block in parsed.blocks if block.kind is BlockKind.HEADING])
 
 

@@ -203,6 +203,7 @@ def _citation(citation: CitationBody) -> dict[str, Any]:
         "documentName": citation.file_name,
         "page": citation.page,
         "slide": citation.slide,
+        "cells": citation.cells,
         "quote": citation.quote,
         "verdict": citation.verdict,
         "regions": citation.regions,

@@ -135,7 +135,8 @@ class Intake:
             if document.deleted_at is None and document.source not in wanted and folder.owns(document.source or "")
         }
         for document_id in self._documents.trash(list(gone)):
-            yield _report(gone[document_id], "removed", document_id=document_id)
+            if document_id in gone:  # else it is a part of one, which went along
+                yield _report(gone[document_id], "removed", document_id=document_id)
 
     # --- files ---
 

@@ -77,6 +77,7 @@ class Cited(Place):
     """A source of one sentence."""
 
     id: str = Field(description="The source's mark in the answer, such as S1.")
+    cells: str | None = Field(description="Cells of a spreadsheet that the quote stands in, such as Balance!B14.")
     quote: str | None = Field(description="The words that support the sentence, verbatim; null if none were found.")
     verdict: Verdict = Field(
         description="verified: the quote stands in the document word for word. corrected: nearly so, and it is given "
@@ -95,6 +96,7 @@ class Cited(Place):
             line_start=place.line_start,
             line_end=place.line_end,
             id=citation.citation_id,
+            cells=citation.cells,
             quote=" ".join(citation.quote.split()) if citation.quote else None,
             verdict=citation.verdict,
             unsupported_numbers=[*citation.unsupported_numbers],

@@ -67,7 +67,8 @@ def _unproved(sentence: AnswerSentence) -> str:
 def _cited(citation: Cited) -> str:
     quote = f": “{citation.quote}”" if citation.quote else ""
     missing = f"; not in the source: {', '.join(citation.unsupported_numbers)}" if citation.unsupported_numbers else ""
-    return f"[{citation.id}] {_where(citation)}, {citation.verdict.value}{missing}{quote}\n     {_ids(citation)}"
+    cells = f"cells {citation.cells}, " if citation.cells else ""
+    return f"[{citation.id}] {cells}{_where(citation)}, {citation.verdict.value}{missing}{quote}\n     {_ids(citation)}"
 
 
 def _where(place: Place) -> str:

@@ -6,12 +6,13 @@ the words that no piece has taken yet, and at last among their characters, as a 
 linear in the length of the texts.
 """
 
+import math
 import re
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from rag.parsing.pages import PageContent
@@ -23,7 +24,8 @@ NEAR_CHARS = 12
 """So far if it is short, as there may be many like it."""
 SHORT_CHARS = 12
 LONG_WORD_CHARS = 24
-"""Of a longer word, a part may be kept; a shorter one is there or not."""
+LEAST_SHARE = 0.5
+"""Of a long word, any part may be kept; of a shorter one at least so much, or it is something else."""
 MAX_PLACES = 50
 """The most places that are told one by one."""
 BEGINNING_CHARS = 80
@@ -31,9 +33,11 @@ BEGINNING_CHARS = 80
 
 _NO_TEXT = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\ud800-\udfff\ufe00-\ufe0f\ufeff\ufff0-\uffff\U000e0000-\U000e0fff]"
+    "\u2060-\u206f\ud800-\udfff\ufe00-\ufe0f\ufeff\ue000-\uf8ff\ufff0-\uffff\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
 )
-"""What has no shape of its own: control characters, soft hyphens, zero width marks, variation selectors; and U+FFFD."""
+"""What has no shape of its own: control characters, soft hyphens, zero width marks, variation selectors, U+FFFD.
+
+So are characters of private use, icons most often: what they are is known to the file's own fonts only."""
 
 
 class Tally:
@@ -131,7 +135,7 @@ class _Target:
         unknown = [Piece(piece.place, _subtract(piece.words, words)) for piece in pieces]
         characters: Counter[str] = Counter()
         for word, count in words.items():
-            for character in word:
+            for character in _decomposed(word):
                 characters[character] += count
         return [Piece(piece.place, list(_lost(piece.words, characters))) for piece in unknown]
 
@@ -139,11 +143,8 @@ class _Target:
         """Words, and parts of words, that no piece has taken."""
         for start, end in (*self._gaps, (self._end, len(self._text))):
             index = bisect_right(self._starts, start)
-            while start < end:
-                stop = min(self._starts[index], end)
-                yield self._text[start:stop]
-                start = stop
-                index += 1
+            cuts = [start, *self._starts[index : bisect_left(self._starts, end)], end]
+            yield from (self._text[first:last] for first, last in pairwise(cuts))
 
 
 def _subtract(wanted: Iterable[str], words: Counter[str]) -> list[str]:
@@ -160,14 +161,21 @@ def _subtract(wanted: Iterable[str], words: Counter[str]) -> list[str]:
 def _lost(words: Iterable[str], characters: Counter[str]) -> Iterator[str]:
     """Those of `words`, or the ends of them, that cannot be made of `characters`, from which the others are taken."""
     for word in words:
-        need = Counter(word)
-        kept = sum(min(count, characters[character]) for character, count in need.items())
-        if kept < len(word) and len(word) <= LONG_WORD_CHARS:
-            yield word
-            continue
-        characters.subtract({character: min(count, characters[character]) for character, count in need.items()})
+        need = Counter(_decomposed(word))
+        there = {character: min(count, characters[character]) for character, count in need.items()}
+        share = sum(there.values()) / sum(need.values())
+        if share >= LEAST_SHARE or len(word) > LONG_WORD_CHARS:
+            characters.subtract(there)
+            kept = math.floor(len(word) * share)
+        else:
+            kept = 0
         if kept < len(word):
             yield word[kept:]
+
+
+def _decomposed(word: str) -> str:
+    """A vowel sign of two parts may stand on both sides of its consonant."""
+    return word if word.isascii() else unicodedata.normalize("NFKD", word)
 
 
 def _places(pieces: Sequence[Piece]) -> Iterator[Missing]:

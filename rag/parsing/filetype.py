@@ -113,15 +113,15 @@ def detect_mime_type(path: Path, name: str) -> str:
 
 def _marked_type(path: Path, name: str, head: bytes, suffix: str) -> str | None:
     """The type that a file's first bytes tell."""
+    if mail := mails.detect(path, head, named_as_text=suffix in _TEXT_SUFFIXES):
+        return mail  # before others whose marks may stand in its text
     if b"%PDF-" in head[:PDF_HEADER_BYTES]:
         return PDF
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_type(path, name)
-    if mail := mails.detect(path, head, named_as_text=suffix in _TEXT_SUFFIXES):
-        return mail
     if head.startswith(_OLE2):
         return _ole2_type(path, name)
-    return RTF if head.startswith(_RTF) else None
+    return RTF if head.lstrip().startswith(_RTF) else None
 
 
 def _unmarked_type(name: str, head: bytes, suffix: str) -> str:

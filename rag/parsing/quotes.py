@@ -5,14 +5,15 @@ and laid along the line's characters, white space left out, so that each charact
 """
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from rag import errors
 from rag.parsing import text
 from rag.parsing.mupdf import FAILURES, LOCK, display_matrix, open_pdf
 from rag.parsing.pieces import TEXT_FLAGS, to_display
+from rag.parsing.sheet_grid import PageGrid
 from rag.types import BlockKind, Line, Passage, Rect, Region
 
 TOLERANCE_PT = 0.1
@@ -21,6 +22,7 @@ CELL_GAP_EM = 1.0
 """Boxes in a table's row with a wider gap between them stay apart: they are in different cells."""
 WORD_GAP_EM = 4.0
 """So they do in running text if the gap is wider than any between words: a mark set over the line stands elsewhere."""
+Kept = TypeVar("Kept")
 KEPT_PAGES = 32
 """Pages whose characters are kept, for the next quote from the same page (about 0.5 MB each)."""
 
@@ -49,7 +51,24 @@ def locate(rendition: Path, passage: Passage, start: int, end: int) -> tuple[Reg
         found = _line_boxes(rendition, line, first, last)
         if found:
             rects.setdefault(line.page_number, []).extend(found)
-    return tuple(Region(page_number=page, rects=tuple(rects[page])) for page in sorted(rects))
+    return tuple(
+        Region(page_number=page, rects=tuple(rects[page]), cells=cell_names(rendition, page, rects[page]))
+        for page in sorted(rects)
+    )
+
+
+def cell_names(rendition: Path, page_number: int, boxes: Iterable[Rect]) -> str | None:
+    """The cells that `boxes` on the page of a sheet touch: “Balance!B14” or “Balance!B14:D14, B20”.
+
+    Returns:
+        None if the page is of no sheet, or no cell is touched.
+
+    Raises:
+        errors.NotFoundError: the rendition is gone.
+        errors.UnreadableFileError: it cannot be read any more.
+    """
+    grid = _of_page(_read_grid, rendition, page_number)
+    return grid.name(boxes) if grid else None
 
 
 def _parts(lines: Sequence[Line], start: int, end: int) -> Iterator[tuple[Line, int, int]]:
@@ -141,9 +160,14 @@ class _RawLine(NamedTuple):
 
 def _page_lines(rendition: Path, page_number: int) -> tuple[_RawLine, ...]:
     """The runs of text on a page; none if the page cannot be read."""
+    return _of_page(_read_lines, rendition, page_number)
+
+
+def _of_page(read: Callable[[Path, int, int], Kept], rendition: Path, page_number: int) -> Kept:
+    """What `read` finds on a page, or has kept of it while the file stays as it is."""
     with LOCK:
         try:
-            return _read_lines(rendition, rendition.stat().st_mtime_ns, page_number)
+            return read(rendition, rendition.stat().st_mtime_ns, page_number)
         except FileNotFoundError as error:
             raise errors.NotFoundError(f"The file “{rendition.name}” is gone. Ingest the document again.") from error
 
@@ -158,6 +182,15 @@ def _read_lines(rendition: Path, modified: int, page_number: int) -> tuple[_RawL
         except FAILURES:
             return ()
         return tuple(_raw_line(line, matrix) for block in blocks for line in block.get("lines", ()))
+
+
+@functools.lru_cache(maxsize=KEPT_PAGES)
+def _read_grid(rendition: Path, modified: int, page_number: int) -> PageGrid | None:  # noqa: ARG001  # part of the key
+    with open_pdf(rendition) as document:
+        try:
+            return PageGrid.read(document, document[page_number - 1])
+        except FAILURES:
+            return None
 
 
 def _raw_line(line: dict[str, Any], matrix: Any | None) -> _RawLine:

@@ -56,7 +56,7 @@ def make_rendition(
                 else:
                     shutil.copyfile(source, rendition)
             return Rendition(recognised)
-        converted = conversion.convert(source, mime_type, config, unpacking)
+        converted = conversion.convert(source, mime_type, config, unpacking, on_open)
         with converted.document as document:
             _check_pages(document, name, config)
             on_open(document.page_count)

@@ -50,7 +50,8 @@ class Citation(Model):
 
     `citation_id` names one of the answer's sources, `sentence` is the index of the sentence it supports; `lines` are
     those that the quote touches. `quote` is None when nothing in the passage supports the sentence (verdict
-    `unverified`), and has no lines then. `row` is the quote where it is a row of a table.
+    `unverified`), and has no lines then. `row` is the quote where it is a row of a table. `cells` are those of a sheet
+    that it stands in, of a row the one that answers: “Balance!B14”.
     """
 
     citation_id: str
@@ -61,6 +62,7 @@ class Citation(Model):
     verdict: Verdict
     unsupported_numbers: tuple[str, ...] = ()
     row: QuotedRow | None = None
+    cells: str | None = None
 
     def lines_in(self, hit: Hit) -> tuple[Line, ...]:
         """Where it stands in the hit that it cites: the lines of the quote or, without one, of the chunk."""

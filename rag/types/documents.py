@@ -217,6 +217,7 @@ class ParsingConfig(Model):
     """
 
     layout: Literal["fast", "accurate"] = "fast"
+    office: Literal["auto", "builtin"] = "auto"
     ocr: bool = True
     ocr_language: str = "eng"
     timeout_seconds_base: pydantic.PositiveFloat = 60.0

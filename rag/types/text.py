@@ -1,6 +1,7 @@
 """Boxes, lines and blocks: text and where it stands on a page."""
 
 import datetime as dt
+import math
 import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -110,10 +111,11 @@ class Rect(NamedTuple):
 
 
 class Region(Model):
-    """Boxes on one page."""
+    """Boxes on one page. On that of a sheet, `cells` are those that they touch: “Balance!B14:D14”."""
 
     page_number: int
     rects: tuple[Rect, ...]
+    cells: str | None = pydantic.Field(default=None, exclude_if=lambda cells: cells is None)
 
 
 class Highlight(Model):
@@ -223,6 +225,17 @@ class Completeness(Model):
     def share(self) -> float:
         """What is kept, in 0..1; nothing lacks in a file without text."""
         return self.kept_characters / self.source_characters if self.source_characters else 1.0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every character is kept."""
+        return self.kept_characters == self.source_characters
+
+    @property
+    def summary(self) -> str:
+        """In words: "12,345 of 12,345 (100 %)". A share below 100 % is never rounded up to it."""
+        percent = f"{math.floor(self.share * 1000) / 10:g}"
+        return f"{self.kept_characters:,} of {self.source_characters:,} ({percent} %)"
 
 
 class Unpacked(Model):

@@ -224,7 +224,7 @@ def _cited(number: int, label: str, sentence: Sentence, citation: Citation, hit:
     verdict = [SUPPORT[sentence.support]] if sentence.support and proves else []
     return {
         **_source(number, label, hit),
-        "place": place(citation.lines_in(hit)),
+        "place": place(citation.lines_in(hit), citation.cells),
         "verdict": tone_of(sentence, citation),
         "verdictText": " · ".join([*verdict, VERDICTS[citation.verdict] if citation.quote else "no quote"]),
         "explanation": f"{proof(sentence)} {explanation(citation)}".strip(),
@@ -257,8 +257,10 @@ def _source(number: int, label: str, hit: Hit) -> dict[str, Any]:
     return {"number": number, "label": label, "name": hit.document_name, "verdict": ""}
 
 
-def place(lines: Sequence[Line]) -> str:
-    """Where consecutive lines stand, as `p. 4, lines 120–131`."""
+def place(lines: Sequence[Line], cells: str | None = None) -> str:
+    """Where consecutive lines stand, as `p. 4, lines 120–131`, or cells of a sheet, as `Balance!B14, p. 2`."""
+    if cells:
+        return f"{cells}, p. {lines[0].page_number}"
     first, last = lines[0].number, lines[-1].end
     return f"p. {lines[0].page_number}, {f'line {first}' if first == last else f'lines {first}–{last}'}"
 

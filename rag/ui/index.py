@@ -26,6 +26,7 @@ from rag.ui import session
 from rag.ui.answer import place
 from rag.ui.frame import door, empty
 from rag.ui.generations import embedding_models
+from rag.ui.losses import warn_of_losses
 from rag.ui.text import plain, size
 from rag.ui.understood import understood
 from rag.ui.viewer import Mark, show_pdf
@@ -78,6 +79,7 @@ def overview() -> None:
         _facts({role.capitalize(): model for role, model in session.engine().indexes.models().items()})
     if stats.advice:
         st.info(plain(stats.advice), icon=":material/translate:")
+    warn_of_losses(session.engine().documents.list())
     embedding_models()
     _caches()
 

@@ -9,6 +9,7 @@ import streamlit as st
 from rag.types import UNFINISHED, Document, DocumentStatus, reading_of
 from rag.ui import chat, session
 from rag.ui.frame import door, empty
+from rag.ui.losses import is_incomplete, warn_of_losses
 from rag.ui.text import plain, plural, size
 from rag.ui.viewer import show_pdf
 
@@ -28,6 +29,7 @@ STATUS_NAMES = {
     DocumentStatus.READY: "Ready",
     DocumentStatus.FAILED: "Failed",
 }
+INCOMPLETE = "Ready, incomplete"
 MOST_ROWS = 16
 """A longer table scrolls within the window; a shorter one ends with its last row."""
 COLUMNS = {
@@ -50,10 +52,17 @@ def _row(document: Document) -> dict[str, Any]:
         "pages": document.page_count,
         "chunks": document.chunk_count,
         "size": size(document.size),
-        "status": reading_of(document) or STATUS_NAMES[document.status],
+        "status": _status(document),
         "added": document.created_at,
         "deleted": document.deleted_at,
     }
+
+
+def _status(document: Document) -> str:
+    """`ready` hides no loss."""
+    if document.status is DocumentStatus.READY and is_incomplete(document):
+        return INCOMPLETE
+    return reading_of(document) or STATUS_NAMES[document.status]
 
 
 def _table(documents: Sequence[Document], fields: Sequence[str], key: str) -> list[Document]:
@@ -93,6 +102,7 @@ def documents() -> None:
         return
     with st.container(key="library-table", height="stretch"):
         chosen = _table(found, ["name", "kind", "pages", "chunks", "size", "status", "added"], "library")
+        warn_of_losses(chosen)
     with actions:
         _actions(chosen)
 
@@ -137,6 +147,7 @@ def _download(chosen: list[Document]) -> None:
 @st.dialog("Document", width="large")
 def _open(document: Document) -> None:
     with door(), st.container(key="preview"):
+        warn_of_losses([document])
         show_pdf(session.engine().documents.get(document.id), (), None, key=f"preview-{document.id}")
 
 

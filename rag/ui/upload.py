@@ -10,12 +10,14 @@ from rag import errors
 from rag.types import UNFINISHED, Document, DocumentStatus, reading_of
 from rag.ui import session
 from rag.ui.frame import door, empty
+from rag.ui.losses import warn_of_losses
 from rag.ui.text import plain, plural, size
 
 KINDS = {
     "PDF": ["pdf"],
     "Word": ["docx"],
     "PowerPoint": ["pptx"],
+    "Spreadsheets": ["xlsx", "xlsm", "xls", "ods", "csv", "tsv"],
     "Web page": ["html", "htm"],
     "Markdown": ["md", "markdown"],
     "Text": ["txt"],
@@ -135,6 +137,7 @@ def _document_row(document: Document) -> None:
             st.caption(
                 f"{plural(len(document.failed_pages), 'page')} could not be read: {_numbers(document.failed_pages)}"
             )
+        warn_of_losses([document])
         if document.status == DocumentStatus.NEEDS_PASSWORD:
             _password(document)
 

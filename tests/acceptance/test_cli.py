@@ -483,6 +483,15 @@ def test_a_file_s_outline_is_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("settings")
+def test_how_much_of_a_file_is_kept_is_shown_with_what_is_missing(tmp_path: Path) -> None:
+    write_files(tmp_path, whole__txt=b"High at noon.", cut__txt="High at noon.\nA glyph of no font: \u0378".encode())
+    assert re.search(r"characters kept\s+11 of 11 \(100 %\)", pagelight("parse", tmp_path / "whole.txt").stdout)
+    shown = pagelight("parse", tmp_path / "cut.txt").stdout
+    assert re.search(r"characters kept\s+26 of 27 \(96.2 %\)", shown)
+    assert "missing at line 2: 1 character, “\u0378”" in shown
+
+
+@pytest.mark.usefixtures("settings")
 def test_a_file_that_cannot_be_parsed_says_why(tmp_path: Path) -> None:
     write_files(tmp_path, locked__pdf=pdfs.encrypted(PASSWORD))
     assert parsed("parse", tmp_path / "locked.pdf", code=5)["error"]["code"] == "password"

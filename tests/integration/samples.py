@@ -68,7 +68,14 @@ class Owner:
         """A part of the index."""
         return Scope(index_id=self.index.id, filters=Filters.model_validate(filters))
 
-    def add(self, name: str, *, sha256: str | None = None, source: str | None = None) -> Document:
+    def add(
+        self,
+        name: str,
+        *,
+        sha256: str | None = None,
+        source: str | None = None,
+        container_id: uuid.UUID | None = None,
+    ) -> Document:
         """A queued document."""
         return self.db.of(self.user_id).documents.add(
             self.index.id,
@@ -78,6 +85,7 @@ class Owner:
             sha256=sha256 or hashlib.sha256(name.encode()).hexdigest(),
             size=1000,
             source=source,
+            container_id=container_id,
         )
 
     def ready(self, name: str, texts: Sequence[str], *, source: str | None = None, language: str = ENGLISH) -> Document:

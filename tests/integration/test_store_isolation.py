@@ -20,6 +20,7 @@ from rag.types import (
     EmbeddingSpace,
     Job,
     Landmark,
+    Part,
     Scope,
 )
 from tests.integration.samples import SPACE, Owner, make_chunks, make_parsed, random_vector
@@ -44,6 +45,7 @@ class World:
     owner: Owner
     document: Document
     trashed: Document
+    part: Document
     chunk: Chunk
     conversation: Conversation
     generation: EmbeddingGeneration
@@ -68,6 +70,8 @@ def world(module_db: store.Store) -> World:
     owner.fill(document, [TEXT, "more text"], front=TEXT, landmarks=[LANDMARK])
     trashed = owner.ready("old.pdf", ["old text"])
     db.of(VICTIM).documents.trash([trashed.id])
+    part = owner.add("attached.pdf", container_id=document.id)
+    owner.fill(part, ["attached text"])
     db.of(VICTIM).embedding_cache.put(SPACE, {HASH: [1.0, 2.0]})
     db.of(VICTIM).caches.keep("answers", HASH, "a secret answer")
     conversation = db.of(VICTIM).conversations.create(owner.index.id, title="mine")
@@ -79,7 +83,7 @@ def world(module_db: store.Store) -> World:
     db.of(VICTIM).sources.keep_upload_key(document.id, "upload-1")
     db.of(VICTIM).indexes.follow(owner.index.id, "/home/victim/", {"source": {"folder_id": "/home/victim"}})
     job = db.of(VICTIM).jobs.create("evaluation", "default", {"question": "a secret one"})
-    return World(owner, document, trashed, chunk, conversation, generation, key, job)
+    return World(owner, document, trashed, part, chunk, conversation, generation, key, job)
 
 
 Case = Callable[[World, str], object]
@@ -137,6 +141,10 @@ CASES |= {
         w.owner.index.id, [str(w.document.id), SOURCE, "secret.pdf"]
     ),
     "sources.supersede": lambda w, user: w.db.of(user).sources.supersede(w.trashed.id, [w.document.id]),
+    "parts.of": lambda w, user: w.db.of(user).parts.of(w.document.id),
+    "parts.tell": lambda w, user: w.db.of(user).parts.tell(w.document.id, [Part(name="theirs", size=1)]),
+    "parts.settle": lambda w, user: w.db.of(user).parts.settle(w.trashed.id, [w.part.id]),
+    "parts.unpacked": lambda w, user: w.db.of(user).parts.unpacked(w.part.id).depth,
     "documents.languages": lambda w, user: w.db.of(user).documents.languages([w.document.id]),
     "documents.update_progress": lambda w, user: w.db.of(user).documents.update_progress(
         w.document.id, DocumentStatus.PARSING, 1, 2
@@ -363,7 +371,7 @@ def test_the_owner_gets_everything(world: World) -> None:
         *("chunks.dense", "chunks.lexical", "chunks.get", "chunks.with_words", "chunks.in_scope", "chunks.vectors"),
         *("chunks.of_document", "chunks.page_lines", "chunks.to_embed", "generations.list", "generations.missing"),
         *("embedding_cache.get", "caches.recall", "caches.stats", "api_keys.list", "jobs.get", "jobs.list"),
-        "glossary.get",
+        *("glossary.get", "parts.of", "parts.unpacked"),
         *("conversations.list", "conversations.get", "conversations.messages"),
     ):
         assert CASES[method](world, VICTIM), method

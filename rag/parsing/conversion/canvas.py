@@ -4,6 +4,7 @@ Those are drawn as shapes, so that they are seen and never read: annotations wou
 """
 
 import html
+from collections.abc import Iterator
 from typing import Any
 
 from rag.parsing.conversion.type_setting import GUESSED_EM, UNITS_PER_EM, Faces, Line
@@ -11,6 +12,7 @@ from rag.parsing.mupdf import pymupdf
 from rag.parsing.sheet_grid import CONTINUED_PT
 
 RULE_GREY, RULE_PT = 0.78, 0.5
+TOUCH_PT = 0.05
 
 
 class Canvas:
@@ -23,7 +25,7 @@ class Canvas:
         self._faces = faces
         self._used: dict[str, Any] = {}
         self._fills: list[bytes] = []
-        self._rules: list[bytes] = []
+        self._rules: dict[tuple[bool, float], list[list[float]]] = {}
         self._texts: list[bytes] = []
         self._html: list[tuple[float, float, float, str, bool]] = []
 
@@ -46,9 +48,22 @@ class Canvas:
         self.text(left + (CONTINUED_PT if line.continues else 0.0), y, line.text, size, bold=bold)
 
     def rule(self, x0: float, y0: float, x1: float, y1: float) -> None:
-        """A thin line."""
-        height = self.size[1]
-        self._rules.append(f"{x0:.2f} {height - y0:.2f} m {x1:.2f} {height - y1:.2f} l".encode())
+        """A thin line, upright or level; one that goes on where another ends is the same."""
+        is_level = y0 == y1
+        at, start, end = (y0, x0, x1) if is_level else (x0, y0, y1)
+        lines = self._rules.setdefault((is_level, round(at, 2)), [])
+        if lines and abs(lines[-1][1] - start) < TOUCH_PT:
+            lines[-1][1] = end
+        else:
+            lines.append([start, end])
+
+    def _drawn_rules(self) -> Iterator[bytes]:
+        if self._rules:
+            yield f"{RULE_GREY:g} G {RULE_PT:g} w".encode()
+        for (is_level, at), lines in self._rules.items():
+            for start, end in lines:
+                x0, y0, x1, y1 = (start, at, end, at) if is_level else (at, start, at, end)
+                yield f"{x0:.2f} {self.size[1] - y0:.2f} m {x1:.2f} {self.size[1] - y1:.2f} l S".encode()
 
     def fill(self, x: float, y: float, width: float, height: float, grey: float) -> None:
         """A tint below the text."""
@@ -71,8 +86,7 @@ class Canvas:
         """Puts everything on the page."""
         for face in self._used.values():
             face.insert(self.page)
-        rules = [f"{RULE_GREY:g} G {RULE_PT:g} w".encode(), *self._rules, b"S"] if self._rules else []
-        content = self._stream("<<>>", b"\n".join([*self._fills, *rules, *self._texts]))
+        content = self._stream("<<>>", b"\n".join([*self._fills, *self._drawn_rules(), *self._texts]))
         self.page.set_contents(content)
         for x, y, size, text, bold in self._html:
             self._set_html(x, y, size, text, bold)
@@ -89,4 +103,15 @@ class Canvas:
         box = pymupdf.Rect(x, y - 1.1 * size, min(x + width, self.size[0]), y + 0.5 * size)
         weight = "bold" if bold else "normal"
         css = f"* {{font-family: sans-serif; font-size: {size}px; font-weight: {weight}; white-space: nowrap}}"
+        before = {*self.page.get_contents()}
         self.page.insert_htmlbox(box, html.escape(text), css=css)
+        for xref in {*self.page.get_contents()} - before:
+            self._name_text(xref, text)
+
+    def _name_text(self, xref: int, text: str) -> None:
+        """Says which text is drawn: of shaped letters and ligatures not all can be told by their glyphs."""
+        content = self.document.xref_stream(xref)
+        if b" Do" in content:
+            actual = f"\ufeff{text}".encode("utf-16-be").hex()
+            marked = f"/Span <</ActualText <{actual}>>> BDC\n".encode() + content + b"\nEMC"
+            self.document.update_stream(xref, marked)

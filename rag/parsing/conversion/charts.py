@@ -1,6 +1,7 @@
 """Charts of office files, as tables of their data."""
 
 import html
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from rag.parsing.conversion.packages import local
@@ -15,9 +16,11 @@ class Chart(NamedTuple):
 
 def read(root: Any) -> Chart:
     """The chart of a part `chart1.xml` (DrawingML): what the office program last drew, not what a link leads to."""
+    if root is None:
+        return Chart((), ())
     titles = tuple(filter(None, (_words(title) for title in root.iter("{*}title"))))
-    series = [element for element in root.iter("{*}ser")]
-    names = [_words(one.find("{*}tx")) or f"Series {number}" for number, one in enumerate(series, start=1)]
+    series = list(root.iter("{*}ser"))
+    names = [_words(one.find("{*}tx")) or f"Series {position}" for position, one in enumerate(series, start=1)]
     labels: dict[int, str] = {}
     for one in series:
         for kind in ("cat", "xVal"):
@@ -29,6 +32,13 @@ def read(root: Any) -> Chart:
         for position in positions
     ]
     return Chart(titles, (("", *names), *rows) if rows else ())
+
+
+def texts(root: Any) -> Iterator[str]:
+    """What a chart says: its titles, and its data row by row."""
+    chart = read(root)
+    yield from chart.titles
+    yield from (" ".join(filter(None, row)) for row in chart.rows)
 
 
 def to_html(root: Any) -> str:
@@ -58,15 +68,15 @@ def _points(element: Any) -> dict[int, str]:
         if not point.get("idx", "").isdigit():
             continue
         position = int(point.get("idx"))
-        text = " ".join(_number(part.text or "") for part in point if local(part) == "v")
+        text = " ".join(number(part.text or "") for part in point if local(part) == "v")
         points[position] = f"{text} {points[position]}" if position in points else text
     return points
 
 
-def _number(text: str) -> str:
+def number(text: str) -> str:
     """A number without the noise of binary fractions (0.30000000000000004); other text as it is."""
     try:
-        number = float(text)
+        value = float(text)
     except ValueError:
         return text
-    return text if len(text) <= 12 else f"{number:.12g}"
+    return text if len(text) <= 12 else f"{value:.12g}"

@@ -6,14 +6,14 @@ from pathlib import Path
 from striprtf.striprtf import rtf_to_text
 
 from rag.parsing import filetype
-from rag.parsing.conversion import books, metadata, opendocument, paragraphs, word
+from rag.parsing.conversion import books, metadata, odf, paragraphs, word
 from rag.parsing.conversion.metadata import Metadata
 from rag.parsing.conversion.packages import Package
 from rag.parsing.conversion.paragraphs import Paragraph
 
 _READERS: dict[str, Callable[[Package], Iterator[Paragraph]]] = {
     filetype.DOCX: word.read,
-    filetype.ODT: opendocument.read,
+    filetype.ODT: odf.read,
     filetype.EPUB: books.read,
 }
 
@@ -27,7 +27,7 @@ def read(source: Path, mime_type: str) -> tuple[Metadata, list[Paragraph]]:
     if mime_type == filetype.RTF:
         return Metadata(), _rich_text(source.read_text(encoding="latin-1"))
     with Package(source) as package:
-        return metadata.read(package), list(_READERS[mime_type](package))
+        return metadata.read(package), paragraphs.once(_READERS[mime_type](package))
 
 
 def _rich_text(content: str) -> list[Paragraph]:

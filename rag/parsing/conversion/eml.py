@@ -131,7 +131,9 @@ def _characters(bodies: list[Body]) -> int:
 def _leaf(part: EmailMessage, kind: str) -> Body | Attachment:
     name = name_of(part)
     content = _content(part)
-    is_text = kind in {"text/plain", "text/html"} and not name and _disposition(part) != "attachment"
+    # What says that it has parts and has none is text, too.
+    is_text = kind.startswith(("text/plain", "text/html", "multipart/")) and not name
+    is_text = is_text and _disposition(part) != "attachment"
     if is_text:
         return Body(_text(part, content), is_html=kind == "text/html")
     content_id = re.sub(r"[<>\s]", "", header(part, "Content-ID")) or None

@@ -13,8 +13,11 @@ from typing import Any
 from rag.parsing.conversion.breaks import BREAK
 
 _NEEDS_TABLE = re.compile(
-    f"[{BREAK}\u0300-\u036f\u0590-\u109f\u1780-\u17ff\u200c-\u200f\ufb00-\ufdff\ufe00-\ufeff\U00010000-\U0010ffff]"
+    "[\u0300-\u036f\u0590-\u109f\u1780-\u17ff\u200c-\u200f\ufb00-\ufdff\ufe00-\ufeff\U00010000-\U0010ffff]"
 )
+_FORM = re.compile("[\ufb1d-\ufdff\ufe70-\ufefe]")
+"""Shapes of Hebrew and Arabic letters, which nobody writes or looks for."""
+_ENTRY = re.compile(r"^<([0-9a-f]{4})> ?(?:<([0-9a-f]{4})> ?)?<([0-9a-f]{4})>\s*$", re.MULTILINE)
 NO_TEXT = "\ufeff"
 """What a glyph stands for that is no text: every reader of ours drops this mark."""
 _BLOCK = 100
@@ -24,8 +27,16 @@ Glyphs = dict[str, dict[int, Counter[str]]]
 """By a font's name and a glyph's number, what the glyph stood for, and how often."""
 
 
-def collect(pages: Iterable[Any], glyphs: Glyphs) -> None:
-    """Counts into `glyphs` what the glyphs of laid out `pages` (`pymupdf.Page`) stand for."""
+def collect(pages: Iterable[Any], text: str, glyphs: Glyphs) -> None:
+    """Counts into `glyphs` what the glyphs of laid out `pages` (`pymupdf.Page`) stand for.
+
+    It takes as long as the layout, so it is done only as far as their `text` has characters for which a font's own
+    table may not do; of the places to break at one is enough.
+    """
+    if _NEEDS_TABLE.search(text) is None:
+        if BREAK in text:
+            _collect_break(pages, glyphs)
+        return
     for page in pages:
         for span in page.get_texttrace():
             font = glyphs.setdefault(span["font"], defaultdict(Counter))
@@ -33,9 +44,13 @@ def collect(pages: Iterable[Any], glyphs: Glyphs) -> None:
                 font[number][characters] += 1
 
 
-def need_table(text: str) -> bool:
-    """Whether `text` has characters for which a font's own table may not do."""
-    return _NEEDS_TABLE.search(text) is not None
+def _collect_break(pages: Iterable[Any], glyphs: Glyphs) -> None:
+    for page in pages:
+        for span in page.get_texttrace():
+            for number, characters in _clusters(span["chars"]):
+                if characters == BREAK:
+                    glyphs.setdefault(span["font"], defaultdict(Counter))[number][BREAK] += 1
+                    return
 
 
 def _clusters(characters: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, str]]:
@@ -67,15 +82,26 @@ def write_tables(document: Any, glyphs: Mapping[str, Mapping[int, Counter[str]]]
     fonts = {font[0]: font[3] for page in document for font in page.get_fonts()}
     for number, name in fonts.items():
         kind, value = document.xref_get_key(number, "ToUnicode")
-        if kind == "xref" and name in glyphs:
-            document.update_stream(int(value.split()[0]), _table(glyphs[name]))
+        if kind != "xref" or name not in glyphs:
+            continue
+        stream = int(value.split()[0])
+        own = _own(document.xref_stream(stream).decode("latin-1"))
+        seen = {glyph: _meaning(counts, own.get(glyph)) for glyph, counts in glyphs[name].items()}
+        document.update_stream(stream, _table({**own, **seen}))
 
 
-def _table(font: Mapping[int, Counter[str]]) -> bytes:
+def _own(table: str) -> dict[int, str]:
+    """What MuPDF wrote of a font: the characters that its glyphs are made for."""
+    own: dict[int, str] = {}
+    for first, last, code in _ENTRY.findall(table):
+        start, end = int(first, 16), int(last or first, 16)
+        own.update((glyph, chr(int(code, 16) + glyph - start)) for glyph in range(start, min(end, 0xFFFF) + 1))
+    return own
+
+
+def _table(meanings: Mapping[int, str]) -> bytes:
     """A character map (ISO 32000-1, 9.10.3)."""
-    lines = [
-        f"<{number:04x}> <{_meaning(counts).encode('utf-16-be').hex()}>" for number, counts in sorted(font.items())
-    ]
+    lines = [f"<{glyph:04x}> <{text.encode('utf-16-be').hex()}>" for glyph, text in sorted(meanings.items())]
     blocks = [lines[start : start + _BLOCK] for start in range(0, len(lines), _BLOCK)]
     written = "\n".join("\n".join((f"{len(block)} beginbfchar", *block, "endbfchar")) for block in blocks)
     return (
@@ -87,7 +113,15 @@ def _table(font: Mapping[int, Counter[str]]) -> bytes:
     ).encode()
 
 
-def _meaning(counts: Counter[str]) -> str:
-    """What a glyph stands for most often; places to break at only if it is never anything else."""
+def _meaning(counts: Counter[str], own: str | None) -> str:
+    """What a glyph stands for.
+
+    If it is made for one character it is that one, as syllables are laid out in another order than they are written in;
+    else what it stood for most often. It is a place to break at only if it is never anything else.
+    """
     meanings = [text for text, _ in counts.most_common() if text and text != BREAK]
-    return meanings[0] if meanings else NO_TEXT
+    if not meanings:
+        return NO_TEXT
+    if own is None or own.isspace() or max(meanings[0]) > "\uffff":
+        return meanings[0]
+    return unicodedata.normalize("NFKC", own) if _FORM.fullmatch(own) else own

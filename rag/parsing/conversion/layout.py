@@ -24,6 +24,8 @@ _HEADINGS = (2.0, 1.5, 1.2)
 _TYPEWRITER = 0.9
 """80 characters fit between the margins of A4."""
 _TOLERANCE_PT = 0.5
+MAX_WIDTH_PT = 14_400
+"""No page of a PDF may be wider (ISO 32000-1, annex C)."""
 _ENDLESS_PT = 1_000_000
 """Higher than any table: how wide it is shall be known from all of its rows."""
 
@@ -73,8 +75,7 @@ def lay_out(html: str, *, title: str = "", author: str = "", images: Mapping[str
                 device = writer.begin_page(page.rect)
                 pymupdf.mupdf.fz_run_page(page.this, device.this, pymupdf.mupdf.FzMatrix(), pymupdf.mupdf.FzCookie())
                 writer.end_page()
-            if glyphs.need_table(flow.html):
-                glyphs.collect(pages, meanings)
+            glyphs.collect(pages, flow.html, meanings)
     writer.close()
     document = pymupdf.open(stream=target.getvalue(), filetype="pdf")
     glyphs.write_tables(document, meanings)
@@ -85,9 +86,11 @@ def lay_out(html: str, *, title: str = "", author: str = "", images: Mapping[str
 
 def _laid_out(flow: _Flow, archive: Any) -> Any:
     content = f"<html><head><style>{_style(flow.sheet)}</style></head><body>{flow.html}</body></html>"
-    document = pymupdf.open(stream=content.encode(), filetype="html", archive=archive)
-    document.layout(width=flow.sheet.width, height=flow.sheet.height, fontsize=flow.sheet.font_size)
-    return document
+    width, height, font_size = flow.sheet
+    # Given at once, for opening a file lays it out already.
+    return pymupdf.open(
+        stream=content.encode(), filetype="html", archive=archive, width=width, height=height, fontsize=font_size
+    )
 
 
 def _style(sheet: Sheet) -> str:
@@ -106,9 +109,8 @@ def _flows(parts: list[markup.Part], archive: Any) -> list[_Flow]:
     """The parts on their pages: what fits on A4 together, and each wide table by itself."""
     flows: list[_Flow] = []
     for part in parts:
-        wide = list(_wide(part.html, archive)) if part.is_table and not _fits(part.html, A4, archive) else []
-        if wide:
-            flows.extend(wide)
+        if part.is_table and not _fits(part.reopened + part.html, A4, archive):
+            flows.extend(_wide(part.html, archive))
         elif flows and flows[-1].sheet == A4:
             flows[-1] = _Flow(flows[-1].html + part.html, A4)
         else:
@@ -117,19 +119,26 @@ def _flows(parts: list[markup.Part], archive: Any) -> list[_Flow]:
 
 
 def _wide(table: str, archive: Any) -> Iterator[_Flow]:
-    """A table that is too wide for A4, on the first kind of page where it fits, or in parts on the largest."""
-    for sheet in _LADDER[1:]:
+    """A table that is too wide for A4, on the first kind of page where it fits, or in parts on the largest.
+
+    A column that is too wide even so, such as a table in a table, gets a page as wide as it needs.
+    """
+    for sheet in _LADDER:
         if _fits(table, sheet, archive):
             yield _Flow(table, sheet)
             return
     largest = _LADDER[-1]
     for part in tables.in_parts(table, lambda some: _fits(some, largest, archive)):
-        yield _Flow(part, largest)
+        width = min(_needed_width(part, largest, archive), MAX_WIDTH_PT)
+        yield _Flow(part, largest._replace(width=max(width, largest.width)))
 
 
 def _fits(html: str, sheet: Sheet, archive: Any) -> bool:
-    """Whether `html` is no wider than the page, less its margins."""
-    width = sheet.width - 2 * MARGIN_PT
+    return _needed_width(html, sheet, archive) <= sheet.width + _TOLERANCE_PT
+
+
+def _needed_width(html: str, sheet: Sheet, archive: Any) -> float:
+    """How wide the page must be for `html`, in points, if it is to be no narrower than `sheet`."""
     story = pymupdf.Story(html, user_css=_style(sheet), em=sheet.font_size, archive=archive)
-    _, filled = story.place(pymupdf.Rect(0, 0, width, _ENDLESS_PT))
-    return bool(filled[2] <= width + _TOLERANCE_PT)
+    _, filled = story.place(pymupdf.Rect(0, 0, sheet.width - 2 * MARGIN_PT, _ENDLESS_PT))
+    return float(filled[2]) + 2 * MARGIN_PT

@@ -18,8 +18,6 @@ from rag.parsing.conversion.breaks import breakable
 
 MAX_DEPTH = 40
 """Elements nested deeper are dissolved: MuPDF follows the nesting by recursion."""
-MAX_TABLES = 3
-"""Tables nested deeper are dissolved: each takes some of the width."""
 MAX_INDENTS = 8
 """Lists and quotations nested deeper are not indented further: the page has an edge."""
 MAX_PICTURE_PX = 600
@@ -46,11 +44,12 @@ _STYLE = re.compile(
 )
 _DATA_URI = re.compile(r"data:image/[^,]*;base64,", re.IGNORECASE)
 _NOT_TEXT = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
+_REFERENCE = re.compile("&amp;(?=[#A-Za-z])")
 _DIGITS = re.compile(r"\d{1,4}")
 
 
 class Part(NamedTuple):
-    """Markup between two tables, or an outermost table.
+    """Markup between two tables, or a table.
 
     `reopened` are the tags of the elements that it stands in, for a part that begins a page.
     """
@@ -115,8 +114,8 @@ class _Writer:
         if name == "img":
             self._picture(element)
             return True
-        name = self._known(name)
-        if name == "table" and not self._inside("table"):
+        name = self._known(name, element)
+        if name == "table":
             self.end_part(is_table=False)
         tag = f"<{name}{_attributes(element, self._is_flat(name))}>" if name else ""
         self._written.append(tag or " ")
@@ -131,7 +130,7 @@ class _Writer:
         if name and name not in _DROPPED and name != "img":
             name, _ = self._open.pop()
             self._written.append(" " if not name else "" if name in _EMPTY else f"</{name}>")
-            if name == "table" and not self._inside("table"):
+            if name == "table":
                 self.end_part(is_table=True)
         if element.tail:
             self._text(element.tail)
@@ -142,13 +141,17 @@ class _Writer:
         self._written = []
         self._reopened = "".join(tag for _, tag in self._open)
 
-    def _known(self, name: str) -> str:
-        """The name of the element that stands for one named `name`; empty if only its content counts."""
+    def _known(self, name: str, element: Any) -> str:
+        """The name of the element that stands for one named `name`; empty if only its content counts.
+
+        Of tables in tables, the innermost have the data; the others are there for the looks.
+        """
         if len(self._open) >= MAX_DEPTH:
             return ""
-        if name in _TABLE or name == "table":
-            tables = self._inside("table")
-            return name if 0 < tables + (name == "table") <= MAX_TABLES else "div"
+        if name == "table":
+            return name if element.find(".//table") is None else "div"
+        if name in _TABLE:
+            return name if self._inside("table") else "div"
         if name in ("plaintext", "xmp", "listing", "textarea"):
             return "pre"
         if name in _INLINE or name in _BLOCKS:
@@ -164,7 +167,7 @@ class _Writer:
     def _text(self, text: str) -> None:
         if self._inside("pre"):
             text = text.expandtabs(8)
-        self._written.append(escaping.escape(breakable(text), quote=False))
+        self._written.append(_escaped(text))
 
     def _picture(self, element: Any) -> None:
         content = self._content(element.get("src") or "")
@@ -191,7 +194,12 @@ class _Writer:
 def _alternative(element: Any) -> str:
     """The words for a picture that is not there."""
     words = element.get("alt", "")
-    return f"<i>{escaping.escape(breakable(_NOT_TEXT.sub('', words)), quote=False)}</i>" if words.strip() else ""
+    return f"<i>{_escaped(_NOT_TEXT.sub('', words))}</i>" if words.strip() else ""
+
+
+def _escaped(text: str) -> str:
+    """Text as markup. MuPDF takes what it has decoded for markup once more, unless an element stands in it."""
+    return _REFERENCE.sub("&amp;<span></span>", escaping.escape(breakable(text), quote=False))
 
 
 def _attributes(element: Any, is_flat: bool) -> str:

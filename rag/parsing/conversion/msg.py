@@ -23,6 +23,7 @@ from rag.parsing.mupdf import FAILURES
 
 MSG_IN_MSG_HDR_OFFSET = 24
 """Of a mail in a mail (MS-OXMSG, 2.4.1.2)."""
+FIRST_YEAR = 1601
 _EMBEDDED = f"__substg1.0_{pid.PID_ATTACH_DATA_BINARY:04X}000D"
 _FAILURES = (*FAILURES, OSError, struct.error, OverflowError)
 """What the readers raise on what is broken or forged."""
@@ -53,9 +54,7 @@ def _message(storage: Storage, offset: int) -> Message:
     properties = Properties(storage, properties_header_offset=offset)
     sent = email.parser.HeaderParser(policy=eml.POLICY).parsestr(_text(properties, pid.PID_TRANSPORT_MESSAGE_HEADERS))
     subject = _text(properties, pid.PID_SUBJECT)
-    dated = _tried(lambda: properties.date_prop_value(pid.PID_CLIENT_SUBMIT_TIME)) or eml.date_of(
-        eml.header(sent, "Date")
-    )
+    dated = _sent(properties) or eml.date_of(eml.header(sent, "Date"))
     told = _told_headers(storage, properties, dated)
     headers = {name: eml.header(sent, name) or told.get(name, "") for name in eml.SHOWN_HEADERS} | {"Subject": subject}
     author = _text(properties, pid.PID_SENDER_NAME) or _text(properties, pid.PID_SENT_REPRESENTING_NAME)
@@ -71,6 +70,12 @@ def _message(storage: Storage, offset: int) -> Message:
         author=author,
         dated=dated,
     )
+
+
+def _sent(properties: Properties) -> dt.datetime | None:
+    """When it was sent; the first year of Outlook's time means that it was not."""
+    dated = _tried(lambda: properties.date_prop_value(pid.PID_CLIENT_SUBMIT_TIME))
+    return dated if dated and dated.year > FIRST_YEAR else None
 
 
 def _bodies(properties: Properties) -> list[Body]:
@@ -128,6 +133,7 @@ def _attachments(storage: Storage) -> Iterator[Attachment]:
 def _mail_in(mail: Message) -> Attachment:
     """A mail in a mail as a file of its own, which Outlook's format does not make of it: as it would be sent."""
     made = EmailMessage(policy=eml.POLICY)
+    made["MIME-Version"] = "1.0"
     for name, value in mail.headers:
         made[name] = " ".join(value.split())
     for body in mail.bodies:

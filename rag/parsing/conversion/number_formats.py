@@ -7,8 +7,8 @@ import datetime as dt
 import functools
 import math
 import re
-from collections.abc import Sequence
-from decimal import ROUND_HALF_UP, Decimal
+from collections.abc import Callable, Sequence
+from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -29,7 +29,9 @@ _TOKEN = re.compile(
 _CONDITION = re.compile(r"(<=|>=|<>|<|>|=)\s*(-?\d+(?:\.\d+)?)")
 _CURRENCY = re.compile(r"\$([^-]*)(?:-.*)?")
 _ELAPSED = re.compile(r"(h+|m+|s+)", re.IGNORECASE)
-_COMPARE = {
+_EXACT = Context(prec=400)
+"""Enough for all digits of any number that a cell can have."""
+_COMPARE: dict[str, Callable[[float, float], bool]] = {
     "<": lambda value, limit: value < limit,
     ">": lambda value, limit: value > limit,
     "<=": lambda value, limit: value <= limit,
@@ -67,9 +69,10 @@ class _Section(NamedTuple):
 
     parts: tuple[_Part, ...]
     condition: tuple[str, float] | None
+    kinds: frozenset[str]
 
     def has(self, kind: str) -> bool:
-        return any(part.kind == kind for part in self.parts)
+        return kind in self.kinds
 
 
 def shown(value: object, number_format: str = GENERAL) -> str:
@@ -80,7 +83,7 @@ def shown(value: object, number_format: str = GENERAL) -> str:
         return "TRUE" if value else "FALSE"
     if isinstance(value, (dt.datetime, dt.date, dt.time, dt.timedelta)):
         return _moment(value, number_format)
-    if isinstance(value, (int, float, Decimal)):
+    if isinstance(value, int | float):
         return _number(value, number_format)
     return _text(str(value), number_format)
 
@@ -93,13 +96,17 @@ def _sections(number_format: str) -> tuple[_Section, ...]:
     for match in _TOKEN.finditer(number_format):
         kind, text = match.lastgroup or "literal", match.group(match.lastgroup or 0)
         if kind == "literal" and text == ";":
-            sections.append(_Section(tuple(parts), condition))
+            sections.append(_section(parts, condition))
             parts, condition = [], None
         elif kind == "bracket" and (found := _CONDITION.fullmatch(text)):
             condition = (found[1], float(found[2]))
         else:
             parts += _part(kind, text)
-    return (*sections, _Section(tuple(parts), condition))
+    return (*sections, _section(parts, condition))
+
+
+def _section(parts: Sequence[_Part], condition: tuple[str, float] | None) -> _Section:
+    return _Section(tuple(parts), condition, frozenset(part.kind for part in parts))
 
 
 def _part(kind: str, text: str) -> list[_Part]:
@@ -126,13 +133,20 @@ def _text(value: str, number_format: str) -> str:
 # --- numbers ---------------------------------------------------------------------------------------------------
 
 
-def _number(value: float | Decimal, number_format: str) -> str:
+def _number(value: float, number_format: str) -> str:
     if not math.isfinite(value):
         return "#NUM!"
+    try:
+        return _formatted(value, number_format)
+    except ArithmeticError:  # a format of hundreds of digits
+        return _general(value)
+
+
+def _formatted(value: float, number_format: str) -> str:
     section, is_signed = _chosen(_sections(number_format), float(value))
     if section.has("date") or section.has("elapsed"):
         return _general(value)  # a date beyond the calendar
-    magnitude = Decimal(repr(value) if isinstance(value, float) else value)
+    magnitude = Decimal(repr(value))
     if section.has("general") or not section.has("digits"):
         body = _general(value if is_signed else abs(value)) if section.has("general") else ""
         whole = "".join(body if part.kind == "general" else part.text for part in section.parts if part.kind != "text")
@@ -157,7 +171,7 @@ def _chosen(sections: Sequence[_Section], value: float) -> tuple[_Section, bool]
     return (sections[2] if value == 0 and len(sections) > 2 else sections[0]), True
 
 
-def _general(value: float | Decimal) -> str:
+def _general(value: float) -> str:
     if value == int(value) and abs(value) < MAX_PLAIN:
         return str(int(value))
     plain = f"{value:.{GENERAL_DIGITS}g}"
@@ -171,7 +185,7 @@ def _general(value: float | Decimal) -> str:
 
 def _filled(parts: Sequence[_Part], value: Decimal) -> str:
     """A format's parts with the digits of `value`, which is not negative, in them."""
-    value = value.scaleb(2 * sum(part.kind == "percent" for part in parts))
+    value = value.scaleb(2 * sum(part.kind == "percent" for part in parts), _EXACT)
     places = [index for index, part in enumerate(parts) if part.kind == "digits"]
     first, last = places[0], places[-1]
     before = "".join(part.text for part in parts[:first] if part.kind != "text")
@@ -192,7 +206,7 @@ def _decimal(pattern: Sequence[_Part], value: Decimal) -> str:
     scale = len(digits) - len(digits.rstrip(","))
     whole, point, decimals = digits.rstrip(",").partition(".")
     decimals = decimals.replace(".", "").replace(",", "")
-    value = value.scaleb(-3 * scale).quantize(Decimal(1).scaleb(-len(decimals)), rounding=ROUND_HALF_UP)
+    value = value.scaleb(-3 * scale, _EXACT).quantize(Decimal(1).scaleb(-len(decimals)), ROUND_HALF_UP, _EXACT)
     integer, _, rest = f"{value:f}".partition(".")
     shown_rest = _without_optional(rest, decimals)
     return _integer(pattern, whole, integer) + (point + shown_rest if point else "")

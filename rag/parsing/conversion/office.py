@@ -17,8 +17,8 @@ from rag.parsing.conversion.source import Conversion
 from rag.types import ParsingConfig
 
 _FORMATS = {filetype.DOCX: "docx", filetype.ODT: "odt", filetype.EPUB: "epub", filetype.RTF: "rtf"}
-_CHARTS = r"word/charts/chart\d*\.xml"
 _TITLES = {
+    paragraphs.HEADER: "Headers",
     paragraphs.BODY: "Other text",
     paragraphs.BOX: "Text boxes",
     paragraphs.NOTE: "Notes",
@@ -36,10 +36,10 @@ def to_pdf(source: Path, mime_type: str, config: ParsingConfig) -> Conversion:
     """
     about, said = contents.read(source, mime_type)
     document = flowing.lay_out(
-        completed(_body(source, mime_type, config), said), title=about.title, author=about.author
+        completed(_body(source, mime_type, config), said),
     )
     about.set_on(document)
-    return Conversion(document, paragraphs.sections(said))
+    return Conversion(document, tuple(paragraphs.located(said)))
 
 
 def _body(source: Path, mime_type: str, config: ParsingConfig) -> str:
@@ -58,15 +58,21 @@ def _word_to_html(package: Package, config: ParsingConfig) -> str:
         prepared = Path(folder) / "prepared.docx"
         package.rewritten(prepared, word.unwrapped(package))
         body = pandoc.to_html(prepared, "docx", config)
-    return body + "".join(charts.to_html(package.xml(name)) for name in package.matching(_CHARTS))
+    return body + "".join(charts.to_html(package.xml(name)) for name in package.matching(word.CHARTS))
 
 
 def completed(body: str, said: Iterable[Paragraph]) -> str:
-    """`body` with what it lacks of the paragraphs `said`: headers before it, everything else behind it, with titles."""
-    missing = paragraphs.left_out(said, _text(body)) if body else list(said)
+    """`body` with what it lacks of the paragraphs `said`: headers before it, everything else behind it."""
+    if not body:
+        return "".join(_lines(said))
+    missing = paragraphs.left_out(said, _text(body))
     headers = [paragraph for paragraph in missing if paragraph.part == paragraphs.HEADER]
-    others = [paragraph for paragraph in missing if paragraph.part != paragraphs.HEADER]
-    return "".join(_lines(headers)) + body + "".join(_parts(others, titled=bool(body)))
+    return "".join(_lines(headers)) + body + added([one for one in missing if one.part != paragraphs.HEADER])
+
+
+def added(missing: Iterable[Paragraph]) -> str:
+    """Paragraphs that a converter left out, part by part below their titles."""
+    return "".join(_parts(missing))
 
 
 def _text(body: str) -> str:
@@ -76,11 +82,10 @@ def _text(body: str) -> str:
         return ""  # there is nothing in it
 
 
-def _parts(missing: list[Paragraph], *, titled: bool) -> Iterator[str]:
+def _parts(missing: Iterable[Paragraph]) -> Iterator[str]:
     order = list(_TITLES)
     for part, group in groupby(sorted(missing, key=lambda one: order.index(one.part)), key=lambda one: one.part):
-        if titled:
-            yield f"<h2>{_TITLES[part]}</h2>"
+        yield f"<h2>{_TITLES[part]}</h2>"
         yield from _lines(group)
 
 

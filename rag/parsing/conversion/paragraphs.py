@@ -3,12 +3,12 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 from typing import NamedTuple
 
 from rag.parsing.conversion.source import SourceText
 
 HEADER, BODY, BOX, NOTE, COMMENT, FOOTER = "header", "body", "text box", "footnotes", "comments", "footer"
+MARGINAL = frozenset({HEADER, COMMENT, FOOTER})
 START = "start of the document"
 PLACE_CHARACTERS = 60
 """So much of a heading names what stands below it."""
@@ -22,27 +22,38 @@ class Paragraph(NamedTuple):
     heading: bool = False
 
 
-def sections(paragraphs: Iterable[Paragraph]) -> tuple[SourceText, ...]:
-    """The text by section: what stands below each heading, and each of the other parts."""
-    return tuple(
-        SourceText(place, "\n".join(paragraph.text for _, paragraph in group))
-        for place, group in groupby(_placed(paragraphs), key=lambda placed: placed[0])
-    )
-
-
-def _placed(paragraphs: Iterable[Paragraph]) -> Iterator[tuple[str, Paragraph]]:
+def located(paragraphs: Iterable[Paragraph]) -> Iterator[SourceText]:
+    """Each paragraph with its place in words: the heading that it stands below, or the part that it is of."""
     place = START
     for paragraph in paragraphs:
         if paragraph.heading:
             place = f"section “{' '.join(paragraph.text.split())[:PLACE_CHARACTERS]}”"
-        yield (place if paragraph.part in {BODY, BOX} else paragraph.part), paragraph
+        yield SourceText(place if paragraph.part in {BODY, BOX} else paragraph.part, paragraph.text)
 
 
-def left_out(paragraphs: Iterable[Paragraph], converted: str) -> list[Paragraph]:
-    """Those of `paragraphs` whose text does not stand in the text `converted`, each text once."""
+def once(paragraphs: Iterable[Paragraph]) -> list[Paragraph]:
+    """The paragraphs, those of headers and footers, which each section repeats, once each."""
+    seen: set[Paragraph] = set()
+    kept = []
+    for paragraph in paragraphs:
+        if paragraph.part not in {HEADER, FOOTER} or paragraph not in seen:
+            kept.append(paragraph)
+        seen.add(paragraph)
+    return kept
+
+
+def left_out(paragraphs: Iterable[Paragraph], converted: str, *, never: frozenset[str] = MARGINAL) -> list[Paragraph]:
+    """Those of `paragraphs` that the text `converted` lacks, each text once.
+
+    `never` are the parts that the converter does not take, wherever the same words stand.
+    """
     kept = bare(converted)
-    lost = {bare(paragraph.text): paragraph for paragraph in reversed(list(paragraphs))}
-    return [paragraph for text, paragraph in reversed(lost.items()) if text and text not in kept]
+    lost: dict[str, Paragraph] = {}
+    for paragraph in paragraphs:
+        text = bare(paragraph.text)
+        if paragraph.part in never or (text and text not in kept):
+            lost.setdefault(text, paragraph)
+    return list(lost.values())
 
 
 def bare(text: str) -> str:

@@ -61,28 +61,26 @@ class _SheetPages:
         self._faces = faces
         self._sheet = sheet
         self._spans = {(area.top, area.left): area for area in sheet.merged}
+        self._remark = _remark(sheet)
         self._is_first = True
 
     def draw(self) -> None:
         """All pages of the sheet, its comments at the end."""
-        y = MARGIN_PT
-        canvas = None
         if self._sheet.cells:
             planned = plan(self._sheet, self._faces)
-            for group in planned.groups:
-                canvas, y = self._draw_group(planned, group)
+            for group in planned.groups[:-1]:
+                self._draw_group(planned, group)[0].finish()
+            canvas, y = self._draw_group(planned, planned.groups[-1])
         else:
             canvas, y = self._begin(PAGE_SIZES_PT[0])
             canvas.text(MARGIN_PT, y + LEADING_PT, EMPTY, FONT_SIZE_PT + 1, bold=False, grey=GREY)
             y += 2 * LEADING_PT
-        if canvas is not None:
-            canvas = self._draw_notes(canvas, y)
-            canvas.finish()
+        self._draw_notes(canvas, y).finish()
 
     def _begin(self, size: tuple[float, float]) -> tuple[Canvas, float]:
         """A new page, and where its content begins."""
         canvas = Canvas(self._document, self._faces, size)
-        name, remark = self._sheet.name, self._remark()
+        name, remark = self._sheet.name, self._remark
         if remark:
             canvas.beside(size[0] - MARGIN_PT, MARGIN_PT + 8, remark, FONT_SIZE_PT, align=1.0, grey=GREY)
         if name and self._is_first:
@@ -93,16 +91,6 @@ class _SheetPages:
         y = MARGIN_PT + (HEADING_HEIGHT_PT if name and self._is_first else LEADING_PT if name or remark else 0.0)
         self._is_first = False
         return canvas, y
-
-    def _remark(self) -> str:
-        """What of the sheet is hidden in its file."""
-        sheet = self._sheet
-        remarks = ["hidden sheet"] if sheet.hidden else []
-        if rows := sheet.hidden_rows & sheet.cells.keys():
-            remarks.append(f"hidden rows: {_ranges(rows, str)}")
-        if columns := sheet.hidden_columns & {column for cells in sheet.cells.values() for column in cells}:
-            remarks.append(f"hidden columns: {_ranges(columns, column_letters)}")
-        return " · ".join(remarks)
 
     # --- the grid ---
 
@@ -145,9 +133,11 @@ class _SheetPages:
         entries = []
         for column in group:
             if cell := cells.get(column):
+                last, width = column, planned.widths[column]
                 right = group[-1] if row in planned.titles else self._right(row, column)
-                last = max(other for other in group if other <= right)
-                width = sum(planned.widths[other] for other in group if column <= other <= last)
+                if right > column:
+                    last = max(other for other in group if other <= right)
+                    width = sum(planned.widths[other] for other in group if column <= other <= last)
                 shown = cell._replace(bold=cell.bold or in_band)
                 entries.append(self._entry(column, last, width - 2 * PADDING_X_PT, shown))
         return entries
@@ -262,8 +252,9 @@ class _Grid:
 
     def _draw_rules(self, row: int, entries: Sequence[_Entry], band: PageBand) -> None:
         """Lines around the cells, none inside merged ones."""
+        spanning = [entry for entry in entries if entry.column < entry.last_column]
         inside = {
-            column for entry in entries for column, _, _ in self._columns if entry.column < column <= entry.last_column
+            column for entry in spanning for column, _, _ in self._columns if entry.column < column <= entry.last_column
         }
         above: set[int] = set()
         for area in self._sheet.merged:
@@ -309,6 +300,16 @@ class _Grid:
             repeated=(self._repeated_rows, self._repeated_columns),
         )
         grid.write(self._canvas.document, self._canvas.page)
+
+
+def _remark(sheet: Sheet) -> str:
+    """What of the sheet is hidden in its file."""
+    remarks = ["hidden sheet"] if sheet.hidden else []
+    if rows := sheet.hidden_rows & sheet.cells.keys():
+        remarks.append(f"hidden rows: {_ranges(rows, str)}")
+    if columns := sheet.hidden_columns & {column for cells in sheet.cells.values() for column in cells}:
+        remarks.append(f"hidden columns: {_ranges(columns, column_letters)}")
+    return " · ".join(remarks)
 
 
 def _column_bands(planned: Plan, group: Sequence[int]) -> list[PageBand]:

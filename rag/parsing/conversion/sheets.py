@@ -12,21 +12,25 @@ from rag.parsing import filetype
 from rag.parsing.conversion import ods, sheet_pages, workbooks
 from rag.parsing.conversion.number_formats import shown
 from rag.parsing.conversion.sheet import Budget, Cell, Sheet
-from rag.parsing.conversion.source import Conversion
+from rag.parsing.conversion.source import Conversion, OnPages, ignore_pages
 from rag.parsing.delimited import find_delimiter, rows
 from rag.parsing.encoding import decode
 
+ROWS_OF_A_PAGE = 45
 _NUMBER = re.compile(r"[(\-+–−]?\s*[$€£¥]?\s*\d[\d.,\s’']*\s*(?:%|[$€£¥])?\s*\)?|[–—-]")
 """What is set flush right in a file that does not tell numbers from words."""
 
 
-def to_pdf(source: Path, mime_type: str) -> Conversion:
+def to_pdf(source: Path, mime_type: str, on_pages: OnPages = ignore_pages) -> Conversion:
     """The sheets of the file at `source` on pages, and the text of their rows.
+
+    `on_pages` is told about how many pages these will be.
 
     Raises:
         errors.UnreadableFileError: it is damaged, or too large.
     """
     sheets, metadata = _read(source, mime_type)
+    on_pages(sum(1 + len(sheet.cells) // ROWS_OF_A_PAGE for sheet in sheets))
     document = sheet_pages.draw(sheets)
     document.set_metadata({"title": metadata.get("title", ""), "author": metadata.get("author", "")})
     return Conversion(document, tuple(text for sheet in sheets for text in sheet.texts()))
@@ -64,7 +68,7 @@ def _sheet_of_values(
     sheet = Sheet(info.name, hidden=info.visible is not python_calamine.SheetVisibleEnum.Visible)
     for number, row in enumerate(values.iter_rows(), start=1):
         for column, value in enumerate(row, start=1):
-            if value is not None and str(value).strip():
+            if str(value).strip():
                 budget.take()
                 sheet.cells.setdefault(number, {})[column] = Cell(_shown_value(value), not isinstance(value, str))
     return sheet

@@ -1,6 +1,13 @@
 """What every converter gives."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
+
+OnPages = Callable[[int], None]
+
+
+def ignore_pages(_count: int) -> None:
+    """Nobody wants to know."""
 
 
 class SourceText(NamedTuple):

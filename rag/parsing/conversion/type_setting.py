@@ -75,6 +75,8 @@ class Face:
         """Whether it has all the characters."""
         if self.embedded:
             return all(map(self._glyph, text))
+        if text.isascii():
+            return True
         try:
             text.encode("cp1252")
         except UnicodeEncodeError:
@@ -137,6 +139,8 @@ class Faces:
 
     def wrapped(self, text: str, size: float, width: float, *, bold: bool) -> list[Line]:
         """`text` in lines no wider than `width`; a word that is wider is cut."""
+        if text.isprintable() and self.width(text, size, bold=bold) <= width:
+            return [Line(text.strip())]
         text = _UNPRINTABLE.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n"))
         if "\n" not in text and self.width(text, size, bold=bold) <= width:
             return [Line(text.strip())]

@@ -6,12 +6,13 @@ from typing import Any
 
 from lxml import etree
 
-from rag.parsing.conversion import paragraphs
+from rag.parsing.conversion import charts, paragraphs
 from rag.parsing.conversion.packages import Package, local
 from rag.parsing.conversion.paragraphs import Paragraph
 
 _RELATIONS = "_rels/.rels"
 _MAIN = "word/document.xml"
+CHARTS = r"word/charts/chart\d*\.xml"
 _UNSEEN = frozenset({"Fallback", "del", "moveFrom", "delText", "instrText", "sdtPr", "sdtEndPr", "customXmlPr"})
 """What is shown in another way, was deleted or moved away, or is no text."""
 _SPACES = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "\u2011"}
@@ -21,7 +22,6 @@ _OTHER_PARTS = (
     (paragraphs.COMMENT, r"word/comments\d*\.xml"),
     (paragraphs.FOOTER, r"word/footer\d*\.xml"),
     (paragraphs.BOX, r"word/diagrams/data\d*\.xml"),
-    (paragraphs.BOX, r"word/charts/chart\d*\.xml"),
 )
 
 
@@ -36,11 +36,13 @@ def main_part(package: Package) -> str:
 
 
 def read(package: Package) -> Iterator[Paragraph]:
-    """Every paragraph that is shown: the body's, then those of headers, notes, comments, footers and drawings."""
+    """Every paragraph that is shown: the body's, then those of the margins, notes, comments and drawings."""
     yield from _of_part(package.xml(main_part(package)), paragraphs.BODY)
     for part, pattern in _OTHER_PARTS:
         for name in package.matching(pattern):
             yield from _of_part(package.xml(name), part)
+    for name in package.matching(CHARTS):
+        yield from (Paragraph(paragraphs.BOX, text) for text in charts.texts(package.xml(name)))
 
 
 def _of_part(root: Any, part: str) -> Iterator[Paragraph]:
@@ -49,8 +51,6 @@ def _of_part(root: Any, part: str) -> Iterator[Paragraph]:
             text = "".join(_texts(element))
             if text.strip():
                 yield Paragraph(part, text, heading=_is_heading(element))
-        elif local(element) == "v" and (element.text or "").strip():
-            yield Paragraph(part, element.text)  # a chart's value
 
 
 def _seen(element: Any) -> Iterator[Any]:

@@ -51,10 +51,11 @@ def read(source: Path) -> tuple[list[Sheet], dict[str, str]]:
         errors.UnreadableFileError: it is damaged, or too large.
     """
     try:
-        with warnings.catch_warnings():
+        # An open file: of a path openpyxl judges the name.
+        with warnings.catch_warnings(), source.open("rb") as file:
             warnings.simplefilter("ignore")  # of extensions that it does not know, which hold no text
             _check_size(source)
-            book = openpyxl.load_workbook(source, read_only=True, data_only=True, keep_links=False)
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
             try:
                 budget = Budget()
                 sheets = [_read_sheet(book, sheet, budget) for sheet in book.worksheets]
@@ -78,7 +79,7 @@ def _check_size(source: Path) -> None:
         )
 
 
-class _SheetParser(WorkSheetParser):  # type: ignore[misc]  # untyped
+class _SheetParser(WorkSheetParser):
     """openpyxl's reader of a sheet, which also gives the formula of a cell that has no value kept with it.
 
     Workbooks written by scripts have none until a spreadsheet program has opened and saved them. The public readers
@@ -89,7 +90,8 @@ class _SheetParser(WorkSheetParser):  # type: ignore[misc]  # untyped
         cell: dict[str, Any] = super().parse_cell(element)
         if element.find(_FORMULA) is None:
             return cell
-        formula = self.parse_formula(element)  # also of cells with a value: others may share theirs
+        # Of a cell with a value, too: others may share its formula.
+        formula: object = self.parse_formula(element)  # type: ignore[no-untyped-call]
         is_empty_text = element.get("t") == "str" and element.find(_VALUE) is not None
         if cell["value"] is None and not is_empty_text:
             cell["value"], cell["data_type"] = _formula_text(formula), "f"
@@ -146,6 +148,8 @@ def _filled(row: Iterable[dict[str, Any]], styles: _Styles, budget: Budget) -> I
         number_format, bold = styles.of(cell["style_id"])
         is_text = cell["data_type"] in ("s", "f")
         text = str(cell["value"]) if cell["data_type"] in ("f", "e") else shown(cell["value"], number_format)
+        if not text.strip() and cell["value"]:  # a format that shows nothing hides a value as a hidden row does
+            text = shown(cell["value"])
         if text.strip():
             budget.take()
             yield cell["column"], Cell(text, not is_text, bold)
@@ -172,7 +176,7 @@ def _related(book: Any, path: str, kind: str) -> Iterator[str]:
     """The parts of a kind that the part at `path` names."""
     archive: zipfile.ZipFile = book._archive
     members = set(archive.namelist())
-    relations = get_rels_path(path)
+    relations: str = get_rels_path(path)  # type: ignore[no-untyped-call]
     if relations not in members:
         return
     for relation in get_dependents(archive, relations):
@@ -184,7 +188,7 @@ def _comments(book: Any, worksheet: Any) -> Iterator[Note]:
     path = worksheet._worksheet_path
     for part in _related(book, path, "comments"):
         comments = CommentSheet.from_tree(fromstring(book._archive.read(part)))
-        for reference, comment in comments.comments:
+        for reference, comment in comments.comments if comments else ():
             text = " ".join(str(comment.text or "").split())
             author = str(comment.author or "").strip()
             if text:

@@ -32,7 +32,7 @@ WITH RECURSIVE inside AS (
     FROM inside i JOIN documents d ON d.user_id = :user_id AND d.container_id = i.id
     WHERE i.id <> :document_id
 )
-SELECT count(*)::int AS files, coalesce(sum(size), 0)::bigint AS size FROM inside WHERE id <> :document_id;
+SELECT count(*)::int AS files, coalesce(sum(size), 0)::bigint AS size FROM inside;
 
 -- name: settle
 -- A container that was thrown away or got back while its parts were added has them with it.

@@ -39,14 +39,14 @@ def of_element(element: Any, part: str = paragraphs.BODY) -> Iterator[Paragraph]
         return
     part = _APART.get(name, part)
     if name in {"p", "h"}:
-        text = "".join(_texts(element))
+        text = "".join(words(element))
         if text.strip():
             yield Paragraph(part, text, heading=name == "h")
     for child in element:
         yield from of_element(child, part)
 
 
-def _texts(element: Any) -> Iterator[str]:
+def words(element: Any) -> Iterator[str]:
     """The text of a paragraph without that of paragraphs in it."""
     yield element.text or ""
     for child in element:
@@ -58,5 +58,5 @@ def _texts(element: Any) -> Iterator[str]:
         elif (
             name and name not in _APART and name not in {"p", "h", "ruby-text", "object", "object-ole", "note-citation"}
         ):
-            yield from _texts(child)
+            yield from words(child)
         yield child.tail or ""

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from rag import errors, parsing
-from rag.parsing import ocr, renditions
+from rag.parsing import conversion, ocr, renditions
 from rag.parsing.mupdf import pymupdf
-from rag.types import BlockKind, ParsedDocument, ParsingConfig, Passage
+from rag.types import BlockKind, ParsedDocument, ParsingConfig, Passage, Unpacked
 from tests import pdfs
 
 TESSDATA = ocr.find_tessdata("eng")
@@ -16,13 +16,15 @@ needs_tesseract = pytest.mark.skipif(TESSDATA is None, reason="Tesseract is not 
 def convert(folder: Path, content: bytes, name: str, config: ParsingConfig | None = None) -> ParsedDocument:
     source, rendition = folder / "source", folder / "rendition.pdf"
     source.write_bytes(content)
+    config = config or ParsingConfig()
     renditions.make_rendition(
         source,
         parsing.detect_mime_type(source, name),
         rendition,
         name=name,
         password=None,
-        config=config or ParsingConfig(),
+        config=config,
+        unpacking=conversion.Unpacking(name, folder, Unpacked(), config),
         on_open=lambda _: None,
         on_recognised=lambda _: None,
     )

@@ -85,7 +85,7 @@ class Lanes:
         self._stopping = threading.Event()
         self._changed = threading.Condition()
         self._changes = 0
-        self._busy = 0
+        self._resting: dict[int, int] = {}
         self._quiet: Sequence[Callable[[], bool]] = ()
         stopping = self._stopping.is_set
 
@@ -126,25 +126,23 @@ class Lanes:
             thread.join()
 
     def _go_on(self, work: Callable[[], bool]) -> None:
-        seen = -1
+        seen = self._changes
         while not self._stopping.is_set():
-            seen = self._begin(seen)
-            did_something = self._attempt(work)
-            while did_something and not self._stopping.is_set():
+            while self._attempt(work) and not self._stopping.is_set():
                 if work not in self._quiet:
                     self.wake()  # what one lane has done, another may go on with
-                did_something = self._attempt(work)
-            with self._changed:
-                self._busy -= 1
-                if not self._wait and self._busy == 0 and self._changes == seen:
-                    self._stopping.set()
-                self._changed.notify_all()
+            seen = self._rest(seen)
 
-    def _begin(self, seen: int) -> int:
-        """Wait until there may be something new to do since the change `seen`; gives the last one."""
+    def _rest(self, seen: int) -> int:
+        """Wait until there may be something new to do since the change `seen`; gives the last change."""
+        thread = threading.get_ident()
         with self._changed:
+            self._resting[thread] = seen
+            if not self._wait and [*self._resting.values()] == [self._changes] * len(self._threads):
+                self._stopping.set()  # all have looked, and none has found anything since
+                self._changed.notify_all()
             self._changed.wait_for(lambda: self._changes != seen or self._stopping.is_set())
-            self._busy += 1
+            del self._resting[thread]
             return self._changes
 
     def _attempt(self, work: Callable[[], bool]) -> bool:

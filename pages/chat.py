@@ -19,6 +19,7 @@ with frame.door():
     with left:
         scope = chat.scope(documents)
         first = scope[0] if scope else documents[0].id
+        chat.still_reading(scope)
         chat.transcript(scope, first)
     with right:
         chat.viewer(first)

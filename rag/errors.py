@@ -126,6 +126,13 @@ class LimitError(SourceError):
     code = "limit"
 
 
+class CancelledError(SourceError):
+    """Reading was cancelled. Retry to go on."""
+
+    code = "cancelled"
+    http_status = 409
+
+
 class DuplicateError(SourceError):
     """The same content is in the index already."""
 

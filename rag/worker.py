@@ -1,7 +1,11 @@
 """The process that reads queued documents and does queued jobs: `pagelight worker`, or the one that a door starts.
 
 The queue gives hints. What is to be done stands in the rows of documents and jobs, and a claim on one ends with the
-process that holds it: a task lost with a killed worker is found again, and one that comes twice finds nothing to do.
+process that holds it: what a killed worker was at is found again, and a hint that comes twice finds nothing to do.
+
+Reading and embedding are lanes beside each other: one document's pages are parsed while another's vectors are computed.
+Documents that are read again, and jobs, have lanes of their own, so that they keep no upload waiting; words in pictures
+come when nothing else is to be done.
 """
 
 import logging
@@ -10,63 +14,152 @@ import subprocess
 import sys
 import threading
 import time
-import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rag import errors
 from rag.config import load_config
 from rag.engine import Installation
+from rag.providers.onnx import usable_cores
+from rag.types import Lane
 
 logger = logging.getLogger("rag.worker")
-
-Task = Callable[[str, uuid.UUID], None]
 
 PARENT_CHECK_SECONDS = 0.5
 RECOVERY_SECONDS = 30.0
 RECONNECT_SECONDS = 1.0
+STOP_SECONDS = 10.0
+SMALL_BYTES = 1024 * 1024
+"""Files up to this size have a reader of their own, so that none waits behind long ones."""
+EMBEDDING_THREADS = 2
+"""While one keeps its vectors, the other computes; the model itself uses all cores."""
 
 
 def run(installation: Installation, *, wait: bool = True) -> None:
-    """Read queued documents of all users until stopped by SIGINT or SIGTERM; with `wait` False, until none is left."""
+    """Read queued documents and do jobs of all users, until stopped by SIGINT or SIGTERM.
 
-    def process(user_id: str, document_id: uuid.UUID) -> None:
-        try:
-            document = installation.for_user(user_id).documents.process(document_id)
-        except errors.NotFoundError:
-            return  # purged while it waited
-        logger.info("document %s: %s, %d chunks", document.id, document.status, document.chunk_count)
-
-    def run_job(user_id: str, job_id: uuid.UUID) -> None:
-        job = installation.for_user(user_id).jobs.run(job_id)
-        logger.info("job %s: %s %s", job.id, job.kind, job.status)
-
+    With `wait` False, until nothing is left.
+    """
     installation.recover_queue()
+    lanes = Lanes(installation, wait=wait)
     if not wait:
-        installation.run_queue(process, run_job, wait=False)
+        installation.work.hear_hints(lanes.wake, wait=False)
+        lanes.join()
         return
-    threading.Thread(target=_recover_for_ever, args=(installation,), name="recovery", daemon=True).start()
-    while not _stopped_cleanly(installation, process, run_job):
-        time.sleep(RECONNECT_SECONDS)
-
-
-def _stopped_cleanly(installation: Installation, process: Task, run_job: Task) -> bool:
-    """Work until told to stop (True) or until the database is lost (False)."""
+    threading.Thread(target=_recover_for_ever, args=(installation, lanes.wake), name="recovery", daemon=True).start()
     try:
-        installation.run_queue(process, run_job)
+        while not _stopped_cleanly(installation, lanes.wake):
+            time.sleep(RECONNECT_SECONDS)
+    finally:
+        lanes.stop()
+
+
+def _stopped_cleanly(installation: Installation, wake: Callable[[], None]) -> bool:
+    """Listen until told to stop (True) or until the database is lost (False)."""
+    try:
+        installation.work.hear_hints(wake)
     except errors.StoreError as error:
         logger.warning("%s Trying again.", error)
         return False
     return True
 
 
-def _recover_for_ever(installation: Installation) -> None:
-    """Take up what other workers, killed meanwhile, left behind."""
+def _recover_for_ever(installation: Installation, wake: Callable[[], None]) -> None:
+    """Take up what other processes, killed meanwhile, left behind, and what a lost hint told of."""
     while True:
         time.sleep(RECOVERY_SECONDS)
         try:
             installation.recover_queue()
         except errors.StoreError as error:
             logger.warning("%s", error)
+        wake()
+
+
+class Lanes:
+    """The threads of a worker. Each does what is most urgent in its lane, again and again.
+
+    Which that is, and that no two are at the same, the database decides for all workers.
+    """
+
+    def __init__(self, installation: Installation, *, wait: bool) -> None:
+        """They begin at once; with `wait` False they end when nothing is left to do in any lane."""
+        self._wait = wait
+        self._stopping = threading.Event()
+        self._changed = threading.Condition()
+        self._changes = 0
+        self._resting: dict[int, int] = {}
+        self._quiet: Sequence[Callable[[], bool]] = ()
+        stopping = self._stopping.is_set
+
+        def lane(which: Lane, most_bytes: int | None = None) -> Callable[[], bool]:
+            return lambda: installation.work.do_next(which, stopping, most_bytes=most_bytes)
+
+        reading = installation.config.rag_worker_readers or usable_cores()
+        works = {f"reading-{number}": lane(Lane.READING) for number in range(reading)}
+        works["small"] = lane(Lane.READING, SMALL_BYTES)
+        embedding = {f"embedding-{number}": lane(Lane.EMBEDDING) for number in range(EMBEDDING_THREADS)}
+        works |= embedding
+        self._quiet = [*embedding.values()]  # a batch of vectors is nothing to others
+        works["renewing"] = lane(Lane.RENEWING)
+        works["jobs"] = installation.work.do_job
+        works["pictures"] = installation.work.read_pictures
+        self._threads = [
+            threading.Thread(target=self._go_on, args=(work,), name=name, daemon=True) for name, work in works.items()
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def wake(self) -> None:
+        """There may be something to do."""
+        with self._changed:
+            self._changes += 1
+            self._changed.notify_all()
+
+    def stop(self) -> None:
+        """End after what is being done; reading, which may take long, is broken off for the next worker."""
+        self._stopping.set()
+        self.wake()
+        deadline = time.monotonic() + STOP_SECONDS
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+
+    def join(self) -> None:
+        """Wait until they have ended."""
+        for thread in self._threads:
+            thread.join()
+
+    def _go_on(self, work: Callable[[], bool]) -> None:
+        seen = self._changes
+        while not self._stopping.is_set():
+            while self._attempt(work) and not self._stopping.is_set():
+                if work not in self._quiet:
+                    self.wake()  # what one lane has done, another may go on with
+            seen = self._rest(seen)
+
+    def _rest(self, seen: int) -> int:
+        """Wait until there may be something new to do since the change `seen`; gives the last change."""
+        thread = threading.get_ident()
+        with self._changed:
+            self._resting[thread] = seen
+            if not self._wait and [*self._resting.values()] == [self._changes] * len(self._threads):
+                self._stopping.set()  # all have looked, and none has found anything since
+                self._changed.notify_all()
+            self._changed.wait_for(lambda: self._changes != seen or self._stopping.is_set())
+            del self._resting[thread]
+            return self._changes
+
+    def _attempt(self, work: Callable[[], bool]) -> bool:
+        """Whether anything was done. What fails unexpectedly is tried again when there is something to do."""
+        try:
+            return work()
+        except errors.NotFoundError:
+            return True  # purged while it was read
+        except errors.StoreError as error:
+            logger.warning("%s Trying again.", error)
+            return self._wait and not self._stopping.wait(RECONNECT_SECONDS)
+        except Exception:
+            if not self._stopping.is_set():
+                logger.exception("a step failed")
+            return False
 
 
 def log_work() -> None:

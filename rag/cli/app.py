@@ -96,6 +96,7 @@ for subcommand in (
     documents.delete,
     documents.restore,
     documents.purge,
+    documents.cancel,
     documents.retry,
 ):
     add_command(library, subcommand)

@@ -1,4 +1,4 @@
-"""`pagelight documents`: look, throw away, get back, read again."""
+"""`pagelight documents`: look, throw away, get back, stop reading, read again."""
 
 import functools
 import uuid
@@ -12,7 +12,7 @@ from rag import errors
 from rag.cli import completion, files, lookup, output
 from rag.cli.door import open_engine
 from rag.cli.options import AsJson, IndexName, Password, takes_filters
-from rag.types import DEFAULT_INDEX, Document, DocumentStatus, Filters, OnProgress
+from rag.types import DEFAULT_INDEX, Document, DocumentStatus, Filters, OnProgress, reading_of
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -48,7 +48,7 @@ def documents(
     trash: InTrash = False,
     as_json: AsJson = False,
 ) -> None:
-    """List documents; edit, tag, delete, restore, purge or retry them.
+    """List documents; edit, tag, delete, restore, purge, cancel or retry them.
 
     pagelight documents
     pagelight documents delete draft.pdf
@@ -98,8 +98,8 @@ def _row(document: Document) -> Sequence[object]:
     status = document.status.value
     if document.status is DocumentStatus.FAILED:
         status = f"failed: {document.error}"
-    elif document.progress.total and document.status is not DocumentStatus.READY:
-        status = f"{status} {document.progress.done}/{document.progress.total}"
+    elif reading := reading_of(document):
+        status = f"{status}: {reading}"
     if document.disabled:
         status = f"{status}, disabled"
     return (
@@ -242,6 +242,17 @@ def purge(
         if found and not yes:
             typer.confirm(f"Remove {output.plural(len(found), 'document')} for good?", abort=True, err=True)
         _print_touched("purged", found, engine.documents.purge([document.id for document in found]), as_json=as_json)
+
+
+def cancel(names: Names, index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None:
+    """End the reading of documents. What is found of them stays, and retry goes on from there.
+
+    pagelight documents cancel long.pdf
+    """
+    with open_engine() as engine:
+        found = _named(engine, index_name, names)
+        touched = engine.documents.cancel([document.id for document in found])
+        _print_touched("cancelled", found, touched, as_json=as_json)
 
 
 def retry(

@@ -1,6 +1,7 @@
 """Taking files in, one after the other, in this process, with progress for people."""
 
 import functools
+import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -31,13 +32,17 @@ Item = TypeVar("Item", Path, Document)
 
 
 class Outcome(NamedTuple):
-    """What became of a file; `code` and `message` say why it was skipped or failed."""
+    """What became of a file; `code` and `message` say why it was skipped or failed.
+
+    `seconds_to_words` is how long it took until its words could be searched, if it was read now and was new.
+    """
 
     path: Path
     state: State
     document: Document | None = None
     code: str | None = None
     message: str | None = None
+    seconds_to_words: float | None = None
 
     def to_json(self) -> dict[str, object]:
         """As it stands in JSON output."""
@@ -48,6 +53,7 @@ class Outcome(NamedTuple):
             "documentId": document.id if document else None,
             "pages": document.page_count if document else 0,
             "chunks": document.chunk_count if document else 0,
+            "secondsToWords": self.seconds_to_words,
             "reason": {"code": self.code, "message": self.message} if self.message else None,
         }
 
@@ -74,6 +80,8 @@ def _explain(outcome: Outcome) -> str:
         return outcome.message or ""
     document = outcome.document
     parts = [output.plural(document.page_count, "page"), output.plural(document.chunk_count, "chunk")]
+    if outcome.seconds_to_words is not None:
+        parts.append(f"searchable by words after {outcome.seconds_to_words:.1f} s")
     if document.failed_pages:
         parts.append(f"unreadable pages: {', '.join(map(str, document.failed_pages))}")
     if document.note:
@@ -184,10 +192,27 @@ def reopen(engine: "RAGEngine", document: Document, password: str | None) -> Doc
 def read_document(engine: "RAGEngine", document: Document, path: Path, on_progress: OnProgress) -> list[Outcome]:
     """Read a queued document, and what was in it, and say what became of each."""
     if document.status is not DocumentStatus.NEEDS_PASSWORD:
-        document = engine.documents.process(document.id, on_progress)
+        is_new, stopwatch = document.chunk_count == 0, _Stopwatch(on_progress)
+        document = engine.documents.process(document.id, stopwatch)
         if document.pictures_waiting:
-            document = engine.documents.read_pictures(document.id)
+            engine.documents.read_pictures(document.id)
+        first, *others = outcomes_of(engine, document, path, on_progress)
+        return [first._replace(seconds_to_words=stopwatch.seconds_to_words if is_new else None), *others]
     return outcomes_of(engine, document, path, on_progress)
+
+
+class _Stopwatch:
+    """Passes progress on, and remembers when there was a chunk to be embedded: its words are searched then."""
+
+    def __init__(self, on_progress: OnProgress) -> None:
+        self._on_progress = on_progress
+        self._started = time.monotonic()
+        self.seconds_to_words: float | None = None
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        if stage == DocumentStatus.EMBEDDING and self.seconds_to_words is None:
+            self.seconds_to_words = time.monotonic() - self._started
+        self._on_progress(stage, done, total)
 
 
 def outcomes_of(engine: "RAGEngine", document: Document, path: Path, on_progress: OnProgress) -> list[Outcome]:

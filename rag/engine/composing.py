@@ -20,7 +20,6 @@ from rag.types import (
     AnswerToken,
     Chunk,
     Document,
-    DocumentStatus,
     Hit,
     Index,
     Usage,
@@ -232,12 +231,10 @@ class Composing:
         return self._listed
 
     def _list(self) -> list[Document]:
-        return self._workspace.store.documents.list(
-            self._index.id,
-            filters=self._request.retrieval.filters,
-            status=DocumentStatus.READY,
-            disabled=False,
+        found = self._workspace.store.documents.list(
+            self._index.id, filters=self._request.retrieval.filters, disabled=False
         )
+        return [document for document in found if document.searchable]
 
     def _composed(self, parts: Sequence[answering.Statement | answering.Label]) -> AnswerResponse:
         return answering.compose(parts, locate=self._locate)

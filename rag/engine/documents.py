@@ -14,6 +14,7 @@ from rag.engine.reading import Reader
 from rag.engine.workspace import Workspace
 from rag.types import (
     DEFAULT_INDEX,
+    UNFINISHED,
     Document,
     DocumentStatus,
     Filters,
@@ -185,9 +186,11 @@ class Documents:
         return document, known is None
 
     def _enqueue(self, document: Document) -> Document:
-        if document.status is DocumentStatus.QUEUED:
-            self._workspace.queue.enqueue(self._workspace.user_id, document.id)
-        return document
+        if document.status not in UNFINISHED:
+            return document
+        enqueued = self._workspace.store.readings.enqueue(document.id)
+        self._workspace.queue.enqueue(self._workspace.user_id, document.id)
+        return enqueued
 
     # --- reading ---
 
@@ -197,22 +200,31 @@ class Documents:
         return self.retry(document_id)
 
     def retry(self, document_id: uuid.UUID) -> Document:
-        """Have a document read again. Raises NotFoundError if it is in the trash, or gone."""
-        return self._enqueue(self._workspace.store.documents.requeue(document_id))
+        """Have a worker go on with a document that failed or was cancelled, or read one again that was ready.
+
+        What is done is kept. Raises NotFoundError if it is in the trash, or gone.
+        """
+        return self._enqueue(self._workspace.store.readings.resume(document_id))
 
     def process(
         self, document_id: uuid.UUID, on_progress: OnProgress = ignore_progress, *, again: bool = False
     ) -> Document:
         """Read a queued document here and now, or with `again` one that was read before; a failure is recorded on it.
 
-        Until it is done, and if it fails, what was read before is found.
+        It is done when this returns: if another process is at it, this one waits for that. Until it is done, and if it
+        fails, what was read before is found.
 
         Raises:
             errors.NotFoundError: with `again`, it is in the trash, or gone.
         """
-        if again:
-            self._workspace.store.documents.requeue(document_id)
-        return self._reader.read(document_id, on_progress)
+        return self._reader.read(document_id, on_progress, again=again)
+
+    def cancel(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
+        """End the reading of documents, or their waiting for it. Returns those that were touched.
+
+        What is found of them already stays; `retry` goes on from there. One that was read again is as it was before.
+        """
+        return self._workspace.store.readings.cancel(document_ids)
 
     def read_pictures(self, document_id: uuid.UUID) -> Document:
         """Add the words in the pictures of a ready document that has such `pictures_waiting`, here and now.

@@ -1,7 +1,7 @@
 """The two objects that everything hangs on: what one user can do, and what serves all users."""
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, Unpack
 
@@ -36,6 +36,7 @@ from rag.engine.saved_filters import SavedFilters
 from rag.engine.settings import Settings
 from rag.engine.sync import OnFile
 from rag.engine.versions import Versions
+from rag.engine.work import Work
 from rag.engine.workspace import Workspace
 from rag.store import Caches, Health, backup, restore
 from rag.types import (
@@ -62,19 +63,17 @@ from rag.types import (
 WARM_UP = "warm up"
 DEFAULT_RETRIEVAL = RetrievalOptions()
 
-Work = Callable[[str, uuid.UUID], None]
-"""Given a user and a document or a job."""
-
 
 class Installation:
     """What serves all users: one database, one storage of files, one set of models, each opened when first needed.
 
-    `for_user` gives what one of them can do, `settings` has what is set for all.
+    `for_user` gives what one of them can do, `settings` has what is set for all, `work` what is to be done.
     """
 
     def __init__(self, config: Config | None = None, **parts: Unpack[Parts]) -> None:
         """Parts that are given replace what the settings would give."""
         self._resources = Resources(config or load_config(), **parts)
+        self.work = Work(self._resources)
         self.settings = Settings(self._resources.config, self._resources.preferences, self._resources.models)
 
     @property
@@ -102,23 +101,12 @@ class Installation:
 
     # --- work in the background ---
 
-    def run_queue(self, read: Work, run_job: Work, *, wait: bool = True) -> None:
-        """Call `read` with user and document for each queued one, and `run_job` with user and job.
-
-        Until SIGINT or SIGTERM, or without `wait` while any is left.
-        """
-        self._resources.store.queue.run(read, run_job, wait=wait)
-
     def recover_queue(self) -> int:
-        """Queue again what a killed worker left behind; returns how many documents are to be read."""
+        """Line up again what a killed process left behind; returns how many documents are to be read."""
         store = self._resources.store
         store.queue.discard_stalled()
-        unfinished = store.unfinished_documents()
-        for user_id, document_id in unfinished:
-            store.queue.enqueue(user_id, document_id)
-        for user_id, job_id in store.unfinished_jobs():
-            store.queue.enqueue_job(user_id, job_id)
-        return len(unfinished)
+        store.lanes.line_up()
+        return len(store.unfinished_documents())
 
     # --- state ---
 

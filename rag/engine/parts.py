@@ -45,6 +45,7 @@ class Parts:
         self._workspace.store.parts.tell(container.id, parts)
         self._workspace.store.parts.settle(container.id, added)
         for document_id in added:
+            self._workspace.store.readings.enqueue(document_id)
             self._workspace.queue.enqueue(self._workspace.user_id, document_id)
         logger.info("document %s: %d of %d parts are new", container.id, len(added), len(parts))
 

@@ -1,7 +1,8 @@
-"""Reading a user's queued documents until they are searchable."""
+"""Reading a user's queued documents: words first, then vectors."""
 
 import contextlib
 import logging
+import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 
@@ -11,11 +12,11 @@ from rag.engine.models import OWN_AUTH, OWN_OPTIONS
 from rag.engine.parts import Parts
 from rag.engine.workspace import Workspace
 from rag.types import (
-    UNFINISHED,
     Auth,
     Document,
     DocumentStatus,
     Index,
+    Lane,
     OnProgress,
     ProviderOptions,
     TextBlock,
@@ -23,6 +24,12 @@ from rag.types import (
 )
 
 logger = logging.getLogger(__name__)
+
+BATCH = 32
+"""Chunks that are embedded at a time, about a second's work: so long a document waits for another one's turn."""
+FOLLOW_SECONDS = 0.2
+
+IsCancelled = Callable[[], bool]
 
 
 class Reader:
@@ -36,30 +43,31 @@ class Reader:
         document_id: uuid.UUID,
         on_progress: OnProgress = ignore_progress,
         *,
+        again: bool = False,
         max_chunks: int | None = None,
         auth: Auth = OWN_AUTH,
         options: ProviderOptions = OWN_OPTIONS,
     ) -> Document:
         """Read a queued document until it is ready or has failed; a failure is recorded, not raised.
 
-        Does nothing when another process is at it. `auth` and `options` are for the provider that embeds.
+        With `again` one that was read before is read from its beginning. When another process is at it, this one waits
+        for that. `auth` and `options` are for the provider that embeds.
+
+        Raises:
+            errors.NotFoundError: there is no such document; with `again`, it is in the trash, or gone.
         """
         documents = self._workspace.store.documents
-        with documents.claim(document_id) as claimed:
-            document = documents.get(document_id)
-            if not claimed or document.status not in UNFINISHED:
-                return document
-            with contextlib.suppress(errors.Error), self._failures(document_id):
-                record = self._recorder(document_id, on_progress)
-                self._in_its_space(
-                    document,
-                    lambda index: self._ingestion(index, auth, options).run(
-                        document,
-                        record,
-                        max_chunks=max_chunks,
-                        on_parts=lambda unpacked: Parts(self._workspace).keep(document, unpacked),
-                    ),
-                )
+        readings = self._workspace.store.readings
+        steps = Steps(self, document_id, on_progress, max_chunks=max_chunks, auth=auth, options=options)
+        while again or readings.lane(document_id):
+            with documents.claim(document_id) as claimed:
+                if claimed and again:
+                    documents.requeue(document_id)
+                    again = False
+                while claimed and (lane := readings.lane(document_id)):
+                    steps.take(lane)
+            if not claimed:
+                _follow(documents.get(document_id), on_progress)
         return documents.get(document_id)
 
     def read_pictures(self, document_id: uuid.UUID) -> Document:
@@ -77,32 +85,50 @@ class Reader:
             if not claimed or not document.pictures_waiting or document.status is not DocumentStatus.READY:
                 return document
             try:
-                self._in_its_space(document, lambda index: self._ingestion(index).read_pictures(document))
+                self.in_its_space(document, lambda index: self.ingestion_of(index).read_pictures(document))
             except errors.UnreadableFileError as error:
                 logger.warning("the pictures of document %s stay unread: %s", document_id, error.code)
-                documents.keep_pictures_unread(document_id)
+                self._workspace.store.readings.keep_pictures_unread(document_id)
         return documents.get(document_id)
+
+    def step(self, document_id: uuid.UUID, lane: Lane, is_stopping: IsCancelled) -> None:
+        """What a lane does with a document that is claimed, once; a failure is recorded, not raised.
+
+        When the worker `is_stopping`, it stays where it is.
+        """
+        Steps(self, document_id, ignore_progress, is_stopping=is_stopping).take(lane)
+
+    def give_up(self, document_id: uuid.UUID) -> None:
+        """Record that a document has ended its worker too often."""
+        message = (
+            "The worker that read it ended every time before it was done, most likely for want of memory. Split the "
+            "file, or retry when the machine has more."
+        )
+        self._workspace.store.documents.fail(document_id, errors.UnreadableFileError.code, message)
 
     def index_blocks(self, document_id: uuid.UUID, blocks: Sequence[TextBlock]) -> Document:
         """Make a document searchable by blocks that the caller parsed; a failure is recorded, and raised."""
         document = self._workspace.store.documents.get(document_id)
         parsed = ingestion.from_blocks(document, blocks)
-        record = self._recorder(document_id, ignore_progress)
-        with self._failures(document_id):
-            self._in_its_space(document, lambda index: self._ingestion(index).index(document, parsed, record))
+        with self.failures(document_id):
+            self.in_its_space(document, lambda index: self.ingestion_of(index).index(document, parsed))
         return self._workspace.store.documents.get(document_id)
 
     @contextlib.contextmanager
-    def _failures(self, document_id: uuid.UUID) -> Iterator[None]:
-        """What goes wrong is recorded on the document."""
+    def failures(self, document_id: uuid.UUID, is_stopping: IsCancelled = lambda: False) -> Iterator[None]:
+        """What goes wrong is recorded on the document, unless this process is being stopped."""
         try:
             yield
+        except errors.CancelledError:
+            raise  # it is recorded by who cancelled it
         except errors.Error as error:
+            if is_stopping():
+                raise
             logger.warning("document %s failed: %s", document_id, error.code)
             self._workspace.store.documents.fail(document_id, error.code, error.message)
             raise
 
-    def _in_its_space(self, document: Document, work: Callable[[Index], None]) -> None:
+    def in_its_space(self, document: Document, work: Callable[[Index], None]) -> None:
         """Do `work` with the document's index, once more if this is meanwhile switched to another embedding model."""
         indexes = self._workspace.store.indexes
         index = indexes.get_by_id(document.index_id)
@@ -114,9 +140,10 @@ class Reader:
                 raise
             work(switched)
 
-    def _ingestion(
+    def ingestion_of(
         self, index: Index, auth: Auth = OWN_AUTH, options: ProviderOptions = OWN_OPTIONS
     ) -> ingestion.Ingestion:
+        """What reads into this index."""
         return ingestion.Ingestion(
             config=self._workspace.config,
             store=self._workspace.store,
@@ -127,11 +154,91 @@ class Reader:
             landmarks=Glossary(self._workspace).landmarks(),
         )
 
-    def _recorder(self, document_id: uuid.UUID, on_progress: OnProgress) -> OnProgress:
-        """Progress goes to the document's row, for every page and process to see, and to the caller."""
+    def record(self, document_id: uuid.UUID, stage: str, done: int, total: int) -> None:
+        """Progress goes to the document's row, for every page and process to see. Raises CancelledError."""
+        self._workspace.store.documents.update_progress(document_id, DocumentStatus(stage), done, total)
 
-        def record(stage: str, done: int, total: int) -> None:
-            self._workspace.store.documents.update_progress(document_id, DocumentStatus(stage), done, total)
-            on_progress(stage, done, total)
+    def keeping_parts(self, document: Document) -> ingestion.OnParts:
+        """What makes documents of the files that are in a mail or an archive."""
+        return lambda unpacked: Parts(self._workspace).keep(document, unpacked)
 
-        return record
+    def is_unwanted(self, document_id: uuid.UUID) -> bool:
+        """Whether the reading of a document was cancelled, or the document is gone."""
+        try:
+            return self._workspace.store.readings.lane(document_id) is None
+        except errors.StoreError:  # that will be seen by who reads it
+            return False
+
+    def document(self, document_id: uuid.UUID) -> Document:
+        """The document as it is now."""
+        return self._workspace.store.documents.get(document_id)
+
+
+class Steps:
+    """How one document is taken from each lane to the next, while this process alone is at it."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        document_id: uuid.UUID,
+        on_progress: OnProgress,
+        *,
+        max_chunks: int | None = None,
+        auth: Auth = OWN_AUTH,
+        options: ProviderOptions = OWN_OPTIONS,
+        is_stopping: IsCancelled = lambda: False,
+    ) -> None:
+        self._reader = reader
+        self._document_id = document_id
+        self._on_progress = on_progress
+        self._max_chunks = max_chunks
+        self._auth = auth
+        self._options = options
+        self._is_stopping = is_stopping
+
+    def take(self, lane: Lane) -> None:
+        """Do what is to be done in `lane`; a failure is recorded, not raised."""
+        work = {Lane.READING: self._read_words, Lane.EMBEDDING: self._embed, Lane.RENEWING: self._renew}[lane]
+        document = self._reader.document(self._document_id)
+        with contextlib.suppress(errors.Error), self._reader.failures(self._document_id, self._is_stopping):
+            self._reader.in_its_space(
+                document, lambda index: work(document, self._reader.ingestion_of(index, self._auth, self._options))
+            )
+
+    def _read_words(self, document: Document, into: ingestion.Ingestion) -> None:
+        into.read_words(
+            document,
+            self._record,
+            max_chunks=self._max_chunks,
+            on_parts=self._reader.keeping_parts(document),
+            is_cancelled=self._is_cancelled,
+        )
+
+    def _embed(self, document: Document, into: ingestion.Ingestion) -> None:
+        into.embed(document.id, BATCH)
+        now = self._reader.document(document.id)
+        self._on_progress(DocumentStatus.EMBEDDING, now.vector_count, now.chunk_count)
+
+    def _renew(self, document: Document, into: ingestion.Ingestion) -> None:
+        into.renew(
+            document,
+            self._record,
+            max_chunks=self._max_chunks,
+            on_parts=self._reader.keeping_parts(document),
+            is_cancelled=self._is_cancelled,
+        )
+
+    def _record(self, stage: str, done: int, total: int) -> None:
+        self._reader.record(self._document_id, stage, done, total)
+        self._on_progress(stage, done, total)
+        if self._is_stopping():
+            raise errors.CancelledError
+
+    def _is_cancelled(self) -> bool:
+        return self._is_stopping() or self._reader.is_unwanted(self._document_id)
+
+
+def _follow(document: Document, on_progress: OnProgress) -> None:
+    """Tell how far the process is that reads a document, and give it time."""
+    on_progress(document.status, document.progress.done, document.progress.total)
+    time.sleep(FOLLOW_SECONDS)

@@ -72,6 +72,7 @@ class Intake:
         options: ProviderOptions = OWN_OPTIONS,
     ) -> None:
         self._documents = workspace.store.documents
+        self._readings = workspace.store.readings
         self._sources = workspace.store.sources
         self._versions = workspace.store.versions
         self._originals = Originals(workspace)
@@ -194,7 +195,7 @@ class Intake:
         if document.status is DocumentStatus.NEEDS_PASSWORD:
             return document
         if document.status in {DocumentStatus.FAILED, DocumentStatus.READY}:
-            self._documents.requeue(document.id)
+            self._readings.resume(document.id)
         read = self._reader.read(document.id, max_chunks=self._room, auth=self._auth, options=self._options)
         return read if read.status is not DocumentStatus.READY else self._read_parts(read)
 

@@ -2,7 +2,7 @@
 
 from rag.ingestion.chunking import document_heading, flowing_text, search_text, split_blocks
 from rag.ingestion.nodes import BlockNodeParser, ChunkNode, FileDocument
-from rag.ingestion.pipeline import FRONT_PAGES, Ingestion, from_blocks, front
+from rag.ingestion.pipeline import FRONT_PAGES, Ingestion, OnParts, from_blocks, front
 
 __all__ = [
     "FRONT_PAGES",
@@ -10,6 +10,7 @@ __all__ = [
     "ChunkNode",
     "FileDocument",
     "Ingestion",
+    "OnParts",
     "document_heading",
     "flowing_text",
     "from_blocks",

@@ -1,13 +1,18 @@
 """From a stored original to searchable chunks: render and parse, cut, embed, and replace what was there before.
 
+A new document is searched by its words as soon as it is cut; vectors follow in batches, each of which is searched at
+once. One that is searched already stays as it is until all of the new version can take its place: everything that can
+fail happens before that one transaction.
+
 Cutting and embedding are an `IngestionPipeline` of LlamaIndex. Writing is not: with a document store the pipeline
-deletes before it embeds. Here everything that can fail happens before the one transaction that replaces the document's
-chunks, so a failure leaves the old version searchable.
+deletes before it embeds.
 """
 
 import tempfile
+import uuid
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from llama_index.core import ingestion, schema
 from llama_index.core.base.embeddings import base as embeddings
@@ -16,7 +21,7 @@ from llama_index.core.node_parser import NodeParser
 from rag import errors, parsing, providers, vocabulary
 from rag.config import Config
 from rag.ingestion import languages
-from rag.ingestion.chunking import SECTION_SEPARATOR, document_heading
+from rag.ingestion.chunking import SECTION_SEPARATOR, document_heading, search_text
 from rag.ingestion.nodes import BlockNodeParser, FileDocument, chunks_of, lines_of
 from rag.store import UserFiles, UserStore
 from rag.types import (
@@ -34,6 +39,7 @@ from rag.types import (
     ignore_progress,
 )
 
+IsCancelled = Callable[[], bool]
 OnParts = Callable[[Sequence[UnpackedPart]], None]
 
 FRONT_PAGES, FRONT_CHARACTERS = 2, 2500
@@ -70,31 +76,77 @@ class Ingestion:
         self._landmarks = landmarks
         self._node_parser = node_parser or BlockNodeParser(options=index.chunking)
 
-    def run(
+    def read_words(
         self,
         document: Document,
         on_progress: OnProgress,
         *,
         max_chunks: int | None = None,
         on_parts: OnParts | None = None,
+        is_cancelled: IsCancelled | None = None,
     ) -> None:
-        """Parse, cut, embed and store `document`; the old chunks stay searchable until the last step.
+        """Parse and cut `document` and make it searchable by its words; `embed` does the rest.
+
+        Of a long one the first pages are searched before the others are read.
 
         `on_parts` gets the files that were in it, if any are; they are there until it returns.
 
         Raises:
+            errors.CancelledError: it was cancelled, which `is_cancelled` tells while it is parsed.
             errors.LimitError: it has more than `max_chunks`.
             errors.SourceError: the file cannot be read.
-            errors.ProviderError: the embedding vendor refuses.
             errors.StoreError: the database or file storage fails.
         """
-        parsed = self._parse(document, on_progress, on_parts)
-        self.index(document, parsed, on_progress, max_chunks=max_chunks)
+
+        def begin(beginning: ParsedDocument, rendition: Path) -> None:
+            self._files.put(document.id, "rendition", rendition)
+            cut = self._cut(document, beginning, _Limit(document=document.name))
+            self._put(document, cut, vectors=None, partial=True, while_read=True)
+
+        parsed = self._parse(document, on_progress, on_parts=on_parts, on_beginning=begin, is_cancelled=is_cancelled)
+        cut = self._cut(document, parsed, _Limit(document=document.name, most=max_chunks))
+        self._put(document, cut, vectors=None, while_read=True)
+        on_progress(DocumentStatus.EMBEDDING, 0, len(cut.chunks))
+
+    def embed(self, document_id: uuid.UUID, limit: int) -> bool:
+        """Give the next `limit` chunks of a document their vectors, which are searched at once.
+
+        False if none is missing: then it is ready.
+
+        Raises:
+            errors.CancelledError: it was cancelled meanwhile; nothing is kept.
+            errors.IndexError: the index was switched to another embedding model.
+            errors.ProviderError: the embedding vendor refuses.
+            errors.StoreError: the database fails.
+        """
+        chunks = self._store.vectors.missing(document_id, self._index.space, limit)
+        found = self._embedding().get_text_embedding_batch([search_text(chunk) for chunk in chunks])
+        vectors = {chunk.id: vector for chunk, vector in zip(chunks, found, strict=True)}
+        if not self._store.vectors.add(document_id, self._index.space, vectors):
+            raise errors.CancelledError
+        return bool(chunks)
+
+    def renew(
+        self,
+        document: Document,
+        on_progress: OnProgress,
+        *,
+        max_chunks: int | None = None,
+        on_parts: OnParts | None = None,
+        is_cancelled: IsCancelled | None = None,
+    ) -> None:
+        """Parse, cut, embed and store `document`; the old chunks stay searchable until the last step.
+
+        Raises as `read_words`, and:
+            errors.ProviderError: the embedding vendor refuses.
+        """
+        parsed = self._parse(document, on_progress, on_parts=on_parts, is_cancelled=is_cancelled)
+        self._index_whole(document, parsed, on_progress, max_chunks=max_chunks, while_read=True)
 
     def read_pictures(self, document: Document) -> None:
         """Read the words in the pictures of a document that is searchable; equal chunks are not embedded again.
 
-        Raises as `run`.
+        Raises as `renew`.
         """
         with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
             rendition = Path(folder) / "rendition.pdf"
@@ -106,39 +158,73 @@ class Ingestion:
                 pictures=True,
             )
             self._files.put(document.id, "rendition", rendition)
-        self.index(document, _with_known(again, document), ignore_progress)
+        self.index(document, _with_known(again, document))
 
-    def index(
-        self, document: Document, parsed: ParsedDocument, on_progress: OnProgress, *, max_chunks: int | None = None
+    def index(self, document: Document, parsed: ParsedDocument) -> None:
+        """Cut, embed and store what was parsed. Raises as `renew`."""
+        self._index_whole(document, parsed, ignore_progress)
+
+    def _index_whole(
+        self,
+        document: Document,
+        parsed: ParsedDocument,
+        on_progress: OnProgress,
+        *,
+        max_chunks: int | None = None,
+        while_read: bool = False,
     ) -> None:
-        """Cut, embed and store what was parsed."""
+        limit = _Limit(document=document.name, most=max_chunks)
+        embedding = self._embedding(lambda done: on_progress(DocumentStatus.EMBEDDING, done, limit.seen))
+        cut = self._cut(document, parsed, limit, embedding)
+        vectors = [node.embedding or [] for node in cut.nodes]
+        self._put(document, cut, vectors=vectors, while_read=while_read)
+
+    def _embedding(self, on_batch: Callable[[int], None] = lambda _: None) -> providers.CachedEmbedding:
+        return providers.CachedEmbedding(self._embedder, self._index.space, self._store.embedding_cache, on_batch)
+
+    def _cut(self, document: Document, parsed: ParsedDocument, *steps: schema.TransformComponent) -> "_Cut":
+        """The document's chunks, after these `steps`."""
         name, given_title = self._store.catalogue.called(document.id)  # it may have been renamed meanwhile
         title = given_title or parsed.title
         file = FileDocument.of(document.id, name, parsed.model_copy(update={"title": title}))
-        lines = lines_of(parsed)
-        nodes = self._pipeline(on_progress, _Limit(document=document.name, most=max_chunks)).run(documents=[file])
-        chunks = chunks_of(file, nodes)
+        pipeline = ingestion.IngestionPipeline(transformations=[self._node_parser, *steps], disable_cache=True)
+        nodes = pipeline.run(documents=[file])
+        return _Cut(parsed, name, title, nodes, chunks_of(file, nodes), languages.detect(file.text))
+
+    def _put(
+        self,
+        document: Document,
+        cut: "_Cut",
+        *,
+        vectors: Sequence[Sequence[float]] | None,
+        partial: bool = False,
+        while_read: bool = False,
+    ) -> None:
+        lines = lines_of(cut.parsed)
         self._store.chunks.replace(
             document.id,
             self._index.space,
-            parsed=parsed,
-            chunks=chunks,
-            vectors=[node.embedding or [] for node in nodes],
-            search_texts=[node.get_content(metadata_mode=schema.MetadataMode.EMBED) for node in nodes],
-            language=languages.detect(file.text),
-            front=front(name, title, lines),
-            landmarks=self._landmarks.find(lines, _labels(parsed)),
-            pages=_page_texts(lines, chunks),
+            parsed=cut.parsed,
+            chunks=cut.chunks,
+            vectors=vectors,
+            search_texts=[node.get_content(metadata_mode=schema.MetadataMode.EMBED) for node in cut.nodes],
+            language=cut.language,
+            front=front(cut.name, cut.title, lines),
+            landmarks=self._landmarks.find(lines, _labels(cut.parsed)),
+            pages=_page_texts(lines, cut.chunks),
+            partial=partial,
+            while_read=while_read,
         )
 
-    def _pipeline(self, on_progress: OnProgress, limit: "_Limit") -> ingestion.IngestionPipeline:
-        def report(done: int) -> None:
-            on_progress(DocumentStatus.EMBEDDING, done, limit.seen)
-
-        embedder = providers.CachedEmbedding(self._embedder, self._index.space, self._store.embedding_cache, report)
-        return ingestion.IngestionPipeline(transformations=[self._node_parser, limit, embedder], disable_cache=True)
-
-    def _parse(self, document: Document, on_progress: OnProgress, on_parts: OnParts | None) -> ParsedDocument:
+    def _parse(
+        self,
+        document: Document,
+        on_progress: OnProgress,
+        *,
+        on_parts: OnParts | None = None,
+        on_beginning: Callable[[ParsedDocument, Path], None] | None = None,
+        is_cancelled: IsCancelled | None = None,
+    ) -> ParsedDocument:
         source = self._files.local_path(document.id, "original")
         has_rendition = self._files.exists(document.id, "rendition")  # of an encrypted file from the beginning
         if has_rendition and parsing.needs_password(source):
@@ -152,6 +238,8 @@ class Ingestion:
                 rendition=rendition,
                 config=self._config.rag_parsing,
                 on_progress=lambda done, total: on_progress(DocumentStatus.PARSING, done, total),
+                on_beginning=on_beginning,
+                is_cancelled=is_cancelled,
                 parts_folder=parts_folder,
                 unpacked=self._store.parts.unpacked(document.id),
             )
@@ -182,6 +270,17 @@ def _with_known(again: ParsedDocument, document: Document) -> ParsedDocument:
             "note": "\n".join(dict.fromkeys(note for note in (document.note, again.note) if note)) or None,
         }
     )
+
+
+class _Cut(NamedTuple):
+    """A document in chunks, each with its node, and the language it is in; `name` and `title` are what it is called."""
+
+    parsed: ParsedDocument
+    name: str
+    title: str | None
+    nodes: Sequence[schema.BaseNode]
+    chunks: Sequence[Chunk]
+    language: str
 
 
 def front(name: str, title: str | None, lines: Sequence[Line]) -> str:

@@ -7,7 +7,9 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rag import errors
@@ -22,35 +24,90 @@ STDERR_BYTES = 2000
 WATCH_SECONDS = 5.0
 """How often a process is looked at, by the clock."""
 
+TRIES = 3
+"""So often a file is read that the system ends the process of: others may have used the memory."""
+LOOK_SECONDS = 0.5
+"""How often it is asked whether the file is wanted still."""
+
 OnProgress = Callable[[int, int], None]
+OnPages = Callable[[Sequence[PageContent], int], None]
+IsCancelled = Callable[[], bool]
 
 
-def run(request: Mapping[str, Any], config: ParsingConfig, on_progress: OnProgress | None = None) -> "Results":
+def run(
+    request: Mapping[str, Any],
+    config: ParsingConfig,
+    on_progress: OnProgress | None = None,
+    *,
+    on_pages: OnPages | None = None,
+    is_cancelled: IsCancelled | None = None,
+) -> "Results":
     """What a parsing process answers to `request` (see `rag.parsing.child`).
 
+    `on_pages` is told of all pages so far, and how many there are in all, with each that comes. `is_cancelled` is asked
+    now and then, in a thread of its own; when it says so, the process ends.
+
     Raises:
+        errors.CancelledError: that is what `is_cancelled` said.
         errors.PasswordError, errors.UnreadableFileError, errors.StoreError: what the process says, or why it ended.
         errors.ReadingInterruptedError: it was ended from outside, or did nothing any more: no fault of the file.
         errors.SourceError: no process can be started.
     """
     # As a whole, unread: what any process inherits, which a fork of an older one would not.
     content = wire.dump({**request, "config": config.model_dump(), "environment": dict(os.environ)})
-    results = Results(config, on_progress or _ignore)
-    with tempfile.TemporaryFile() as stderr, forks.fork(content, stderr) as process:
-        results.read(process)
-        if not results.complete:
-            error = results.failure(request["name"], process.wait())
+    for last in [False] * (TRIES - 1) + [True]:
+        results = Results(config, on_progress or _ignore, on_pages or _ignore)
+        with tempfile.TemporaryFile() as stderr, forks.fork(content, stderr) as process:
+            with _watched(process, is_cancelled) as cancelled:
+                results.read(process)
+            if cancelled.is_set():
+                raise errors.CancelledError
+            if results.complete:
+                break
+            code = process.wait()
+            error = results.failure(request["name"], code)
             stderr.seek(0)
             said = stderr.read()[-STDERR_BYTES:].decode(errors="replace")
             logger.info("Parsing ended early: %s %s", error, said)
+        if last or not results.was_killed(code):
             raise error
+        _empty(request.get("parts_folder"))
     return results
+
+
+def _empty(folder: str | None) -> None:
+    """What an attempt left that came to nothing."""
+    for left in Path(folder).iterdir() if folder else ():
+        left.unlink()
+
+
+@contextmanager
+def _watched(process: forks.Fork, is_cancelled: IsCancelled | None) -> Iterator[threading.Event]:
+    """Ends the process when it is not wanted any more, which the event then tells."""
+    cancelled, over = threading.Event(), threading.Event()
+
+    def watch(is_unwanted: IsCancelled) -> None:
+        while not over.wait(LOOK_SECONDS):
+            if is_unwanted():
+                cancelled.set()
+                process.kill()
+                return
+
+    watching = threading.Thread(target=watch, args=(is_cancelled,), name="parsing-watch", daemon=True)
+    if is_cancelled:
+        watching.start()
+    try:
+        yield cancelled
+    finally:
+        over.set()
+        if is_cancelled:
+            watching.join()
 
 
 class Results:
     """What has come from the parsing process so far."""
 
-    def __init__(self, config: ParsingConfig, on_progress: OnProgress) -> None:
+    def __init__(self, config: ParsingConfig, on_progress: OnProgress, on_pages: OnPages) -> None:
         self.pages: list[PageContent] = []
         self.metadata = Metadata()
         self.completeness: Completeness | None = None
@@ -61,6 +118,7 @@ class Results:
         self.note: str | None = None
         self._config = config
         self._on_progress = on_progress
+        self._on_pages = on_pages
         self._error: errors.Error | None = None
         self._total = 0
         self._done = 0
@@ -115,6 +173,7 @@ class Results:
             case {"page": page}:
                 self.pages.append(wire.load_page(page))
                 self._progress(len(self.pages))
+                self._on_pages(self.pages, self._total)
             case {"picture_pages": numbers, "note": note}:
                 self.picture_pages = tuple(numbers)
                 self.note = note
@@ -132,6 +191,10 @@ class Results:
         if done > self._done:
             self._done = done
             self._on_progress(done, self._total)
+
+    def was_killed(self, code: int) -> bool:
+        """Whether the system ended the process, and neither we nor the file."""
+        return code == -signal.SIGKILL and not self._idle and self._error is None
 
     def failure(self, name: str, code: int) -> errors.Error:
         """Why there is no document."""
@@ -159,5 +222,5 @@ class Results:
         return "the system ended the process that read it, most likely for want of memory. Free some and try again"
 
 
-def _ignore(done: int, total: int) -> None:
+def _ignore(_done: object, _total: int) -> None:
     """Nobody watches."""

@@ -1,18 +1,24 @@
 """From a file to its rendition and its parsed document."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent import futures
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Self
 
 from rag import errors
 from rag.parsing import process, structure
 from rag.parsing.filetype import PDF, detect_mime_type
+from rag.parsing.pages import PageContent
 from rag.types import ParsedDocument, ParsingConfig, Unpacked
 
 NOT_UNPACKED = Unpacked()
 """Of a file that came by itself."""
 PARTIAL_SUFFIX = ".partial"
+FIRST_PAGES = 100
+"""So many pages of a file of twice as many or more are handed on before the others are read."""
+GROWTH = 4
+OnBeginning = Callable[[ParsedDocument, Path], None]
 CHUNK_BYTES = 1 << 20
 _ENCRYPTION_MARK = b"/Encrypt"
 """Stands in the trailer of every encrypted PDF, which itself is never encrypted or compressed (ISO 32000-1, 7.6.1)."""
@@ -26,6 +32,8 @@ def read_file(
     config: ParsingConfig | None = None,
     password: str | None = None,
     on_progress: process.OnProgress | None = None,
+    on_beginning: OnBeginning | None = None,
+    is_cancelled: process.IsCancelled | None = None,
     pictures: bool = False,
     parts_folder: Path | None = None,
     unpacked: Unpacked = NOT_UNPACKED,
@@ -40,10 +48,13 @@ def read_file(
         password: of an encrypted file.
         on_progress: called here with (pages done, pages in total).
         pictures: recognise also words in pictures of pages that have text; else `picture_pages` tells where they are.
+        on_beginning: called, in a thread of its own, with the first pages of a long file and the PDF that shows them.
+        is_cancelled: asked now and then, in a thread of its own; when it says so, reading ends.
         parts_folder: an empty folder for the files in a mail or an archive; None: what they are is told, no more.
         unpacked: what was taken out already of the containers that the file is in, for the limits.
 
     Raises:
+        errors.CancelledError: that is what `is_cancelled` said.
         errors.NotFoundError: there is no file at `source`.
         errors.PasswordError: it is encrypted and `password` is None or wrong.
         errors.UnreadableFileError: it is damaged, has no text, or needs more time or memory than it may take.
@@ -63,6 +74,8 @@ def read_file(
                 config=config,
                 password=password,
                 on_progress=on_progress,
+                on_beginning=on_beginning,
+                is_cancelled=is_cancelled,
                 pictures=pictures,
                 parts_folder=Path(folder),
                 unpacked=unpacked,
@@ -82,7 +95,8 @@ def read_file(
         "unpacked": unpacked.model_dump(),
     }
     try:
-        results = process.run(request, config, on_progress)
+        with _Beginnings(on_beginning, partial) as beginnings:
+            results = process.run(request, config, on_progress, on_pages=beginnings.take, is_cancelled=is_cancelled)
         said = results.metadata
         parsed = structure.assemble(results.pages, said.title).model_copy(
             update={
@@ -99,6 +113,39 @@ def read_file(
     finally:
         partial.unlink(missing_ok=True)
     return parsed
+
+
+class _Beginnings:
+    """Hands on what is read of a long file so far, and then four times as much each time.
+
+    So all of them together take a third of the time that the whole will take, beside which they are made.
+    """
+
+    def __init__(self, on_beginning: OnBeginning | None, rendition: Path) -> None:
+        self._on_beginning = on_beginning
+        self._rendition = rendition
+        self._next = FIRST_PAGES
+        self._thread = futures.ThreadPoolExecutor(1, thread_name_prefix="beginning")
+        self._running: futures.Future[None] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._thread.shutdown()  # waits: the whole must come last
+        if kind is None and self._running:
+            self._running.result()
+
+    def take(self, pages: Sequence[PageContent], total: int) -> None:
+        """The pages so far, of `total`."""
+        if self._on_beginning is None or len(pages) < self._next or total < 2 * self._next:
+            return
+        if self._running is None or self._running.done():
+            self._next = len(pages) * GROWTH
+            self._running = self._thread.submit(self._hand_on, [*pages], self._on_beginning)
+
+    def _hand_on(self, pages: Sequence[PageContent], on_beginning: OnBeginning) -> None:
+        on_beginning(structure.assemble(pages, None), self._rendition)
 
 
 def _check_size(source: Path, name: str, config: ParsingConfig) -> None:

@@ -117,7 +117,7 @@ class NoteScores(BaseNodePostprocessor):
 
 
 class Diversity(BaseNodePostprocessor):
-    """Not the same thing several times: maximal marginal relevance. Nodes without a vector are left out."""
+    """Not the same thing several times: maximal marginal relevance. Nodes that are not in the store are left out."""
 
     store: Any
     diversity: float

@@ -95,9 +95,10 @@ def rank(
     of_document = beside.document + (beside.front if options.routing else 0.0)
     total = 1.0 + beside.page + of_document
     usual, abroad = (_share_of_vectors(options, is_foreign=one) for one in (False, True))
+    without = _without_vectors(matches) - meaning.keys()
     fused = {}
     for key, (document, _) in places.items():
-        vectors = abroad if document in foreign else usual
+        vectors = 0.0 if key in without else abroad if document in foreign else usual
         own = vectors * meaning.get(key, farthest) + (1 - vectors) * lexical.get(key, 0.0)
         besides = beside.page * page.get(key, 0.0) + of_document * documents.get(document, 0.0)
         fused[key] = (own + besides) / total
@@ -112,6 +113,12 @@ def _share_of_vectors(options: ConfiguredOptions, *, is_foreign: bool) -> float:
     """What the vectors count of a chunk's own fit, in 0..1; the words count the rest."""
     weight = options.vector_weight * (FOREIGN_WEIGHT if is_foreign else 1.0)
     return weight / (weight + options.lexical_weight)
+
+
+def _without_vectors(matches: LexicalMatches) -> set[uuid.UUID]:
+    """The chunks that have none yet."""
+    found = (*matches.chunks, *matches.pages, *matches.landmarks)
+    return {candidate.chunk_id for candidate in found if not candidate.has_vector}
 
 
 def _places(*lists: Sequence[Candidate]) -> dict[uuid.UUID, tuple[uuid.UUID, int]]:

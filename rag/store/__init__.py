@@ -5,6 +5,7 @@ from rag.store.embedding_cache import EmbeddingCache
 from rag.store.files import FileStore, UserFiles
 from rag.store.folders import Folder
 from rag.store.health import Health
+from rag.store.lanes import Lanes, Taken
 from rag.store.lexical import LexicalMatches
 from rag.store.preferences import Kept, Preferences
 from rag.store.queue import Queue
@@ -21,10 +22,12 @@ __all__ = [
     "Folder",
     "Health",
     "Kept",
+    "Lanes",
     "LexicalMatches",
     "Preferences",
     "Queue",
     "Store",
+    "Taken",
     "UserFiles",
     "UserStore",
 ]

@@ -11,8 +11,8 @@ import pgvector.psycopg
 from psycopg.types.json import Jsonb
 
 from rag import errors
+from rag.store import copied, queries, scopes, terms
 from rag.store import lines as packing
-from rag.store import queries, scopes, terms
 from rag.store.database import Connection, UserDatabase
 from rag.store.dense import HALF_PRECISION_ABOVE, DenseSearch
 from rag.store.documents import to_document
@@ -34,12 +34,6 @@ from rag.types import (
 CHARS_PER_TOKEN = 4
 """English text has about four characters to a token of the usual models' vocabularies."""
 
-COPY_TYPES = (
-    *("text", "uuid", "uuid", "int4", "int4", "uuid", "varchar", "vector"),
-    *("int4", "int4", "float8", "float8", "float8", "float8", "int4", "int4", "text", "text", "jsonb"),
-)
-"""Of the columns that the query `copy` names, in that order."""
-
 
 class Chunks:
     """A user's rows of the tables of chunks, one per vector size, and of `postings`."""
@@ -59,14 +53,20 @@ class Chunks:
         *,
         parsed: ParsedDocument,
         chunks: Sequence[Chunk],
-        vectors: Sequence[Sequence[float]],
+        vectors: Sequence[Sequence[float]] | None,
         search_texts: Sequence[str],
         language: str = ENGLISH,
         front: str = "",
         landmarks: Sequence[Landmark] = (),
         pages: Mapping[int, PageText] = types.MappingProxyType({}),
+        partial: bool = False,
+        while_read: bool = False,
     ) -> None:
         """Put `chunks` in the place of what the document had, and make it `ready`, in one transaction.
+
+        Without `vectors` it is `embedding`, and searched by its words from then on: they come by `Vectors.add`. If
+        these are `partial`, the beginning of a document, it is still `parsing`. With `while_read` nothing is put in the
+        place of a document whose reading was cancelled.
 
         `vectors` and `search_texts` (what BM25 sees, by the stems of `language`) belong to the chunks, whose ordinals
         count from 0 in their order. `front` says what the whole document is: its name, its title and how it begins.
@@ -74,37 +74,33 @@ class Chunks:
 
         Raises:
             errors.NotFoundError: there is no such document.
+            errors.CancelledError: it was cancelled meanwhile; the old chunks are still there.
             errors.IndexError: the index of the document has another embedding space.
             errors.StoreError: the database fails; the old chunks are still there.
         """
-        if not len(chunks) == len(vectors) == len(search_texts):
+        each = [None] * len(chunks) if vectors is None else vectors
+        if not len(chunks) == len(each) == len(search_texts):
             raise errors.StoreError("Chunks, vectors and search texts differ in number. This is a bug; report it.")
         if any(chunk.ordinal != place for place, chunk in enumerate(chunks)):
             raise errors.StoreError("The chunks are not numbered from 0 in their order. This is a bug; report it.")
         self._dense.ensure_table(space.dimensions)
         with self._database.transaction() as connection:
-            document = {**self._lock(connection, document_id), "language": language}
-            _require_space(document, space)
+            document = {**lock_document(self._database, connection, document_id), "language": language}
+            require_space(document, space)
             for row in connection.execute(self._queries["sizes"], document).fetchall():
                 table = queries.chunk_table(row["dimensions"])
                 connection.execute(self._queries["delete"].format(chunks=table), document)
             connection.execute(self._queries["delete_postings"], document)
             connection.execute(self._queries["delete_landmarks"], document)
-            self._copy(connection, space, document, chunks, vectors)
+            self._copy(connection, space, document, chunks, each)
             added = connection.execute(
                 self._queries["add_postings"], {**document, **_lexical(chunks, search_texts, front, pages)}
             )
             connection.execute(self._queries["add_landmarks"], {**document, **_placed(landmarks, chunks)})
-            totals = {**_totals(parsed, chunks), **(added.fetchone() or {})}
-            connection.execute(self._queries["finish_document"], {**document, **totals})
-
-    def _lock(self, connection: Connection, document_id: uuid.UUID) -> Mapping[str, Any]:
-        keys = self._database.bind({"document_id": document_id})
-        connection.execute(self._queries["lock_replacement"], keys)
-        row = connection.execute(self._queries["lock_document"], keys).fetchone()
-        if row is None:
-            raise errors.NotFoundError(f"There is no document {document_id}. List the documents and check the id.")
-        return row
+            state = {**copied.state(chunks, vectors, partial=partial), "while_read": while_read}
+            totals = {**_totals(parsed, chunks), **(added.fetchone() or {}), **state}
+            if not connection.execute(self._queries["finish_document"], {**document, **totals}).rowcount:
+                raise errors.CancelledError
 
     def _copy(
         self,
@@ -112,21 +108,21 @@ class Chunks:
         space: EmbeddingSpace,
         document: Mapping[str, Any],
         chunks: Sequence[Chunk],
-        vectors: Sequence[Sequence[float]],
+        vectors: Sequence[Sequence[float] | None],
     ) -> None:
         if connection.adapters.types.get("vector") is None:  # it costs four statements, and lasts for the connection
             pgvector.psycopg.register_vector(connection)
         vector_type = "halfvec" if space.dimensions > HALF_PRECISION_ABOVE else "vector"
         statement = self._queries["copy"].format(chunks=queries.chunk_table(space.dimensions))
         with connection.cursor() as cursor, cursor.copy(statement) as copy:
-            copy.set_types([vector_type if name == "vector" else name for name in COPY_TYPES])
+            copy.set_types([vector_type if name == "vector" else name for name in copied.TYPES])
             for chunk, vector in zip(chunks, vectors, strict=True):
-                copy.write_row(_row(document, chunk, vector))
+                copy.write_row(copied.row(document, chunk, vector))
 
     def refresh_front(self, document_id: uuid.UUID, front: str) -> None:
         """Let a document be found by another front (see `replace`) at once; its chunks stay. Raises NotFoundError."""
         with self._database.transaction() as connection:
-            document = self._lock(connection, document_id)
+            document = lock_document(self._database, connection, document_id)
             texts = _lexical((), (), front, {})
             connection.execute(self._queries["delete_front"], {**document, "field": int(Field.FRONT)})
             connection.execute(self._queries["add_postings"], {**document, **texts})
@@ -156,7 +152,7 @@ class Chunks:
         """
         self._dense.ensure_table(space.dimensions)
         with self._database.transaction() as connection:
-            document = self._lock(connection, document_id)
+            document = lock_document(self._database, connection, document_id)
             found = connection.execute(self._queries["generation"], {**document, **space.model_dump()}).fetchone()
             if found is None:
                 raise errors.NotFoundError(f"The vectors of {space.name} have been dropped, so none are added.")
@@ -210,10 +206,14 @@ class Chunks:
         return {row["id"] for row in self._database.all(self._queries["in_scope"], parameters)}
 
     def vectors(self, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Any]:
-        """The vectors of chunks as arrays of length 1, by chunk id; what is not there is left out."""
+        """The vectors of chunks as arrays of length 1, by chunk id; what is not there is left out.
+
+        One that is not computed yet is near to nothing: its array is of length 0.
+        """
         rows = self._database.all(self._queries["vectors"], {"ids": [*ids]})
-        found = {row["id"]: pgvector.Vector.from_text(row["embedding"]).to_numpy() for row in rows}
-        return {key: vector / np.linalg.norm(vector) for key, vector in found.items()}
+        found = {row["id"]: _unit_vector(row["embedding"]) for row in rows if row["embedding"] is not None}
+        nowhere = np.zeros_like(next(iter(found.values()), np.zeros(1)))
+        return {row["id"]: found.get(row["id"], nowhere) for row in rows}
 
     def of_document(
         self,
@@ -270,36 +270,33 @@ def to_chunk(row: Mapping[str, Any]) -> Chunk:
     )
 
 
-def _require_space(index: Mapping[str, Any], space: EmbeddingSpace) -> None:
+def _unit_vector(text: str) -> Any:
+    vector = pgvector.Vector.from_text(text).to_numpy()
+    return vector / np.linalg.norm(vector)
+
+
+def lock_document(database: UserDatabase, connection: Connection, document_id: uuid.UUID) -> Mapping[str, Any]:
+    """A document with its index, of whose chunks nobody else writes until the end of the transaction.
+
+    Raises:
+        errors.NotFoundError: there is no such document.
+    """
+    keys = database.bind({"document_id": document_id})
+    statements = queries.load("chunks")
+    connection.execute(statements["lock_replacement"], keys)
+    row = connection.execute(statements["lock_document"], keys).fetchone()
+    if row is None:
+        raise errors.NotFoundError(f"There is no document {document_id}. List the documents and check the id.")
+    return row
+
+
+def require_space(index: Mapping[str, Any], space: EmbeddingSpace) -> None:
+    """Raises IndexError if the index has vectors of another space."""
     if (index["provider"], index["model"], index["dimensions"]) != (space.provider, space.model, space.dimensions):
         raise errors.IndexError(
             f"The index {index['index_name']!r} was embedded with {index['provider']}:{index['model']}, not with "
             f"{space.name}. Use that model, or re-index it: pagelight reembed."
         )
-
-
-def _row(document: Mapping[str, Any], chunk: Chunk, vector: Sequence[float]) -> tuple[object, ...]:
-    """The columns that the query `copy` names."""
-    values = np.asarray(vector, dtype=np.float32)
-    pages = chunk.pages
-    return (
-        document["user_id"],
-        document["index_id"],
-        document["document_id"],
-        document["generation"],
-        chunk.ordinal,
-        chunk.id,
-        chunk.text,
-        pgvector.HalfVector(values) if len(values) > HALF_PRECISION_ABOVE else pgvector.Vector(values),
-        pages[0],
-        pages[-1],
-        *chunk.bbox,
-        chunk.line_start,
-        chunk.line_end,
-        chunk.section,
-        chunk.context,
-        Jsonb(packing.pack(chunk.lines)),
-    )
 
 
 def _lexical(

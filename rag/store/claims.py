@@ -1,27 +1,41 @@
 """Claims: that a process is the only one at work on something."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 from rag import errors
 from rag.store import queries
-from rag.store.database import UserDatabase, connect, store_errors
+from rag.store.database import Connection, UserDatabase, connect, store_errors
 
 
 @contextmanager
 def claim(database: UserDatabase, claimed_id: uuid.UUID) -> Iterator[bool]:
-    """Whether this process is now the only one at work on a document or an index; the claim ends with the block.
+    """Whether this process is now the only one at work on a document or an index; the claim ends with the block."""
+    with claiming(database.url) as connection:
+        yield try_claim(connection, database.bind({"id": claimed_id}))
 
-    It is held by a connection of its own, so it ends with this process too, however that ends.
-    """
-    connection = connect(database.url, autocommit=True)
+
+@contextmanager
+def claiming(url: str) -> Iterator[Connection]:
+    """A connection of its own, whose claims end with the block, or with this process, however that ends."""
+    connection = connect(url, autocommit=True)
     try:
-        with store_errors():
-            parameters = database.bind({"id": claimed_id})
-            row = connection.execute(queries.load("session")["try_claim"], parameters).fetchone()
-        yield bool(row and row["claimed"])
+        yield connection
     finally:
-        with suppress(errors.StoreError), store_errors():  # a lost connection has lost its claim
-            connection.execute(queries.load("session")["release_claim"])
+        with suppress(errors.StoreError):  # a lost connection has lost its claims
+            release(connection)
         connection.close()
+
+
+def try_claim(connection: Connection, subject: Mapping[str, object]) -> bool:
+    """Whether `connection` has now the claim on what `user_id` and `id` name."""
+    with store_errors():
+        row = connection.execute(queries.load("session")["try_claim"], subject).fetchone()
+    return bool(row and row["claimed"])
+
+
+def release(connection: Connection) -> None:
+    """Give up all claims of a connection."""
+    with store_errors():
+        connection.execute(queries.load("session")["release_claim"])

@@ -1,6 +1,7 @@
 """The rows of documents: what they are, how far they are, and whether they are in the trash."""
 
 import builtins
+import datetime as dt
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -12,6 +13,7 @@ from rag.store.database import Connection, Database, UserDatabase
 from rag.store.following import Following
 from rag.types import (
     CONTAINERS,
+    UNFINISHED,
     Completeness,
     Document,
     DocumentStatus,
@@ -20,6 +22,7 @@ from rag.types import (
     Part,
     Progress,
     Scope,
+    seconds_left,
 )
 
 EVERYTHING = Filters()
@@ -148,19 +151,23 @@ class Documents:
         return {row["id"]: row["language"] for row in self._database.all(self._queries["languages"], {"ids": [*ids]})}
 
     def update_progress(self, document_id: uuid.UUID, status: DocumentStatus, done: int, total: int) -> None:
-        """How far a document is. Raises NotFoundError."""
-        self._touch("update_progress", document_id, {"status": status.value, "done": done, "total": total})
+        """How far a document is that is being read.
+
+        Raises:
+            errors.CancelledError: its reading was cancelled, or has ended otherwise.
+            errors.NotFoundError: there is no such document.
+        """
+        parameters = {"document_id": document_id, "status": status.value, "done": done, "total": total}
+        if not self._database.write(self._queries["update_progress"], parameters):
+            self.get(document_id)
+            raise errors.CancelledError
 
     def fail(self, document_id: uuid.UUID, code: str, message: str) -> None:
-        """Mark a document as failed; chunks of an earlier success stay searchable. Raises NotFoundError."""
+        """Mark a document as failed; chunks that are there stay searchable. Raises NotFoundError."""
         self._touch("fail", document_id, {"code": code, "message": message})
 
-    def keep_pictures_unread(self, document_id: uuid.UUID) -> None:
-        """The words in its pictures cannot be read, and are not to be tried again. Raises NotFoundError."""
-        self._touch("keep_pictures_unread", document_id, {})
-
     def requeue(self, document_id: uuid.UUID) -> Document:
-        """Mark a document that is not in the trash as queued again. Raises NotFoundError."""
+        """Mark a document that is not in the trash as to be read from its beginning. Raises NotFoundError."""
         return to_document(self._touch("requeue", document_id, {}))
 
     def _touch(self, query: str, document_id: uuid.UUID, parameters: Mapping[str, object]) -> Mapping[str, Any]:
@@ -226,7 +233,7 @@ def to_document(row: Mapping[str, Any]) -> Document:
         tags=tuple(row["tags"]),
         disabled=row["disabled"],
         status=DocumentStatus(row["status"]),
-        progress=Progress(done=row["progress_done"], total=row["progress_total"]),
+        progress=_progress(row),
         error=row["error"],
         error_code=row["error_code"],
         page_count=row["page_count"],
@@ -234,6 +241,7 @@ def to_document(row: Mapping[str, Any]) -> Document:
         line_count=row["line_count"],
         chunk_count=row["chunk_count"],
         vector_count=row["vector_count"],
+        searchable=_is_searchable(row),
         pictures_waiting=row["pictures_waiting"],
         note=row["note"],
         completeness=row["completeness"] and Completeness.model_validate(row["completeness"]),
@@ -248,6 +256,22 @@ def to_document(row: Mapping[str, Any]) -> Document:
         indexed_at=row["indexed_at"],
         deleted_at=row["deleted_at"],
     )
+
+
+def _is_searchable(row: Mapping[str, Any]) -> bool:
+    """As the function `documents_in_scope` has it."""
+    hidden = row["disabled"] or row["superseded_by"] is not None or row["deleted_at"] is not None
+    return row["chunk_count"] > 0 and not hidden
+
+
+def _progress(row: Mapping[str, Any]) -> Progress:
+    """How far the stage is, and how long it will take if it goes on as since it began."""
+    done, total, started_at = row["progress_done"], row["progress_total"], row["stage_started_at"]
+    if row["status"] not in UNFINISHED or started_at is None:
+        return Progress(done=done, total=total)
+    elapsed = (dt.datetime.now(dt.UTC) - started_at).total_seconds()
+    seconds = seconds_left(done, total, since=row["stage_started_with"], elapsed=elapsed)
+    return Progress(done=done, total=total, seconds_left=seconds)
 
 
 def unknown(document_id: uuid.UUID) -> errors.NotFoundError:

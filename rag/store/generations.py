@@ -70,6 +70,7 @@ class Generations:
             if connection.execute(self._missing(generation), parameters).fetchone():
                 return None
             switched = connection.execute(self._queries["switch"], parameters).fetchone()
+            connection.execute(self._queries["count_vectors"], parameters)
             return to_index(switched or index)
 
     def drop(self, generation: EmbeddingGeneration) -> None:

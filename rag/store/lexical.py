@@ -183,7 +183,9 @@ class LexicalSearch:
         query = self._queries["chunks"].format(chunks=queries.chunk_table(found.dimensions))
         best = scores[positions].tolist()
         return [
-            Candidate(row["chunk_id"], row["document_id"], row["page_number"], best[row["place"] - 1])
+            Candidate(
+                row["chunk_id"], row["document_id"], row["page_number"], best[row["place"] - 1], row["has_vector"]
+            )
             for row in connection.execute(query, {**parameters, **places}, binary=True)
         ]
 
@@ -214,7 +216,7 @@ class LexicalSearch:
         where = {"numbers": found.documents.numbers[positions].tolist(), "generation": found.generation}
         query = self._queries["landmarks"].format(chunks=queries.chunk_table(found.dimensions))
         return [
-            Candidate(row["chunk_id"], row["document_id"], row["page_number"], row["strength"])
+            Candidate(row["chunk_id"], row["document_id"], row["page_number"], row["strength"], row["has_vector"])
             for row in connection.execute(query, {**parameters, **where}, binary=True)
         ]
 

@@ -16,10 +16,13 @@ from rag.store.embedding_cache import EmbeddingCache
 from rag.store.generations import Generations
 from rag.store.glossaries import Glossary
 from rag.store.indexes import Indexes
+from rag.store.lanes import Lanes
 from rag.store.parts import Parts
 from rag.store.queue import Queue
+from rag.store.readings import Readings
 from rag.store.saved_filters import SavedFilters
 from rag.store.sources import Sources
+from rag.store.vectors import Vectors
 from rag.store.versions import Versions
 from rag.types import ApiKey
 
@@ -37,7 +40,9 @@ class UserStore:
         self.sources = Sources(bound)
         self.versions = Versions(bound)
         self.parts = Parts(bound)
+        self.readings = Readings(bound)
         self.chunks = Chunks(bound, dense)
+        self.vectors = Vectors(bound)
         self.embedding_cache = EmbeddingCache(bound)
         self.caches = Caches(bound)
         self.conversations = Conversations(bound)
@@ -54,6 +59,7 @@ class Store:
         self._database = database
         self._dense = DenseSearch(database)
         self.queue = Queue(database)
+        self.lanes = Lanes(database)
 
     @classmethod
     def open(cls, url: str, *, pool_size: int = 8) -> Self:

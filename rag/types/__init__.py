@@ -45,12 +45,14 @@ from rag.types.documents import (
     EmbeddingSpace,
     Index,
     IndexStats,
+    Lane,
     OnProgress,
     ParsingConfig,
     Part,
     Progress,
     ignore_progress,
     language_name,
+    seconds_left,
     shown_source,
     told_parts,
 )
@@ -71,6 +73,7 @@ from rag.types.jobs import Job, JobKind, JobStatus, ReindexRequest
 from rag.types.organising import DocumentEdit, FilterName, SavedFilter, Tag, TagCount, Tags
 from rag.types.pages import page_name
 from rag.types.patterns import BOX, LINE, PRINTABLE, SEGMENT, STORABLE, TEXT
+from rag.types.reading import reading_of
 from rag.types.requests import (
     Auth,
     IndexName,
@@ -230,6 +233,7 @@ __all__ = [
     "KeyPlace",
     "Keyword",
     "Landmark",
+    "Lane",
     "LaterPlace",
     "Line",
     "Message",
@@ -307,6 +311,8 @@ __all__ = [
     "lines_text",
     "page_name",
     "pages_by_share",
+    "reading_of",
+    "seconds_left",
     "shown_source",
     "told_parts",
 ]

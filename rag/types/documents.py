@@ -51,7 +51,11 @@ CONTAINERS = frozenset({MAIL, OUTLOOK_MAIL, ARCHIVE})
 
 
 class DocumentStatus(StrEnum):
-    """How far a document is. Only `ready` documents (or ones that were ready before) are searchable."""
+    """How far a document is.
+
+    It is searched by its words from `embedding` on, a large one by those of its first pages while it is `parsing`; one
+    that was searched before stays so while it is read again.
+    """
 
     QUEUED = "queued"
     NEEDS_PASSWORD = "needs_password"  # noqa: S105  # a state, not a password
@@ -59,6 +63,18 @@ class DocumentStatus(StrEnum):
     EMBEDDING = "embedding"
     READY = "ready"
     FAILED = "failed"
+
+
+class Lane(StrEnum):
+    """What is done with an unfinished document next; each worker goes on in all lanes at the same time.
+
+    `reading`: its words; `embedding`: its vectors, in batches; `renewing`: all of it, which then takes the place of
+    what is searched meanwhile.
+    """
+
+    READING = "reading"
+    EMBEDDING = "embedding"
+    RENEWING = "renewing"
 
 
 UNFINISHED = frozenset({DocumentStatus.QUEUED, DocumentStatus.PARSING, DocumentStatus.EMBEDDING})
@@ -73,10 +89,25 @@ def ignore_progress(_stage: str, _done: int, _total: int) -> None:
 
 
 class Progress(Model):
-    """How far the present stage is: `done` of `total` units (pages while parsing, chunks while embedding)."""
+    """How far the present stage is: `done` of `total` units (pages while parsing, chunks while embedding).
+
+    `seconds_left` is how long the rest takes if it goes on as so far; None: not known yet.
+    """
 
     done: int = 0
     total: int = 0
+    seconds_left: float | None = None
+
+
+LEAST_SECONDS = 1.0
+"""So long a stage runs before its speed tells anything."""
+
+
+def seconds_left(done: int, total: int, *, since: int, elapsed: float) -> float | None:
+    """How long the rest of a stage takes, in seconds, that has got from `since` to `done` in `elapsed` seconds."""
+    if done <= since or elapsed < LEAST_SECONDS or total < done:
+        return None
+    return (total - done) * elapsed / (done - since)
 
 
 _ON_THIS_MACHINE = re.compile(r"[/\\~]|[a-z]:[/\\]|(?:file|local):|.*::", re.IGNORECASE | re.DOTALL)
@@ -125,7 +156,7 @@ class Document(Model):
     `source` is the path or URL it was taken in from. It stays on this machine: what answers show, and what is sent as
     `source`, is `shown_source`. `language` is the one whose stems its words are searched by.
 
-    It is searched by its words as soon as it has chunks, and by their meaning as far as these have vectors
+    It is `searchable`, by its words, as soon as it has chunks, and by their meaning as far as these have vectors
     (`vector_count` of `chunk_count`); words in the pictures of its pages come last (`pictures_waiting`).
     `note` is what its owner should know of how it was read.
     `title`, `author` and `dated` are what its owner says, else what the file says. A `disabled` one is kept and left
@@ -154,6 +185,7 @@ class Document(Model):
     line_count: int = 0
     chunk_count: int = 0
     vector_count: int = 0
+    searchable: bool = False
     pictures_waiting: bool = False
     completeness: Completeness | None = None
     container_id: uuid.UUID | None = None

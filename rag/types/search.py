@@ -61,12 +61,16 @@ class Scope(Model):
 
 
 class Candidate(NamedTuple):
-    """A chunk that one search found. `score` is the cosine in 0..1, or the share of the question's words (`bm25`)."""
+    """A chunk that one search found. `score` is the cosine in 0..1, or the share of the question's words (`bm25`).
+
+    One that has no vector yet (`has_vector`) can be found by its words only.
+    """
 
     chunk_id: uuid.UUID
     document_id: uuid.UUID
     page_number: int
     score: float
+    has_vector: bool = True
 
 
 class RerankOptions(Input):

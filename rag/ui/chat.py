@@ -19,9 +19,9 @@ from rag.types import (
     ChatMessage,
     Conversation,
     Document,
-    DocumentStatus,
     Filters,
     LaterPlace,
+    reading_of,
 )
 from rag.ui import organising, session
 from rag.ui.answer import marks, show_answer
@@ -38,6 +38,8 @@ CACHED_CHATS = 64
 """Of which it is remembered what became of their quotes in later versions."""
 NARROWED = "scope-filter"
 """What the filters of the scope are kept by."""
+FOLLOW_SECONDS = 2.0
+MOST_UNFINISHED = 3
 TOPICS = 3
 TOPIC_CHARS = 60
 TOPIC_CHUNKS = 60
@@ -183,8 +185,24 @@ def _delete(chosen: uuid.UUID, title: str) -> None:
 
 
 def ready_documents() -> list[Document]:
-    """What can be asked about."""
-    return session.engine().documents.list(status=DocumentStatus.READY, disabled=False)
+    """What can be asked about, if only by its words."""
+    return [document for document in session.engine().documents.list(disabled=False) if document.searchable]
+
+
+@st.fragment(run_every=FOLLOW_SECONDS)
+def still_reading(document_ids: tuple[uuid.UUID, ...]) -> None:
+    """Which of the documents that are asked are not read completely yet, and how far they are."""
+    with door():
+        readings = {
+            document.name: reading_of(document)
+            for document in ready_documents()
+            if not document_ids or document.id in document_ids
+        }
+        unfinished = [f"{plain(name)}: {reading}" for name, reading in readings.items() if reading]
+        for line in unfinished[:MOST_UNFINISHED]:
+            st.caption(f":material/hourglass_top: {line}")
+        if len(unfinished) > MOST_UNFINISHED:
+            st.caption(f"and {plural(len(unfinished) - MOST_UNFINISHED, 'more document')} still being read")
 
 
 def scope(documents: list[Document]) -> tuple[uuid.UUID, ...]:
@@ -194,7 +212,7 @@ def scope(documents: list[Document]) -> tuple[uuid.UUID, ...]:
     """
     filters = organising.kept(NARROWED)
     if filters != Filters():
-        let_through = session.engine().documents.list(filters=filters, status=DocumentStatus.READY, disabled=False)
+        let_through = session.engine().documents.list(filters=filters, disabled=False)
         documents = [document for document in documents if document in let_through]
     names = {str(document.id): document.name for document in documents}
     if "scope" not in st.session_state:

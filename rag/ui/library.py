@@ -8,7 +8,17 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from rag.types import ARCHIVE, CONTAINERS, MAIL, OUTLOOK_MAIL, Document, DocumentStatus, Filters
+from rag.types import (
+    ARCHIVE,
+    CONTAINERS,
+    MAIL,
+    OUTLOOK_MAIL,
+    UNFINISHED,
+    Document,
+    DocumentStatus,
+    Filters,
+    reading_of,
+)
 from rag.ui import chat, organising, session
 from rag.ui.frame import door, empty
 from rag.ui.losses import is_incomplete, warn_of_losses
@@ -87,7 +97,7 @@ def _status(document: Document) -> str:
         return DISABLED
     if document.status is DocumentStatus.READY and is_incomplete(document):
         return INCOMPLETE
-    return STATUS_NAMES[document.status]
+    return reading_of(document) or STATUS_NAMES[document.status]
 
 
 def _table(documents: Sequence[Document], fields: Sequence[str], key: str) -> list[Document]:
@@ -174,6 +184,10 @@ def _actions(chosen: list[Document]) -> None:
         show_versions(chosen[0].id)
     if st.button("Edit", icon=":material/edit:", disabled=not chosen):
         organising.edit(chosen)
+    unfinished = [document.id for document in chosen if document.status in UNFINISHED]
+    if unfinished and st.button("Cancel reading", icon=":material/cancel:"):
+        session.engine().documents.cancel(unfinished)
+        st.rerun()
     _download(chosen)
     st.button("Delete", icon=":material/delete:", disabled=not chosen, on_click=_delete, args=(chosen,))
 

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from rag import errors
-from rag.types import UNFINISHED, Document, DocumentStatus, told_parts
+from rag.types import UNFINISHED, Document, DocumentStatus, reading_of, told_parts
 from rag.ui import session
 from rag.ui.frame import door, empty
 from rag.ui.losses import warn_of_losses
@@ -33,8 +33,8 @@ PART_STEP = 0.1
 STAGES = {
     DocumentStatus.QUEUED: ("schedule", "Waiting"),
     DocumentStatus.NEEDS_PASSWORD: ("lock", "Needs its password"),
-    DocumentStatus.PARSING: ("description", "Parsing page"),
-    DocumentStatus.EMBEDDING: ("scatter_plot", "Embedding chunk"),
+    DocumentStatus.PARSING: ("description", "Reading"),
+    DocumentStatus.EMBEDDING: ("scatter_plot", "Reading"),
     DocumentStatus.READY: ("check_circle", "Ready"),
     DocumentStatus.FAILED: ("error", "Failed"),
 }
@@ -139,7 +139,7 @@ def _rows(followed: bool) -> None:
             _refusal_row(number, refusal)
         for document in documents:
             _document_row(document)
-        if any(document.status == DocumentStatus.READY for document in documents):
+        if any(document.searchable for document in documents):
             st.page_link("pages/chat.py", label="Ask about them", icon=":material/forum:")
 
 
@@ -162,7 +162,7 @@ def _document_row(document: Document) -> None:
             st.caption(f"{size(document.size)} · {_stage(document, stage)}", width="content")
             _actions(document)
         if document.status in UNFINISHED:
-            st.progress(document.progress.done / max(document.progress.total, 1))
+            st.progress(min(document.progress.done / max(document.progress.total, 1), 1.0))
         if document.container_name:
             st.caption(f":material/attach_file: in {plain(document.container_name)}")
         if document.error:
@@ -183,9 +183,8 @@ def _document_row(document: Document) -> None:
 def _stage(document: Document, stage: str) -> str:
     if document.status == DocumentStatus.READY:
         return f"{plural(document.page_count, 'page')} · {plural(document.chunk_count, 'chunk')}"
-    if document.progress.total and document.status in UNFINISHED:
-        return f"{stage} {document.progress.done:,} of {document.progress.total:,}"
-    return stage
+    reading = reading_of(document)
+    return f"{stage}: {reading}" if reading and document.status != DocumentStatus.QUEUED else stage
 
 
 def _numbers(numbers: tuple[int, ...], most: int = 10) -> str:
@@ -194,6 +193,9 @@ def _numbers(numbers: tuple[int, ...], most: int = 10) -> str:
 
 
 def _actions(document: Document) -> None:
+    if document.status in UNFINISHED and st.button("Cancel", key=f"cancel-{document.id}", icon=":material/cancel:"):
+        session.engine().documents.cancel([document.id])
+        st.rerun(scope="fragment")
     if document.status == DocumentStatus.FAILED:
         if st.button("Retry", key=f"retry-{document.id}", icon=":material/refresh:"):
             session.engine().documents.retry(document.id)

@@ -101,6 +101,9 @@ EXEMPT = {
     "store.unfinished_jobs": "for the restart of a worker; tells user and id only",
     "queue.discard_stalled": "works for all users and returns a number of jobs",
     "queue.run": "works for all users",
+    "lanes.next": "works for all users; tells user and id only",
+    "lanes.give_back": "works for all users, on what `lanes.next` gave",
+    "lanes.line_up": "works for all users; tells nothing",
 }
 
 
@@ -151,6 +154,10 @@ CASES |= {
         w.document.id, DocumentStatus.PARSING, 1, 2
     ),
     "documents.fail": lambda w, user: w.db.of(user).documents.fail(w.document.id, "code", "message"),
+    "readings.cancel": lambda w, user: w.db.of(user).readings.cancel([w.document.id]),
+    "readings.lane": lambda w, user: w.db.of(user).readings.lane(w.document.id),
+    "readings.resume": lambda w, user: w.db.of(user).readings.resume(w.document.id),
+    "readings.enqueue": lambda w, user: w.db.of(user).readings.enqueue(w.document.id),
     "documents.requeue": lambda w, user: w.db.of(user).documents.requeue(w.document.id),
     "documents.trash": lambda w, user: w.db.of(user).documents.trash([w.document.id]),
     "documents.restore": lambda w, user: w.db.of(user).documents.restore([w.trashed.id]),
@@ -178,6 +185,8 @@ CASES |= {
         chunks=w.db.of(VICTIM).chunks.to_embed(w.document.id),
         vectors=[random_vector("x"), random_vector("y")],
     ),
+    "vectors.missing": lambda w, user: w.db.of(user).vectors.missing(w.document.id, SPACE, 10),
+    "vectors.add": lambda w, user: w.db.of(user).vectors.add(w.document.id, SPACE, {w.chunk.id: random_vector("x")}),
     "generations.list": lambda w, user: w.db.of(user).generations.list(w.owner.index.id),
     "generations.add": lambda w, user: w.db.of(user).generations.add(w.owner.index.id, BESIDE),
     "generations.missing": lambda w, user: w.db.of(user).generations.missing(w.generation),

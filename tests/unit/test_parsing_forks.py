@@ -17,6 +17,7 @@ import pytest
 from rag import errors, parsing
 from rag.parsing import forks, wire
 from rag.parsing.ocr import find_tessdata
+from rag.parsing.reading import FIRST_PAGES
 from rag.types import ParsedDocument, ParsingConfig
 from tests import pdfs
 
@@ -148,6 +149,36 @@ def test_time_without_computing_does_not_count(tmp_path: Path, long_pdf: Path) -
 
     limits = {"timeout_seconds_base": 2, "timeout_seconds_per_page": 0}
     assert len(read(long_pdf, tmp_path, stop_for_longer_than_its_time, **limits).pages) == MANY_PAGES
+
+
+def test_a_file_that_is_not_wanted_any_more_is_not_read_on(tmp_path: Path, long_pdf: Path) -> None:
+    stopped: list[int] = []
+
+    def stop(done: int, _: int) -> None:
+        if not stopped:
+            worker().suspend()  # nothing more comes: only its end ends it
+            stopped.append(done)
+
+    rendition = tmp_path / "rendition.pdf"
+    with pytest.raises(errors.CancelledError):
+        parsing.read_file(
+            long_pdf, name="a.pdf", rendition=rendition, on_progress=stop, is_cancelled=lambda: bool(stopped)
+        )
+    assert list(tmp_path.iterdir()) == []
+    until(lambda: forked() == [server()])
+
+
+def test_the_first_pages_of_a_long_file_are_handed_on_before_the_rest(tmp_path: Path) -> None:
+    source, rendition = tmp_path / "long.pdf", tmp_path / "rendition.pdf"
+    source.write_bytes(pdfs.pages(2 * FIRST_PAGES, line=lambda page: f"Page {page} of the log.", others=()))
+    begun: list[tuple[int, bool]] = []
+
+    def begin(beginning: ParsedDocument, shown: Path) -> None:
+        begun.append((len(beginning.pages), shown.read_bytes().startswith(b"%PDF")))
+
+    whole = parsing.read_file(source, name="long.pdf", rendition=rendition, on_beginning=begin)
+    assert begun == [(FIRST_PAGES, True)]
+    assert len(whole.pages) == 2 * FIRST_PAGES
 
 
 def test_a_file_that_is_given_up_at_once_is_not_read(tmp_path: Path, long_pdf: Path) -> None:

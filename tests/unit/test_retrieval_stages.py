@@ -122,6 +122,16 @@ def squared(scores: dict[uuid.UUID, float]) -> dict[uuid.UUID, float]:
     return {key: score * score for key, score in scores.items()}
 
 
+def test_what_has_no_vector_yet_fits_by_its_words_alone() -> None:
+    near = [Candidate(A, DOCUMENT, 1, 0.9)]
+    words = [Candidate(B, DOCUMENT, 2, 0.6, has_vector=False), Candidate(C, DOCUMENT, 3, 0.6)]
+    pages = [Candidate(E, DOCUMENT, 9, 1.0, has_vector=False)]
+    fused = squared(rank(near, LexicalMatches(words, {}, {}, pages, []), DEFAULTS, SCALE).fused)
+    own = {A: 0.65, B: 0.6, C: 0.65 + 0.35 * 0.6, E: WEIGHTS.page}  # C may be as near as the farthest of the nearest
+    total = 1.0 + WEIGHTS.page + WEIGHTS.document + WEIGHTS.front
+    assert fused == pytest.approx({key: score / total for key, score in own.items()})
+
+
 def test_a_score_is_the_weighted_mean_of_what_speaks_for_a_chunk() -> None:
     own = {A: 0.65 + 0.35 * 0.8, B: 0.65, C: 0.0, D: 0.35 * 0.6}
     assert hybrid({}, routing=False) == pytest.approx({key: score / (1 + BESIDE) for key, score in own.items()})

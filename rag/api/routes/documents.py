@@ -95,7 +95,10 @@ def upload(
     form: Annotated[UploadForm, Form(media_type="multipart/form-data")],
     idempotency_key: IdempotencyKey = None,
 ) -> Document:
-    """Take a file in. It is read in the background: its `status` becomes `ready` or `failed`."""
+    """Take a file in. It is read in the background: its `status` becomes `ready` or `failed`.
+
+    It can be asked as soon as it is `searchable`: by its words, and by the meaning of `vectorCount` of `chunkCount`.
+    """
     document, is_new = sender.engine.documents.upload(
         form.file.file,
         form.file.filename or "unnamed",
@@ -184,8 +187,16 @@ def restore_document(sender: Writer, document_id: uuid.UUID) -> Document:
 
 @router.post("/documents/{document_id}/retry", status_code=202)
 def retry_document(sender: Writer, document_id: uuid.UUID) -> Document:
-    """Read a document again."""
+    """Go on with a document that failed or was cancelled, or read one again that is ready."""
     return sender.engine.documents.retry(document_id)
+
+
+@router.post("/documents/{document_id}/cancel")
+def cancel_document(sender: Writer, document_id: uuid.UUID) -> Document:
+    """End the reading of a document; one that is not being read stays as it is. What is found of it already stays."""
+    document = sender.engine.documents.get(document_id)
+    sender.engine.documents.cancel([document.id])
+    return sender.engine.documents.get(document_id)
 
 
 @router.post("/documents/{document_id}/password", status_code=202)

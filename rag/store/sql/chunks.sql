@@ -61,13 +61,20 @@ SELECT :user_id, :document_id, l.*
 FROM unnest(:names::text[], :page_numbers::int[], :first_ordinals::int[], :last_ordinals::int[], :strengths::real[]) AS l;
 
 -- name: finish_document
+-- With `while_read` unless its reading was cancelled. A document of which only the beginning is here stays in its stage.
 UPDATE documents
-SET status = 'ready', error = NULL, error_code = NULL, progress_done = :chunk_count, progress_total = :chunk_count,
-    title = :title, author = :author, dated = :dated, pages = :pages, page_count = :page_count, failed_pages = :failed_pages, line_count = :line_count,
-    chunk_count = :chunk_count, char_count = :char_count, token_count = :token_count, lexeme_count = :lexeme_count,
-    language = :language, completeness = :completeness,
-    note = :note, pictures_waiting = :pictures_waiting, vector_count = :chunk_count, indexed_at = now()
-WHERE user_id = :user_id AND id = :document_id;
+SET status = :status, error = NULL, error_code = NULL, title = :title, author = :author, dated = :dated, pages = :pages, page_count = :page_count,
+    failed_pages = :failed_pages, line_count = :line_count, chunk_count = :chunk_count, char_count = :char_count,
+    token_count = :token_count, lexeme_count = :lexeme_count, language = :language, completeness = :completeness,
+    note = :note, pictures_waiting = :pictures_waiting,
+    vector_count = :vector_count, attempts = 0, renewing = false, partial = :partial,
+    progress_done = CASE WHEN :partial THEN progress_done ELSE :vector_count END,
+    progress_total = CASE WHEN :partial THEN progress_total ELSE :chunk_count END,
+    stage_started_at = CASE WHEN status = :status THEN stage_started_at ELSE clock_timestamp() END,
+    stage_started_with = CASE WHEN status = :status THEN stage_started_with ELSE 0 END,
+    queued_at = CASE WHEN :status::text = 'ready' THEN NULL ELSE queued_at END,
+    indexed_at = CASE WHEN :status::text = 'ready' THEN now() ELSE indexed_at END
+WHERE user_id = :user_id AND id = :document_id AND (NOT :while_read OR status IN ('queued', 'parsing', 'embedding'));
 
 -- name: get
 -- Documents without their pages' sizes, which can be thousands, and would come with each of their chunks.
@@ -76,7 +83,7 @@ SELECT c.id AS chunk_id, c.content, c.ordinal, c.section, c.context, c.lines,
        d.progress_total, d.error, d.error_code, d.page_count, d.failed_pages, d.line_count, d.chunk_count, d.language,
        d.created_at, d.indexed_at, d.deleted_at, d.vector_count, d.pictures_waiting, d.completeness, d.note, d.container_id,
        d.lineage_id, d.version, d.superseded_by, d.author, d.dated, d.given_title, d.given_author, d.given_date, d.tags,
-       d.disabled
+       d.disabled, d.stage_started_at, d.stage_started_with
 FROM document_chunks c JOIN documents d ON d.user_id = c.user_id AND d.id = c.document_id
 WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND d.deleted_at IS NULL;
 

@@ -6,6 +6,7 @@ user_id = :user_id AND index_id = :index_id AND generation = (
     WHERE g.user_id = :user_id AND g.index_id = :index_id
       AND g.provider = :provider AND g.model = :model AND g.dimensions = :dimensions
 )
+AND embedding IS NOT NULL  -- what has no vector yet is found by its words
 AND document_id IN (
     SELECT scope.id
     FROM documents_in_scope(

@@ -46,7 +46,7 @@ SELECT * FROM documents WHERE user_id = :user_id AND id = :document_id;
 SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
        pictures_waiting, completeness, note, container_id, lineage_id, version, superseded_by, author, dated, given_title,
-       given_author, given_date, tags, disabled, parts
+       given_author, given_date, tags, disabled, parts, stage_started_at, stage_started_with
 FROM documents_filtered(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
                         :tags, :author, :dated_after, :dated_before) d
 WHERE (deleted_at IS NOT NULL) = :in_trash
@@ -74,20 +74,28 @@ WHERE d.user_id = :user_id AND d.id = ANY (:document_ids::uuid[]);
 SELECT id, language FROM documents WHERE user_id = :user_id AND id = ANY (:ids::uuid[]);
 
 -- name: update_progress
--- Also in the trash: it may come back, and then tells how far it is.
+-- Also in the trash: it may come back, and then tells how far it is. What is not being read any more says nothing.
 UPDATE documents
-SET status = :status, progress_done = :done, progress_total = :total, error = NULL, error_code = NULL
-WHERE user_id = :user_id AND id = :document_id
+SET stage_started_at = CASE WHEN status = :status AND progress_done <= :done THEN stage_started_at ELSE clock_timestamp() END,
+    stage_started_with = CASE WHEN status = :status AND progress_done <= :done THEN stage_started_with ELSE :done END,
+    status = :status, progress_done = :done, progress_total = :total, error = NULL, error_code = NULL
+WHERE user_id = :user_id AND id = :document_id AND status IN ('queued', 'parsing', 'embedding')
 RETURNING id;
 
 -- name: fail
-UPDATE documents SET status = 'failed', error = :message, error_code = :code
+-- What was cancelled stays so, whatever its end looked like to who was at it.
+UPDATE documents
+SET status = 'failed', attempts = 0, queued_at = NULL,
+    error = CASE WHEN error_code = 'cancelled' THEN error ELSE :message END,
+    error_code = CASE WHEN error_code = 'cancelled' THEN error_code ELSE :code END
 WHERE user_id = :user_id AND id = :document_id
 RETURNING id;
 
 -- name: requeue
+-- From its beginning. What is found of it stays until then.
 UPDATE documents
-SET status = 'queued', progress_done = 0, progress_total = 0, error = NULL, error_code = NULL
+SET status = 'queued', progress_done = 0, progress_total = 0, error = NULL, error_code = NULL, attempts = 0,
+    renewing = chunk_count > 0 AND NOT partial, queued_at = NULL
 WHERE user_id = :user_id AND id = :document_id AND deleted_at IS NULL
 RETURNING *;
 
@@ -153,5 +161,3 @@ FROM documents
 WHERE status IN ('queued', 'parsing', 'embedding') AND deleted_at IS NULL
 ORDER BY created_at, number;
 
--- name: keep_pictures_unread
-UPDATE documents SET pictures_waiting = false WHERE user_id = :user_id AND id = :document_id RETURNING id;

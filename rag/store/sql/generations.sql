@@ -11,7 +11,7 @@ HAVING count(*) > 0
 ON CONFLICT (user_id, index_id, provider, model, dimensions) DO NOTHING;
 
 -- name: list
--- A document has vectors in a generation if its first chunk has.
+-- A document has vectors in a generation if its last chunk has: they come in order.
 SELECT g.*, i.generation AS active, i.previous_generation AS previous, chunks.done, chunks.total
 FROM embedding_generations g
 JOIN indexes i ON i.user_id = g.user_id AND i.id = g.index_id
@@ -19,7 +19,8 @@ CROSS JOIN LATERAL (
     SELECT coalesce(sum(d.chunk_count), 0)::bigint AS total,
            coalesce(sum(d.chunk_count) FILTER (WHERE EXISTS (
                SELECT FROM stored_chunks c
-               WHERE c.user_id = d.user_id AND c.document_id = d.id AND c.generation = g.generation AND c.ordinal = 0
+               WHERE c.user_id = d.user_id AND c.document_id = d.id AND c.generation = g.generation
+                 AND c.ordinal = d.chunk_count - 1 AND c.embedding IS NOT NULL
            )), 0)::bigint AS done
     FROM documents d
     WHERE d.user_id = g.user_id AND d.index_id = g.index_id
@@ -33,7 +34,8 @@ SELECT d.id
 FROM documents d
 WHERE d.user_id = :user_id AND d.index_id = :index_id AND d.chunk_count > 0 AND NOT EXISTS (
     SELECT FROM {chunks} c
-    WHERE c.user_id = d.user_id AND c.document_id = d.id AND c.generation = :generation AND c.ordinal = 0
+    WHERE c.user_id = d.user_id AND c.document_id = d.id AND c.generation = :generation
+      AND c.ordinal = d.chunk_count - 1 AND c.embedding IS NOT NULL
 )
 ORDER BY d.number;
 
@@ -50,6 +52,11 @@ FROM embedding_generations g
 WHERE i.user_id = :user_id AND i.id = :index_id
   AND g.user_id = i.user_id AND g.index_id = i.id AND g.generation = :generation
 RETURNING i.*;
+
+-- name: count_vectors
+-- All documents have all vectors in the generation that is used now.
+UPDATE documents SET vector_count = chunk_count
+WHERE user_id = :user_id AND index_id = :index_id AND vector_count <> chunk_count;
 
 -- name: drop
 DELETE FROM embedding_generations WHERE user_id = :user_id AND index_id = :index_id AND generation = :generation;

@@ -36,5 +36,6 @@ WHERE user_id = :user_id AND id = :job_id AND status IN ('queued', 'running')
 RETURNING id;
 
 -- name: unfinished
--- For the restart of a worker.
-SELECT user_id, id FROM jobs WHERE status IN ('queued', 'running') ORDER BY created_at;
+-- For a worker. The second job of a user comes after the first of every other.
+SELECT user_id, id FROM jobs WHERE status IN ('queued', 'running')
+ORDER BY row_number() OVER (PARTITION BY user_id ORDER BY created_at), created_at;

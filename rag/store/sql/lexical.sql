@@ -75,7 +75,7 @@ WHERE (:must_all::text[] IS NULL OR c.text ~* ALL (:must_all::text[]))
   AND (:must_any::text[] IS NULL OR c.text ~* ANY (:must_any::text[]));
 
 -- name: chunks
-SELECT best.place, c.chunk_id, c.document_id, c.page_number
+SELECT best.place, c.chunk_id, c.document_id, c.page_number, c.embedding IS NOT NULL AS has_vector
 FROM unnest(:numbers::int[], :ordinals::int[]) WITH ORDINALITY AS best (number, ordinal, place)
 JOIN documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
                         :tags, :author, :dated_after, :dated_before) scope
@@ -93,7 +93,8 @@ ORDER BY best.place;
 
 -- name: landmarks
 -- The chunks on pages that have one of the names, each with the greatest strength of them.
-SELECT c.chunk_id, c.document_id, c.page_number, max(l.strength)::float8 AS strength
+SELECT c.chunk_id, c.document_id, c.page_number, max(l.strength)::float8 AS strength,
+       bool_and(c.embedding IS NOT NULL) AS has_vector
 FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
                         :tags, :author, :dated_after, :dated_before) scope
 JOIN landmarks l ON l.user_id = :user_id AND l.document_id = scope.id AND l.name = ANY (:landmarks::text[])

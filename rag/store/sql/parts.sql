@@ -4,8 +4,8 @@ UPDATE documents SET parts = :parts WHERE user_id = :user_id AND id = :document_
 -- name: of
 SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
-       pictures_waiting, completeness, container_id, lineage_id, version, superseded_by, author, dated, given_title,
-       given_author, given_date, tags, disabled, parts
+       pictures_waiting, completeness, note, container_id, lineage_id, version, superseded_by, author, dated, given_title,
+       given_author, given_date, tags, disabled, parts, stage_started_at, stage_started_with
 FROM documents
 WHERE user_id = :user_id AND container_id = ANY (:ids::uuid[])
 ORDER BY number;

@@ -2,8 +2,8 @@
 -- Those in the trash too, without their pages' sizes; no parts, which follow their containers.
 SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
-       pictures_waiting, completeness, container_id, lineage_id, version, superseded_by, author, dated, given_title,
-       given_author, given_date, tags, disabled, parts
+       pictures_waiting, completeness, note, container_id, lineage_id, version, superseded_by, author, dated, given_title,
+       given_author, given_date, tags, disabled, parts, stage_started_at, stage_started_with
 FROM documents
 WHERE user_id = :user_id AND index_id = :index_id AND container_id IS NULL
   AND (md5(source) = ANY (SELECT md5(s) FROM unnest(:sources::text[]) AS s) AND source = ANY (:sources::text[])

@@ -1,0 +1,41 @@
+-- name: cancel
+-- A document that is read again stays what it was before, if that was all of it.
+UPDATE documents
+SET status = CASE WHEN renewing AND vector_count = chunk_count THEN 'ready' ELSE 'failed' END,
+    error = CASE WHEN renewing AND vector_count = chunk_count THEN NULL ELSE :message END,
+    error_code = CASE WHEN renewing AND vector_count = chunk_count THEN NULL ELSE :code END,
+    renewing = false, attempts = 0, queued_at = NULL
+WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND status IN ('queued', 'parsing', 'embedding')
+RETURNING id;
+
+-- name: lane
+SELECT lane_of(renewing, status, chunk_count) AS lane FROM documents
+WHERE user_id = :user_id AND id = :document_id AND status IN ('queued', 'parsing', 'embedding');
+
+-- name: resume
+-- Where it stopped: of a document whose words are all here only vectors are missing. One that is being read goes on.
+UPDATE documents d
+SET status = CASE WHEN only_vectors THEN 'embedding' ELSE 'queued' END,
+    progress_done = CASE WHEN only_vectors THEN vector_count ELSE 0 END,
+    progress_total = CASE WHEN only_vectors THEN chunk_count ELSE 0 END,
+    stage_started_at = clock_timestamp(), stage_started_with = CASE WHEN only_vectors THEN vector_count ELSE 0 END,
+    error = NULL, error_code = NULL, attempts = 0,
+    renewing = renewing OR chunk_count > 0 AND vector_count = chunk_count
+FROM (
+    SELECT user_id, id, vector_count < chunk_count AND NOT renewing AND NOT partial AS only_vectors FROM documents
+) AS how
+WHERE d.user_id = :user_id AND d.id = :document_id AND how.user_id = d.user_id AND how.id = d.id
+  AND d.deleted_at IS NULL AND d.status NOT IN ('queued', 'parsing', 'embedding')
+RETURNING d.*;
+
+-- name: enqueue
+UPDATE documents SET queued_at = coalesce(queued_at, clock_timestamp())
+WHERE user_id = :user_id AND id = :document_id
+RETURNING *;
+
+-- name: present
+SELECT * FROM documents WHERE user_id = :user_id AND id = :document_id AND deleted_at IS NULL;
+
+-- name: keep_pictures_unread
+UPDATE documents SET pictures_waiting = false, attempts = 0, note = concat_ws(chr(10), note, :note)
+WHERE user_id = :user_id AND id = :document_id;

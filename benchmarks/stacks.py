@@ -69,13 +69,13 @@ def _measure_parsing(section: Section, files: list[Path], pages: int, slow_pages
     with tempfile.TemporaryDirectory() as folder:
         rendition = Path(folder) / "rendition.pdf"
         parsing.read_file(files[0], name=files[0].name, rendition=rendition)  # starts the server of parsing processes
-        bare = _seconds(lambda: [extract(path) for path in files])
+        bare = _seconds(lambda: _each(extract, files))
         core = _seconds(lambda: [parsing.parse_rendition(path) for path in files])
         whole = _seconds(lambda: [parsing.read_file(path, name=path.name, rendition=rendition) for path in files])
     section.add('parsing: bare get_text("dict")', pages / bare, "pages/s")
     section.add("parsing: ours, in this process", pages / core, "pages/s")
     section.add("parsing: ours as used, in a process of its own", pages / whole, "pages/s")
-    section.add("parsing: pypdf", pages / _seconds(lambda: [_pypdf(path) for path in files]), "pages/s")
+    section.add("parsing: pypdf", pages / _seconds(lambda: _each(_pypdf, files)), "pages/s")
     slow = range(min(slow_pages, _count(files[0])))
     section.add(
         "parsing: pdfplumber, with tables", len(slow) / _seconds(lambda: _pdfplumber(files[0], slow)), "pages/s"
@@ -188,6 +188,11 @@ def _pdfplumber(path: Path, pages: range) -> None:
 
 def _pymupdf4llm(path: Path, pages: range) -> None:
     pymupdf4llm.to_markdown(str(path), pages=[*pages], show_progress=False)
+
+
+def _each(read: Callable[[Path], None], files: list[Path]) -> None:
+    for path in files:
+        read(path)
 
 
 def _count(path: Path) -> int:

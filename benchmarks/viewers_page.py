@@ -54,7 +54,7 @@ def _theirs(document: Document, places: Sequence[Region], lit: int | None) -> No
         for x0, y0, x1, y1 in place.rects
     ]
     pdf_viewer(
-        session.engine().documents.rendition(document.id),
+        session.engine().files.rendition(document.id),
         height=HEIGHT_PX,
         key=f"theirs-{lit}",  # it goes to another place under another key only
         annotations=annotations,

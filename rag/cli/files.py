@@ -237,7 +237,7 @@ def _read_parts(engine: "RAGEngine", container: Document, on_progress: OnProgres
 
 def _waiting(engine: "RAGEngine", container: Document) -> list[Document]:
     wanted = UNFINISHED | {DocumentStatus.NEEDS_PASSWORD}
-    return [part for part in engine.documents.parts(container.id) if part.status in wanted and not part.deleted_at]
+    return [part for part in engine.files.parts(container.id) if part.status in wanted and not part.deleted_at]
 
 
 def _outcome_of(document: Document, path: Path) -> Outcome:

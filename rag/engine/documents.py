@@ -1,6 +1,5 @@
 """A user's documents: taking files in, reading them, throwing them away and getting them back."""
 
-import builtins
 import functools
 import uuid
 from collections.abc import Callable, Sequence
@@ -71,10 +70,6 @@ class Documents:
     def get(self, document_id: uuid.UUID) -> Document:
         """One document, in the trash or not. Raises NotFoundError."""
         return self._workspace.store.documents.get(document_id)
-
-    def parts(self, *document_ids: uuid.UUID) -> builtins.list[Document]:
-        """What was taken out of mails and archives, and out of what was in these, in the trash or not."""
-        return self._parts.of(*document_ids)
 
     # --- taking in ---
 
@@ -256,13 +251,3 @@ class Documents:
         Returns those that were touched.
         """
         return self._originals.purge(document_ids)
-
-    # --- files ---
-
-    def original(self, document_id: uuid.UUID) -> Path:
-        """The file as it was uploaded."""
-        return self._workspace.files.local_path(document_id, "original")
-
-    def rendition(self, document_id: uuid.UUID) -> Path:
-        """The PDF that is parsed, shown and highlighted."""
-        return self._workspace.files.local_path(document_id, "rendition")

@@ -22,6 +22,7 @@ from rag.engine.chunks import Chunks
 from rag.engine.collections import Collections
 from rag.engine.documents import Documents
 from rag.engine.export import Export
+from rag.engine.files import Files
 from rag.engine.folders import Folders
 from rag.engine.glossary import Glossary
 from rag.engine.indexes import Indexes
@@ -175,10 +176,9 @@ def check_backup(path: Path, on_progress: OnProgress = ignore_progress) -> Backu
 class RAGEngine:
     """Documents in, grounded answers out, for one user.
 
-    The contract's verbs are methods; the rest is done by its nouns: `documents`, `versions`, `catalogue`, `pages`,
-    `chunks`, `questions`, `chats`, `indexes`, `collections`, `jobs`, `keys`, `glossary`, `filters`, `caches`. What
-    serves all users is its
-    `installation`.
+    The contract's verbs are methods; the rest is done by its nouns: `documents`, `files`, `versions`, `catalogue`,
+    `pages`, `chunks`, `questions`, `chats`, `indexes`, `collections`, `jobs`, `keys`, `glossary`, `filters`, `caches`.
+    What serves all users is its `installation`.
     """
 
     def __init__(
@@ -195,6 +195,7 @@ class RAGEngine:
         workspace = self._workspace = self.installation.workspace(user_id)
         self.documents = Documents(workspace)
         self.versions = Versions(workspace)
+        self.files = Files(workspace)
         self.pages = Pages(workspace)
         self.chunks = Chunks(workspace)
         self.questions = Questions(workspace)

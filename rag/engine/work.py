@@ -46,7 +46,7 @@ class Work:
         return True
 
     def read_pictures(self) -> bool:
-        """Read the words in a document's pictures; False if none wait, or others are at them, or more urgent work is."""
+        """Read the words in a document's pictures; False if none wait, or there is more urgent work."""
         taken = self._resources.store.lanes.next_pictures()
         if taken is None:
             return False

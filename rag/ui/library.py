@@ -194,7 +194,7 @@ def _actions(chosen: list[Document]) -> None:
 
 def _parts(chosen: Sequence[Document]) -> list[Document]:
     """What was in the mails and archives among those that are chosen, as far as it can be asked."""
-    parts = session.engine().documents.parts(*(document.id for document in chosen if document.mime_type in CONTAINERS))
+    parts = session.engine().files.parts(*(document.id for document in chosen if document.mime_type in CONTAINERS))
     return [part for part in parts if part.page_count and part.deleted_at is None]
 
 
@@ -203,7 +203,7 @@ def _download(chosen: list[Document]) -> None:
     only = chosen[0] if len(chosen) == 1 else None
     st.download_button(
         "Original",
-        data=session.engine().documents.original(only.id).read_bytes if only else b"",
+        data=session.engine().files.original(only.id).read_bytes if only else b"",
         file_name=only.name if only else None,
         mime="application/octet-stream",
         icon=":material/download:",

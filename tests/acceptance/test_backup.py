@@ -120,7 +120,7 @@ def seen(engine: RAGEngine) -> Seen:
         files=[
             path.read_bytes()
             for one in ready
-            for path in (engine.documents.original(one.id), engine.documents.rendition(one.id))
+            for path in (engine.files.original(one.id), engine.files.rendition(one.id))
         ],
         chunks=[*chunks],
         vectors=[vectors[chunk.id].tolist() for chunk in chunks],

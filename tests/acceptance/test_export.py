@@ -69,7 +69,7 @@ def test_everything_of_a_user_in_open_formats(library: dict[str, uuid.UUID], tmp
     with RAGEngine(load_config()) as engine:
         documents = {one.name: one for index in engine.indexes.list() for one in engine.documents.list(index.name)}
         chunks = {one.name: engine.chunks.list(one.id) for one in documents.values()}
-        originals = {one.name: engine.documents.original(one.id).read_bytes() for one in documents.values()}
+        originals = {one.name: engine.files.original(one.id).read_bytes() for one in documents.values()}
     assert [*originals] == [path.name for path in sorted((folder / "documents").iterdir())]
 
     for line in lines(folder / "documents.jsonl"):
@@ -191,7 +191,7 @@ def test_an_export_that_fails_leaves_nothing(library: dict[str, uuid.UUID], tmp_
 
 def test_a_lost_file_is_named(library: dict[str, uuid.UUID], settings: Path, tmp_path: Path) -> None:
     with RAGEngine(load_config()) as engine:
-        engine.documents.original(library["harbour.pdf"]).unlink()
+        engine.files.original(library["harbour.pdf"]).unlink()
     assert parsed("export", tmp_path / "mine")["missing"] == ["harbour.pdf"]
     files = {line["name"]: line["file"] for line in lines(tmp_path / "mine" / "documents.jsonl")}
     assert files == {"harbour.pdf": None, "topics.pdf": "documents/topics.pdf"}

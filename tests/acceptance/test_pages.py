@@ -251,7 +251,7 @@ def test_what_is_in_a_mail_is_shown_with_it(app: AppTest, engine: RAGEngine) -> 
     upload(app, "Offer.eml", mails.eml({"minutes.pdf": MINUTES, "logo.svg": b"<svg></svg>"}))
     mail = engine.documents.list()[0]
     engine.documents.process(mail.id)
-    (part,) = engine.documents.parts(mail.id)
+    (part,) = engine.files.parts(mail.id)
     engine.documents.process(part.id)
     app.run()
     assert "1 of 2 files in it was taken in" in texts(app)

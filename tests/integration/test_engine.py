@@ -73,7 +73,7 @@ def test_an_answer_quotes_and_lights_the_very_words(engine: RAGEngine) -> None:
     citation, hit = response.cited[0]
     assert citation.quote == "Harvest begins in the last week of August."
     (region,) = citation.regions
-    with pymupdf.open(engine.documents.rendition(hit.chunk.document_id)) as document:
+    with pymupdf.open(engine.files.rendition(hit.chunk.document_id)) as document:
         (expected,) = document[region.page_number - 1].search_for(citation.quote)
     (rect,) = region.rects
     assert tuple(rect) == pytest.approx(tuple(expected), abs=2.0)
@@ -123,7 +123,7 @@ def test_trash_hides_and_restore_brings_back(engine: RAGEngine, library: dict[st
 
 def test_purge_takes_the_files_and_only_from_the_trash(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
     harbour = library["harbour.pdf"]
-    original = engine.documents.original(harbour)
+    original = engine.files.original(harbour)
     assert engine.documents.purge([harbour]) == []
     engine.documents.trash([harbour])
     assert engine.documents.purge([harbour]) == [harbour]
@@ -133,7 +133,7 @@ def test_purge_takes_the_files_and_only_from_the_trash(engine: RAGEngine, librar
 
 
 def test_the_same_content_again_is_a_duplicate_by_name(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
-    content = engine.documents.original(library["orchard.pdf"]).read_bytes()
+    content = engine.files.original(library["orchard.pdf"]).read_bytes()
     with pytest.raises(errors.DuplicateError, match=r"orchard\.pdf") as caught:
         engine.documents.add(content, "copy.pdf")
     assert caught.value.details["document_id"] == library["orchard.pdf"]
@@ -271,7 +271,7 @@ def test_a_block_keeps_the_lines_that_it_names(engine: RAGEngine) -> None:
 @pytest.mark.usefixtures("library")
 def test_an_answer_whose_document_cannot_be_read_any_more_is_a_grounding_error(engine: RAGEngine) -> None:
     (harbour,) = (document for document in engine.documents.list() if document.name == "harbour.pdf")
-    engine.documents.rendition(harbour.id).write_bytes(b"%PDF-1.7\nnothing of a PDF follows")
+    engine.files.rendition(harbour.id).write_bytes(b"%PDF-1.7\nnothing of a PDF follows")
     with pytest.raises(errors.GroundingError, match=r"harbour\.pdf.*again") as caught:
         engine.answer("How many ships did the harbour of Lindmark handle in 2019?")
     assert (caught.value.code, caught.value.http_status) == ("grounding", 502)
@@ -299,8 +299,8 @@ def test_another_user_sees_and_changes_nothing(engine: RAGEngine, library: dict[
     assert (other.documents.trash(ids), other.documents.restore(ids), other.documents.purge(ids)) == ([], [], [])
     for call in (
         other.documents.get,
-        other.documents.original,
-        other.documents.rendition,
+        other.files.original,
+        other.files.rendition,
         other.documents.retry,
         other.documents.process,
     ):

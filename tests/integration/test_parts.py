@@ -1,12 +1,11 @@
 """Mails and archives as their user sees them: what is in them is a document of its own, and goes where they go."""
 
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from rag import errors, providers
+from rag import errors, providers, worker
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.engine.parts import REMOVED
@@ -35,11 +34,7 @@ def engine(database_url: str, tmp_path: Path, registry: providers.Registry) -> I
 
 def work(engine: RAGEngine) -> None:
     """Read all that is queued, as a worker does."""
-
-    def process(user_id: str, document_id: uuid.UUID) -> None:
-        engine.installation.for_user(user_id).documents.process(document_id)
-
-    engine.installation.run_queue(process, lambda user_id, job_id: None, wait=False)
+    worker.run(engine.installation, wait=False)
 
 
 def take_in(engine: RAGEngine, content: bytes, name: str = "Offer.eml") -> Document:
@@ -49,7 +44,7 @@ def take_in(engine: RAGEngine, content: bytes, name: str = "Offer.eml") -> Docum
 
 
 def parts_of(engine: RAGEngine, document: Document) -> dict[str, Document]:
-    return {part.name: part for part in engine.documents.parts(document.id)}
+    return {part.name: part for part in engine.files.parts(document.id)}
 
 
 def in_sight(engine: RAGEngine) -> set[str]:
@@ -81,7 +76,7 @@ def test_what_is_in_a_mail_is_a_document_of_its_own(engine: RAGEngine) -> None:
         ("report.pdf", parts["report.pdf"].id, None),
     ]
     assert found(engine, "high water nine") == {"tides.txt"}
-    assert engine.documents.original(parts["tides.txt"].id).read_bytes() == TIDES
+    assert engine.files.original(parts["tides.txt"].id).read_bytes() == TIDES
 
 
 def test_what_is_in_what_is_in_it_too_until_it_is_too_deep(engine: RAGEngine) -> None:
@@ -104,7 +99,7 @@ def test_the_limits_are_those_of_the_outermost(engine: RAGEngine, registry: prov
     )
     with RAGEngine(limited, registry=registry) as bounded:
         zipped = take_in(bounded, mails.archive({f"{n}.zip": one for n, one in enumerate(innermost)}), "42.zip")
-        assert len(bounded.documents.parts(zipped.id)) == 10
+        assert len(bounded.files.parts(zipped.id)) == 10
         left_out = [part for document in bounded.documents.list() for part in document.parts if part.reason]
         assert {part.reason for part in left_out} == {"more than 10 files"}
         assert len(left_out) == 4 + 16 - 10
@@ -131,7 +126,7 @@ def test_reading_again_doubles_nothing_and_brings_nothing_back(engine: RAGEngine
     engine.documents.process(mail.id, again=True)
     work(engine)
     again = engine.documents.get(mail.id)
-    assert {part.name: part.id for part in engine.documents.parts(mail.id)} == {
+    assert {part.name: part.id for part in engine.files.parts(mail.id)} == {
         name: parts[name].id for name in ("a.txt", "b.txt")
     }
     assert in_sight(engine) == {"Offer.eml", "a.txt"}
@@ -149,7 +144,7 @@ def test_a_crash_between_loses_and_doubles_nothing(engine: RAGEngine, monkeypatc
                 engine.documents.process(mail.id)
     engine.installation.recover_queue()
     work(engine)
-    parts = engine.documents.parts(mail.id)
+    parts = engine.files.parts(mail.id)
     assert [(part.name, part.status) for part in parts] == [
         ("a.txt", DocumentStatus.READY),
         ("b.txt", DocumentStatus.READY),
@@ -190,7 +185,7 @@ def test_a_part_may_come_back_alone_and_stays_when_its_mail_is_purged(engine: RA
     assert (left.name, left.container_id, left.shown_source) == ("a.txt", None, "Offer.eml › a.txt")
     assert not engine.documents.list(in_trash=True)
     with pytest.raises(errors.NotFoundError):
-        engine.documents.original(parts["b.txt"].id)
+        engine.files.original(parts["b.txt"].id)
 
 
 def test_what_another_mail_has_too_stays(engine: RAGEngine) -> None:
@@ -220,11 +215,11 @@ def test_no_user_sees_what_is_in_the_mails_of_another(engine: RAGEngine) -> None
     content = mails.eml({"a.txt": TIDES})
     mine = take_in(engine, content)
     other = engine.installation.for_user("eve")
-    assert not other.documents.parts(mine.id)
-    assert not other.documents.trash([part.id for part in engine.documents.parts(mine.id)])
+    assert not other.files.parts(mine.id)
+    assert not other.documents.trash([part.id for part in engine.files.parts(mine.id)])
     theirs = other.documents.add(content, "Offer.eml")
     work(engine)
-    (part,) = other.documents.parts(theirs.id)
+    (part,) = other.files.parts(theirs.id)
     assert part.user_id == "eve"
     assert part.id not in {document.id for document in engine.documents.list()}
     assert {document.user_id for document in engine.documents.list()} == {mine.user_id}

@@ -52,7 +52,7 @@ def test_pictures_are_read_once(engine: RAGEngine, chart: Document) -> None:
 
 
 def test_pictures_that_cannot_be_read_leave_the_document_as_it_was(engine: RAGEngine, chart: Document) -> None:
-    engine.documents.rendition(chart.id).write_bytes(b"%PDF-1.7\nnothing more")
+    engine.files.rendition(chart.id).write_bytes(b"%PDF-1.7\nnothing more")
     after = engine.documents.read_pictures(chart.id)
     assert (after.status, after.pictures_waiting, after.error) == (DocumentStatus.READY, False, None)
     assert after.chunk_count == chart.chunk_count

@@ -171,7 +171,7 @@ def test_a_changed_file_that_fails_leaves_the_old_version_searchable(engine: RAG
     assert states(engine.sync_index(request(folder)))["report.pdf"] == "failed"
     assert "The bridge is mended." in texts(engine)
     assert old in engine.documents.list()
-    assert engine.documents.rendition(old.id).read_bytes().startswith(b"%PDF")
+    assert engine.files.rendition(old.id).read_bytes().startswith(b"%PDF")
     assert engine.documents.list(in_trash=True) == []
 
 
@@ -500,7 +500,7 @@ def test_a_folder_in_google_drive(
             hits = SearchBody.of(found).results
             assert {(hit.file_name, hit.page) for hit in hits} == {("Outlook", None)}
             assert max(hit.slide or 0 for hit in hits) > 1
-            assert engine.documents.rendition(hits[0].file_id).read_bytes().startswith(b"%PDF")
+            assert engine.files.rendition(hits[0].file_id).read_bytes().startswith(b"%PDF")
             drive.contents["doc"] = pdfs.plain(["The harbour handled 9 ships."])
             del drive.files["note"]
             report = engine.sync_index(request("gdrive:root"))

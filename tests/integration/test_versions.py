@@ -227,7 +227,7 @@ def test_a_purge_leaves_nothing_of_any_version(engine: RAGEngine, database_url: 
         with pytest.raises(errors.NotFoundError):
             engine.documents.get(gone.id)
         with pytest.raises(errors.NotFoundError):
-            engine.documents.original(gone.id)
+            engine.files.original(gone.id)
     assert not [path for path in (tmp_path / "data").rglob("*") if path.is_file()]
     with connect(database_url) as connection:
         for table in ("documents", "document_chunks", "postings", "landmarks"):

@@ -258,9 +258,7 @@ def get_content(
     """The file as it was sent in, or the PDF that is shown and highlighted; whole or in ranges."""
     document = sender.engine.documents.get(document_id)
     is_original = form == "original"
-    path = (
-        sender.engine.documents.original(document.id) if is_original else sender.engine.documents.rendition(document.id)
-    )
+    path = sender.engine.files.original(document.id) if is_original else sender.engine.files.rendition(document.id)
     name = document.name if is_original else f"{Path(document.name).stem}.pdf"
     return _file(request, path, name, document.mime_type if is_original else "application/pdf", _tag(document, path))
 

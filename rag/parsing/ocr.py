@@ -5,6 +5,7 @@ The words in pictures of other pages are recognised, too, if asked for (see `rag
 
 import enum
 import functools
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -29,6 +30,10 @@ MAX_LATE_PAGES = 10
 """When so many pages in a row could not be recognised, the others are not tried."""
 SAMPLE_PAGES = 20
 """So many pages are looked at for digital text that tells the language."""
+
+
+_INLINE_IMAGE = re.compile(rb"\bBI\b.{1,500}?\bID\b", re.DOTALL)
+"""An image within the content of a page (ISO 32000-1, 8.9.7)."""
 
 
 class Recognition(NamedTuple):
@@ -237,12 +242,19 @@ def _find_scan(document: Any, index: int) -> _Scan | None:
     """What kind of scan a page is, if it is one."""
     try:
         page = document[index]
+        if not _may_have_pictures(page):
+            return None
         lines = _readable_lines(page)
         if lines:
             return _Scan.STAMPED if _is_stamped(page, lines) else None
         return _Scan.SILENT if page.get_image_info() else None
     except FAILURES:
         return None
+
+
+def _may_have_pictures(page: Any) -> bool:
+    """Whether the page has an image, or something that may draw one: told without drawing it, which takes long."""
+    return bool(page.get_images() or page.get_xobjects() or _INLINE_IMAGE.search(page.read_contents()))
 
 
 def _readable_lines(page: Any) -> list[Mapping[str, Any]]:

@@ -13,20 +13,6 @@ SIZE_PT = 11
 LEADING_PT = 16
 LONG_PAGES = 500
 LONG_PAGE = 437
-COLOURS = [
-    "crimson",
-    "amber",
-    "ochre",
-    "scarlet",
-    "umber",
-    "ivory",
-    "turquoise",
-    "violet",
-    "sepia",
-    "emerald",
-    "magenta",
-    "indigo",
-]
 
 FILLER = (
     "Minutes of the meeting were taken by the secretary and approved without a vote.",
@@ -161,13 +147,3 @@ def all_papers() -> list[Paper]:
             "Where does the observatory keep its spare telescope mirror?",
         ),
     ]
-
-
-def printed() -> bytes:
-    """Three pages with Roman numerals in their feet, then nine that count from 1."""
-    with pymupdf.open() as document:
-        for number in range(1, len(COLOURS) + 1):
-            page = document.new_page(width=595, height=842)
-            _write(page, 72, 120, [f"The {COLOURS[number - 1]} kiln was first fired in {1800 + number}.", *FILLER])
-            _write(page, 290, 815, [("i", "ii", "iii")[number - 1] if number < 4 else str(number - 3)])
-        return bytes(document.tobytes())

@@ -5,7 +5,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e import steps
 from tests.e2e.conftest import visit
-from tests.e2e.papers import Paper, long, printed
+from tests.e2e.papers import Paper, long
 
 SENTENCE = "The windmill grinds mustard on every second Thursday."
 
@@ -51,20 +51,6 @@ def test_pages_are_turned_and_zoomed_sharply(page: Page, book: Paper) -> None:
     page.get_by_role("button", name="Fit page").click()
     expect(number).to_have_value("12")
     wait_until_sharp(page, 12)
-
-
-def test_pages_are_gone_to_by_what_is_printed_on_them_and_by_number(page: Page) -> None:
-    report = Paper("kiln.pdf", "", "When was the turquoise kiln first fired?", printed())
-    steps.upload(page, report)
-    answer = steps.ask(page, report.question)
-    expect(answer.get_by_text("p. 4 (page 7 of 12)").first).to_be_visible()
-    number, count = page.get_by_label("Page", exact=True), page.get_by_text("of 12)")
-    expect(number).to_have_value("4")
-    for typed, label, where in (("6", "6", "(9 of 12)"), ("12", "9", "(12 of 12)"), ("iii", "iii", "(3 of 12)")):
-        number.fill(typed)
-        number.press("Enter")
-        expect(number).to_have_value(label)
-        expect(count).to_have_text(where)
 
 
 def test_text_of_a_page_can_be_selected(page: Page, book: Paper) -> None:

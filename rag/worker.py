@@ -20,7 +20,7 @@ from rag import errors
 from rag.config import load_config
 from rag.engine import Installation
 from rag.providers.onnx import usable_cores
-from rag.types import Lane
+from rag.types import UNFINISHED, Document, Job, Lane
 
 logger = logging.getLogger("rag.worker")
 
@@ -91,7 +91,7 @@ class Lanes:
         stopping = self._stopping.is_set
 
         def lane(which: Lane, most_bytes: int | None = None) -> Callable[[], bool]:
-            return lambda: installation.work.do_next(which, stopping, most_bytes=most_bytes)
+            return lambda: _told(installation.work.do_next(which, stopping, most_bytes=most_bytes))
 
         reading = installation.config.rag_worker_readers or usable_cores()
         works = {f"reading-{number}": lane(Lane.READING) for number in range(reading)}
@@ -100,7 +100,7 @@ class Lanes:
         works |= embedding
         self._quiet = [*embedding.values()]  # a batch of vectors is nothing to others
         works["renewing"] = lane(Lane.RENEWING)
-        works["jobs"] = installation.work.do_job
+        works["jobs"] = lambda: _told(installation.work.do_job())
         works["pictures"] = installation.work.read_pictures
         self._threads = [
             threading.Thread(target=self._go_on, args=(work,), name=name, daemon=True) for name, work in works.items()
@@ -160,6 +160,15 @@ class Lanes:
             if not self._stopping.is_set():
                 logger.exception("a step failed")
             return False
+
+
+def _told(done: Document | Job | None) -> bool:
+    """Log what has come to its end; False if nothing was done."""
+    if isinstance(done, Job):
+        logger.info("job %s: %s %s", done.id, done.kind, done.status)
+    elif done and done.status not in UNFINISHED:
+        logger.info("document %s: %s, %d chunks", done.id, done.status, done.chunk_count)
+    return done is not None
 
 
 def log_work() -> None:

@@ -8,7 +8,7 @@ from rag.engine.questions import Questions
 from rag.engine.reading import Reader
 from rag.engine.resources import Resources
 from rag.engine.workspace import Workspace
-from rag.types import Lane
+from rag.types import Document, Job, Lane
 
 MOST_ATTEMPTS = 3
 """So often a document may end its worker before it is given up."""
@@ -27,23 +27,23 @@ class Work:
         """
         self._resources.store.queue.run(lambda *_: on_hint(), lambda *_: on_hint(), wait=wait)
 
-    def do_next(self, lane: Lane, is_stopping: Callable[[], bool], *, most_bytes: int | None = None) -> bool:
-        """Do what is most urgent in a lane, of any user's; False if there is nothing, or others are at all of it.
+    def do_next(self, lane: Lane, is_stopping: Callable[[], bool], *, most_bytes: int | None = None) -> Document | None:
+        """Do what is most urgent in a lane, of any user's; None if there is nothing, or others are at all of it.
 
-        `most_bytes` leaves out larger files. When the worker `is_stopping`, what is done so far is kept.
+        Returns the document as it is then. `most_bytes` leaves out larger files. When the worker `is_stopping`, what is done so far is kept.
         """
         lanes = self._resources.store.lanes
         with lanes.next(lane, most_bytes=most_bytes) as taken:
             if taken is None:
-                return False
+                return None
             reader = Reader(Workspace(self._resources, taken.user_id))
             if taken.attempts > MOST_ATTEMPTS:
                 reader.give_up(taken.document_id)
-                return True
-            reader.step(taken.document_id, lane, is_stopping)
-            if is_stopping():
-                lanes.give_back(taken)
-        return True
+            else:
+                reader.step(taken.document_id, lane, is_stopping)
+                if is_stopping():
+                    lanes.give_back(taken)
+            return reader.document(taken.document_id)
 
     def read_pictures(self) -> bool:
         """Read the words in a document's pictures; False if none wait, or there is more urgent work."""
@@ -56,10 +56,11 @@ class Work:
             return True
         return not Reader(workspace).read_pictures(taken.document_id).pictures_waiting
 
-    def do_job(self) -> bool:
-        """Do a job of any user's; False if there is none, or others are at all of them."""
+    def do_job(self) -> Job | None:
+        """Do a job of any user's; None if there is none, or others are at all of them."""
         unfinished = self._resources.store.unfinished_jobs()
-        return any(self._jobs(user_id).run(job_id).finished_at for user_id, job_id in unfinished)
+        done = (self._jobs(user_id).run(job_id) for user_id, job_id in unfinished)
+        return next((job for job in done if job.finished_at), None)
 
     def _jobs(self, user_id: str) -> Jobs:
         workspace = Workspace(self._resources, user_id)

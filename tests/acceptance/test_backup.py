@@ -212,11 +212,11 @@ def test_the_embedded_server_takes_what_comes_from_another_server(tmp_path: Path
             assert done.returncode == 0, done.stderr
             return done.stdout
 
-        assert "8 documents" in run("restore", tmp_path / "backup.tar")
+        assert "9 documents" in run("restore", tmp_path / "backup.tar")
         again = json.loads(run("ask", QUESTIONS[0], "--json"))
         assert (again["answer"], again["citations"]) == (asked["answer"], asked["citations"])
         run("backup", Path(folder) / "again.tar")
-        assert json.loads(run("restore", Path(folder) / "again.tar", "--check", "--json"))["documents"] == 8
+        assert json.loads(run("restore", Path(folder) / "again.tar", "--check", "--json"))["documents"] == 9
 
 
 # Refused
@@ -345,7 +345,7 @@ def test_a_killed_restore_is_run_again(
         process.kill()
         process.communicate(timeout=PATIENCE_SECONDS)
     assert parsed("documents") == []
-    assert parsed("restore", tmp_path / "backup.tar")["documents"] == 8
+    assert parsed("restore", tmp_path / "backup.tar")["documents"] == 9
     assert sorted(document["name"] for document in parsed("documents")) == ["harbour.pdf", "slides.pptx"]
 
 

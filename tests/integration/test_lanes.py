@@ -161,7 +161,7 @@ def engine(database_url: str, tmp_path: Path, embedder: Counting) -> Iterator[RA
 
 
 def do_next(engine: RAGEngine, lane: Lane) -> bool:
-    return engine.installation.work.do_next(lane, never)
+    return engine.installation.work.do_next(lane, never) is not None
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """The app's pages, run without a browser over the real engine; how they look and click is tested in `tests/e2e`."""
 
 import base64
+import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator
@@ -331,7 +332,8 @@ def test_versions_are_compared_side_by_side(app: AppTest, engine: RAGEngine) -> 
     second = engine.documents.add(pdfs.plain(changed), "minutes.pdf", replaces=first.id, enqueue=False)
     engine.documents.process(second.id)
     open_page(app, "library")
-    app.session_state["library-0"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    shown = hashlib.sha256(second.id.bytes).hexdigest()
+    app.session_state[f"library-0-{shown[:16]}"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
     app.run()
     open_versions(app)
     assert "1 changed" in texts(app)

@@ -1,18 +1,21 @@
 """Files in mails and archives as documents of their own."""
 
 import builtins
+import contextlib
 import logging
+import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rag import errors
 from rag.engine.originals import Originals, sha256_of
 from rag.engine.workspace import Workspace
-from rag.types import UNFINISHED, Document, Part, UnpackedPart
+from rag.types import UNFINISHED, Document, ParsingConfig, Part, Unpacked, UnpackedPart
 
 logger = logging.getLogger(__name__)
 
 REMOVED = "it was deleted for good"
+TURN_SECONDS = 0.1
 
 
 class Parts:
@@ -41,7 +44,9 @@ class Parts:
             return
         known = {part.document_id for part in container.parts}
         added: builtins.list[uuid.UUID] = []
-        parts = [self._keep(container, part, known, added) for part in unpacked]
+        with self._turn(container.id):
+            room = _Room(self._workspace.config.rag_parsing, self._workspace.store.parts.unpacked(container.id))
+            parts = [self._keep(container, part, known, room, added) for part in unpacked]
         self._workspace.store.parts.tell(container.id, parts)
         self._workspace.store.parts.settle(container.id, added)
         for document_id in added:
@@ -49,11 +54,23 @@ class Parts:
             self._workspace.queue.enqueue(self._workspace.user_id, document_id)
         logger.info("document %s: %d of %d parts are new", container.id, len(added), len(parts))
 
+    @contextlib.contextmanager
+    def _turn(self, container_id: uuid.UUID) -> Iterator[None]:
+        """Nobody else adds what is in the same outermost container: several are read at once, and share its limits."""
+        shared = uuid.uuid5(self._workspace.store.parts.outermost(container_id), "parts")
+        while True:
+            with self._workspace.store.documents.claim(shared) as claimed:
+                if claimed:
+                    yield
+                    return
+            time.sleep(TURN_SECONDS)
+
     def _keep(
         self,
         container: Document,
         part: UnpackedPart,
         known: set[uuid.UUID | None],
+        room: "_Room",
         added: builtins.list[uuid.UUID],
     ) -> Part:
         """What became of a part; the document, if it is a new one, is `added`."""
@@ -65,8 +82,8 @@ class Parts:
         document_id = uuid.uuid5(container.id, f"{part.name}\n{sha256}")
         if self._is_there(document_id):
             return told.model_copy(update={"document_id": document_id})
-        if document_id in known:
-            return told.model_copy(update={"reason": REMOVED})
+        if reason := REMOVED if document_id in known else room.refuse(part.size):
+            return told.model_copy(update={"reason": reason})
         try:
             document = self._originals.keep(
                 part.file,
@@ -93,6 +110,25 @@ class Parts:
         except errors.NotFoundError:
             return False
         return True
+
+
+class _Room:
+    """What may still be taken out of a container. The reader of it has counted, too, but not what came meanwhile."""
+
+    def __init__(self, limits: ParsingConfig, taken: Unpacked) -> None:
+        self._limits = limits
+        self._files = taken.files
+        self._bytes = taken.size
+
+    def refuse(self, size: int) -> str | None:
+        """Why a file of so many bytes is not taken; None if it is, which is counted."""
+        if self._files >= self._limits.max_parts:
+            return f"more than {self._limits.max_parts:,} files"
+        if self._bytes + size > self._limits.max_parts_mb * 1024 * 1024:
+            return f"more than {self._limits.max_parts_mb:,} MB unpacked"
+        self._files += 1
+        self._bytes += size
+        return None
 
 
 def _twin(error: errors.DuplicateError) -> dict[str, object]:

@@ -30,7 +30,8 @@ class Work:
     def do_next(self, lane: Lane, is_stopping: Callable[[], bool], *, most_bytes: int | None = None) -> Document | None:
         """Do what is most urgent in a lane, of any user's; None if there is nothing, or others are at all of it.
 
-        Returns the document as it is then. `most_bytes` leaves out larger files. When the worker `is_stopping`, what is done so far is kept.
+        Returns the document as it is then. `most_bytes` leaves out larger files. When the worker `is_stopping`, what is
+        done so far is kept.
         """
         lanes = self._resources.store.lanes
         with lanes.next(lane, most_bytes=most_bytes) as taken:

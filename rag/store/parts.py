@@ -29,6 +29,11 @@ class Parts:
         """The documents that were taken out of these, in the trash or not, in their order, without their `pages`."""
         return [to_document(row) for row in self._database.all(self._queries["of"], {"ids": [*container_ids]})]
 
+    def outermost(self, document_id: uuid.UUID) -> uuid.UUID:
+        """The container that a document and all others around it are in; itself if it is in none."""
+        containers = self._database.all(self._queries["containers"], {"document_id": document_id})
+        return uuid.UUID(str(containers[-1]["id"])) if containers else document_id
+
     def unpacked(self, document_id: uuid.UUID) -> Unpacked:
         """How deep a document is in others, and what else was taken out of the outermost of them."""
         keys = {"document_id": document_id}

@@ -15,9 +15,11 @@ from rag.types import (
     ChunkingOptions,
     Conversation,
     Document,
+    DocumentEdit,
     DocumentStatus,
     EmbeddingGeneration,
     EmbeddingSpace,
+    Filters,
     Job,
     Landmark,
     Part,
@@ -82,6 +84,8 @@ def world(module_db: store.Store) -> World:
     db.of(VICTIM).glossary.put(GLOSSARY)
     db.of(VICTIM).sources.keep_upload_key(document.id, "upload-1")
     db.of(VICTIM).indexes.follow(owner.index.id, "/home/victim/", {"source": {"folder_id": "/home/victim"}})
+    db.of(VICTIM).saved_filters.put("mine", Filters(tags=("mine",)))
+    db.of(VICTIM).catalogue.tag([document.id], added=["mine"], removed=[])
     job = db.of(VICTIM).jobs.create("evaluation", "default", {"question": "a secret one"})
     return World(owner, document, trashed, part, chunk, conversation, generation, key, job)
 
@@ -102,6 +106,7 @@ EXEMPT = {
     "queue.discard_stalled": "works for all users and returns a number of jobs",
     "queue.run": "works for all users",
     "lanes.next": "works for all users; tells user and id only",
+    "lanes.next_pictures": "works for all users; tells user and id only",
     "lanes.give_back": "works for all users, on what `lanes.next` gave",
     "lanes.line_up": "works for all users; tells nothing",
 }
@@ -271,6 +276,17 @@ def _claim_of_the_same_index(world: World, user: str) -> object:
 
 
 CASES |= {
+    "documents.page_labels": lambda w, user: w.db.of(user).documents.page_labels([(w.document.id, 1)]),
+    "catalogue.called": lambda w, user: w.db.of(user).catalogue.called(w.document.id),
+    "catalogue.edit": lambda w, user: w.db.of(user).catalogue.edit(w.document.id, DocumentEdit(title="theirs")),
+    "catalogue.tag": lambda w, user: w.db.of(user).catalogue.tag([w.document.id], added=["theirs"], removed=["mine"]),
+    "catalogue.tags": lambda w, user: w.db.of(user).catalogue.tags(w.owner.index.id),
+    "parts.outermost": lambda w, user: w.db.of(user).parts.outermost(w.part.id) != w.part.id,
+    "readings.keep_pictures_unread": lambda w, user: w.db.of(user).readings.keep_pictures_unread(w.document.id),
+    "chunks.refresh_front": lambda w, user: w.db.of(user).chunks.refresh_front(w.document.id, "theirs"),
+    "saved_filters.delete": lambda w, user: w.db.of(user).saved_filters.delete("mine"),
+    "saved_filters.get": lambda w, user: w.db.of(user).saved_filters.get("mine"),
+    "saved_filters.list": lambda w, user: w.db.of(user).saved_filters.list(),
     "glossary.get": lambda w, user: w.db.of(user).glossary.get(),
     "glossary.delete": lambda w, user: w.db.of(user).glossary.delete(),
     "jobs.get": lambda w, user: w.db.of(user).jobs.get(w.job.id),
@@ -282,6 +298,15 @@ CASES |= {
     "sources.of_upload_key": lambda w, user: w.db.of(user).sources.of_upload_key("upload-1"),
     "sources.keep_upload_key": lambda w, user: w.db.of(user).sources.keep_upload_key(w.document.id, "upload-2"),
 }
+
+
+@case("saved_filters.put")
+def _filter_of_the_same_name(world: World, user: str) -> object:
+    """Another's filter of the same name is another."""
+    if user:
+        world.db.of(user).saved_filters.put("mine", Filters(tags=("theirs",)))
+        world.db.of(user).saved_filters.delete("mine")
+    return None
 
 
 @case("jobs.create")
@@ -331,6 +356,7 @@ def snapshot(world: World) -> object:
         db.of(VICTIM).caches.recall("answers", HASH),
         db.of(VICTIM).api_keys.list(),
         db.of(VICTIM).glossary.get(),
+        db.of(VICTIM).saved_filters.list(),
         db.of(VICTIM).jobs.list(),
         db.of(VICTIM).jobs.get(world.job.id),
         db.of(VICTIM).sources.of_upload_key("upload-1"),
@@ -375,7 +401,8 @@ def test_the_owner_gets_everything(world: World) -> None:
         *("chunks.dense", "chunks.lexical", "chunks.get", "chunks.with_words", "chunks.in_scope", "chunks.vectors"),
         *("chunks.of_document", "chunks.page_lines", "chunks.to_embed", "generations.list", "generations.missing"),
         *("embedding_cache.get", "caches.recall", "caches.stats", "api_keys.list", "jobs.get", "jobs.list"),
-        *("glossary.get", "parts.of", "parts.unpacked"),
+        *("glossary.get", "parts.of", "parts.unpacked", "parts.outermost", "catalogue.called", "catalogue.tags"),
+        *("saved_filters.get", "saved_filters.list"),
         *("conversations.list", "conversations.get", "conversations.messages"),
     ):
         assert CASES[method](world, VICTIM), method

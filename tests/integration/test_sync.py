@@ -225,7 +225,7 @@ def test_an_encrypted_file_is_reported_with_what_to_do(engine: RAGEngine, folder
 )
 def test_a_source_chooses_its_files(engine: RAGEngine, folder: Path, source: dict[str, Any], names: set[str]) -> None:
     (folder / "below" / "orchard.txt").write_text(ORCHARD)
-    (folder / "picture.png").write_bytes(b"\x89PNG\r\n")
+    (folder / "picture.psd").write_bytes(b"8BPS\x00\x01")
     (folder / ".hidden.txt").write_text("hidden")
     (folder / ".git").mkdir()
     (folder / ".git" / "config.txt").write_text("hidden")

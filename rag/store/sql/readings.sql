@@ -37,5 +37,5 @@ RETURNING *;
 SELECT * FROM documents WHERE user_id = :user_id AND id = :document_id AND deleted_at IS NULL;
 
 -- name: keep_pictures_unread
-UPDATE documents SET pictures_waiting = false, attempts = 0, note = concat_ws(chr(10), note, :note)
+UPDATE documents SET pictures_waiting = false, attempts = 0, note = concat_ws(chr(10), note, :note::text)
 WHERE user_id = :user_id AND id = :document_id;

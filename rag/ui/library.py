@@ -50,9 +50,11 @@ INCOMPLETE = "Ready, incomplete"
 MOST_ROWS = 16
 """A longer table scrolls within the window; a shorter one ends with its last row."""
 SHOWN = (
-    *("name", "version", "inside", "status", "tags", "title", "author", "dated"),
-    *("kind", "pages", "chunks", "size", "added"),
+    *("name", "version", "inside", "status", "tags", "pages", "title", "author", "dated"),
+    *("kind", "chunks", "size", "added"),
 )
+NOTHING = {"version": 1, "inside": "", "tags": (), "author": "", "dated": None}
+"""What rare columns have in a document that has nothing for them; without any that has, they are not shown."""
 COLUMNS = {
     "name": st.column_config.TextColumn("Name", width="large"),
     "title": st.column_config.TextColumn("Title", width="medium"),
@@ -105,10 +107,10 @@ def _table(documents: Sequence[Document], fields: Sequence[str], key: str) -> li
     # A new key forgets the selection, which is of rows: it holds as long as these are the same documents.
     turn = st.session_state.setdefault(f"{key}-turn", 0)
     shown = hashlib.sha256(b"".join(document.id.bytes for document in documents)).hexdigest()
-    idle = {"inside"} if not any(document.container_name for document in documents) else set()
-    idle |= {"version"} if not any(document.version > 1 for document in documents) else set()
+    rows = [_row(document) for document in documents]
+    idle = {field for field, nothing in NOTHING.items() if all(row[field] == nothing for row in rows)}
     state = st.dataframe(
-        _dimmed([_row(document) for document in documents]),
+        _dimmed(rows),
         key=f"{key}-{turn}-{shown[:16]}",
         column_config=COLUMNS,
         column_order=[field for field in fields if field not in idle],

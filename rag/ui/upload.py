@@ -23,6 +23,7 @@ KINDS = {
     "Web page": ["html", "htm"],
     "Markdown": ["md", "markdown"],
     "Text": ["txt"],
+    "Picture": ["png", "jpg", "jpeg", "tif", "tiff", "gif", "bmp", "webp", "heic", "heif", "avif"],
     "Mail": ["eml", "msg"],
     "ZIP": ["zip"],
 }

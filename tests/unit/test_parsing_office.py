@@ -97,8 +97,9 @@ def test_tables_keep_their_grid(tmp_path: Path) -> None:
     (table,) = tables(read(tmp_path, full_word_document(), "report.docx"))
     assert "2024\t1,812\tBrest" in table
     with pymupdf.open(tmp_path / "rendition.pdf") as rendition:
-        (grid,) = rendition[0].find_tables().tables
-        assert (grid.row_count, grid.col_count) == (2, 3)
+        rules = [pymupdf.Rect(drawn["rect"]) for drawn in rendition[0].get_drawings()]
+    places = {(round(rule.x0), round(rule.x1)) for rule in rules}
+    assert len(places) >= 3  # around each of its columns
 
 
 def test_a_quote_is_found_with_its_box(tmp_path: Path) -> None:

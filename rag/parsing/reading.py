@@ -97,22 +97,27 @@ def read_file(
     try:
         with _Beginnings(on_beginning, partial) as beginnings:
             results = process.run(request, config, on_progress, on_pages=beginnings.take, is_cancelled=is_cancelled)
-        said = results.metadata
-        parsed = structure.assemble(results.pages, said.title).model_copy(
-            update={
-                "author": said.author,
-                "dated": said.dated,
-                "completeness": results.completeness,
-                "parts": results.parts,
-                "picture_pages": results.picture_pages,
-                "note": results.note,
-            }
-        )
+        parsed = _assembled(results)
         _check_text(parsed, results.recognised > 0, name, config)
         partial.replace(rendition)
     finally:
         partial.unlink(missing_ok=True)
     return parsed
+
+
+def _assembled(results: process.Results) -> ParsedDocument:
+    """The document of what the parsing process has sent."""
+    said = results.metadata
+    return structure.assemble(results.pages, said.title).model_copy(
+        update={
+            "author": said.author,
+            "dated": said.dated,
+            "completeness": results.completeness,
+            "parts": results.parts,
+            "picture_pages": results.picture_pages,
+            "note": results.note,
+        }
+    )
 
 
 class _Beginnings:

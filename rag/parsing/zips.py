@@ -10,6 +10,8 @@ from typing import BinaryIO
 
 from rag import errors
 
+MAX_UNPACKED_BYTES = 2 << 30
+"""What an office file may hold in all when it is unpacked; pictures and films make up most of large ones."""
 MAX_DIRECTORY_BYTES = 32 << 20
 """Python holds some ten times as much in memory. Enough for 300,000 members."""
 _END = struct.Struct("<4s4H2LH")

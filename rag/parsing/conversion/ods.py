@@ -10,8 +10,8 @@ from xml.etree import ElementTree as ET
 from rag import errors
 from rag.parsing.addresses import Area, cell_name
 from rag.parsing.conversion.sheet import Budget, Cell, Note, Sheet
+from rag.parsing.zips import MAX_UNPACKED_BYTES
 
-MAX_UNPACKED_BYTES = 2 << 30
 MAX_COLUMNS = 16_384
 MAX_SPACES = 1_000
 """So many spaces may one mark stand for."""

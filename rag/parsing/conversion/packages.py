@@ -10,9 +10,8 @@ from typing import Any
 from lxml import etree
 
 from rag import errors
+from rag.parsing.zips import MAX_UNPACKED_BYTES
 
-MAX_UNPACKED_BYTES = 2 << 30
-"""What a package may hold in all when it is unpacked; pictures and films make up most of large ones."""
 MAX_PART_BYTES = 256 << 20
 """What one XML part may hold: some hundred thousand paragraphs."""
 MAX_PARTS = 50_000

@@ -21,9 +21,8 @@ from rag import errors
 from rag.parsing.addresses import Area
 from rag.parsing.conversion.number_formats import shown
 from rag.parsing.conversion.sheet import Budget, Cell, Note, Sheet
+from rag.parsing.zips import MAX_UNPACKED_BYTES
 
-MAX_UNPACKED_BYTES = 2 << 30
-"""What the parts of a workbook may have together when they are unpacked."""
 MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
 FAILURES = (
     InvalidFileException,

@@ -32,7 +32,7 @@ def read(source: Path, mime_type: str) -> tuple[Metadata, list[Paragraph]]:
 
 def _rich_text(content: str) -> list[Paragraph]:
     try:
-        text = rtf_to_text(content, errors="replace")
+        text = rtf_to_text(content, errors="replace")  # type: ignore[no-untyped-call]
     except (LookupError, ValueError):
         return []  # a second reading only: Pandoc may understand what this reader does not
     cells = (cell for line in text.splitlines() for cell in line.split("|"))  # as it parts the cells of tables

@@ -137,7 +137,7 @@ class Installation:
             errors.StoreError: the database or the file storage fails.
         """
         _ = self._resources.store  # brings the schema forward: an archive never has one that no program knows
-        return backup.write(self._resources.database_url, self._resources.files, path, on_progress)
+        return backup.write(self._resources.admin_url, self._resources.files, path, on_progress)
 
     def restore(self, path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
         """Put an archive in where nothing is yet; all of it is checked before anything is changed.
@@ -147,7 +147,7 @@ class Installation:
         Raises:
             errors.StoreError: there is something already, or the database or the file storage fails.
         """
-        return restore.restore(self._resources.database_url, self._resources.files, path, on_progress)
+        return restore.restore(self._resources.admin_url, self._resources.files, path, on_progress)
 
     def close(self) -> None:
         """Give back connections; every user's engine is closed with it."""

@@ -1,7 +1,6 @@
 """Chunks as rows of their table, and what their document is with them."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pgvector

@@ -2,8 +2,8 @@
 
 import threading
 import uuid
-from contextvars import ContextVar
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
 
 import sqlalchemy as sa

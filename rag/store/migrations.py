@@ -47,7 +47,7 @@ def migrate(url: str, *, until: str | None = None) -> None:
 
 
 def _protect(connection: Connection) -> None:
-    """Every table with a user's data gets its second wall, also one that a later migration makes without a word of it."""
+    """Every table with a user's data gets its second wall, also one whose migration forgets it."""
     walls = queries.load("walls")
     connection.execute(walls["protect"], {"tables": [*tables()]})
     connection.execute(walls["protect_chunks"])

@@ -39,7 +39,7 @@ from rag.engine.sync import OnFile
 from rag.engine.versions import Versions
 from rag.engine.work import Work
 from rag.engine.workspace import Workspace
-from rag.store import Caches, Health, backup, restore
+from rag.store import Caches, Health, Walls, backup, restore
 from rag.types import (
     DEFAULT_INDEX,
     LOCAL_USER,
@@ -114,6 +114,10 @@ class Installation:
     def health(self) -> Health:
         """What the database says of itself, and how many workers are alive. Raises StoreError if it is unreachable."""
         return self._resources.store.health()
+
+    def walls(self) -> Walls:
+        """How the database itself keeps users apart. Raises StoreError if it is unreachable."""
+        return self._resources.store.walls()
 
     def warm_up(self) -> None:
         """Connect to the database and load models and vocabularies, for which the first question would wait."""

@@ -107,6 +107,11 @@ def start(root: Path) -> EmbeddedServer:
     return EmbeddedServer(data_dir=place.data_dir, url=place.url, _share=share)
 
 
+def address(root: Path) -> str:
+    """The URL by which the owner of the server under `root` gets in by hand while it runs; there is no secret in it."""
+    return _cluster.Place(root.expanduser().resolve(), _cluster.server_account()).url
+
+
 class _Share:
     """A shared lock that counts this process among the users."""
 

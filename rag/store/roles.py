@@ -15,8 +15,8 @@ import psycopg
 from psycopg import conninfo, sql
 
 from rag import errors
-from rag.store import queries
-from rag.store.database import Connection, connect, store_errors
+from rag.store import migrations, queries
+from rag.store.database import Connection, Database, connect, store_errors
 
 APP = "pagelight_app"
 WORKER = "pagelight_worker"
@@ -33,6 +33,13 @@ class Access(NamedTuple):
     worker: str
     admin: str
     is_walled: bool
+
+
+class Walls(NamedTuple):
+    """How the database keeps users apart: whether the app has a role of its own, and tables without policies."""
+
+    has_roles: bool
+    unprotected: tuple[str, ...]
 
 
 def prepare(url: str, admin_url: str | None = None, *, as_roles: bool = False) -> Access:
@@ -124,3 +131,9 @@ def _require_role(url: str) -> None:
             "server itself, or let the pooler pass startup options on.",
             details={"role": row["name"] if row else None},
         )
+
+
+def walls(database: Database) -> Walls:
+    """How the database that the app uses keeps users apart. Raises StoreError if it cannot be reached."""
+    row = database.one(queries.load("walls")["walls"], {"tables": [*migrations.tables()]}) or {}
+    return Walls(has_roles=row.get("role") == APP, unprotected=tuple(row.get("unprotected", ())))

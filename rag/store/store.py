@@ -102,6 +102,10 @@ class Store:
         """User and id of every job that has not ended, oldest first: for the restart of a worker."""
         return jobs.unfinished(self._of_all_users)
 
+    def walls(self) -> roles.Walls:
+        """How the database itself keeps users apart."""
+        return roles.walls(self._database)
+
     def health(self) -> health.Health:
         """What the database says of itself. Raises StoreError if it cannot be reached."""
         return health.read(self._of_all_users)

@@ -2,7 +2,9 @@
 
 import re
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -10,9 +12,10 @@ import pytest
 from psycopg import conninfo, sql
 
 from rag import errors, store
-from rag.store import queries, roles
+from rag.store import backup, queries, restore, roles
+from rag.store.files import FileStore
 from tests.integration.conftest import new_database
-from tests.integration.samples import SPACE
+from tests.integration.samples import SPACE, Owner
 from tests.integration.test_store_isolation import CASES, VICTIM, World, found_by, make_world, snapshot
 
 OTHER = "other"
@@ -252,3 +255,102 @@ def test_a_mighty_role_of_our_name_is_refused(database_url: str, external_databa
                 store.Store.open(database_url, pool_size=1)
         finally:
             connection.execute("ALTER ROLE pagelight_worker NOCREATEDB")
+
+
+# On a server that is not ours, with accounts that may do less
+
+
+@pytest.fixture
+def account(server_url: str, external_database_url: str | None) -> Iterator[str]:
+    """An account that may log in and nothing else."""
+    if external_database_url:
+        pytest.skip("accounts are of the whole server, which others use")
+    name = f"account_{uuid.uuid4().hex}"
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(name)))
+        yield name
+        connection.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def make_database(server_url: str, account: str) -> Iterator[Callable[[], str]]:
+    """Makes databases with pgvector that the account owns; returns the URL of each as the account."""
+    with ExitStack() as databases:
+
+        def make() -> str:
+            url = databases.enter_context(new_database(server_url))
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute("CREATE EXTENSION vector")
+                connection.execute(sql.SQL("ALTER SCHEMA public OWNER TO {}").format(sql.Identifier(account)))
+            return as_account(url, account)
+
+        yield make
+
+
+def as_account(url: str, account: str) -> str:
+    """As if the account had logged in."""
+    return conninfo.make_conninfo(url, options=f"-c session_authorization={account}")
+
+
+def test_an_owner_without_roles_is_held_by_the_second_wall(
+    make_database: Callable[[], str], account: str, tmp_path: Path
+) -> None:
+    """It sees all users' rows where it says so, as for backups, and else one user's, though the tables are its own."""
+    url, elsewhere = make_database(), make_database()
+    access = roles.prepare(url)
+    assert not access.is_walled
+    with store.Store.open(url, pool_size=2) as db:
+        owner = Owner.of(db, VICTIM)
+        owner.fill(owner.ready("secret.pdf", ["a secret"]), ["a secret"])
+        waiting = owner.add("waiting.pdf")
+        assert [document.name for document in db.of(VICTIM).documents.list(owner.index.id)]
+        assert db.of(VICTIM).chunks.dense(owner.scope, SPACE, [1.0] * SPACE.dimensions, 1)
+        assert db.unfinished_documents() == [(VICTIM, waiting.id)]
+        assert db.queue.enqueue(VICTIM, waiting.id)
+        with psycopg.connect(access.app) as connection:
+            assert connection.execute("SELECT current_user::text").fetchone() == (account,)
+            assert connection.execute(COUNT.format(sql.Identifier("documents"))).fetchone() == (0,)
+            as_user(connection, VICTIM)
+            assert connection.execute(COUNT.format(sql.Identifier("documents"))).fetchone() == (2,)
+    files = FileStore((tmp_path / "files").as_uri(), tmp_path / "cache")
+    made = backup.write(access.admin, files, tmp_path / "backup.pagelight")
+    assert {table.table: table.rows for table in made.tables}["documents"] == 2
+    restore.restore(roles.administrator(elsewhere), files, tmp_path / "backup.pagelight")
+    with store.Store.open(elsewhere, pool_size=2) as db:
+        assert db.of(VICTIM).documents.get(waiting.id) == waiting
+        assert db.of("other").indexes.list() == []
+    with psycopg.connect(elsewhere) as connection:
+        assert {"documents", "data_document_chunks_384"} <= {name for (name,) in connection.execute(WALLED).fetchall()}
+
+
+def test_an_owner_that_may_takes_on_the_roles(make_database: Callable[[], str], account: str, server_url: str) -> None:
+    url = make_database()
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        roles.prepare(server_url)
+        grant = sql.SQL("GRANT pagelight_app, pagelight_worker TO {} WITH INHERIT FALSE, SET TRUE")
+        connection.execute(grant.format(sql.Identifier(account)))
+    access = roles.prepare(url)
+    assert access.is_walled
+    works_for_one_user(url, None)
+    with psycopg.connect(access.app) as connection:
+        assert connection.execute("SELECT current_user::text").fetchone() == (roles.APP,)
+        assert connection.execute(COUNT.format(sql.Identifier("documents"))).fetchone() == (0,)
+
+
+def test_an_administrator_of_its_own_leaves_the_app_nothing(database_url: str, account: str) -> None:
+    """The account of the app owns no table and is let take on the roles."""
+    url = as_account(database_url, account)
+    works_for_one_user(url, database_url)
+    with psycopg.connect(url) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        connection.execute(COUNT.format(sql.Identifier("documents")))
+
+
+def works_for_one_user(url: str, admin_url: str | None) -> None:
+    with store.Store.open(url, admin_url=admin_url, pool_size=2) as db:
+        owner = Owner.of(db, VICTIM)
+        waiting = owner.add("waiting.pdf")
+        space = SPACE.model_copy(update={"dimensions": 7})
+        assert db.of(VICTIM).chunks.dense(owner.scope, space, [1.0] * 7, 1) == []  # for which a table is made
+        assert db.unfinished_documents() == [(VICTIM, waiting.id)]
+        assert db.queue.enqueue(VICTIM, waiting.id)
+        assert db.health().workers == 0

@@ -106,19 +106,21 @@ $$;
 -- Until the end of the transaction.
 SELECT set_config('pagelight.user_id', :user_id, true);
 
--- name: weaknesses
--- Tables with a user's data that have no second wall, by name.
-SELECT c.relname AS name
+-- name: walls
+-- The role, and the tables with a user's data that have no second wall, by name.
+SELECT current_user::text AS role, coalesce(array_agg(c.relname::text ORDER BY c.relname), '{}') AS unprotected
 FROM pg_class c
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
   AND (c.relname = ANY (:tables::text[]) OR c.relname ~ '^data_document_chunks_[0-9]+($|_)')
   AND EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'user_id' AND NOT a.attisdropped)
-  AND NOT (c.relrowsecurity AND c.relforcerowsecurity AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid))
-ORDER BY c.relname;
+  AND NOT (c.relrowsecurity AND c.relforcerowsecurity AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid));
+
+-- name: forced
+SELECT c.relname AS name
+FROM pg_class c
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relname = ANY (:tables::text[]) AND c.relforcerowsecurity;
 
 -- name: unforce
--- COPY does not load into a table with row-level security; only its owner can do without, and not for longer than this
--- transaction.
 ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY;
 
 -- name: force

@@ -53,6 +53,7 @@ def prepare(url: str, admin_url: str | None = None, *, as_roles: bool = False) -
     """
     admin = administrator(admin_url or url)
     with store_errors(), connect(admin) as connection:
+        connection.execute(queries.load("session")["lock_migrations"])  # one process at a time changes roles
         connection.execute(queries.load("walls")["create_roles"], {})
         has_roles = _has_roles(connection, as_roles=as_roles)
     if not has_roles:

@@ -165,7 +165,7 @@ def test_an_account_without_rights(empty_url: str) -> None:
     with psycopg.connect(empty_url, autocommit=True) as connection:
         connection.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(role))
         connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(role))
-    url = conninfo.make_conninfo(empty_url, user="test_powerless")
+    url = conninfo.make_conninfo(empty_url, options="-c session_authorization=test_powerless")  # as if it had logged in
     try:
         with pytest.raises(errors.StoreError, match="may not"):
             migrations.migrate(url)

@@ -85,11 +85,15 @@ BEGIN
     FOR wanted IN
         SELECT r.privilege, a.attrelid::regclass AS relation, a.attname AS name
         FROM (VALUES
-            ('SELECT', 'documents', ARRAY['user_id', 'id', 'number', 'index_id', 'status', 'size', 'chunk_count', 'vector_count',
-                                          'renewing', 'queued_at', 'taken_at', 'created_at', 'deleted_at', 'attempts',
+            ('SELECT', 'documents', ARRAY['user_id', 'id', 'number', 'index_id', 'status', 'size', 'page_count', 'chunk_count',
+                                          'vector_count', 'progress_done', 'progress_total', 'renewing', 'queued_at', 'taken_at',
+                                          'retry_after', 'created_at', 'indexed_at', 'deleted_at', 'attempts',
                                           'pictures_waiting']),
-            ('UPDATE', 'documents', ARRAY['queued_at', 'taken_at', 'attempts']),
-            ('SELECT', 'jobs', ARRAY['user_id', 'id', 'kind', 'status', 'created_at']),
+            ('UPDATE', 'documents', ARRAY['queued_at', 'taken_at', 'retry_after', 'attempts', 'error', 'error_code']),
+            ('SELECT', 'indexes', ARRAY['user_id', 'id', 'generation']),
+            ('SELECT', 'jobs', ARRAY['user_id', 'id', 'kind', 'index_name', 'question_count', 'status', 'progress_done',
+                                     'progress_total', 'error_code', 'error', 'attempts', 'retry_after', 'created_at',
+                                     'started_at', 'finished_at']),
             ('SELECT', 'api_keys', ARRAY['user_id', 'id', 'name', 'digest', 'hint', 'permissions', 'created_at', 'expires_at',
                                          'last_used_at', 'revoked_at']),
             ('UPDATE', 'api_keys', ARRAY['last_used_at'])
@@ -99,6 +103,27 @@ BEGIN
     LOOP
         EXECUTE format('GRANT %s (%I) ON %s TO pagelight_worker', wanted.privilege, wanted.name, wanted.relation);
     END LOOP;
+    -- Whole tables that have no text of anybody's.
+    FOR wanted IN
+        SELECT g.role, g.privilege, to_regclass(g.relation) AS relation
+        FROM (VALUES
+            ('pagelight_worker', 'accounts'), ('pagelight_worker', 'memberships'), ('pagelight_worker', 'logins'),
+            ('pagelight_worker', 'deletions'), ('pagelight_worker', 'work_counts'), ('pagelight_worker', 'backups')
+        ) AS t (role, relation), LATERAL (VALUES
+            (t.role, 'SELECT', t.relation), (t.role, 'INSERT', t.relation), (t.role, 'UPDATE', t.relation),
+            (t.role, 'DELETE', t.relation)
+        ) AS g (role, privilege, relation)
+        UNION ALL
+        SELECT role, privilege, to_regclass('audit')
+        FROM unnest(ARRAY['pagelight_app', 'pagelight_worker']) AS role, unnest(ARRAY['SELECT', 'INSERT']) AS privilege
+    LOOP
+        IF NOT has_table_privilege(wanted.role, wanted.relation, wanted.privilege) THEN
+            EXECUTE format('GRANT %s ON %s TO %I', wanted.privilege, wanted.relation, wanted.role);
+        END IF;
+    END LOOP;
+    IF to_regclass('audit') IS NOT NULL THEN
+        GRANT EXECUTE ON FUNCTION forget_audit(text, timestamptz, text) TO pagelight_worker;
+    END IF;
 END
 $$;
 

@@ -14,7 +14,7 @@ from psycopg import conninfo, sql
 from rag import errors, store
 from rag.store import backup, queries, restore, roles
 from rag.store.files import FileStore
-from tests.integration.conftest import new_database
+from tests.integration.conftest import new_account, new_database
 from tests.integration.samples import SPACE, Owner
 from tests.integration.test_store_isolation import CASES, VICTIM, World, found_by, make_world, snapshot
 
@@ -265,11 +265,8 @@ def account(server_url: str, external_database_url: str | None) -> Iterator[str]
     """An account that may log in and nothing else."""
     if external_database_url:
         pytest.skip("accounts are of the whole server, which others use")
-    name = f"account_{uuid.uuid4().hex}"
-    with psycopg.connect(server_url, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(name)))
+    with new_account(server_url) as name:
         yield name
-        connection.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(name)))
 
 
 @pytest.fixture
@@ -282,14 +279,9 @@ def make_database(server_url: str, account: str) -> Iterator[Callable[[], str]]:
             with psycopg.connect(url, autocommit=True) as connection:
                 connection.execute("CREATE EXTENSION vector")
                 connection.execute(sql.SQL("ALTER SCHEMA public OWNER TO {}").format(sql.Identifier(account)))
-            return as_account(url, account)
+            return conninfo.make_conninfo(url, user=account)
 
         yield make
-
-
-def as_account(url: str, account: str) -> str:
-    """As if the account had logged in."""
-    return conninfo.make_conninfo(url, options=f"-c session_authorization={account}")
 
 
 def test_an_owner_without_roles_is_held_by_the_second_wall(
@@ -339,7 +331,7 @@ def test_an_owner_that_may_takes_on_the_roles(make_database: Callable[[], str], 
 
 def test_an_administrator_of_its_own_leaves_the_app_nothing(database_url: str, account: str) -> None:
     """The account of the app owns no table and is let take on the roles."""
-    url = as_account(database_url, account)
+    url = conninfo.make_conninfo(database_url, user=account)
     works_for_one_user(url, database_url)
     with psycopg.connect(url) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
         connection.execute(COUNT.format(sql.Identifier("documents")))

@@ -182,9 +182,28 @@ def _engine_checks(config: Config) -> Iterator[Check]:
             health = engine.installation.health()
             message = f"PostgreSQL {health.server_version}, pgvector {health.vector_version}, schema {health.migration}"
             yield Check("Database", State.GOOD, f"{message} ({where})")
+            yield _check("Isolation of users", lambda: _walls(engine, config))
             yield _check("Queue", lambda: _queue(engine, health.workers))
     except errors.Error as error:
         yield Check("Database", State.BROKEN, f"{error.message} ({where})")
+
+
+def _walls(engine: "RAGEngine", config: Config) -> Found:
+    """Whether the database itself keeps users apart, and how its owner gets in by hand."""
+    from rag.store import embedded
+
+    walls = engine.installation.walls()
+    if walls.unprotected:
+        return State.BROKEN, f"no row-level security on {', '.join(walls.unprotected)}. Restart Pagelight to set it up"
+    if not walls.has_roles:
+        return State.WARNING, (
+            "row-level security, but the account of RAG_DATABASE_URL owns the tables and may not make or take on the "
+            "roles pagelight_app and pagelight_worker; a superuser is held by no policy. Set RAG_DATABASE_ADMIN_URL "
+            "to an account that may, or let one run: CREATE ROLE pagelight_app; CREATE ROLE pagelight_worker; "
+            "GRANT pagelight_app, pagelight_worker TO the account"
+        )
+    by_hand = "" if config.rag_database_url else f"; its owner by hand: psql '{embedded.address(config.database_dir)}'"
+    return State.GOOD, f"row-level security, and the app's role owns and bypasses nothing{by_hand}"
 
 
 def _queue(engine: "RAGEngine", workers: int) -> Found:

@@ -39,7 +39,7 @@ from rag.engine.sync import OnFile
 from rag.engine.versions import Versions
 from rag.engine.work import Work
 from rag.engine.workspace import Workspace
-from rag.store import Caches, Health, backup, restore
+from rag.store import Caches, Health, Walls, backup, restore
 from rag.types import (
     DEFAULT_INDEX,
     LOCAL_USER,
@@ -115,6 +115,10 @@ class Installation:
         """What the database says of itself, and how many workers are alive. Raises StoreError if it is unreachable."""
         return self._resources.store.health()
 
+    def walls(self) -> Walls:
+        """How the database itself keeps users apart. Raises StoreError if it is unreachable."""
+        return self._resources.store.walls()
+
     def warm_up(self) -> None:
         """Connect to the database and load models and vocabularies, for which the first question would wait."""
         self.health()
@@ -137,7 +141,7 @@ class Installation:
             errors.StoreError: the database or the file storage fails.
         """
         _ = self._resources.store  # brings the schema forward: an archive never has one that no program knows
-        return backup.write(self._resources.database_url, self._resources.files, path, on_progress)
+        return backup.write(self._resources.admin_url, self._resources.files, path, on_progress)
 
     def restore(self, path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
         """Put an archive in where nothing is yet; all of it is checked before anything is changed.
@@ -147,7 +151,7 @@ class Installation:
         Raises:
             errors.StoreError: there is something already, or the database or the file storage fails.
         """
-        return restore.restore(self._resources.database_url, self._resources.files, path, on_progress)
+        return restore.restore(self._resources.admin_url, self._resources.files, path, on_progress)
 
     def close(self) -> None:
         """Give back connections; every user's engine is closed with it."""

@@ -11,7 +11,7 @@ from llama_index.core.node_parser import NodeParser
 from rag import providers
 from rag.config import Config
 from rag.engine.models import Models
-from rag.store import FileStore, Preferences, Store, embedded
+from rag.store import FileStore, Preferences, Store, embedded, roles
 from rag.types import EmbeddingSpace
 
 
@@ -56,7 +56,9 @@ class Resources:
         """The database: the one of `RAG_DATABASE_URL`, else the embedded server, started if need be."""
         with self._lock:
             if self._store is None:
-                self._store = Store.open(self.database_url)
+                url = self.database_url
+                admin_url = self.config.rag_database_admin_url and self.admin_url
+                self._store = Store.open(url, admin_url=admin_url, as_roles=self._server is not None)
             return self._store
 
     @property
@@ -68,6 +70,12 @@ class Resources:
             if self._server is None:
                 self._server = embedded.start(self.config.database_dir)
             return self._server.url
+
+    @property
+    def admin_url(self) -> str:
+        """As `database_url`, of the account that owns the tables: for what is done to those of all users at once."""
+        given = self.config.rag_database_url and self.config.rag_database_admin_url
+        return roles.administrator(given.get_secret_value() if given else self.database_url)
 
     @property
     def files(self) -> FileStore:

@@ -9,6 +9,7 @@ from rag.store.lanes import Lanes, Taken
 from rag.store.lexical import LexicalMatches
 from rag.store.preferences import Kept, Preferences
 from rag.store.queue import Queue
+from rag.store.roles import Walls
 from rag.store.store import Store, UserStore
 
 __all__ = [
@@ -30,4 +31,5 @@ __all__ = [
     "Taken",
     "UserFiles",
     "UserStore",
+    "Walls",
 ]

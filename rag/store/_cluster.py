@@ -38,6 +38,12 @@ SYNC_METHOD = "syncfs" if sys.platform == "linux" else "fsync"
 which on a busy disk takes seconds."""
 LOG_TAIL_CHARS = 4000
 
+SUPERUSER = "postgres"
+DATABASE_ROLES = (SUPERUSER, "pagelight_app", "pagelight_worker")
+HBA = "pg_hba.conf"
+IDENT = "pg_ident.conf"
+IDENT_MAP = "pagelight"
+
 
 def binaries() -> Path:
     """The folder of `postgres`, `initdb`, `psql` and so on, in the wheel.
@@ -96,7 +102,7 @@ class Place:
 
     @property
     def url(self) -> str:
-        return f"postgresql://postgres@/postgres?host={quote(str(self.socket_dir), safe='')}"
+        return f"postgresql://{SUPERUSER}@/postgres?host={quote(str(self.socket_dir), safe='')}"
 
     def run(self, *command: str | Path) -> subprocess.CompletedProcess[str]:
         """Run a program as the one who runs the server."""
@@ -196,7 +202,7 @@ def _create_cluster(place: Place) -> None:
         ctype = "en_US.UTF-8" if sys.platform == "darwin" else "C.UTF-8"
         made = place.run(
             reachable_binaries(place) / "initdb",
-            *("--pgdata", draft, "--username", "postgres", "--auth", "trust", "--encoding", "UTF8"),
+            *("--pgdata", draft, "--username", SUPERUSER, "--auth", "peer", "--encoding", "UTF8"),
             *("--sync-method", SYNC_METHOD),
             *("--locale-provider", "builtin", "--builtin-locale", "C.UTF-8", "--locale", "C", "--lc-ctype", ctype),
         )
@@ -209,6 +215,47 @@ def _create_cluster(place: Place) -> None:
         draft.rename(place.data_dir)
     finally:
         _remove_drafts(place)  # the initdb of a killed process may have gone on writing into its own meanwhile
+
+
+def admit_owners(place: Place) -> bool:
+    """Let the server admit those whose it is, whom the kernel names to it, and nobody else; whether that is news to it.
+
+    The account that runs the server for root is not among them: other services may run under it, too.
+    """
+    lines = "".join(f'{IDENT_MAP} "{name}" {role}\n' for name in _owners(place) for role in DATABASE_ROLES)
+    contents = {HBA: f"local all all peer map={IDENT_MAP}\n", IDENT: lines}
+    changed = [name for name, content in contents.items() if _read(place.data_dir / name) != content.encode()]
+    for name in changed:
+        _replace(place, place.data_dir / name, contents[name])
+    return bool(changed)
+
+
+def _owners(place: Place) -> list[str]:
+    """The names of who runs us, and of who owns the data directory if the server runs as its owner."""
+    owner = place.data_dir.stat().st_uid
+    uids = {os.geteuid()} if place.account and owner == place.account.uid else {os.geteuid(), owner}
+    try:
+        return [pwd.getpwuid(uid).pw_name for uid in sorted(uids)]
+    except KeyError as error:
+        raise errors.ConfigError(
+            f"The database server knows its owner by name, and there is none for this account: {error.args[0]}. "
+            "Add the account to the system (in a container: to /etc/passwd), or set RAG_DATABASE_URL."
+        ) from error
+
+
+def _read(path: Path) -> bytes | None:
+    return path.read_bytes() if path.exists() else None
+
+
+def _replace(place: Place, path: Path, content: str) -> None:
+    """A file that is there as before or as new, whatever happens meanwhile."""
+    descriptor, draft = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    place.own(Path(draft))
+    Path(draft).replace(path)
 
 
 def _remove_drafts(place: Place) -> None:

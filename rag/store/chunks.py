@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pgvector
 import pgvector.psycopg
+from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from rag import errors
@@ -30,6 +31,9 @@ from rag.types import (
     ParsedDocument,
     Scope,
 )
+
+ADDED_AT_ONCE = 500
+"""Chunks in one statement: with their lines and vectors they are some megabytes."""
 
 CHARS_PER_TOKEN = 4
 """English text has about four characters to a token of the usual models' vocabularies."""
@@ -92,7 +96,7 @@ class Chunks:
                 connection.execute(self._queries["delete"].format(chunks=table), document)
             connection.execute(self._queries["delete_postings"], document)
             connection.execute(self._queries["delete_landmarks"], document)
-            self._copy(connection, space, document, chunks, each)
+            self._add(connection, space, document, chunks, each)
             added = connection.execute(
                 self._queries["add_postings"], {**document, **_lexical(chunks, search_texts, front, pages)}
             )
@@ -102,7 +106,7 @@ class Chunks:
             if not connection.execute(self._queries["finish_document"], {**document, **totals}).rowcount:
                 raise errors.CancelledError
 
-    def _copy(
+    def _add(
         self,
         connection: Connection,
         space: EmbeddingSpace,
@@ -113,11 +117,12 @@ class Chunks:
         if connection.adapters.types.get("vector") is None:  # it costs four statements, and lasts for the connection
             pgvector.psycopg.register_vector(connection)
         vector_type = "halfvec" if space.dimensions > HALF_PRECISION_ABOVE else "vector"
-        statement = self._queries["copy"].format(chunks=queries.chunk_table(space.dimensions))
-        with connection.cursor() as cursor, cursor.copy(statement) as copy:
-            copy.set_types([vector_type if name == "vector" else name for name in copied.TYPES])
-            for chunk, vector in zip(chunks, vectors, strict=True):
-                copy.write_row(copied.row(document, chunk, vector))
+        table = queries.chunk_table(space.dimensions)
+        statement = self._queries["add"].format(chunks=table, vector=sql.SQL(vector_type))
+        rows = [*zip(chunks, vectors, strict=True)]
+        for start in range(0, len(rows), ADDED_AT_ONCE):
+            values = copied.columns(rows[start : start + ADDED_AT_ONCE])
+            connection.execute(statement, {**document, **values})
 
     def refresh_front(self, document_id: uuid.UUID, front: str) -> None:
         """Let a document be found by another front (see `replace`) at once; its chunks stay. Raises NotFoundError."""
@@ -162,7 +167,7 @@ class Chunks:
             target = {**document, "generation": found["generation"]}
             table = queries.chunk_table(space.dimensions)
             connection.execute(self._queries["delete_generation"].format(chunks=table), target)
-            self._copy(connection, space, target, chunks, vectors)
+            self._add(connection, space, target, chunks, vectors)
         return True
 
     # --- searching ---

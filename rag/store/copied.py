@@ -1,7 +1,6 @@
-"""Chunks as rows that are copied into their table, and what their document is with them."""
+"""Chunks as rows of their table, and what their document is with them."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pgvector
@@ -11,21 +10,22 @@ from rag.store import lines as packing
 from rag.store.dense import HALF_PRECISION_ABOVE
 from rag.types import Chunk, DocumentStatus
 
-TYPES = (
-    *("text", "uuid", "uuid", "int4", "int4", "uuid", "varchar", "vector"),
-    *("int4", "int4", "float8", "float8", "float8", "float8", "int4", "int4", "text", "text", "jsonb"),
+COLUMNS = (
+    *("ordinal", "chunk_id", "text", "embedding", "page_number", "page_end", "x0", "y0", "x1", "y1"),
+    *("line_start", "line_end", "section", "context", "lines"),
 )
-"""Of the columns that the query `copy` of chunks.sql names, in that order."""
+"""The parameters of the query `add` of chunks.sql, each with a value per chunk."""
 
 
-def row(document: Mapping[str, Any], chunk: Chunk, vector: Sequence[float] | None) -> tuple[object, ...]:
-    """The values of these columns."""
+def columns(chunks: Sequence[tuple[Chunk, Sequence[float] | None]]) -> dict[str, list[object]]:
+    """The values of these columns for chunks and their vectors."""
+    values = zip(*(_row(chunk, vector) for chunk, vector in chunks), strict=True)
+    return {name: [*of_all] for name, of_all in zip(COLUMNS, values, strict=True)}
+
+
+def _row(chunk: Chunk, vector: Sequence[float] | None) -> tuple[object, ...]:
     pages = chunk.pages
     return (
-        document["user_id"],
-        document["index_id"],
-        document["document_id"],
-        document["generation"],
         chunk.ordinal,
         chunk.id,
         chunk.text,

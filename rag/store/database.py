@@ -182,14 +182,36 @@ class Database:
 
 
 class UserDatabase:
-    """A database as one user's statements see it: the parameter `user_id` of each of them is this user's."""
+    """A database as one user's statements see it: the parameter `user_id` of each of them is this user's.
+
+    So is the setting by which the server itself shows no other user's rows, see ``sql/migrations/0025_walls.sql``.
+    """
 
     def __init__(self, database: Database, user_id: str) -> None:
         self.user_id = user_id
         self._database = database
         self.url = database.url
-        self.transaction = database.transaction
-        self.read = database.read
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """See `Database.transaction`."""
+        with self._database.transaction() as connection:
+            self._bind(connection)
+            yield connection
+
+    def read(self, work: Callable[[Connection], Result], *, in_snapshot: bool = False) -> Result:
+        """See `Database.read`; all statements see the same moment if `in_snapshot`."""
+
+        def bound(connection: Connection) -> Result:
+            if in_snapshot:  # can only be said first
+                connection.execute(queries.load("session")["snapshot"])
+            self._bind(connection)
+            return work(connection)
+
+        return self._database.read(bound)
+
+    def _bind(self, connection: Connection) -> None:
+        connection.execute(queries.load("walls")["bind"], {"user_id": self.user_id})
 
     def bind(self, parameters: Mapping[str, object]) -> dict[str, object]:
         """The parameters of a statement, with the user's id among them."""
@@ -197,15 +219,18 @@ class UserDatabase:
 
     def all(self, query: Statement, parameters: Mapping[str, object]) -> list[Row]:
         """See `Database.all`."""
-        return self._database.all(query, self.bind(parameters))
+        return self.read(lambda connection: connection.execute(query, self.bind(parameters)).fetchall())
 
     def one(self, query: Statement, parameters: Mapping[str, object]) -> Row | None:
         """See `Database.one`."""
-        return self._database.one(query, self.bind(parameters))
+        rows = self.all(query, parameters)
+        return rows[0] if rows else None
 
     def write(self, query: Statement, parameters: Mapping[str, object]) -> list[Row]:
         """See `Database.write`."""
-        return self._database.write(query, self.bind(parameters))
+        with self.transaction() as connection:
+            cursor = connection.execute(query, self.bind(parameters))
+            return cursor.fetchall() if cursor.description else []
 
 
 def configure(connection: psycopg.Connection[Any]) -> None:

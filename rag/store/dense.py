@@ -3,6 +3,7 @@
 import threading
 import uuid
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
 
 import sqlalchemy as sa
@@ -10,7 +11,7 @@ from sqlalchemy.ext import asyncio as sa_asyncio
 
 from rag import errors
 from rag.store import queries, scopes
-from rag.store.database import Database, twice
+from rag.store.database import Database, UserDatabase, twice
 from rag.types import Candidate, EmbeddingSpace, Scope
 
 if TYPE_CHECKING:  # LlamaIndex takes a second to load, which who only keeps things need not spend
@@ -36,6 +37,8 @@ class DenseSearch:
         self._engine = sa.create_engine(
             DIALECT, creator=database.lend, poolclass=sa.NullPool, use_native_hstore=False, hide_parameters=True
         )
+        self._user_id = ContextVar("user_id", default="")
+        sa.event.listen(self._engine, "begin", self._bind)
         self._unused_engine = sa_asyncio.create_async_engine(DIALECT, poolclass=sa.NullPool)
         self._stores: dict[int, PGVectorStore] = {}
         self._lock = threading.Lock()
@@ -56,16 +59,24 @@ class DenseSearch:
         query = VectorStoreQuery(query_embedding=[float(value) for value in vector], similarity_top_k=limit)
         store = self._store(space.dimensions)
         exact = self._size(user_id, scope) <= COMPARED
-        result = twice(lambda: store.query(query, user_id=user_id, scope=scope, space=space, exact=exact))
+        bound = self._user_id.set(user_id)
+        try:
+            result = twice(lambda: store.query(query, user_id=user_id, scope=scope, space=space, exact=exact))
+        finally:
+            self._user_id.reset(bound)
         found = [
             _candidate(node.metadata["custom_fields"], similarity)
             for node, similarity in zip(result.nodes or (), result.similarities or (), strict=True)
         ]
         return sorted(found, key=lambda candidate: -candidate.score)  # HNSW's relaxed order is nearly one
 
+    def _bind(self, connection: sa.Connection) -> None:
+        """As `UserDatabase` does: whose rows the server shows in the transaction that begins."""
+        connection.execute(sa.text(queries.load_text("walls")["bind"]), {"user_id": self._user_id.get()})
+
     def _size(self, user_id: str, scope: Scope) -> int:
         """The number of chunks in `scope`, before `must_include`."""
-        row = self._database.one(queries.load("dense")["size"], {"user_id": user_id, **scopes.parameters(scope)})
+        row = UserDatabase(self._database, user_id).one(queries.load("dense")["size"], scopes.parameters(scope))
         return int(row["chunks"]) if row else 0
 
     def _store(self, dimensions: int) -> "PGVectorStore":
@@ -104,7 +115,7 @@ def ensure_table(database: Database, dimensions: int) -> None:
         row = connection.execute(session["chunk_table_exists"], {"dimensions": dimensions}).fetchone()
         if not (row and row["present"]):
             connection.execute(session["lock_migrations"])
-            connection.execute(session["create_chunk_table"], {"dimensions": dimensions})
+            connection.execute(session["add_chunk_table"], {"dimensions": dimensions})
 
 
 def _scoped(

@@ -3,7 +3,8 @@
 ``start(root)`` gives this process a share in the server under `root`: the first user makes the cluster and
 starts the server, the last one to go (or to be killed) ends it. Under `root` there are the data directory
 ``pgdata``, the lock files described in :mod:`rag.store._supervisor`, and ``postgres.log``.
-The server listens on a Unix socket in a folder that only its account can enter, never on the network.
+The server listens on a Unix socket in a folder that only its account can enter, never on the network, and admits only
+whom the kernel names as one of its owners (peer authentication).
 """
 
 import contextlib
@@ -19,6 +20,8 @@ from pathlib import Path
 import psycopg
 
 from rag import errors
+from rag.store import queries
+from rag.store.database import connect
 
 if sys.platform != "win32":
     import fcntl
@@ -96,9 +99,17 @@ def start(root: Path) -> EmbeddedServer:
         undo.callback(share.close)
         with _start_lock(place.root):
             _cluster.ensure_cluster(place)
+            is_news = _cluster.admit_owners(place)
             _ensure_served(place)
+            if is_news:
+                _reload(place)
         undo.pop_all()
     return EmbeddedServer(data_dir=place.data_dir, url=place.url, _share=share)
+
+
+def address(root: Path) -> str:
+    """The URL by which the owner of the server under `root` gets in by hand while it runs; there is no secret in it."""
+    return _cluster.Place(root.expanduser().resolve(), _cluster.server_account()).url
 
 
 class _Share:
@@ -165,6 +176,12 @@ def _ensure_served(place: _cluster.Place) -> None:
         if time.monotonic() > deadline:
             raise _start_error(place, log_start, f"did not accept connections within {START_SECONDS:.0f} s")
         time.sleep(_supervisor.POLL_SECONDS)
+
+
+def _reload(place: _cluster.Place) -> None:
+    """Let the server read again whom it admits: it may have been running, started by an earlier version of ours."""
+    with connect(place.url, autocommit=True) as connection:
+        connection.execute(queries.load("session")["reload"])
 
 
 def _is_supervised(root: Path) -> bool:

@@ -15,6 +15,9 @@ from rag.store.database import Connection, connect, store_errors
 JOBS_SCHEMA = "procrastinate"
 """The name under which the schema of procrastinate, taken as a whole on a fresh database, is recorded."""
 
+WALLS = "0025_walls"
+"""The migration since which there is row-level security."""
+
 PACKAGED_NUMBER = re.compile(r"^(\d{4})_\w+\.sql$")
 TABLE = re.compile(r"^CREATE (?:UNLOGGED )?TABLE (\w+)", re.MULTILINE)
 
@@ -38,6 +41,17 @@ def migrate(url: str, *, until: str | None = None) -> None:
                 if script is not None:
                     _run(connection, script)
                 connection.execute(session["record_migration"], {"name": name})
+                applied.add(name)
+        if WALLS in applied:
+            _protect(connection)
+
+
+def _protect(connection: Connection) -> None:
+    """Every table with a user's data gets its second wall, also one whose migration forgets it."""
+    walls = queries.load("walls")
+    connection.execute(walls["protect"], {"tables": [*tables()]})
+    connection.execute(walls["protect_chunks"])
+    connection.execute(walls["grant"], {})
 
 
 def _run(connection: Connection, script: str) -> None:

@@ -120,7 +120,7 @@ def _read_rows(connection: Connection, archive: Archive, on_progress: OnProgress
     connection.execute(backup["lock"].format(tables=_listed(order)))
     _require_vacant(connection, archive.manifest)
     members = {table.table: table for table in archive.manifest.tables}
-    with _without_vector_indexes(connection, order, on_progress):
+    with _without_walls(connection, order), _without_vector_indexes(connection, order, on_progress):
         for name in counted([name for name in order if name in members], "tables", on_progress):
             _read_table(connection, archive, members[name])
     _continue_sequences(connection, order)
@@ -160,6 +160,18 @@ def _without_vector_indexes(connection: Connection, tables: Sequence[str], on_pr
     yield
     for index in counted(found, "indexes", on_progress):
         connection.execute(sql.SQL(index["definition"]))
+
+
+@contextmanager
+def _without_walls(connection: Connection, tables: Sequence[str]) -> Iterator[None]:
+    """COPY loads nothing into a table whose owner, too, is shown some rows only; nobody else sees it meanwhile."""
+    walls = queries.load("walls")
+    forced = [sql.Identifier(row["name"]) for row in connection.execute(walls["forced"], {"tables": [*tables]})]
+    for table in forced:
+        connection.execute(walls["unforce"].format(table=table))
+    yield
+    for table in forced:
+        connection.execute(walls["force"].format(table=table))
 
 
 def _read_table(connection: Connection, archive: Archive, table: BackupTable) -> None:

@@ -1,11 +1,12 @@
 """Everything that is kept in the database: of one user by noun, and the little that is asked of all users."""
 
+import contextlib
 import uuid
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from rag.store import api_keys, documents, health, jobs, migrations
+from rag.store import api_keys, documents, health, jobs, migrations, roles
 from rag.store.caches import Caches
 from rag.store.catalogue import Catalogue
 from rag.store.chunks import Chunks
@@ -55,23 +56,29 @@ class UserStore:
 class Store:
     """The database of all users; one per process, for any number of threads. `of` gives a user's part of it."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, of_all_users: Database) -> None:
         self._database = database
+        self._of_all_users = of_all_users
         self._dense = DenseSearch(database)
-        self.queue = Queue(database)
-        self.lanes = Lanes(database)
+        self.queue = Queue(of_all_users)
+        self.lanes = Lanes(of_all_users)
 
     @classmethod
-    def open(cls, url: str, *, pool_size: int = 8) -> Self:
-        """Connect to `url` (as libpq takes it) and bring its schema forward.
+    def open(cls, url: str, *, pool_size: int = 8, admin_url: str | None = None, as_roles: bool = False) -> Self:
+        """Connect to `url` (as libpq takes it) and bring its schema forward. See `roles.prepare`.
 
         Raises:
             errors.StoreError: the server cannot be reached, has no pgvector, or the account lacks rights.
         """
-        migrations.migrate(url)
-        database = Database(url, pool_size=pool_size)
-        database.open()
-        return cls(database)
+        access = roles.prepare(url, admin_url, as_roles=as_roles)
+        migrations.migrate(access.admin)
+        databases = [Database(access.app, pool_size=pool_size), Database(access.worker, pool_size=(pool_size + 1) // 2)]
+        with contextlib.ExitStack() as undo:
+            for database in databases:
+                undo.callback(database.close)
+                database.open()
+            undo.pop_all()
+        return cls(*databases)
 
     def of(self, user_id: str) -> UserStore:
         """What one user has. Every statement of it is bound to this user."""
@@ -81,26 +88,31 @@ class Store:
 
     def find_key(self, digest: bytes) -> ApiKey | None:
         """The valid key whose secret has this SHA-256 digest, whoever has it; None if there is none."""
-        return api_keys.find(self._database, digest)
+        return api_keys.find(self._of_all_users, digest)
 
     def keys_exist(self) -> bool:
         """Whether anyone has a key that was not revoked."""
-        return api_keys.exist(self._database)
+        return api_keys.exist(self._of_all_users)
 
     def unfinished_documents(self) -> Sequence[tuple[str, uuid.UUID]]:
         """User and id of every document that waits to be read, oldest first: for the restart of a worker."""
-        return documents.unfinished(self._database)
+        return documents.unfinished(self._of_all_users)
 
     def unfinished_jobs(self) -> Sequence[tuple[str, uuid.UUID]]:
         """User and id of every job that has not ended, oldest first: for the restart of a worker."""
-        return jobs.unfinished(self._database)
+        return jobs.unfinished(self._of_all_users)
+
+    def walls(self) -> roles.Walls:
+        """How the database itself keeps users apart."""
+        return roles.walls(self._database)
 
     def health(self) -> health.Health:
         """What the database says of itself. Raises StoreError if it cannot be reached."""
-        return health.read(self._database)
+        return health.read(self._of_all_users)
 
     def close(self) -> None:
         """Close all connections."""
+        self._of_all_users.close()
         self._database.close()
 
     def __enter__(self) -> Self:

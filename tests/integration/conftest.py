@@ -1,6 +1,7 @@
 """A real PostgreSQL for every test: one server per session, one database per test, copied from a migrated one."""
 
 import tempfile
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -82,6 +83,34 @@ def engine(database_url: str, tmp_path: Path) -> Iterator[RAGEngine]:
     config = load_config(rag_data_dir=tmp_path / "data", rag_database_url=database_url)
     with RAGEngine(config, user_id="ada") as opened:
         yield opened
+
+
+@contextmanager
+def new_account(server_url: str) -> Iterator[str]:
+    """The name of a new account on the embedded server, which admits it as it does no stranger; dropped at the end."""
+    name = f"account_{uuid.uuid4().hex}"
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        (file,) = connection.execute("SHOW hba_file").fetchone() or ("",)
+        rules = Path(file).read_text()
+        connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(name)))
+        try:
+            Path(file).write_text(f"local all {name} trust\n{rules}")
+            connection.execute("SELECT pg_reload_conf()")
+            while not admits(server_url, name):  # it reads its rules again in its own time
+                time.sleep(0.05)
+            yield name
+        finally:
+            Path(file).write_text(rules)
+            connection.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(name)))
+
+
+def admits(server_url: str, account: str) -> bool:
+    """Whether an account may log in."""
+    try:
+        psycopg.connect(server_url, user=account).close()
+    except psycopg.OperationalError:
+        return False
+    return True
 
 
 @contextmanager

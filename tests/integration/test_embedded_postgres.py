@@ -21,6 +21,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg import sql
 
 from rag import errors
 from rag.store import _cluster, _supervisor, embedded
@@ -256,6 +257,63 @@ def test_only_its_account_can_reach_it(server: embedded.EmbeddedServer) -> None:
     assert endpoint.stat().st_uid == server.data_dir.stat().st_uid
 
 
+def test_its_owner_is_admitted_by_name_as_our_roles_only(server: embedded.EmbeddedServer) -> None:
+    with psycopg.connect(server.url) as connection:
+        rules = connection.execute("SELECT type, auth_method FROM pg_hba_file_rules").fetchall()
+        for role in ("pagelight_app", "pagelight_worker", "somebody"):
+            connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(role)))
+    assert rules == [("local", "peer")]
+    for role in _cluster.DATABASE_ROLES:
+        with psycopg.connect(server.url, user=role) as connection:
+            assert connection.execute("SELECT session_user::text").fetchone() == (role,)
+    with pytest.raises(psycopg.OperationalError, match="Peer authentication failed"):
+        psycopg.connect(server.url, user="somebody")
+
+
+@only_root
+def test_the_account_that_runs_the_server_is_not_admitted(root: Path) -> None:
+    """Other services run as nobody, too."""
+    with running(root) as server:
+        assert who_runs_it_gets(server) is None
+
+
+def who_runs_it_gets(server: embedded.EmbeddedServer) -> str | None:
+    """What `SELECT 1` gives the account that runs the server, if anything."""
+    place = _cluster.Place(server.data_dir.parent, _cluster.server_account())
+    done = place.run(_cluster.reachable_binaries(place) / "psql", "-At", "-c", "SELECT 1", server.url)
+    if done.returncode:
+        assert "Peer authentication failed" in done.stdout
+        return None
+    return done.stdout.strip()
+
+
+@only_root
+@pytest.mark.parametrize("is_served", [False, True])
+def test_a_server_that_trusted_everybody_is_brought_forward(root: Path, is_served: bool) -> None:
+    """As earlier versions made it; also while another process of ours has it running."""
+    with running(root) as server:
+        add_fact(server.url, 1)
+        (server.data_dir / _cluster.HBA).write_text("local all all trust\n")
+        with psycopg.connect(server.url) as connection:
+            connection.execute("SELECT pg_reload_conf()")
+        assert eventually(lambda: trusts(server.url))
+        assert who_runs_it_gets(server) == "1"
+        if is_served:
+            with running(root) as again:
+                assert eventually(lambda: not trusts(server.url))
+                assert who_runs_it_gets(again) is None
+    with running(root) as later:
+        assert who_runs_it_gets(later) is None
+        assert facts(later.url) == [1]
+
+
+def trusts(url: str) -> bool:
+    """Whether the server asks only for a role that there is."""
+    with pytest.raises(psycopg.OperationalError) as refused:
+        psycopg.connect(url, user="somebody")
+    return "does not exist" in str(refused.value)
+
+
 def test_the_binaries_serve_over_tcp_too(root: Path) -> None:
     """As a test of an external database does: the same binaries, none of our life cycle."""
     assert (embedded.binaries() / "pg_dump").exists()
@@ -269,8 +327,12 @@ def foreign_server(root: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     account = _cluster.server_account()
+    admits_all = root / "hba.conf"
+    admits_all.write_text("host all all 127.0.0.1/32 trust\n")
+    admits_all.chmod(0o644)
+    options = ("-h", "127.0.0.1", "-p", str(port), "-k", "", "-c", f"hba_file={admits_all}")
     process = subprocess.Popen(
-        [embedded.binaries() / "postgres", "-D", root / "pgdata", "-h", "127.0.0.1", "-p", str(port), "-k", ""],
+        [embedded.binaries() / "postgres", "-D", root / "pgdata", *options],
         cwd="/",
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

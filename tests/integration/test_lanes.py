@@ -45,7 +45,7 @@ def queued(owner: Owner, name: str, *, size: int = 1000, seconds_ago: float = 0.
 
 
 def change(db: store.Store, statement: str, *values: object) -> None:
-    with psycopg.connect(db._database.url) as connection:
+    with psycopg.connect(db._database.url, options="") as connection:  # as the owner, who takes on no role
         connection.execute(statement, values)
 
 

@@ -34,6 +34,7 @@ def test_parameters(text: str, expected: str) -> None:
         "indexes",
         "lexical",
         "session",
+        "walls",
     ],
 )
 def test_each_query_has_a_name(noun: str) -> None:

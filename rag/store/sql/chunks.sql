@@ -25,10 +25,14 @@ DELETE FROM postings WHERE user_id = :user_id AND document_number = :document_nu
 DELETE FROM postings
 WHERE user_id = :user_id AND document_number = :document_number AND block >> 20 = :field;
 
--- name: copy
-COPY {chunks} (user_id, index_id, document_id, generation, ordinal, chunk_id, text, embedding, page_number, page_end, x0, y0, x1, y1,
-               line_start, line_end, section, context, lines)
-FROM STDIN (FORMAT binary);
+-- name: add
+-- COPY would not do: it loads nothing into a table with row-level security.
+INSERT INTO {chunks} (user_id, index_id, document_id, generation, ordinal, chunk_id, text, embedding, page_number, page_end,
+                      x0, y0, x1, y1, line_start, line_end, section, context, lines)
+SELECT :user_id, :index_id, :document_id, :generation, c.*
+FROM unnest(:ordinal::int[], :chunk_id::uuid[], :text::text[], :embedding::{vector}[], :page_number::int[], :page_end::int[],
+            :x0::float8[], :y0::float8[], :x1::float8[], :y1::float8[], :line_start::int[], :line_end::int[],
+            :section::text[], :context::text[], :lines::jsonb[]) AS c;
 
 -- name: add_postings
 -- Terms too long for a key are left out; counts and lengths stop at what their bytes hold.

@@ -28,6 +28,13 @@ INSERT INTO migrations (name) VALUES (:name);
 -- name: create_chunk_table
 SELECT create_chunk_table(:dimensions::int);
 
+-- name: add_chunk_table
+-- As who does not own the schema.
+SELECT add_chunk_table(:dimensions::int);
+
+-- name: reload
+SELECT pg_reload_conf();
+
 -- name: chunk_table_exists
 SELECT to_regclass('data_document_chunks_' || :dimensions::int) IS NOT NULL AS present;
 

@@ -1,0 +1,140 @@
+"""Who this process is to the database: three accounts, each with no more rights than its work needs.
+
+- the **administrator** owns the tables: it brings the schema forward, backs up and restores;
+- the **app** (role `pagelight_app`) sees the rows of one user at a time, and owns and makes nothing;
+- the **worker** (role `pagelight_worker`) sees of all users whose what is and how urgent, and has the queue.
+
+On the embedded server app and worker log in as these roles. On another one the account of the URL takes them on
+(``SET ROLE``, by the option `role` of the connection). Where there are no such roles, because no account may make them,
+the policies of the tables still hold for an owner who is no superuser.
+"""
+
+from typing import NamedTuple
+
+import psycopg
+from psycopg import conninfo, sql
+
+from rag import errors
+from rag.store import migrations, queries
+from rag.store.database import Connection, Database, connect, store_errors
+
+APP = "pagelight_app"
+WORKER = "pagelight_worker"
+ROLES = {APP, WORKER}
+ALL_USERS = "pagelight.all_users=on"
+"""The setting by which the tables' owner and the worker say that they mean the rows of all users."""
+GRANT_OPTIONS_SINCE = 160000
+
+
+class Access(NamedTuple):
+    """Connection strings by what they are for. `is_walled`: the app's may bypass nothing, whatever it runs."""
+
+    app: str
+    worker: str
+    admin: str
+    is_walled: bool
+
+
+class Walls(NamedTuple):
+    """How the database keeps users apart: whether the app has a role of its own, and tables without policies."""
+
+    has_roles: bool
+    unprotected: tuple[str, ...]
+
+
+def prepare(url: str, admin_url: str | None = None, *, as_roles: bool = False) -> Access:
+    """Make the roles, where that is allowed, and say how to connect as each.
+
+    `url` is the app's account, and the administrator's unless `admin_url` is. With `as_roles` the server lets its
+    users in as the roles themselves.
+
+    Raises:
+        errors.StoreError: the server cannot be reached, or its roles of these names are none of ours.
+    """
+    admin = administrator(admin_url or url)
+    with store_errors(), connect(admin) as connection:
+        connection.execute(queries.load("session")["lock_migrations"])  # one process at a time changes roles
+        connection.execute(queries.load("walls")["create_roles"], {})
+        has_roles = _has_roles(connection, as_roles=as_roles)
+    if not has_roles:
+        return Access(url, administrator(url), admin, is_walled=False)
+    if as_roles:
+        app, worker = (conninfo.make_conninfo(url, user=role) for role in (APP, WORKER))
+        return Access(app, administrator(worker), admin, is_walled=True)
+    if not _may_become(url, admin):
+        return Access(url, administrator(url), admin, is_walled=False)
+    app, worker = (_with_option(url, f"role={role}") for role in (APP, WORKER))
+    _require_role(app)
+    return Access(app, administrator(worker), admin, is_walled=True)
+
+
+def administrator(url: str) -> str:
+    """The connection string with which the owner of the tables sees the rows of all users."""
+    return _with_option(url, ALL_USERS)
+
+
+def _with_option(url: str, option: str) -> str:
+    options = conninfo.conninfo_to_dict(url).get("options") or ""
+    return conninfo.make_conninfo(url, options=f"{options} -c {option}".strip())
+
+
+def _has_roles(connection: Connection, *, as_roles: bool) -> bool:
+    """Whether both are there, and can do as little as we made them for."""
+    walls = queries.load("walls")
+    found = connection.execute(walls["roles"]).fetchall()
+    mighty = [role["name"] for role in found if role["is_mighty"]]
+    if mighty:
+        raise errors.StoreError(
+            f"The database server has a role {mighty[0]} that may do more than Pagelight's role of this name. "
+            f"Rename it, or take its rights: ALTER ROLE {mighty[0]} NOSUPERUSER NOBYPASSRLS NOCREATEROLE NOCREATEDB.",
+            details={"roles": mighty},
+        )
+    for role in found:
+        if as_roles and not role["can_login"]:
+            connection.execute(walls["let_in"].format(role=sql.Identifier(role["name"])))
+    return {role["name"] for role in found} == ROLES
+
+
+def _may_become(url: str, admin: str) -> bool:
+    """Whether the account of `url` can take on the roles; the administrator lets it, if need be and allowed."""
+    walls = queries.load("walls")
+    with store_errors(), connect(url) as connection:
+        account = connection.execute(walls["account"]).fetchone() or {}
+    if account["is_superuser"] or _can_set_roles(url):
+        return True
+    since = "grant_roles" if account["version"] >= GRANT_OPTIONS_SINCE else "grant_roles_before_16"
+    try:
+        with connect(admin) as connection:
+            connection.execute(walls[since].format(account=sql.Identifier(account["name"])))
+    except psycopg.Error:
+        return False
+    return _can_set_roles(url)
+
+
+def _can_set_roles(url: str) -> bool:
+    try:
+        with connect(url) as connection:
+            for role in sorted(ROLES):
+                connection.execute(queries.load("walls")["become"].format(role=sql.Identifier(role)))
+                connection.execute(queries.load("walls")["be_oneself"])
+    except psycopg.Error:
+        return False
+    return True
+
+
+def _require_role(url: str) -> None:
+    """A pooler between may drop what a connection asks for at its start; then everything would run without a wall."""
+    with store_errors(), connect(url) as connection:
+        row = connection.execute(queries.load("walls")["current_role"]).fetchone()
+    if not row or row["name"] != APP:
+        raise errors.StoreError(
+            "The database does not take the option `role` of a connection, as behind some poolers. Connect to the "
+            "server itself, or let the pooler pass startup options on.",
+            details={"role": row["name"] if row else None},
+        )
+
+
+def walls(database: Database) -> Walls:
+    """How the database that the app uses keeps users apart. Raises StoreError if it cannot be reached."""
+    row = database.one(queries.load("walls")["walls"], {"tables": [*migrations.tables()]}) or {}
+    return Walls(has_roles=row.get("role") == APP, unprotected=tuple(row.get("unprotected", ())))

@@ -1,0 +1,348 @@
+"""Row-level security: where a statement forgets its user, the server itself shows no other user's rows."""
+
+import re
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import conninfo, sql
+
+from rag import errors, store
+from rag.store import backup, queries, restore, roles
+from rag.store.files import FileStore
+from tests.integration.conftest import new_account, new_database
+from tests.integration.samples import SPACE, Owner
+from tests.integration.test_store_isolation import CASES, VICTIM, World, found_by, make_world, snapshot
+
+OTHER = "other"
+PREDICATE = re.compile(r"\b(\w+\.)?user_id = :user_id\b")
+OF_FUNCTIONS = re.compile(r"\b(\w+\.)?user_id = (of_user|NEW\.user_id|\$1)(?![\w.])")
+WITH_USERS = sql.SQL(
+    "SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'user_id' "
+    "WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT a.attisdropped"
+)
+COUNT = sql.SQL("SELECT count(*) FROM {}")
+WALLED = """
+    SELECT relname FROM pg_class c
+    WHERE relrowsecurity AND relforcerowsecurity AND EXISTS (
+        SELECT FROM pg_policy p
+        WHERE p.polrelid = c.oid AND pg_get_expr(p.polqual, c.oid)
+            = '(user_id = NULLIF(current_setting(''pagelight.user_id''::text, true), ''''::text))')
+"""
+OPEN_VIEWS = """
+    SELECT relname FROM pg_class
+    WHERE relkind IN ('v', 'm') AND relnamespace = current_schema()::regnamespace
+      AND NOT coalesce(reloptions @> ARRAY['security_invoker=true'], false)
+"""
+
+
+@pytest.fixture(scope="module")
+def unguarded_url(server_url: str, migrated_url: str) -> Iterator[str]:
+    """A database whose functions do not ask for the user."""
+    template = str(conninfo.conninfo_to_dict(migrated_url)["dbname"])
+    with new_database(server_url, template=template) as url:
+        with psycopg.connect(url) as connection:
+            found = connection.execute(
+                "SELECT pg_get_functiondef(p.oid) FROM pg_proc p WHERE pronamespace = current_schema()::regnamespace "
+                "AND prolang IN (SELECT oid FROM pg_language WHERE lanname IN ('sql', 'plpgsql'))"
+            ).fetchall()
+            changed = [text for (text,) in found if OF_FUNCTIONS.search(text)]
+            assert len(changed) >= 3
+            for text in changed:
+                connection.execute(sql.SQL(OF_FUNCTIONS.sub("true", text)))
+        yield url
+
+
+@pytest.fixture(scope="module")
+def unguarded(unguarded_url: str) -> Iterator[World]:
+    """What the victim owns, where no statement asks for the user."""
+    as_written = queries.load_text
+
+    def unguarded_text(noun: str) -> Mapping[str, str]:
+        return {name: PREDICATE.sub("true", text) for name, text in as_written(noun).items()}
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(queries, "load_text", unguarded_text)
+        queries.load.cache_clear()
+        try:
+            assert "user_id = " not in queries.load_text("documents")["get"]
+            with store.Store.open(unguarded_url, pool_size=4) as db:
+                yield make_world(db)
+        finally:
+            queries.load.cache_clear()
+
+
+@pytest.mark.parametrize("method", CASES)
+def test_others_get_nothing_where_no_statement_asks_for_the_user(unguarded: World, method: str) -> None:
+    before = snapshot(unguarded)
+    assert not found_by(unguarded, method, OTHER)
+    assert snapshot(unguarded) == before
+
+
+def test_without_either_wall_others_get_it(unguarded: World, unguarded_url: str) -> None:
+    """The cases above would pass with statements that nobody changed; this is what they would find."""
+    read = ("documents.get", "chunks.get", "conversations.messages", "api_keys.list", "jobs.get", "chunks.in_scope")
+    assert not any(found_by(unguarded, method, OTHER) for method in read)
+    with psycopg.connect(unguarded_url, autocommit=True) as connection:
+        tables = [sql.Identifier(name) for (name,) in connection.execute(WITH_USERS).fetchall()]
+        for table in tables:
+            connection.execute(sql.SQL("ALTER TABLE {} DISABLE ROW LEVEL SECURITY").format(table))
+        try:
+            assert all(found_by(unguarded, method, OTHER) for method in read)
+        finally:
+            for table in tables:
+                connection.execute(sql.SQL("ALTER TABLE {} ENABLE ROW LEVEL SECURITY").format(table))
+
+
+@pytest.fixture(scope="module")
+def guarded(module_db: store.Store) -> World:
+    """What the victim owns in a database as it is."""
+    return make_world(module_db)
+
+
+@pytest.fixture(scope="module")
+def access(guarded: World, module_url: str, external_database_url: str | None) -> roles.Access:
+    """How to connect as each; on the embedded server really as another, who cannot go back."""
+    return roles.prepare(module_url, as_roles=external_database_url is None)
+
+
+def as_user(connection: psycopg.Connection[Any], user_id: str) -> None:
+    connection.execute("SELECT set_config('pagelight.user_id', %s, true)", [user_id])
+
+
+def test_every_table_with_users_is_walled(guarded: World, module_url: str) -> None:
+    """A table that a new migration makes is, too, whether it says so or not; a partition and a view as well."""
+    guarded.db.of(VICTIM).chunks.dense(guarded.scope, SPACE.model_copy(update={"dimensions": 5}), [1.0] * 5, 1)
+    with psycopg.connect(module_url) as connection:
+        tables = {name for (name,) in connection.execute(WITH_USERS).fetchall()}
+        walled = {name for (name,) in connection.execute(WALLED).fetchall()}
+        open_views = connection.execute(OPEN_VIEWS).fetchall()
+    assert {"documents", "postings", "messages", "data_document_chunks_384", "data_document_chunks_5"} <= tables
+    assert walled == tables
+    assert open_views == []
+
+
+def test_a_lost_wall_is_raised_again_when_the_schema_is_brought_forward(database_url: str) -> None:
+    with psycopg.connect(database_url) as connection:
+        connection.execute("ALTER TABLE documents DISABLE ROW LEVEL SECURITY")
+        connection.execute("DROP POLICY of_user ON messages")
+    store.Store.open(database_url, pool_size=1).close()
+    with psycopg.connect(database_url) as connection:
+        assert {"documents", "messages"} <= {name for (name,) in connection.execute(WALLED).fetchall()}
+
+
+def test_the_apps_role_sees_one_users_rows(guarded: World, access: roles.Access, module_url: str) -> None:
+    with psycopg.connect(module_url) as connection:
+        tables = [name for (name,) in connection.execute(WITH_USERS).fetchall()]
+        rows = {name: connection.execute(COUNT.format(sql.Identifier(name))).fetchone() for name in tables}
+    assert sum(count != (0,) for count in rows.values()) >= 10
+    rows |= dict.fromkeys(("document_chunks", "stored_chunks"), rows["data_document_chunks_384"])
+    with psycopg.connect(access.app) as connection:
+        for name, number in rows.items():
+            count = COUNT.format(sql.Identifier(name))
+            assert connection.execute(count).fetchone() == (0,), f"{name} without a user"
+            for nobody in ("", OTHER, "%"):
+                as_user(connection, nobody)
+                assert connection.execute(count).fetchone() == (0,), f"{name} of {nobody!r}"
+            as_user(connection, VICTIM)
+            assert connection.execute(count).fetchone() == number, name
+            connection.rollback()  # which ends the setting, too
+
+
+def test_nobody_writes_rows_of_another(access: roles.Access, guarded: World) -> None:
+    with psycopg.connect(access.app) as connection:
+        as_user(connection, OTHER)
+        assert connection.execute("UPDATE documents SET name = 'theirs'").rowcount == 0
+        assert connection.execute("DELETE FROM documents").rowcount == 0
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
+            connection.execute("INSERT INTO glossaries (user_id, toml) VALUES (%s, '')", [VICTIM])
+
+
+def test_the_apps_role_gets_no_further_by_settings(access: roles.Access, guarded: World) -> None:
+    with psycopg.connect(access.app) as connection:
+        connection.execute("SET pagelight.all_users = on")
+        assert connection.execute("SELECT count(*) FROM documents").fetchone() == (0,)
+        connection.execute("SET row_security = off")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
+            connection.execute("SELECT count(*) FROM documents")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ALTER TABLE documents DISABLE ROW LEVEL SECURITY",
+        "ALTER TABLE documents NO FORCE ROW LEVEL SECURITY",
+        "DROP POLICY of_user ON documents",
+        "CREATE POLICY mine ON documents USING (true)",
+        "CREATE TABLE mine (id int)",
+        "CREATE SCHEMA mine",
+        "CREATE ROLE mine",
+        "CREATE DATABASE mine",
+        "CREATE FUNCTION mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+        "DROP TABLE documents",
+        "TRUNCATE documents",
+        "DROP VIEW document_chunks",
+        "ALTER ROLE pagelight_app BYPASSRLS",
+        "ALTER ROLE pagelight_app SUPERUSER",
+        "GRANT pagelight_worker TO pagelight_app",
+        "SELECT * FROM pg_authid",
+        "SELECT * FROM pg_shadow",
+        "SELECT pg_read_file('postgresql.conf')",
+        "COPY (SELECT 1) TO PROGRAM 'true'",
+    ],
+)
+def test_neither_role_makes_drops_or_reads_what_is_not_its_own(access: roles.Access, statement: str) -> None:
+    for url in (access.app, access.worker):
+        with psycopg.connect(url, autocommit=True) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute(sql.SQL(statement))
+
+
+def test_the_app_has_nothing_of_the_queue(access: roles.Access) -> None:
+    with psycopg.connect(access.app, autocommit=True) as connection:
+        for table in ("procrastinate_jobs", "procrastinate_workers", "migrations"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(COUNT.format(sql.Identifier(table)))
+
+
+def test_a_worker_sees_no_text(access: roles.Access, guarded: World) -> None:
+    with psycopg.connect(access.worker, autocommit=True) as connection:
+        assert connection.execute("SELECT DISTINCT user_id FROM documents").fetchall() == [(VICTIM,)]
+        for column, table in (("name", "documents"), ("title", "documents"), ("request", "jobs"), ("result", "jobs")):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(sql.SQL("SELECT {} FROM {}").format(sql.Identifier(column), sql.Identifier(table)))
+        for table in ("messages", "postings", "data_document_chunks_384", "document_chunks", "completion_cache"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(COUNT.format(sql.Identifier(table)))
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("UPDATE documents SET status = 'ready'")
+
+
+def test_who_logged_in_as_the_app_cannot_become_more(access: roles.Access, external_database_url: str | None) -> None:
+    if external_database_url:
+        pytest.skip("with one account the roles are taken on, not logged in as")
+    with psycopg.connect(access.app, autocommit=True) as connection:
+        assert connection.execute("SELECT session_user::text").fetchone() == (roles.APP,)
+        for role in ("postgres", roles.WORKER):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(role)))
+
+
+def test_a_users_setting_does_not_stay_on_the_connection(module_url: str, guarded: World) -> None:
+    """The next one who gets it from the pool is nobody, whether the transaction before was kept or not."""
+    with store.Store.open(module_url, pool_size=1) as db:
+        for _ in range(2):
+            assert db.of(VICTIM).documents.get(guarded.document.id).name == "secret.pdf"
+            assert db.of(VICTIM).chunks.dense(guarded.scope, SPACE, [1.0] * SPACE.dimensions, 1)
+            with pytest.raises(errors.NotFoundError):
+                db.of(VICTIM).chunks.refresh_front(uuid.uuid4(), "")
+            with db._database.transaction() as connection:
+                setting = "SELECT nullif(current_setting('pagelight.user_id', true), '') AS user_id"
+                assert connection.execute(setting).fetchone() == {"user_id": None}
+                assert connection.execute("SELECT count(*) FROM documents").fetchone() == {"count": 0}
+
+
+def test_a_mighty_role_of_our_name_is_refused(database_url: str, external_database_url: str | None) -> None:
+    if external_database_url:
+        pytest.skip("roles are of the whole server, which others use")
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("ALTER ROLE pagelight_worker CREATEDB")
+        try:
+            with pytest.raises(errors.StoreError, match="may do more"):
+                store.Store.open(database_url, pool_size=1)
+        finally:
+            connection.execute("ALTER ROLE pagelight_worker NOCREATEDB")
+
+
+# On a server that is not ours, with accounts that may do less
+
+
+@pytest.fixture
+def account(server_url: str, external_database_url: str | None) -> Iterator[str]:
+    """An account that may log in and nothing else."""
+    if external_database_url:
+        pytest.skip("accounts are of the whole server, which others use")
+    with new_account(server_url) as name:
+        yield name
+
+
+@pytest.fixture
+def make_database(server_url: str, account: str) -> Iterator[Callable[[], str]]:
+    """Makes databases with pgvector that the account owns; returns the URL of each as the account."""
+    with ExitStack() as databases:
+
+        def make() -> str:
+            url = databases.enter_context(new_database(server_url))
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute("CREATE EXTENSION vector")
+                connection.execute(sql.SQL("ALTER SCHEMA public OWNER TO {}").format(sql.Identifier(account)))
+            return conninfo.make_conninfo(url, user=account)
+
+        yield make
+
+
+def test_an_owner_without_roles_is_held_by_the_second_wall(
+    make_database: Callable[[], str], account: str, tmp_path: Path
+) -> None:
+    """It sees all users' rows where it says so, as for backups, and else one user's, though the tables are its own."""
+    url, elsewhere = make_database(), make_database()
+    access = roles.prepare(url)
+    assert not access.is_walled
+    with store.Store.open(url, pool_size=2) as db:
+        owner = Owner.of(db, VICTIM)
+        owner.fill(owner.ready("secret.pdf", ["a secret"]), ["a secret"])
+        waiting = owner.add("waiting.pdf")
+        assert [document.name for document in db.of(VICTIM).documents.list(owner.index.id)]
+        assert db.of(VICTIM).chunks.dense(owner.scope, SPACE, [1.0] * SPACE.dimensions, 1)
+        assert db.unfinished_documents() == [(VICTIM, waiting.id)]
+        assert db.queue.enqueue(VICTIM, waiting.id)
+        with psycopg.connect(access.app) as connection:
+            assert connection.execute("SELECT current_user::text").fetchone() == (account,)
+            assert connection.execute(COUNT.format(sql.Identifier("documents"))).fetchone() == (0,)
+            as_user(connection, VICTIM)
+            assert connection.execute(COUNT.format(sql.Identifier("documents"))).fetchone() == (2,)
+    files = FileStore((tmp_path / "files").as_uri(), tmp_path / "cache")
+    made = backup.write(access.admin, files, tmp_path / "backup.pagelight")
+    assert {table.table: table.rows for table in made.tables}["documents"] == 2
+    restore.restore(roles.administrator(elsewhere), files, tmp_path / "backup.pagelight")
+    with store.Store.open(elsewhere, pool_size=2) as db:
+        assert db.of(VICTIM).documents.get(waiting.id) == waiting
+        assert db.of("other").indexes.list() == []
+    with psycopg.connect(elsewhere) as connection:
+        assert {"documents", "data_document_chunks_384"} <= {name for (name,) in connection.execute(WALLED).fetchall()}
+
+
+def test_an_owner_that_may_takes_on_the_roles(make_database: Callable[[], str], account: str, server_url: str) -> None:
+    url = make_database()
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        roles.prepare(server_url)
+        grant = sql.SQL("GRANT pagelight_app, pagelight_worker TO {} WITH INHERIT FALSE, SET TRUE")
+        connection.execute(grant.format(sql.Identifier(account)))
+    access = roles.prepare(url)
+    assert access.is_walled
+    works_for_one_user(url, None)
+    with psycopg.connect(access.app) as connection:
+        assert connection.execute("SELECT current_user::text").fetchone() == (roles.APP,)
+        assert connection.execute(COUNT.format(sql.Identifier("documents"))).fetchone() == (0,)
+
+
+def test_an_administrator_of_its_own_leaves_the_app_nothing(database_url: str, account: str) -> None:
+    """The account of the app owns no table and is let take on the roles."""
+    url = conninfo.make_conninfo(database_url, user=account)
+    works_for_one_user(url, database_url)
+    with psycopg.connect(url) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        connection.execute(COUNT.format(sql.Identifier("documents")))
+
+
+def works_for_one_user(url: str, admin_url: str | None) -> None:
+    with store.Store.open(url, admin_url=admin_url, pool_size=2) as db:
+        owner = Owner.of(db, VICTIM)
+        waiting = owner.add("waiting.pdf")
+        space = SPACE.model_copy(update={"dimensions": 7})
+        assert db.of(VICTIM).chunks.dense(owner.scope, space, [1.0] * 7, 1) == []  # for which a table is made
+        assert db.unfinished_documents() == [(VICTIM, waiting.id)]
+        assert db.queue.enqueue(VICTIM, waiting.id)
+        assert db.health().workers == 0

@@ -11,6 +11,7 @@ from rag.store.catalogue import Catalogue
 from rag.store.chunks import Chunks
 from rag.store.conversations import Conversations
 from rag.store.database import Database, UserDatabase
+from rag.store.deletions import AllDeletions, Deletions
 from rag.store.dense import DenseSearch
 from rag.store.embedding_cache import EmbeddingCache
 from rag.store.generations import Generations
@@ -36,6 +37,7 @@ class UserStore:
         self.indexes = Indexes(bound)
         self.generations = Generations(bound, dense)
         self.documents = documents.Documents(bound)
+        self.deletions = Deletions(bound)
         self.catalogue = Catalogue(bound)
         self.sources = Sources(bound)
         self.versions = Versions(bound)
@@ -60,6 +62,7 @@ class Store:
         self._dense = DenseSearch(database)
         self.queue = Queue(database)
         self.lanes = Lanes(database)
+        self.deletions = AllDeletions(database)
 
     @classmethod
     def open(cls, url: str, *, pool_size: int = 8) -> Self:

@@ -25,8 +25,8 @@ ROOM_BYTES = 2_000_000_000
 """Less free disk space than this is worth a warning: the database's log alone may take 2 GB."""
 OLDEST_PYTHON = (3, 11)
 DOUBTFUL = (
-    "Files of documents that this database does not know are more than those it knows: see that RAG_STORAGE_URL and the "
-    "database belong together. If they do, and the files may go: pagelight doctor --mend --doubtful"
+    "Files of documents that this database does not know are more than those it knows: see that RAG_STORAGE_URL and "
+    "the database belong together. If they do, and the files may go: pagelight doctor --mend --doubtful"
 )
 LEFT_BEHIND = {
     "deletions": "of documents that are gone, still to be deleted",

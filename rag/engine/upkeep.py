@@ -50,7 +50,7 @@ class Upkeep:
 
     def _sweep(self) -> Sweep:
         config = self._resources.config
-        own = (config.cache_dir, config.drafts_dir)
+        own = [config.cache_dir, config.drafts_dir]
         if config.rag_storage_url is None:
-            own += (config.rag_data_dir / "files",)
+            own.append(config.rag_data_dir / "files")
         return Sweep(self._resources.store, self._resources.files, Drafts(config.drafts_dir), own)

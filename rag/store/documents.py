@@ -107,10 +107,10 @@ class Documents:
                     "The document cannot get a new version here: it is in the trash or another index, follows a file "
                     "of a folder (change that file), or is a mail, an archive or a part of one."
                 )
-            added = [*connection.execute(self._queries["add"], bound).fetchall()]
+            added = connection.execute(self._queries["add"], bound).fetchall()
             if added and drafted:
                 deletions.own(connection, bound)
-            return added
+            return [*added]
 
     def get(self, document_id: uuid.UUID) -> Document:
         """A document, in the trash or not (`deleted_at` tells). Raises NotFoundError."""

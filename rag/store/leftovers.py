@@ -7,6 +7,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -73,7 +74,7 @@ def _open(entry: "os.DirEntry[str] | Path") -> Iterator[Leftover]:
     except FileNotFoundError:
         return
     if not stat.S_ISLNK(status.st_mode) and durable.is_open(status):
-        yield Leftover("open_to_others", 0, lambda: durable.close_to_others(Path(entry)))
+        yield Leftover("open_to_others", 0, partial(durable.close_to_others, Path(entry)))
 
 
 def open_folders(*folders: Path) -> Iterator[Leftover]:
@@ -89,13 +90,13 @@ def temporary(older_than: dt.timedelta) -> Iterator[Leftover]:
             files = [path for path in Path(entry).rglob("*") if not path.is_symlink()]
             if _is_old(entry, older_than) and all(_is_old(path, older_than) for path in files):
                 size = sum(_size(path) for path in files if path.is_file())
-                yield Leftover("temporary", size, lambda path=Path(entry): shutil.rmtree(path))
+                yield Leftover("temporary", size, partial(shutil.rmtree, Path(entry)))
 
 
 def of_backups(drafts: Drafts) -> Iterator[Leftover]:
     """What is there of archives whose writers are dead."""
     for note in drafts.abandoned():
-        yield Leftover("backups", _size(drafts.target(note)), lambda note=note: drafts.remove(note))
+        yield Leftover("backups", _size(drafts.target(note)), partial(drafts.remove, note))
 
 
 def _entries(folder: "os.DirEntry[str] | Path") -> list[os.DirEntry[str]]:

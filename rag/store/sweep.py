@@ -9,7 +9,7 @@ import datetime as dt
 import logging
 import uuid
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -31,7 +31,7 @@ class Sweep:
     `own_folders` are those whose rights are ours to give. `drafts` knows of archives that are being written.
     """
 
-    def __init__(self, store: Store, files: FileStore, drafts: Drafts, own_folders: tuple[Path, ...] = ()) -> None:
+    def __init__(self, store: Store, files: FileStore, drafts: Drafts, own_folders: Sequence[Path] = ()) -> None:
         self._store = store
         self._files = files
         self._drafts = drafts

@@ -311,9 +311,10 @@ def test_the_same_file_in_the_same_place_twice_keeps_the_first_one(engine: RAGEn
     document_id = uuid.uuid4()
     originals = engine.documents._originals
     index = engine._workspace.ensure_index("default")
-    first = originals.keep(pdfs.plain(), "a.pdf", index, document_id=document_id)
+    content = pdfs.plain()
+    first = originals.keep(content, "a.pdf", index, document_id=document_id)
     with pytest.raises(errors.DuplicateError):
-        originals.keep(pdfs.plain(), "a.pdf", index, document_id=document_id)
+        originals.keep(content, "a.pdf", index, document_id=document_id)
     assert engine.files.original(first.id).is_file()
 
 

@@ -113,6 +113,11 @@ class Config(pydantic_settings.BaseSettings):
         return self.rag_storage_url or (self.rag_data_dir / "files").as_uri()
 
     @property
+    def drafts_dir(self) -> Path:
+        """Where is noted what is being written elsewhere."""
+        return self.rag_data_dir / "drafts"
+
+    @property
     def cache_dir(self) -> Path:
         """Files that can be made again: local copies of remote renditions."""
         return self.rag_data_dir / "cache"

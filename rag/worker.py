@@ -40,6 +40,7 @@ def run(installation: Installation, *, wait: bool = True) -> None:
     With `wait` False, until nothing is left.
     """
     installation.recover_queue()
+    installation.upkeep.finish_deletions()
     lanes = Lanes(installation, wait=wait)
     if not wait:
         installation.work.hear_hints(lanes.wake, wait=False)
@@ -69,6 +70,7 @@ def _recover_for_ever(installation: Installation, wake: Callable[[], None]) -> N
         time.sleep(RECOVERY_SECONDS)
         try:
             installation.recover_queue()
+            installation.upkeep.go_on()
         except errors.StoreError as error:
             logger.warning("%s", error)
         wake()

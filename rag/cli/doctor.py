@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 from rich.text import Text
@@ -24,6 +24,22 @@ if TYPE_CHECKING:
 ROOM_BYTES = 2_000_000_000
 """Less free disk space than this is worth a warning: the database's log alone may take 2 GB."""
 OLDEST_PYTHON = (3, 11)
+DOUBTFUL = (
+    "Files of documents that this database does not know are more than those it knows: see that RAG_STORAGE_URL and "
+    "the database belong together. If they do, and the files may go: pagelight doctor --mend --doubtful"
+)
+LEFT_BEHIND = {
+    "deletions": "of documents that are gone, still to be deleted",
+    "unowned": "of documents that no row knows",
+    "doubtful": "of documents that this database does not know",
+    "drafts": "half written",
+    "empty_folders": "empty folders",
+    "copies": "copies of files of documents that are gone",
+    "temporary": "temporary folders",
+    "backups": "of interrupted backups",
+    "open_to_others": "that others may read",
+}
+"""What there are, by the fields of a sweep's report."""
 
 
 class State(StrEnum):
@@ -48,16 +64,31 @@ class Check(NamedTuple):
 Found = tuple[State, str]
 
 
-def doctor(as_json: AsJson = False) -> None:
+Mend = Annotated[
+    bool, typer.Option("--mend", help="Clear away what killed processes left behind, and close what others may read.")
+]
+
+
+Doubtful = Annotated[
+    bool,
+    typer.Option(
+        "--doubtful", help="With --mend, also most of the storage, where the database knows less than half of it."
+    ),
+]
+
+
+def doctor(mend: Mend = False, doubtful: Doubtful = False, as_json: AsJson = False) -> None:
     """Check that everything Pagelight needs is there, and say what to do where it is not.
 
-    Keys are only said to be there or not. The exit code is 1 if something needed is broken.
+    Keys are only said to be there or not. The exit code is 1 if something needed is broken. Nothing is changed
+    without --mend, which deletes files that belong to no document and are older than a day.
 
         pagelight doctor
+        pagelight doctor --mend
         pagelight doctor --json
     """
     checks = []
-    for check in _checks(load_config()):
+    for check in _checks(load_config(), mend=mend, doubtful=mend and doubtful):
         checks.append(check)
         if not as_json:
             _print_check(check)
@@ -75,7 +106,7 @@ def _print_check(check: Check) -> None:
     )
 
 
-def _checks(config: Config) -> Iterator[Check]:
+def _checks(config: Config, *, mend: bool, doubtful: bool) -> Iterator[Check]:
     yield _check("Python", _python)
     yield _check("App", lambda: (State.GOOD, str(server.find_app())))
     yield _check("Data folder", lambda: _data_folder(config.rag_data_dir))
@@ -84,7 +115,7 @@ def _checks(config: Config) -> Iterator[Check]:
     yield _check("Text recognition", lambda: _tesseract(config))
     yield from _keys(config)
     yield _check("Servers of models", lambda: _servers(config))
-    yield from _engine_checks(config)
+    yield from _engine_checks(config, mend=mend, doubtful=doubtful)
 
 
 def _check(name: str, look: Callable[[], Found]) -> Check:
@@ -175,7 +206,7 @@ def _servers(config: Config) -> Found:
     return State.GOOD, f"{', '.join(servers)}; choose one with pagelight models write"
 
 
-def _engine_checks(config: Config) -> Iterator[Check]:
+def _engine_checks(config: Config, *, mend: bool, doubtful: bool) -> Iterator[Check]:
     where = "RAG_DATABASE_URL" if config.rag_database_url else f"embedded, {config.database_dir}"
     try:
         with open_engine() as engine:
@@ -184,6 +215,7 @@ def _engine_checks(config: Config) -> Iterator[Check]:
             yield Check("Database", State.GOOD, f"{message} ({where})")
             yield _check("Isolation of users", lambda: _walls(engine, config))
             yield _check("Queue", lambda: _queue(engine, health.workers))
+            yield _check("Left behind", lambda: _left_behind(engine, mend=mend, doubtful=doubtful))
     except errors.Error as error:
         yield Check("Database", State.BROKEN, f"{error.message} ({where})")
 
@@ -213,3 +245,16 @@ def _queue(engine: "RAGEngine", workers: int) -> Found:
     if waiting and not workers:
         return State.WARNING, f"{message}. Start one: pagelight run, or pagelight worker"
     return State.GOOD, message
+
+
+def _left_behind(engine: "RAGEngine", *, mend: bool, doubtful: bool) -> Found:
+    report = engine.installation.upkeep.sweep(mend=mend, doubtful=doubtful)
+    counts = report.model_dump(exclude={"mended", "bytes"}, exclude_defaults=True)
+    listed = ", ".join(f"{count:,} {LEFT_BEHIND[kind]}" for kind, count in counts.items())
+    if not counts:
+        return State.GOOD, "nothing"
+    if report.doubtful:
+        return State.WARNING, f"{listed}. {DOUBTFUL}"
+    if mend:
+        return State.GOOD, f"cleared away: {listed}; {output.size(report.bytes)}"
+    return State.WARNING, f"{listed}; {output.size(report.bytes)}. Clear it away: pagelight doctor --mend"

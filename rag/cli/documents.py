@@ -12,7 +12,7 @@ from rag import errors
 from rag.cli import completion, files, lookup, output
 from rag.cli.door import open_engine
 from rag.cli.options import AsJson, IndexName, Password, takes_filters
-from rag.types import DEFAULT_INDEX, Document, DocumentStatus, Filters, OnProgress, reading_of
+from rag.types import DEFAULT_INDEX, Document, DocumentStatus, Filters, OnProgress, PurgeReceipt, reading_of
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -232,7 +232,7 @@ def purge(
     index_name: IndexName = DEFAULT_INDEX,
     as_json: AsJson = False,
 ) -> None:
-    """Remove documents in the trash for good, files included.
+    """Remove documents in the trash for good, files included, and tell what is gone.
 
     pagelight documents purge draft.pdf
     pagelight documents purge --all --yes
@@ -241,7 +241,8 @@ def purge(
         found = _named_or_all(engine, index_name, names, everything=everything, in_trash=True)
         if found and not yes:
             typer.confirm(f"Remove {output.plural(len(found), 'document')} for good?", abort=True, err=True)
-        _print_touched("purged", found, engine.documents.purge([document.id for document in found]), as_json=as_json)
+        receipt = engine.documents.purge([document.id for document in found])
+        _print_touched("purged", found, receipt.document_ids, as_json=as_json, receipt=receipt)
 
 
 def cancel(names: Names, index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None:
@@ -315,12 +316,30 @@ def _named_or_all(
     return [document for document in engine.documents.list(index_name, in_trash=in_trash) if wanted(document)]
 
 
-def _print_touched(verb: str, found: Sequence[Document], touched: Sequence[uuid.UUID], *, as_json: bool) -> None:
+def _print_touched(
+    verb: str,
+    found: Sequence[Document],
+    touched: Sequence[uuid.UUID],
+    *,
+    as_json: bool,
+    receipt: PurgeReceipt | None = None,
+) -> None:
     done = [document for document in found if document.id in set(touched)]
     if as_json:
-        output.print_json({verb: [{"documentId": document.id, "name": document.name} for document in done]})
+        report: dict[str, object] = {verb: [{"documentId": document.id, "name": document.name} for document in done]}
+        output.print_json(report | ({"receipt": receipt} if receipt else {}))
         return
     for document in done:
         output.print_text(f"{verb}  {lookup.short_id(document.id)}  {document.name}")
     if not done:
         output.print_text(f"Nothing {verb}.")
+    elif receipt:
+        _print_receipt(receipt)
+
+
+def _print_receipt(receipt: PurgeReceipt) -> None:
+    parts = [output.plural(getattr(receipt, f"{noun}s"), noun) for noun in ("row", "chunk", "vector", "file")]
+    output.print_text(f"Counted afterwards, gone: {', '.join(parts)}, {output.size(receipt.bytes)}.")
+    if receipt.unfinished:
+        left = output.plural(receipt.unfinished, "document")
+        output.print_note(f"The files of {left} could not be deleted yet; a worker goes on with them.", style="yellow")

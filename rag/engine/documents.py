@@ -20,6 +20,7 @@ from rag.types import (
     Index,
     OnProgress,
     OnSameName,
+    PurgeReceipt,
     ignore_progress,
 )
 
@@ -245,9 +246,9 @@ class Documents:
         """Take documents out of the trash, and what went there with them. Returns those that were touched."""
         return self._workspace.store.documents.restore(document_ids)
 
-    def purge(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
+    def purge(self, document_ids: Sequence[uuid.UUID]) -> PurgeReceipt:
         """Remove documents in the trash for good, files included, with their versions as `trash` has them.
 
-        Returns those that were touched.
+        Returns which, and what there was of them and is gone.
         """
         return self._originals.purge(document_ids)

@@ -36,10 +36,11 @@ from rag.engine.resources import Parts, Resources
 from rag.engine.saved_filters import SavedFilters
 from rag.engine.settings import Settings
 from rag.engine.sync import OnFile
+from rag.engine.upkeep import Upkeep
 from rag.engine.versions import Versions
 from rag.engine.work import Work
 from rag.engine.workspace import Workspace
-from rag.store import Caches, Health, Walls, backup, restore
+from rag.store import Caches, Drafts, Health, Walls, backup, restore
 from rag.types import (
     DEFAULT_INDEX,
     LOCAL_USER,
@@ -68,13 +69,15 @@ DEFAULT_RETRIEVAL = RetrievalOptions()
 class Installation:
     """What serves all users: one database, one storage of files, one set of models, each opened when first needed.
 
-    `for_user` gives what one of them can do, `settings` has what is set for all, `work` what is to be done.
+    `for_user` gives what one of them can do, `settings` has what is set for all, `work` what is to be done, and
+    `upkeep` clears away what was left behind.
     """
 
     def __init__(self, config: Config | None = None, **parts: Unpack[Parts]) -> None:
         """Parts that are given replace what the settings would give."""
         self._resources = Resources(config or load_config(), **parts)
         self.work = Work(self._resources)
+        self.upkeep = Upkeep(self._resources)
         self.settings = Settings(self._resources.config, self._resources.preferences, self._resources.models)
 
     @property
@@ -141,7 +144,8 @@ class Installation:
             errors.StoreError: the database or the file storage fails.
         """
         _ = self._resources.store  # brings the schema forward: an archive never has one that no program knows
-        return backup.write(self._resources.admin_url, self._resources.files, path, on_progress)
+        drafts = Drafts(self.config.drafts_dir)
+        return backup.write(self._resources.admin_url, self._resources.files, path, on_progress, drafts=drafts)
 
     def restore(self, path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
         """Put an archive in where nothing is yet; all of it is checked before anything is changed.

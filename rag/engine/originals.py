@@ -1,7 +1,9 @@
 """The files that documents are made of: kept as they came, opened by their password, removed for good."""
 
+import contextlib
 import hashlib
 import io
+import logging
 import shutil
 import tempfile
 import uuid
@@ -12,7 +14,10 @@ from typing import BinaryIO
 
 from rag import errors, parsing
 from rag.engine.workspace import Workspace
-from rag.types import INSIDE, Document, DocumentStatus, Index, shown_source
+from rag.store import Content, put_rendition
+from rag.types import INSIDE, Document, DocumentStatus, Index, PurgeReceipt, shown_source
+
+logger = logging.getLogger(__name__)
 
 FileContent = Path | bytes | BinaryIO
 
@@ -58,10 +63,11 @@ class Originals:
             detected = parsing.detect_mime_type(path, name)
             is_locked = parsing.needs_password(path)
             document_id = document_id or uuid.uuid4()
-            if is_locked and password is not None:
-                self._keep_decrypted(document_id, path, password)
-            self._workspace.files.put(document_id, "original", path)
-            try:
+            with self._drafted(document_id):
+                if is_locked and password is not None:
+                    with _decrypted(path, password) as decrypted:
+                        self._workspace.files.put(document_id, "rendition", decrypted)
+                self._workspace.files.put(document_id, "original", path)
                 return self._workspace.store.documents.add(
                     index.id,
                     document_id=document_id,
@@ -76,10 +82,8 @@ class Originals:
                     in_trash=in_trash,
                     replaces=replaces,
                     container_id=container.id if container else None,
+                    drafted=True,
                 )
-            except errors.Error:
-                self._workspace.files.delete(document_id)
-                raise
 
     def unlock(self, document_id: uuid.UUID, password: str) -> None:
         """Open an encrypted document that waits for its password.
@@ -88,14 +92,52 @@ class Originals:
             errors.PasswordError: the password is wrong.
         """
         original = self._workspace.files.local_path(document_id, "original")
-        self._keep_decrypted(document_id, original, password)
+        with _decrypted(original, password) as decrypted:
+            put_rendition(self._workspace.store, self._workspace.files, document_id, decrypted)
 
-    def purge(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Remove documents in the trash for good with their versions and files; returns those that were touched."""
-        purged = self._workspace.store.documents.purge(document_ids)
-        for document_id in purged:
-            self._workspace.files.delete(document_id)
-        return purged
+    def purge(self, document_ids: Sequence[uuid.UUID]) -> PurgeReceipt:
+        """Remove documents in the trash for good with their versions and files; tells what is gone.
+
+        The files go after the rows; what keeps them from it is no error: a worker goes on with them.
+        """
+        receipt = self._workspace.store.documents.purge(document_ids)
+        before = self._content(receipt.document_ids)
+        unfinished = sum(not self._clear(document_id) for document_id in receipt.document_ids)
+        after = self._content(receipt.document_ids)
+        files, size = before.files - after.files, before.bytes - after.bytes
+        return receipt.model_copy(update={"files": files, "bytes": size, "unfinished": unfinished})
+
+    def _content(self, document_ids: Sequence[uuid.UUID]) -> Content:
+        """All files there are of documents; those of a storage that fails do not count."""
+        found = [Content(0, 0)]
+        for document_id in document_ids:
+            with contextlib.suppress(errors.StoreError):
+                found.append(self._workspace.files.content(document_id))
+        return Content(sum(one.files for one in found), sum(one.bytes for one in found))
+
+    @contextmanager
+    def _drafted(self, document_id: uuid.UUID) -> Iterator[None]:
+        """Files are put, and the row that owns them comes at the end of the block; if it does not, they are deleted.
+
+        Also when nobody knows whether it came, because the connection was lost: then it is looked for.
+        """
+        self._workspace.store.deletions.draft(document_id)
+        try:
+            yield
+        except BaseException:
+            self._clear(document_id)
+            raise
+
+    def _clear(self, document_id: uuid.UUID) -> bool:
+        """Delete the files of a document that is not there; what fails (False) is left to a worker."""
+        try:
+            with self._workspace.store.deletions.taking(document_id) as is_unowned:
+                if is_unowned:
+                    self._workspace.files.delete(document_id)
+        except errors.StoreError as error:
+            logger.warning("files of document %s are still to be deleted: %s", document_id, error)
+            return False
+        return True
 
     def _check_size(self, path: Path, name: str) -> None:
         limits = self._workspace.config.rag_parsing
@@ -108,11 +150,14 @@ class Originals:
                 "Split it, or raise RAG_PARSING__MAX_FILE_MB."
             )
 
-    def _keep_decrypted(self, document_id: uuid.UUID, path: Path, password: str) -> None:
-        with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
-            decrypted = Path(folder) / "decrypted.pdf"
-            parsing.decrypt(path, decrypted, password)
-            self._workspace.files.put(document_id, "rendition", decrypted)
+
+@contextmanager
+def _decrypted(path: Path, password: str) -> Iterator[Path]:
+    """The file as it is without its password, while the block runs. Raises PasswordError."""
+    with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
+        decrypted = Path(folder) / "decrypted.pdf"
+        parsing.decrypt(path, decrypted, password)
+        yield decrypted
 
 
 @contextmanager

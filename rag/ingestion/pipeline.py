@@ -23,7 +23,7 @@ from rag.config import Config
 from rag.ingestion import languages
 from rag.ingestion.chunking import SECTION_SEPARATOR, document_heading, search_text
 from rag.ingestion.nodes import BlockNodeParser, FileDocument, chunks_of, lines_of
-from rag.store import UserFiles, UserStore
+from rag.store import UserFiles, UserStore, put_rendition
 from rag.types import (
     Chunk,
     Document,
@@ -99,7 +99,7 @@ class Ingestion:
         """
 
         def begin(beginning: ParsedDocument, rendition: Path) -> None:
-            self._files.put(document.id, "rendition", rendition)
+            put_rendition(self._store, self._files, document.id, rendition)
             cut = self._cut(document, beginning, _Limit(document=document.name))
             self._put(document, cut, vectors=None, partial=True, while_read=True)
 
@@ -157,7 +157,7 @@ class Ingestion:
                 config=self._config.rag_parsing,
                 pictures=True,
             )
-            self._files.put(document.id, "rendition", rendition)
+            put_rendition(self._store, self._files, document.id, rendition)
         self.index(document, _with_known(again, document))
 
     def index(self, document: Document, parsed: ParsedDocument) -> None:
@@ -243,7 +243,7 @@ class Ingestion:
                 parts_folder=parts_folder,
                 unpacked=self._store.parts.unpacked(document.id),
             )
-            self._files.put(document.id, "rendition", rendition)
+            put_rendition(self._store, self._files, document.id, rendition)
             if on_parts:
                 on_parts(parsed.parts)
         return parsed

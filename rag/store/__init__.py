@@ -1,8 +1,10 @@
 """What is kept: rows in PostgreSQL with pgvector, files in any file system."""
 
 from rag.store.caches import CACHE_KINDS, CacheKind, Caches, CacheStats, CompletionKind
+from rag.store.deletions import SAFE_AGE
+from rag.store.drafts import Drafts
 from rag.store.embedding_cache import EmbeddingCache
-from rag.store.files import FileStore, UserFiles
+from rag.store.files import Content, FileStore, UserFiles
 from rag.store.folders import Folder
 from rag.store.health import Health
 from rag.store.lanes import Lanes, Taken
@@ -10,14 +12,19 @@ from rag.store.lexical import LexicalMatches
 from rag.store.preferences import Kept, Preferences
 from rag.store.queue import Queue
 from rag.store.roles import Walls
+from rag.store.renditions import put_rendition
 from rag.store.store import Store, UserStore
+from rag.store.sweep import Sweep
 
 __all__ = [
     "CACHE_KINDS",
+    "SAFE_AGE",
     "CacheKind",
     "CacheStats",
     "Caches",
     "CompletionKind",
+    "Content",
+    "Drafts",
     "EmbeddingCache",
     "FileStore",
     "Folder",
@@ -28,8 +35,10 @@ __all__ = [
     "Preferences",
     "Queue",
     "Store",
+    "Sweep",
     "Taken",
     "UserFiles",
     "UserStore",
     "Walls",
+    "put_rendition",
 ]

@@ -6,11 +6,9 @@ Rows are written by ``COPY … (FORMAT text)``, which every PostgreSQL reads, so
 version than the one it came from. Settings and keys of the environment are not in it.
 """
 
+import contextlib
 import datetime as dt
 import graphlib
-import os
-import sys
-import tempfile
 import uuid
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,15 +19,16 @@ from typing import BinaryIO, NamedTuple, TypeVar
 from psycopg import sql
 
 from rag import errors
-from rag.store import migrations, queries
+from rag.store import durable, migrations, queries
 from rag.store.archive import PIECE_BYTES, Archive, ArchiveWriter
 from rag.store.database import Connection, connect, store_errors
+from rag.store.drafts import Drafts
 from rag.store.files import KINDS, FileStore, Kind, UserFiles, folder_name
 from rag.types import BackupFile, BackupManifest, BackupTable, MissingFile, OnProgress, ignore_progress
 
-LEFT_OUT = ("cache_counts", "embedding_cache")
-"""Counters, and vectors of texts, which the chunks have too. Completions of models are in: to get them again would cost
-money, and they would not be the same."""
+LEFT_OUT = ("cache_counts", "deletions", "embedding_cache")
+"""Counters, files to delete, which are not in it either, and vectors of texts, which the chunks have too. Completions
+of models are in: to get them again would cost money, and they would not be the same."""
 
 Item = TypeVar("Item")
 Names = tuple[str, ...]
@@ -43,11 +42,18 @@ def counted(items: Collection[Item], stage: str, on_progress: OnProgress) -> Ite
     on_progress(stage, len(items), len(items))
 
 
-def write(url: str, files: FileStore, path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
+def write(
+    url: str,
+    files: FileStore,
+    path: Path,
+    on_progress: OnProgress = ignore_progress,
+    *,
+    drafts: Drafts | None = None,
+) -> BackupManifest:
     """Write everything into a new archive at `path`, which is there as a whole, and checked, or not at all.
 
     Documents may be added, changed and removed meanwhile: the archive has none of it, but a file that is removed
-    before its turn is missing, as the manifest says.
+    before its turn is missing, as the manifest says. What a killed process leaves of it is found by `drafts`.
 
     Raises:
         errors.ValidationError: there is something at `path`.
@@ -55,7 +61,10 @@ def write(url: str, files: FileStore, path: Path, on_progress: OnProgress = igno
         errors.StoreError: the database or the file storage fails.
     """
     created_at = dt.datetime.now(dt.UTC)
-    with _writing(path), _new_file(path) as partial:
+    with _writing(path):
+        if drafts:
+            drafts.clear()
+    with _writing(path), _new_file(path, drafts) as partial:
         with partial.open("wb") as file:
             archive = ArchiveWriter(file, created=int(created_at.timestamp()))
             rows = _write_rows(url, archive, on_progress)
@@ -70,7 +79,6 @@ def write(url: str, files: FileStore, path: Path, on_progress: OnProgress = igno
                 left_out=LEFT_OUT,
             )
             archive.close(manifest)
-            _to_disk(file)
         return check(partial, on_progress)
 
 
@@ -87,35 +95,15 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _new_file(path: Path) -> Iterator[Path]:
+def _new_file(path: Path, drafts: Drafts | None) -> Iterator[Path]:
     """A file that only we may read; it gets the name `path` when the block succeeds, else it is removed."""
     if path.exists() or path.is_symlink():
         raise errors.ValidationError(f"{path} exists. Give a new name, or remove it first.")
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    os.close(descriptor)
-    partial = Path(name)
-    try:
+    with contextlib.ExitStack() as stack:
+        partial = stack.enter_context(durable.replacing(path))
+        if drafts:
+            stack.enter_context(drafts.writing(partial))
         yield partial
-        partial.replace(path)
-        _folder_to_disk(path.parent)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _to_disk(file: BinaryIO) -> None:
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def _folder_to_disk(folder: Path) -> None:
-    """So that the new name outlives a power failure."""
-    if sys.platform == "win32":  # where folders cannot be opened
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 class _Rows(NamedTuple):

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from rag import errors
-from rag.store import claims, queries, scopes
+from rag.store import claims, deletions, queries, scopes
 from rag.store.database import Connection, Database, UserDatabase
 from rag.store.following import Following
 from rag.types import (
@@ -21,6 +21,7 @@ from rag.types import (
     PageInfo,
     Part,
     Progress,
+    PurgeReceipt,
     Scope,
     seconds_left,
 )
@@ -52,12 +53,13 @@ class Documents:
         in_trash: bool = False,
         container_id: uuid.UUID | None = None,
         replaces: uuid.UUID | None = None,
+        drafted: bool = False,
     ) -> Document:
         """A new document; `size` in bytes. One that `follows_source` may have the content of another place's document.
 
         `in_trash` keeps it out of sight until it takes the place of an older one (`supersede`). With `replaces` it is
         the next version of the document that has this one among its versions, and takes over when it is ready. A part
-        is in the trash as long as its container is.
+        is in the trash as long as its container is. Files that were `drafted` (`Deletions.draft`) are its own now.
 
         Raises:
             errors.DuplicateError: a document with this SHA-256 is in the index, or in its trash; `details` have its
@@ -65,6 +67,7 @@ class Documents:
             errors.NotFoundError: there is no such index, no such container, or no document to replace.
             errors.ConflictError: the document to replace is in the trash or another index, follows a file, or is a
                 mail, an archive or a part of one.
+            errors.StoreError: its drafted files were deleted meanwhile, because they waited too long for it.
         """
         parameters: dict[str, object] = {
             "index_id": index_id,
@@ -82,7 +85,7 @@ class Documents:
             "replaces": replaces,
             "containers": [*CONTAINERS],
         }
-        added = self._add(parameters, self.get(replaces) if replaces else None)
+        added = self._add(parameters, self.get(replaces) if replaces else None, drafted=drafted)
         if added:
             return to_document(added[0])
         present = self._database.one(self._queries["same_content"], parameters)
@@ -92,15 +95,22 @@ class Documents:
             )
         raise _duplicate(name, present)
 
-    def _add(self, parameters: Mapping[str, object], replaced: Document | None) -> builtins.list[Mapping[str, Any]]:
+    def _add(
+        self, parameters: Mapping[str, object], replaced: Document | None, *, drafted: bool
+    ) -> builtins.list[Mapping[str, Any]]:
         with self._database.transaction() as connection:
             bound = self._database.bind(parameters)
+            if drafted:
+                deletions.lock(connection, parameters["id"])
             if replaced and not connection.execute(self._queries["lock_lineage"], bound).fetchall():
                 raise errors.ConflictError(
                     "The document cannot get a new version here: it is in the trash or another index, follows a file "
                     "of a folder (change that file), or is a mail, an archive or a part of one."
                 )
-            return [*connection.execute(self._queries["add"], bound).fetchall()]
+            added = connection.execute(self._queries["add"], bound).fetchall()
+            if added and drafted:
+                deletions.own(connection, bound)
+            return [*added]
 
     def get(self, document_id: uuid.UUID) -> Document:
         """A document, in the trash or not (`deleted_at` tells). Raises NotFoundError."""
@@ -191,14 +201,18 @@ class Documents:
             touched = self._changed(connection, "restore", ids)
             return [*touched, *self._parts.restore(connection, touched)]
 
-    def purge(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Remove documents in the trash, with chunks and postings, for good; returns all that are gone.
+    def purge(self, ids: Sequence[uuid.UUID]) -> PurgeReceipt:
+        """Remove documents in the trash, with chunks and postings, for good, and note that their files are to go.
 
-        Their versions go as with `trash`, and their parts in the trash.
+        Their versions go as with `trash`, and their parts in the trash. What is gone is counted when it is.
         """
         with self._database.transaction() as connection:
-            touched = [*self._changed(connection, "purge", ids)]
-            return [*touched, *self._parts.purge(connection, touched)]
+            bound = self._database.bind({"ids": [*ids]})
+            gone = [*connection.execute(self._queries["purge"], bound).fetchall()]
+            gone += self._parts.purge(connection, [row["id"] for row in gone])
+        left = deletions.count(self._database, gone)
+        counts = {name: sum(row[name] for row in gone) - left[name] for name in left}
+        return PurgeReceipt(document_ids=tuple(row["id"] for row in gone), **counts)
 
     def _changed(self, connection: Connection, query: str, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Any]:
         """Those that a statement touched, and since when they were in the trash before."""

@@ -1,23 +1,43 @@
 """Originals and renditions of documents, in any file system that fsspec knows; a local folder by default."""
 
+import datetime as dt
+import errno
+import functools
 import hashlib
-import os
 import re
 import shutil
-import tempfile
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, cast
+from typing import Any, BinaryIO, Literal, NamedTuple, cast
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from rag import errors
+from rag.store import durable
 
 Kind = Literal["original", "rendition"]
 KINDS: tuple[Kind, ...] = ("original", "rendition")
+
+
+OWNER = re.compile(r"\w{0,40}-[0-9a-f]{32}", re.ASCII)
+"""What `folder_name` gives; everything else in a storage is none of ours."""
+
+
+class DocumentFolder(NamedTuple):
+    """Where a document's files are: the folder name of the user, and the document."""
+
+    owner: str
+    document_id: uuid.UUID
+
+
+class Content(NamedTuple):
+    """How many files, and their bytes."""
+
+    files: int
+    bytes: int
 
 
 class FileStore:
@@ -25,13 +45,37 @@ class FileStore:
 
     def __init__(self, storage_url: str, cache_dir: Path) -> None:
         with _file_errors():
-            self._files, self._root = fsspec.core.url_to_fs(storage_url)
-        self._cache_dir = cache_dir
+            self._files, root = fsspec.core.url_to_fs(storage_url)
+        self._root = root.rstrip("/")
+        self.cache_dir = cache_dir
+
+    @property
+    def local_root(self) -> Path | None:
+        """The folder of a storage on this machine."""
+        return Path(self._root) if isinstance(self._files, LocalFileSystem) else None
 
     def of(self, user_id: str) -> "UserFiles":
         """One user's files."""
-        own = folder_name(user_id)
-        return UserFiles(self._files, f"{self._root.rstrip('/')}/{own}", self._cache_dir / own)
+        return self.in_folder(folder_name(user_id))
+
+    def in_folder(self, owner: str) -> "UserFiles":
+        """The files of the user whose folder has this name."""
+        return UserFiles(self._files, f"{self._root}/{owner}", self.cache_dir / owner)
+
+    def folders(self) -> list[DocumentFolder]:
+        """Where there are files of documents, or folders for them. Raises StoreError."""
+        with _file_errors():
+            self._files.invalidate_cache()  # other machines put and delete, too
+            owners = [name for name in self._names(self._root) if OWNER.fullmatch(name)]
+            found = [(owner, name) for owner in owners for name in self._names(f"{self._root}/{owner}")]
+        return [DocumentFolder(owner, uuid.UUID(name)) for owner, name in found if is_document_id(name)]
+
+    def _names(self, folder: str) -> list[str]:
+        try:
+            entries = self._files.ls(folder, detail=True)
+        except FileNotFoundError:  # nothing is there yet, or any more
+            return []
+        return [str(entry["name"]).rstrip("/").rpartition("/")[2] for entry in entries if entry["type"] == "directory"]
 
 
 class UserFiles:
@@ -43,7 +87,7 @@ class UserFiles:
         self._cache_dir = cache_dir
 
     def put(self, document_id: uuid.UUID, kind: Kind, path: Path) -> None:
-        """Keep a copy of the file at `path`; it is there as a whole or not at all.
+        """Keep a copy of the file at `path`; it is there as a whole or not at all, and outlives a power failure.
 
         Raises:
             errors.StoreError: it cannot be written.
@@ -51,7 +95,7 @@ class UserFiles:
         target = self._path(document_id, kind)
         with _file_errors():
             if self._is_local:
-                _copy_atomically(path, Path(target))
+                _copy(path, Path(target), Path(self._root).parent)
             else:
                 self._files.makedirs(target.rpartition("/")[0], exist_ok=True)
                 self._files.put_file(str(path), target)  # object stores show an object when it is complete
@@ -72,7 +116,8 @@ class UserFiles:
         cached = self._cached(document_id, kind)
         with _file_errors(document_id, kind):
             if not cached.is_file() or cached.stat().st_size != self._files.size(source):
-                with _replacing(cached) as partial:
+                durable.make_folders(cached.parent, self._cache_dir.parent)
+                with durable.replacing(cached) as partial:
                     self._files.get_file(source, str(partial))
         return cached
 
@@ -87,12 +132,43 @@ class UserFiles:
             return bool(self._files.exists(self._path(document_id, kind)))
 
     def delete(self, document_id: uuid.UUID) -> None:
-        """Remove all files of a document; none is no error."""
+        """Remove all files of a document for good; none is no error: it can be done again. Raises StoreError."""
         folder = self._folder(document_id)
         with _file_errors():
-            if self._files.exists(folder):
+            with suppress(FileNotFoundError):
                 self._files.rm(folder, recursive=True)
+            self._files.invalidate_cache()
+            if self._files.exists(folder):
+                raise OSError(errno.ENOTEMPTY, "something is left")
+            if self._is_local and Path(self._root).is_dir():
+                durable.sync_folder(Path(self._root))  # what is gone does not come back with the power
+        self.forget_copies(document_id)
+
+    def forget_copies(self, document_id: uuid.UUID) -> None:
+        """Remove this machine's copies of a document's remote files."""
         shutil.rmtree(self._cached(document_id, "original").parent, ignore_errors=True)
+
+    def content(self, document_id: uuid.UUID) -> Content:
+        """All that there is of a document, drafts included. Raises StoreError."""
+        with _file_errors():
+            found = self._found(document_id)
+            return Content(len(found), sum(int(info["size"]) for info in found.values()))
+
+    def changed_at(self, document_id: uuid.UUID) -> dt.datetime | None:
+        """When something of a document was last put; None if the file system cannot tell, or nothing is there.
+
+        Raises:
+            errors.StoreError: the storage fails.
+        """
+        with _file_errors(), suppress(NotImplementedError, FileNotFoundError):
+            moments = [_aware(self._files.modified(path)) for path in self._found(document_id)]
+            return max(moments, default=None)
+        return None
+
+    def _found(self, document_id: uuid.UUID) -> dict[str, Any]:
+        folder = self._folder(document_id)
+        self._files.invalidate_cache()
+        return cast(dict[str, Any], self._files.find(folder, detail=True))
 
     def sizes(self, document_id: uuid.UUID) -> dict[Kind, int]:
         """Bytes of each file of a document that is there."""
@@ -116,6 +192,7 @@ class UserFiles:
         return self._cache_dir / str(document_id) / kind
 
 
+@functools.lru_cache(maxsize=1024)
 def folder_name(user_id: str) -> str:
     """A folder's name that no other user has, on file systems that ignore case too, and that leads nowhere else.
 
@@ -126,25 +203,24 @@ def folder_name(user_id: str) -> str:
     return f"{readable[:40]}-{digest[:32]}"
 
 
-@contextmanager
-def _replacing(target: Path) -> Iterator[Path]:
-    """A temporary file beside `target` that takes its place when the block succeeds."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
-    os.close(descriptor)
-    partial = Path(name)
+def is_document_id(name: str) -> bool:
+    """Whether a folder has the name of a document's."""
     try:
-        yield partial
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
+        return str(uuid.UUID(name)) == name
+    except ValueError:
+        return False
 
 
-def _copy_atomically(source: Path, target: Path) -> None:
-    with _replacing(target) as partial:
+def _copy(source: Path, target: Path, top: Path) -> None:
+    durable.make_folders(target.parent, top)
+    with durable.replacing(target) as partial:
         shutil.copyfile(source, partial)
-        with partial.open("rb+") as file:
-            os.fsync(file.fileno())
+    durable.sync_folders(target.parent.parent, top)
+
+
+def _aware(moment: dt.datetime) -> dt.datetime:
+    """File systems that tell no time zone mean UTC."""
+    return moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from rag.store.catalogue import Catalogue
 from rag.store.chunks import Chunks
 from rag.store.conversations import Conversations
 from rag.store.database import Database, UserDatabase
+from rag.store.deletions import AllDeletions, Deletions
 from rag.store.dense import DenseSearch
 from rag.store.embedding_cache import EmbeddingCache
 from rag.store.generations import Generations
@@ -37,6 +38,7 @@ class UserStore:
         self.indexes = Indexes(bound)
         self.generations = Generations(bound, dense)
         self.documents = documents.Documents(bound)
+        self.deletions = Deletions(bound)
         self.catalogue = Catalogue(bound)
         self.sources = Sources(bound)
         self.versions = Versions(bound)
@@ -62,6 +64,7 @@ class Store:
         self._dense = DenseSearch(database)
         self.queue = Queue(of_all_users)
         self.lanes = Lanes(of_all_users)
+        self.deletions = AllDeletions(of_all_users)
 
     @classmethod
     def open(cls, url: str, *, pool_size: int = 8, admin_url: str | None = None, as_roles: bool = False) -> Self:

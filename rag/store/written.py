@@ -1,10 +1,9 @@
 """Small files that are there as a whole or not at all."""
 
-import os
-import tempfile
 from pathlib import Path
 
 from rag import errors
+from rag.store import durable
 
 
 def write_whole(path: Path, text: str, mode: int) -> None:
@@ -15,16 +14,8 @@ def write_whole(path: Path, text: str, mode: int) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # 0600 from the beginning
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(partial).chmod(mode)
-            Path(partial).replace(path)
-        except BaseException:
-            Path(partial).unlink(missing_ok=True)
-            raise
+        with durable.replacing(path) as partial:
+            partial.write_text(text, encoding="utf-8")
+            partial.chmod(mode)
     except OSError as error:
         raise errors.StoreError(f"{path} cannot be written: {error.strerror}. Check its folder's rights.") from error

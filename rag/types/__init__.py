@@ -27,6 +27,7 @@ from rag.types.answers import (
     Verdict,
 )
 from rag.types.backups import BackupFile, BackupManifest, BackupTable, MissingFile
+from rag.types.deletions import PurgeReceipt, SweepReport
 from rag.types.documents import (
     ARCHIVE,
     CONTAINERS,
@@ -259,6 +260,7 @@ __all__ = [
     "Permission",
     "Progress",
     "ProviderOptions",
+    "PurgeReceipt",
     "QueryValidation",
     "QueryVector",
     "QuotedRow",
@@ -289,6 +291,7 @@ __all__ = [
     "Stage",
     "StorableText",
     "Support",
+    "SweepReport",
     "SyncReport",
     "Tag",
     "TagCount",

@@ -17,6 +17,7 @@ from rag.types import (
     Document,
     DocumentStatus,
     Filters,
+    PurgeReceipt,
     reading_of,
 )
 from rag.ui import chat, organising, session
@@ -252,6 +253,7 @@ def _undo(document_ids: list[uuid.UUID]) -> None:
 
 def trash() -> None:
     """Deleted documents: restore them, or delete them for good."""
+    _tell_purged()
     deleted = session.engine().documents.list(in_trash=True)
     if not deleted:
         with empty("delete", "The trash is empty", "Deleted documents wait here until you restore or purge them."):
@@ -280,13 +282,24 @@ def _restore(chosen: list[Document]) -> None:
         st.toast(f"Restored {plural(len(chosen), 'document')}.", icon=":material/restore_from_trash:")
 
 
+def _tell_purged() -> None:
+    """What was deleted for good last, as it was counted afterwards."""
+    receipt: PurgeReceipt | None = st.session_state.pop("purged", None)
+    if receipt:
+        counts = {"document": len(receipt.document_ids), "chunk": receipt.chunks, "file": receipt.files}
+        gone = ", ".join(plural(count, noun) for noun, count in counts.items())
+        later = f" Files of {plural(receipt.unfinished, 'document')} follow soon." if receipt.unfinished else ""
+        st.toast(f"Gone for good: {gone}, {size(receipt.bytes)}.{later}", icon=":material/delete_forever:")
+
+
 @st.dialog("Delete for good?")
 def _purge(chosen: list[Document]) -> None:
     with door():
         st.text("\n".join(document.name for document in chosen[:8]) + ("\n…" if len(chosen) > 8 else ""))
         st.text("The files and everything indexed from them will be gone. This cannot be undone.")
         if st.button(f"Delete {plural(len(chosen), 'document')}", type="primary", icon=":material/delete_forever:"):
-            session.engine().documents.purge([document.id for document in chosen])
+            receipt = session.engine().documents.purge([document.id for document in chosen])
+            st.session_state["purged"] = receipt
             st.session_state.pop("deleted", None)
             _forget_selection("trash")
             st.rerun()

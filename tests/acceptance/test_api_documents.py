@@ -83,7 +83,9 @@ def test_what_is_in_a_mail_is_listed_and_goes_with_it(web: httpx.Client, engine:
     web.post(f"/documents/{added['id']}/restore")
     assert web.get(f"/documents/{part['documentId']}").json()["deletedAt"] is None
     web.delete(f"/documents/{added['id']}")
-    assert web.delete(f"/documents/{added['id']}", params={"permanent": True}).status_code == 204
+    purged = web.delete(f"/documents/{added['id']}", params={"permanent": True})
+    assert purged.status_code == 200
+    assert {*purged.json()["documentIds"]} >= {added["id"], part["documentId"]}
     assert web.get(f"/documents/{part['documentId']}").status_code == 404
 
 
@@ -135,7 +137,10 @@ def test_trash_and_back(web: httpx.Client, ready: str) -> None:
     assert web.post(f"{ready}/restore").json()["deletedAt"] is None
     assert listed(trash=False)
     web.delete(ready)
-    assert web.delete(ready, params={"permanent": True}).status_code == 204
+    receipt = web.delete(ready, params={"permanent": True}).json()
+    assert receipt["documentIds"] == [ready.rpartition("/")[2]]
+    assert (receipt["files"], receipt["unfinished"]) == (2, 0)
+    assert receipt["rows"] > receipt["chunks"] == receipt["vectors"] > 0
     assert api.error_of(web.get(ready)) == (404, "not_found")
 
 

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -399,7 +400,9 @@ def test_a_document_goes_to_the_trash_and_comes_back_and_goes_for_good(folder: P
     pagelight("documents", "delete", "harbour.pdf", "orchard.pdf")
     pagelight("documents", "purge", "--all", answer="n\n", code=1)
     assert len(names("--trash")) == 2
-    pagelight("documents", "purge", "--all", answer="y\n")
+    assert "gone: " in pagelight("documents", "purge", "orchard.pdf", answer="y\n").stdout
+    receipt = parsed("documents", "purge", "--all", "--yes")["receipt"]
+    assert (receipt["chunks"], receipt["vectors"], receipt["files"], receipt["unfinished"]) == (1, 1, 2, 0)
     assert names("--trash") == []
     assert "empty" in pagelight("documents", "--trash").stdout
 
@@ -658,6 +661,26 @@ def test_the_doctor_finds_a_sound_machine_and_tells_no_secret(monkeypatch: pytes
     shown = pagelight("doctor").output
     assert "✓ Database" in shown
     assert "not-to-be-printed" not in shown + json.dumps(report)
+
+
+@pytest.mark.usefixtures("library")
+def test_the_doctor_clears_away_what_was_left_behind(settings: Path) -> None:
+    (user,) = (settings / "files").iterdir()
+    old = user / str(uuid.uuid4())
+    old.mkdir(mode=0o700)
+    (old / "original").write_bytes(b"nobody's")
+    for path in (old / "original", old):
+        os.utime(path, (0, 0))
+
+    def told(*options: str) -> str:
+        checks = {check["name"]: check["message"] for check in parsed("doctor", *options)["checks"]}
+        return str(checks["Left behind"])
+
+    assert "1 of documents that no row knows" in told()
+    assert (old / "original").exists()
+    assert "cleared away: 1 of documents that no row knows" in told("--mend")
+    assert not old.exists()
+    assert "no row knows" not in told()
 
 
 def test_the_doctor_names_what_is_broken(settings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

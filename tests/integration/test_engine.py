@@ -124,9 +124,9 @@ def test_trash_hides_and_restore_brings_back(engine: RAGEngine, library: dict[st
 def test_purge_takes_the_files_and_only_from_the_trash(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
     harbour = library["harbour.pdf"]
     original = engine.files.original(harbour)
-    assert engine.documents.purge([harbour]) == []
+    assert engine.documents.purge([harbour]).document_ids == ()
     engine.documents.trash([harbour])
-    assert engine.documents.purge([harbour]) == [harbour]
+    assert engine.documents.purge([harbour]).document_ids == (harbour,)
     assert not original.exists()
     with pytest.raises(errors.NotFoundError):
         engine.documents.get(harbour)
@@ -296,7 +296,8 @@ def test_another_user_sees_and_changes_nothing(engine: RAGEngine, library: dict[
     assert other.answer({"question": "How many ships?"}).status == "insufficient_context"
     assert other.inspect_index().documents == 0
     assert other.chunks.list(ids[0]) == []
-    assert (other.documents.trash(ids), other.documents.restore(ids), other.documents.purge(ids)) == ([], [], [])
+    assert (other.documents.trash(ids), other.documents.restore(ids)) == ([], [])
+    assert other.documents.purge(ids).document_ids == ()
     for call in (
         other.documents.get,
         other.files.original,

@@ -97,9 +97,9 @@ def test_the_trash_hides_and_gives_back(owner: Owner) -> None:
 
 def test_only_the_trash_is_purged(owner: Owner) -> None:
     document = owner.ready("a.pdf", ["some words"])
-    assert owner.db.of("ann").documents.purge([document.id]) == []
+    assert owner.db.of("ann").documents.purge([document.id]).document_ids == ()
     owner.db.of("ann").documents.trash([document.id])
-    assert owner.db.of("ann").documents.purge([document.id]) == [document.id]
+    assert owner.db.of("ann").documents.purge([document.id]).document_ids == (document.id,)
     with pytest.raises(errors.NotFoundError):
         owner.db.of("ann").documents.get(document.id)
     assert owner.db.of(owner.user_id).chunks.lexical(owner.scope, "words", 10).chunks == []

@@ -1,5 +1,6 @@
 """No user sees, searches, counts, changes or removes what another owns: one case per public method of the store."""
 
+import datetime as dt
 import hashlib
 import inspect
 import uuid
@@ -111,6 +112,10 @@ EXEMPT = {
     "store.unfinished_jobs": "for the restart of a worker; tells user and id only",
     "queue.discard_stalled": "works for all users and returns a number of jobs",
     "queue.run": "works for all users",
+    "deletions.due": "works for all users; tells user and id only",
+    "deletions.unknown": "works for all users; tells whether a folder is known",
+    "deletions.taking_unknown": "works for all users, on folders that no row knows",
+    "deletions.alone": "tells whether another process sweeps",
     "lanes.next": "works for all users; tells user and id only",
     "lanes.next_pictures": "works for all users; tells user and id only",
     "lanes.give_back": "works for all users, on what `lanes.next` gave",
@@ -172,7 +177,7 @@ CASES |= {
     "documents.requeue": lambda w, user: w.db.of(user).documents.requeue(w.document.id),
     "documents.trash": lambda w, user: w.db.of(user).documents.trash([w.document.id]),
     "documents.restore": lambda w, user: w.db.of(user).documents.restore([w.trashed.id]),
-    "documents.purge": lambda w, user: w.db.of(user).documents.purge([w.document.id, w.trashed.id]),
+    "documents.purge": lambda w, user: w.db.of(user).documents.purge([w.document.id, w.trashed.id]).document_ids,
     "chunks.replace": lambda w, user: w.db.of(user).chunks.replace(
         w.document.id,
         SPACE,
@@ -271,6 +276,28 @@ def _claim_on_the_same_document(world: World, user: str) -> object:
         world.db.of(VICTIM).documents.claim(world.document.id) as claimed,
     ):
         return None if claimed else "blocked"
+
+
+@case("deletions.draft")
+def _draft_of_the_same_document(world: World, user: str) -> object:
+    """Another's draft of the same id is another: the owner's document stays as it is, and so do its files."""
+    if user:
+        world.db.of(user).deletions.draft(world.document.id)
+    with world.db.of(VICTIM).deletions.taking(world.document.id) as is_unowned:
+        return "unowned" if is_unowned else None
+
+
+@case("deletions.taking")
+def _taking_of_the_same_document(world: World, user: str) -> object:
+    """What another may delete are files of its own folder; what the owner has noted stays noted."""
+    noted = uuid.uuid4()
+    world.db.of(VICTIM).deletions.draft(noted)
+    with world.db.of(user).deletions.taking(noted):
+        pass
+    left = [due.document_id for due in world.db.deletions.due(dt.timedelta(0)) if due.user_id == VICTIM]
+    with world.db.of(VICTIM).deletions.taking(noted):
+        pass
+    return None if noted in left else "taken"
 
 
 @case("generations.claim")

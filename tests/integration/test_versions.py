@@ -212,7 +212,7 @@ def test_an_older_version_is_thrown_away_and_purged_by_itself(engine: RAGEngine)
     engine.documents.trash([second.id])
     assert searched(engine) == {third.id}
     assert [one.id for one in engine.documents.list(in_trash=True)] == [second.id]
-    assert engine.documents.purge([second.id]) == [second.id]
+    assert engine.documents.purge([second.id]).document_ids == (second.id,)
     assert [one.version for one in engine.versions.list(third.id)] == [3, 1]
     assert engine.documents.get(first.id).superseded_by == third.id
     assert searched(engine) == {third.id}
@@ -222,7 +222,7 @@ def test_a_purge_leaves_nothing_of_any_version(engine: RAGEngine, database_url: 
     first, second = two_versions(engine)
     waiting = add(engine, ["A third text of ships."], replaces=second.id)
     engine.documents.trash([second.id])
-    assert set(engine.documents.purge([second.id])) == {first.id, second.id, waiting.id}
+    assert set(engine.documents.purge([second.id]).document_ids) == {first.id, second.id, waiting.id}
     for gone in (first, second, waiting):
         with pytest.raises(errors.NotFoundError):
             engine.documents.get(gone.id)

@@ -25,6 +25,7 @@ from rag.types import (
     Filters,
     Model,
     OnSameName,
+    PurgeReceipt,
     Rect,
     Region,
     VersionDiff,
@@ -165,16 +166,24 @@ def get_document(sender: Reader, document_id: uuid.UUID) -> Document:
     return sender.engine.documents.get(document_id)
 
 
-@router.delete("/documents/{document_id}", status_code=204)
-def delete_document(sender: Writer, document_id: uuid.UUID, permanent: bool = False) -> None:
-    """Put a document in the trash; with `permanent`, remove one that is in the trash for good."""
+@router.delete(
+    "/documents/{document_id}",
+    status_code=204,
+    response_model=None,
+    responses={200: {"model": PurgeReceipt, "description": "With `permanent`: what there was of it and is gone."}},
+)
+def delete_document(sender: Writer, document_id: uuid.UUID, permanent: bool = False) -> Response:
+    """Put a document in the trash; with `permanent`, remove one that is in the trash for good, and get a receipt."""
     document = sender.engine.documents.get(document_id)
     if not permanent:
         sender.engine.documents.trash([document.id])
-    elif not sender.engine.documents.purge([document.id]):
+        return Response(status_code=204)
+    receipt = sender.engine.documents.purge([document.id])
+    if not receipt.document_ids:
         raise errors.ConflictError(
             "Only documents in the trash are removed for good. Delete it without `permanent` first."
         )
+    return Response(receipt.model_dump_json(by_alias=True), media_type="application/json")
 
 
 @router.post("/documents/{document_id}/restore")

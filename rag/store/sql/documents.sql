@@ -145,14 +145,15 @@ WITH gone AS (
           SELECT c.lineage_id FROM documents c
           WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND c.superseded_by IS NULL
             AND c.deleted_at IS NOT NULL))
-    RETURNING d.id, d.superseded_by
+    RETURNING d.user_id, d.id, d.number, d.superseded_by
 ), mended AS (
     UPDATE documents d SET superseded_by = gone.superseded_by
     FROM gone
     WHERE d.user_id = :user_id AND d.superseded_by = gone.id AND d.id NOT IN (SELECT g.id FROM gone g)
       AND gone.superseded_by IS NOT NULL
 )
-SELECT id FROM gone;
+SELECT g.id, g.number, r.rows, r.chunks, r.vectors
+FROM gone g, LATERAL rows_of_document(g.user_id, g.id, g.number) AS r;
 
 -- name: unfinished
 -- For the restart of a worker, who works for all users; it tells nothing about the documents.

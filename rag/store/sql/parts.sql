@@ -88,9 +88,12 @@ WITH RECURSIVE inside AS (
     SELECT d.id
     FROM inside i JOIN documents d ON d.user_id = :user_id AND d.container_id = i.id
     WHERE d.deleted_at IS NOT NULL
+), gone AS (
+    DELETE FROM documents d USING inside i WHERE d.user_id = :user_id AND d.id = i.id
+    RETURNING d.user_id, d.id, d.number
 )
-DELETE FROM documents d USING inside i WHERE d.user_id = :user_id AND d.id = i.id
-RETURNING d.id;
+SELECT g.id, g.number, r.rows, r.chunks, r.vectors
+FROM gone g, LATERAL rows_of_document(g.user_id, g.id, g.number) AS r;
 
 -- name: release
 -- Parts that stay are documents like any other from now on.

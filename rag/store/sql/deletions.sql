@@ -1,0 +1,50 @@
+-- name: lock
+-- Until the end of the transaction nobody else puts, owns or deletes the files of a document.
+SELECT pg_advisory_xact_lock(hashtextextended(:document_id::text, 3));
+
+-- name: draft
+INSERT INTO deletions (user_id, document_id, draft) VALUES (:user_id, :document_id, true)
+ON CONFLICT (user_id, document_id) DO UPDATE SET draft = true, created_at = now();
+
+-- name: own
+DELETE FROM deletions WHERE user_id = :user_id AND document_id = :document_id AND draft RETURNING document_id;
+
+-- name: take
+DELETE FROM deletions WHERE user_id = :user_id AND document_id = :document_id RETURNING document_id;
+
+-- name: is_owned
+SELECT EXISTS (SELECT FROM documents WHERE user_id = :user_id AND id = :document_id) AS owned;
+
+-- name: is_due
+SELECT EXISTS (
+    SELECT FROM deletions
+    WHERE user_id = :user_id AND document_id = :document_id
+      AND created_at <= now() - CASE WHEN draft THEN :older_than::interval ELSE least(:older_than::interval, :patience::interval) END
+) AS due;
+
+-- name: due
+-- For whoever deletes files, for all users: user and id only.
+SELECT user_id, document_id
+FROM deletions
+WHERE created_at <= now() - CASE WHEN draft THEN :older_than::interval ELSE least(:older_than::interval, :patience::interval) END
+ORDER BY created_at;
+
+-- name: known
+-- For whoever looks for files that nobody owns: user and id only, at one moment.
+SELECT user_id, id FROM documents UNION ALL SELECT user_id, document_id FROM deletions;
+
+-- name: known_by_id
+SELECT user_id FROM documents WHERE id = :document_id
+UNION ALL
+SELECT user_id FROM deletions WHERE document_id = :document_id;
+
+-- name: count
+-- What is left of documents that are said to be gone.
+SELECT coalesce(sum(r.rows), 0)::bigint AS rows, coalesce(sum(r.chunks), 0)::bigint AS chunks,
+       coalesce(sum(r.vectors), 0)::bigint AS vectors
+FROM unnest(:ids::uuid[], :numbers::int[]) AS d (id, number),
+     LATERAL rows_of_document(:user_id::text, d.id, d.number) AS r;
+
+-- name: alone
+-- Whether nobody else sweeps, as long as the connection lives.
+SELECT pg_try_advisory_lock(hashtextextended('pagelight sweep', 0)) AS alone;

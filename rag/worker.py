@@ -26,6 +26,8 @@ logger = logging.getLogger("rag.worker")
 
 PARENT_CHECK_SECONDS = 0.5
 RECOVERY_SECONDS = 30.0
+RETRY_SECONDS = 5.0
+"""How often is looked for what was to be tried again later."""
 RECONNECT_SECONDS = 1.0
 STOP_SECONDS = 10.0
 SMALL_BYTES = 1024 * 1024
@@ -64,14 +66,19 @@ def _stopped_cleanly(installation: Installation, wake: Callable[[], None]) -> bo
 
 
 def _recover_for_ever(installation: Installation, wake: Callable[[], None]) -> None:
-    """Take up what other processes, killed meanwhile, left behind, and what a lost hint told of."""
+    """Take up what other processes, killed meanwhile, left behind, what a lost hint told of, and what is due again."""
+    recovered = time.monotonic()
     while True:
-        time.sleep(RECOVERY_SECONDS)
+        time.sleep(RETRY_SECONDS)
         try:
-            installation.recover_queue()
+            if time.monotonic() - recovered > RECOVERY_SECONDS:
+                recovered = time.monotonic()
+                installation.recover_queue()
+                wake()
+            elif installation.work.is_due():
+                wake()
         except errors.StoreError as error:
             logger.warning("%s", error)
-        wake()
 
 
 class Lanes:

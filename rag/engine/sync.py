@@ -161,6 +161,8 @@ class Intake:
             return self._shown(file, known, known, older)
         if self._room == 0:
             return _left_out(file, "The limit of chunks is reached. Raise maxChunks, or split the folder.")
+        if known:
+            self._originals.mend(known.id, path)
         document = known or self._originals.keep(
             path,
             file.name,

@@ -8,10 +8,8 @@ from rag.engine.questions import Questions
 from rag.engine.reading import Reader
 from rag.engine.resources import Resources
 from rag.engine.workspace import Workspace
+from rag.store import MOST_ATTEMPTS
 from rag.types import Document, Job, Lane
-
-MOST_ATTEMPTS = 3
-"""So often a document may end its worker before it is given up."""
 
 
 class Work:
@@ -41,10 +39,14 @@ class Work:
             if taken.attempts > MOST_ATTEMPTS:
                 reader.give_up(taken.document_id)
             else:
-                reader.step(taken.document_id, lane, is_stopping)
+                reader.step(taken.document_id, lane, is_stopping, taken.attempts)
                 if is_stopping():
                     lanes.give_back(taken)
             return reader.document(taken.document_id)
+
+    def is_due(self) -> bool:
+        """Whether something waits that was to be tried again later, and now may be."""
+        return self._resources.store.lanes.is_due()
 
     def read_pictures(self) -> bool:
         """Read the words in a document's pictures; False if none wait, or there is more urgent work."""

@@ -9,10 +9,12 @@ from rag.store.lanes import Lanes, Taken
 from rag.store.lexical import LexicalMatches
 from rag.store.preferences import Kept, Preferences
 from rag.store.queue import Queue
+from rag.store.retries import MOST_ATTEMPTS
 from rag.store.store import Store, UserStore
 
 __all__ = [
     "CACHE_KINDS",
+    "MOST_ATTEMPTS",
     "CacheKind",
     "CacheStats",
     "Caches",

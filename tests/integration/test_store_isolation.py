@@ -109,6 +109,8 @@ EXEMPT = {
     "lanes.next_pictures": "works for all users; tells user and id only",
     "lanes.give_back": "works for all users, on what `lanes.next` gave",
     "lanes.line_up": "works for all users; tells nothing",
+    "lanes.is_due": "asked for all users; tells nothing but yes or no",
+    "lanes.are_waiting": "asked for all users; tells nothing but yes or no",
 }
 
 
@@ -289,6 +291,7 @@ CASES |= {
     "saved_filters.list": lambda w, user: w.db.of(user).saved_filters.list(),
     "glossary.get": lambda w, user: w.db.of(user).glossary.get(),
     "glossary.delete": lambda w, user: w.db.of(user).glossary.delete(),
+    "readings.postpone": lambda w, user: w.db.of(user).readings.postpone(w.document.id, "code", "message"),
     "jobs.get": lambda w, user: w.db.of(user).jobs.get(w.job.id),
     "jobs.list": lambda w, user: w.db.of(user).jobs.list(),
     "jobs.start": lambda w, user: w.db.of(user).jobs.start(w.job.id),

@@ -128,7 +128,7 @@ class Reader:
         It fails, or waits to be tried again if this was one of a worker's `attempts`, and not the last.
         """
         try:
-            with _machine_errors():
+            with machine_errors():
                 yield
         except errors.CancelledError:
             raise  # it is recorded by who cancelled it
@@ -262,7 +262,7 @@ class Steps:
 
 
 @contextlib.contextmanager
-def _machine_errors() -> Iterator[None]:
+def machine_errors() -> Iterator[None]:
     """What the machine lacks comes out as our errors. A parsing process at its own limit of memory says so itself."""
     try:
         yield

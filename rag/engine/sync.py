@@ -114,7 +114,8 @@ class Intake:
         with self._documents.claim(uuid.uuid5(self._index.id, "intake")) as claimed:
             if not claimed:
                 raise errors.IndexError(
-                    f"Another process is taking files into the index {self._index.name!r}. Wait until it is done."
+                    f"Another process is taking files into the index {self._index.name!r}. Wait until it is done.",
+                    details={"in_use": True},
                 )
             yield
 

@@ -5,6 +5,8 @@ from rag.store.embedding_cache import EmbeddingCache
 from rag.store.files import FileStore, UserFiles
 from rag.store.folders import Folder
 from rag.store.health import Health
+from rag.store.job_lane import JobLane, TakenJob
+from rag.store.jobs import Jobs, Started
 from rag.store.lanes import Lanes, Taken
 from rag.store.lexical import LexicalMatches
 from rag.store.preferences import Kept, Preferences
@@ -23,13 +25,17 @@ __all__ = [
     "FileStore",
     "Folder",
     "Health",
+    "JobLane",
+    "Jobs",
     "Kept",
     "Lanes",
     "LexicalMatches",
     "Preferences",
     "Queue",
+    "Started",
     "Store",
     "Taken",
+    "TakenJob",
     "UserFiles",
     "UserStore",
 ]

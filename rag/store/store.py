@@ -16,6 +16,7 @@ from rag.store.embedding_cache import EmbeddingCache
 from rag.store.generations import Generations
 from rag.store.glossaries import Glossary
 from rag.store.indexes import Indexes
+from rag.store.job_lane import JobLane
 from rag.store.lanes import Lanes
 from rag.store.parts import Parts
 from rag.store.queue import Queue
@@ -60,6 +61,7 @@ class Store:
         self._dense = DenseSearch(database)
         self.queue = Queue(database)
         self.lanes = Lanes(database)
+        self.job_lane = JobLane(database)
 
     @classmethod
     def open(cls, url: str, *, pool_size: int = 8) -> Self:
@@ -90,10 +92,6 @@ class Store:
     def unfinished_documents(self) -> Sequence[tuple[str, uuid.UUID]]:
         """User and id of every document that waits to be read, oldest first: for the restart of a worker."""
         return documents.unfinished(self._database)
-
-    def unfinished_jobs(self) -> Sequence[tuple[str, uuid.UUID]]:
-        """User and id of every job that has not ended, oldest first: for the restart of a worker."""
-        return jobs.unfinished(self._database)
 
     def health(self) -> health.Health:
         """What the database says of itself. Raises StoreError if it cannot be reached."""

@@ -17,7 +17,6 @@ from rag.types import Document, DocumentStatus
 from tests import pdfs
 from tests.severing import Severing, severing
 
-
 PLAIN = pdfs.plain()
 
 

@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 import pydantic
 
 from rag.store import Jobs
-from rag.types import OnProgress
 
 Row = TypeVar("Row", bound=pydantic.BaseModel)
 
@@ -29,16 +28,6 @@ class Steps:
             self._outcomes[step] = work()
             self._jobs.keep_step(self._job_id, step, self._outcomes[step])
         return self._outcomes[step]
-
-    def onwards(self, report: OnProgress) -> OnProgress:
-        """Progress as `report` takes it, from where the job stood when it was begun this time."""
-        known = len(self._outcomes)
-
-        def tell(stage: str, done: int, total: int) -> None:
-            if done > known or done == total:
-                report(stage, done, total)
-
-        return tell
 
     def pause(self) -> None:
         """Between two steps; others may go first."""

@@ -16,7 +16,7 @@ from rag.engine.folders import Folders
 from rag.engine.job_steps import Steps
 from rag.engine.pages import Pages
 from rag.engine.questions import Questions
-from rag.engine.reading import PASSING, machine_errors
+from rag.engine.reading import PASSING, PASSING_CODES, machine_errors
 from rag.engine.requests import parse
 from rag.engine.sync import OnFile
 from rag.engine.workspace import Workspace
@@ -166,8 +166,7 @@ class Jobs:
             case "evaluation":
                 asked = parse(evaluation.EvaluationRequest, request)
                 documents = self._documents.list(asked.index_name)
-                onwards = steps.onwards(report)
-                return evaluate(asked, documents, self._questions, Pages(self._workspace), onwards, remember=steps.rows)
+                return evaluate(asked, documents, self._questions, Pages(self._workspace), report, remember=steps.rows)
 
     def _reindex(self, job: Job, report: OnProgress, steps: Steps) -> dict[str, Any]:
         """Catch up with the folders, and read anew all documents that were there before."""
@@ -193,7 +192,7 @@ class Jobs:
             read = self._documents.process(document_id, again=True)
             if read.status is DocumentStatus.READY:
                 return "ready"
-            if read.error_code in {error.code for error in PASSING}:
+            if read.error_code in PASSING_CODES:
                 self._documents.retry(document_id)
         except errors.NotFoundError:  # in the trash, or gone, since the job began
             return "gone"

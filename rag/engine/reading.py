@@ -35,6 +35,8 @@ IsCancelled = Callable[[], bool]
 PASSING = (errors.ReadingInterruptedError, errors.StoreError)
 """What the file is not at fault for: memory, processes, room on a disk, or a database are wanting."""
 
+PASSING_CODES = frozenset(error.code for error in PASSING)
+
 
 class Reader:
     """Reads documents of one user, each into the index it is in."""

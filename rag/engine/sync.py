@@ -11,7 +11,7 @@ from rag import errors, parsing
 from rag.engine.models import OWN_AUTH, OWN_OPTIONS
 from rag.engine.originals import Originals, sha256_of
 from rag.engine.parts import Parts
-from rag.engine.reading import Reader
+from rag.engine.reading import PASSING_CODES, Reader
 from rag.engine.workspace import Workspace
 from rag.types import (
     CONTAINERS,
@@ -245,6 +245,9 @@ class Intake:
             self._originals.purge([document.id])
         if is_limit:
             return _left_out(file, reason)
+        if document.deleted_at is None and code in PASSING_CODES:  # a worker tries again
+            self._readings.resume(document.id)
+            self._readings.enqueue(document.id)
         stays = document.id if document.deleted_at is None else None
         return _report(file, "failed", document_id=stays, code=code, reason=reason)
 

@@ -305,10 +305,19 @@ def test_a_job_lets_an_upload_go_first(engine: RAGEngine, job: Job, monkeypatch:
     def upload(query: str) -> None:
         ready.extend(engine.documents.get(found).status is DocumentStatus.READY for found in uploads)
         if query == "Question 1?":
-            uploads.append(engine.documents.add(pdfs.pages(40), "upload.pdf").id)
+            uploads.append(engine.documents.add(pdfs.pages(5), "upload.pdf").id)
+            readers.append(threading.Thread(target=read))
+            readers[0].start()
 
+    def read() -> None:
+        for lane in (Lane.READING, Lane.EMBEDDING):
+            while engine.installation.work.do_next(lane, lambda: False):
+                pass
+
+    readers: list[threading.Thread] = []
     watch(monkeypatch, upload)
-    worker.run(engine.installation, wait=False)
+    assert do_job(engine)
+    readers[0].join()
     assert engine.jobs.get(job.id).status == "done"
     assert ready == [True] * (QUESTIONS - 2)
 

@@ -40,7 +40,12 @@ ON CONFLICT (user_id, job_id, step) DO UPDATE SET outcome = EXCLUDED.outcome
 RETURNING step;
 
 -- name: update_progress
-UPDATE jobs SET progress_done = :done, progress_total = :total
+-- What is gone through again after a restart is no progress.
+UPDATE jobs
+SET progress_done = CASE WHEN progress_total = :total THEN greatest(progress_done, :done) ELSE :done END,
+    attempts = CASE WHEN progress_total = :total AND progress_done >= :done THEN attempts ELSE 0 END,
+    retry_after = CASE WHEN progress_total = :total AND progress_done >= :done THEN retry_after END,
+    progress_total = :total
 WHERE user_id = :user_id AND id = :job_id AND status = 'running'
 RETURNING id;
 

@@ -241,6 +241,7 @@ def order(db: store.Store) -> list[uuid.UUID]:
             if taken is None:
                 return taken_up
             taken_up.append(taken.job_id)
+            db.of(taken.user_id).jobs.start(taken.job_id)
             db.of(taken.user_id).jobs.fail(taken.job_id, "code", "done")
 
 

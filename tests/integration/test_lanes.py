@@ -20,7 +20,7 @@ import pytest
 from rag import errors, providers, store, worker
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.engine.reading import BATCH, Reader
+from rag.engine.reading import BATCH, Steps
 from rag.store import MOST_ATTEMPTS
 from rag.store.vectors import Vectors
 from rag.types import Document, DocumentStatus, EmbeddingSpace, Lane, reading_of
@@ -539,18 +539,18 @@ def test_a_parser_that_is_killed_each_time_does_not_fail_its_document(
     engine: RAGEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = engine.documents.add(fleet(), "fleet.pdf")
-    record, killed = Reader.record, set()
+    record, killed = Steps._record, set()
 
-    def kill(reader: Reader, document_id: uuid.UUID, stage: str, done: int, total: int) -> None:
+    def kill(steps: Steps, stage: str, done: int, total: int) -> None:
         for child in psutil.Process().children(recursive=True)[::-1]:
             with contextlib.suppress(psutil.Error):  # it has ended with another
                 if "rag.parsing.server" in child.cmdline():
                     child.kill()
                     killed.add(child.pid)
-        record(reader, document_id, stage, done, total)
+        record(steps, stage, done, total)
 
     with monkeypatch.context() as deadly:
-        deadly.setattr(Reader, "record", kill)
+        deadly.setattr(Steps, "_record", kill)
         assert do_next(engine, Lane.READING)
     left = engine.documents.get(document.id)
     assert len(killed) > 3

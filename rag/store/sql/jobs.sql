@@ -87,7 +87,8 @@ RETURNING id;
 
 -- name: next
 -- For a worker. Among a user's jobs those that were begun, then the one that is due first: when it came, and as much later
--- as it is large. The second job of a user comes after the first of every other. It tells nothing about what they ask.
+-- as it is large. The second job of a user comes after the first of every other; among users the one who was served
+-- longest ago. It tells nothing about what they ask.
 WITH waiting AS (
     SELECT user_id, id, kind, index_name, status,
            created_at + make_interval(secs => least(:most_seconds::float8, CASE kind
@@ -96,8 +97,11 @@ WITH waiting AS (
            END)) AS due
     FROM jobs
     WHERE status IN ('queued', 'running') AND (retry_after IS NULL OR retry_after <= clock_timestamp())
+), served AS (
+    SELECT u.user_id, (SELECT max(j.started_at) FROM jobs j WHERE j.user_id = u.user_id) AS served_at
+    FROM (SELECT DISTINCT user_id FROM waiting) AS u
 )
 SELECT user_id, id, kind, index_name
-FROM waiting
-ORDER BY row_number() OVER (PARTITION BY user_id ORDER BY status = 'running' DESC, due), due
+FROM waiting JOIN served USING (user_id)
+ORDER BY row_number() OVER (PARTITION BY user_id ORDER BY status = 'running' DESC, due), served_at NULLS FIRST, due
 LIMIT :limit;

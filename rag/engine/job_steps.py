@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import pydantic
 
-from rag.store import Jobs
+from rag.store import JobSteps
 
 Row = TypeVar("Row", bound=pydantic.BaseModel)
 
@@ -14,19 +14,19 @@ Row = TypeVar("Row", bound=pydantic.BaseModel)
 class Steps:
     """The steps of a running job, each done once however often the job is begun."""
 
-    def __init__(self, jobs: Jobs, job_id: uuid.UUID, between: Callable[[], None]) -> None:
+    def __init__(self, kept: JobSteps, job_id: uuid.UUID, between: Callable[[], None]) -> None:
         """`between` is called before each step that is to be done; what it raises ends the job here."""
-        self._jobs = jobs
+        self._kept = kept
         self._job_id = job_id
         self._between = between
-        self._outcomes = jobs.steps(job_id)
+        self._outcomes = kept.of(job_id)
 
     def once(self, step: str, work: Callable[[], Any]) -> Any:
         """What came of a step, which is JSON. Raises CancelledError if the job was cancelled."""
         if step not in self._outcomes:
             self.pause()
             self._outcomes[step] = work()
-            self._jobs.keep_step(self._job_id, step, self._outcomes[step])
+            self._kept.keep(self._job_id, step, self._outcomes[step])
         return self._outcomes[step]
 
     def pause(self) -> None:

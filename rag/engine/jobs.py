@@ -131,12 +131,12 @@ class Jobs:
             return jobs.get(job_id)
         try:
             with machine_errors():
-                self._try(jobs.get(job_id), started, Steps(jobs, job_id, between))
+                self._try(jobs.get(job_id), started, Steps(self._workspace.store.job_steps, job_id, between))
         except errors.CancelledError:
             logger.info("job %s was cancelled", job_id)
         except errors.Error as error:
             logger.warning("job %s failed: %s", job_id, error.code)
-            self._record_failure(job_id, error, started.attempts)
+            self._record_failure(job_id, error)
         return jobs.get(job_id)
 
     def _try(self, job: Job, started: Started, steps: Steps) -> None:
@@ -144,13 +144,12 @@ class Jobs:
             raise errors.ReadingInterruptedError(GIVEN_UP)
         self._workspace.store.jobs.finish(job.id, self._do(job, started.request, steps))
 
-    def _record_failure(self, job_id: uuid.UUID, error: errors.Error, attempts: int) -> None:
+    def _record_failure(self, job_id: uuid.UUID, error: errors.Error) -> None:
         """What it is not at fault for is tried again later, but not for ever."""
+        jobs = self._workspace.store.jobs
         is_passing = isinstance(error, PASSING) or error.details.get("in_use")
-        if is_passing and attempts < MOST_ATTEMPTS:
-            self._workspace.store.jobs.postpone(job_id, error.code, error.message)
-        else:
-            self._workspace.store.jobs.fail(job_id, error.code, error.message)
+        if not is_passing or not jobs.postpone(job_id, error.code, error.message):
+            jobs.fail(job_id, error.code, error.message)
 
     def _do(self, job: Job, request: Mapping[str, Any], steps: Steps) -> dict[str, Any]:
         """The job's result."""

@@ -13,7 +13,7 @@ Row = TypeVar("Row", bound=pydantic.BaseModel)
 class Remember(Protocol):
     """Gives the rows of question `number`, of the type `row`: those that were made before, or what `make` makes now."""
 
-    def __call__(self, number: int, row: type[Row], make: Callable[[], list[Row]]) -> list[Row]:
+    def __call__(self, number: int, row: type[Row], make: Callable[[], list[Row]], /) -> list[Row]:
         """Questions are numbered from 1."""
 
 

@@ -6,7 +6,8 @@ from rag.store.files import FileStore, UserFiles
 from rag.store.folders import Folder
 from rag.store.health import Health
 from rag.store.job_lane import JobLane, TakenJob
-from rag.store.jobs import Jobs, Started
+from rag.store.job_steps import JobSteps
+from rag.store.jobs import Started
 from rag.store.lanes import Lanes, Taken
 from rag.store.lexical import LexicalMatches
 from rag.store.preferences import Kept, Preferences
@@ -26,7 +27,7 @@ __all__ = [
     "Folder",
     "Health",
     "JobLane",
-    "Jobs",
+    "JobSteps",
     "Kept",
     "Lanes",
     "LexicalMatches",

@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 from rag import errors
 from rag.store import claims, queries
 from rag.store.database import UserDatabase
-from rag.store.retries import PAUSES
+from rag.store.retries import MOST_ATTEMPTS, PAUSES
 from rag.types import Job, JobKind, Progress
 
 CANCELLED = "It was cancelled. Start it again to have it done."
@@ -60,22 +60,16 @@ class Jobs:
         started = self._touch("start", job_id, pauses=PAUSES)
         return Started(started[0]["request"], started[0]["attempts"]) if started else None
 
-    def steps(self, job_id: uuid.UUID) -> dict[str, Any]:
-        """What came of the steps that are done of a job that has not ended."""
-        return {row["step"]: row["outcome"] for row in self._database.all(self._queries["steps"], {"job_id": job_id})}
-
-    def keep_step(self, job_id: uuid.UUID, step: str, outcome: object) -> None:
-        """Remember what came of a step of a running job; `outcome` is JSON.
+    def update_progress(self, job_id: uuid.UUID, done: int, total: int) -> None:
+        """How far a running job is: `done` of `total`, of which 0 means that it is not known.
 
         Raises:
             errors.CancelledError: the job was cancelled, or has ended otherwise.
             errors.NotFoundError: there is no such job.
         """
-        self._go_on("keep_step", job_id, step=step, outcome=Jsonb(outcome))
-
-    def update_progress(self, job_id: uuid.UUID, done: int, total: int) -> None:
-        """How far a running job is: `done` of `total`, of which 0 means that it is not known. Raises as `keep_step`."""
-        self._go_on("update_progress", job_id, done=done, total=total)
+        if not self._touch("update_progress", job_id, done=done, total=total):
+            self._row(job_id)
+            raise errors.CancelledError
 
     def finish(self, job_id: uuid.UUID, result: Mapping[str, Any]) -> None:
         """Mark a running job as done; `result` is JSON."""
@@ -90,9 +84,13 @@ class Jobs:
         self._touch("end", job_id, status="cancelled", code=errors.CancelledError.code, message=CANCELLED)
         return self.get(job_id)
 
-    def postpone(self, job_id: uuid.UUID, code: str, message: str) -> None:
-        """Let workers go on with a running job after a pause, which grows with the attempts; it tells why."""
-        self._touch("postpone", job_id, code=code, message=message, pauses=PAUSES)
+    def postpone(self, job_id: uuid.UUID, code: str, message: str) -> bool:
+        """Let workers go on with a running job after a pause, which grows with the attempts; it tells why.
+
+        False if there were too many since it last got on.
+        """
+        parameters = {"code": code, "message": message, "pauses": PAUSES, "most": MOST_ATTEMPTS}
+        return bool(self._touch("postpone", job_id, **parameters))
 
     def give_back(self, job_id: uuid.UUID) -> None:
         """Of a worker that stops before it is done: that was no attempt."""
@@ -101,11 +99,6 @@ class Jobs:
     def claim(self, job_id: uuid.UUID) -> AbstractContextManager[bool]:
         """Whether this process is now the only one at work on a job; the claim ends with the block."""
         return claims.claim(self._database, job_id)
-
-    def _go_on(self, query: str, job_id: uuid.UUID, **parameters: object) -> None:
-        if not self._touch(query, job_id, **parameters):
-            self._row(job_id)
-            raise errors.CancelledError
 
     def _row(self, job_id: uuid.UUID) -> Mapping[str, Any]:
         row = self._database.one(self._queries["get"], {"job_id": job_id})

@@ -17,6 +17,7 @@ from rag.store.generations import Generations
 from rag.store.glossaries import Glossary
 from rag.store.indexes import Indexes
 from rag.store.job_lane import JobLane
+from rag.store.job_steps import JobSteps
 from rag.store.lanes import Lanes
 from rag.store.parts import Parts
 from rag.store.queue import Queue
@@ -49,6 +50,7 @@ class UserStore:
         self.conversations = Conversations(bound)
         self.api_keys = api_keys.ApiKeys(bound)
         self.jobs = jobs.Jobs(bound)
+        self.job_steps = JobSteps(bound)
         self.glossary = Glossary(bound)
         self.saved_filters = SavedFilters(bound)
 

@@ -123,7 +123,7 @@ def test_an_evaluation_whose_worker_is_killed_goes_on_at_the_next_question(
     assert at_once.result is not None
     timed = {"secondsPerAnswer"}
     assert {**done.result, **dict.fromkeys(timed)} == {**at_once.result, **dict.fromkeys(timed)}
-    assert engine.installation._resources.store.of("ada").jobs.steps(job.id) == {}
+    assert engine.installation._resources.store.of("ada").job_steps.of(job.id) == {}
 
 
 def test_documents_that_were_read_again_are_not_read_a_third_time(
@@ -213,11 +213,15 @@ def test_a_job_that_waits_is_cancelled(engine: RAGEngine, job: Job) -> None:
 
 
 def test_a_running_job_ends_after_its_question(engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = watch(monkeypatch, lambda query: engine.jobs.cancel(job.id) and None if query == "Question 2?" else None)
+    def cancel(query: str) -> None:
+        if query == "Question 2?":
+            engine.jobs.cancel(job.id)
+
+    asked = watch(monkeypatch, cancel)
     worker.run(engine.installation, wait=False)
     assert len(asked) == 3
     assert (engine.jobs.get(job.id).status, engine.jobs.get(job.id).result) == ("cancelled", None)
-    assert engine.installation._resources.store.of("ada").jobs.steps(job.id) == {}
+    assert engine.installation._resources.store.of("ada").job_steps.of(job.id) == {}
 
 
 # --- At the same time ---------------------------------------------------------------------------------
@@ -228,7 +232,11 @@ def test_evaluations_are_done_side_by_side(
 ) -> None:
     both = threading.Barrier(2, timeout=60)  # breaks unless two are asked at the same time
     jobs = [engine.jobs.start_evaluation(questions(2)) for _ in range(2)]
-    watch(monkeypatch, lambda _: both.wait() and None)
+
+    def meet(_: str) -> None:
+        both.wait()
+
+    watch(monkeypatch, meet)
     worker.run(engine.installation, wait=False, concurrency=2)
     assert [engine.jobs.get(job.id).status for job in jobs] == ["done", "done"]
 

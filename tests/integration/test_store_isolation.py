@@ -88,7 +88,7 @@ def world(module_db: store.Store) -> World:
     db.of(VICTIM).catalogue.tag([document.id], added=["mine"], removed=[])
     job = db.of(VICTIM).jobs.create("evaluation", "default", {"question": "a secret one"})
     db.of(VICTIM).jobs.start(job.id)
-    db.of(VICTIM).jobs.keep_step(job.id, "1", ["a secret outcome"])
+    db.of(VICTIM).job_steps.keep(job.id, "1", ["a secret outcome"])
     return World(owner, document, trashed, part, chunk, conversation, generation, key, job)
 
 
@@ -303,8 +303,8 @@ CASES |= {
     "jobs.cancel": lambda w, user: w.db.of(user).jobs.cancel(w.job.id),
     "jobs.postpone": lambda w, user: w.db.of(user).jobs.postpone(w.job.id, "code", "message"),
     "jobs.give_back": lambda w, user: w.db.of(user).jobs.give_back(w.job.id),
-    "jobs.steps": lambda w, user: w.db.of(user).jobs.steps(w.job.id),
-    "jobs.keep_step": lambda w, user: w.db.of(user).jobs.keep_step(w.job.id, "1", ["theirs"]),
+    "job_steps.of": lambda w, user: w.db.of(user).job_steps.of(w.job.id),
+    "job_steps.keep": lambda w, user: w.db.of(user).job_steps.keep(w.job.id, "1", ["theirs"]),
     "sources.of_upload_key": lambda w, user: w.db.of(user).sources.of_upload_key("upload-1"),
     "sources.keep_upload_key": lambda w, user: w.db.of(user).sources.keep_upload_key(w.document.id, "upload-2"),
 }
@@ -369,7 +369,7 @@ def snapshot(world: World) -> object:
         db.of(VICTIM).saved_filters.list(),
         db.of(VICTIM).jobs.list(),
         db.of(VICTIM).jobs.get(world.job.id),
-        db.of(VICTIM).jobs.steps(world.job.id),
+        db.of(VICTIM).job_steps.of(world.job.id),
         db.of(VICTIM).sources.of_upload_key("upload-1"),
         db.of(VICTIM).conversations.list(index_id),
         db.of(VICTIM).conversations.messages(world.conversation.id),
@@ -412,7 +412,7 @@ def test_the_owner_gets_everything(world: World) -> None:
         *("chunks.dense", "chunks.lexical", "chunks.get", "chunks.with_words", "chunks.in_scope", "chunks.vectors"),
         *("chunks.of_document", "chunks.page_lines", "chunks.to_embed", "generations.list", "generations.missing"),
         *("embedding_cache.get", "caches.recall", "caches.stats", "api_keys.list", "jobs.get", "jobs.list"),
-        "jobs.steps",
+        "job_steps.of",
         *("glossary.get", "parts.of", "parts.unpacked", "parts.outermost", "catalogue.called", "catalogue.tags"),
         *("saved_filters.get", "saved_filters.list"),
         *("conversations.list", "conversations.get", "conversations.messages"),

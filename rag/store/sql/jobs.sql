@@ -74,9 +74,9 @@ SELECT id FROM ended;
 -- name: postpone
 -- It goes on later from where it stands, and tells why it waits.
 UPDATE jobs
-SET status = 'queued', error_code = :code, error = :message,
-    retry_after = clock_timestamp() + make_interval(secs => (:pauses::float8[])[attempts])
-WHERE user_id = :user_id AND id = :job_id AND status = 'running'
+SET status = 'queued', error_code = :code, error = :message, attempts = greatest(attempts, 1),
+    retry_after = clock_timestamp() + make_interval(secs => (:pauses::float8[])[greatest(attempts, 1)])
+WHERE user_id = :user_id AND id = :job_id AND status = 'running' AND attempts < :most::int
 RETURNING id;
 
 -- name: give_back

@@ -93,6 +93,7 @@ class Config(pydantic_settings.BaseSettings):
     rag_app_port: int = pydantic.Field(default=8501, ge=1, le=65535)
     rag_worker: bool = True
     rag_worker_readers: int | None = pydantic.Field(default=None, ge=1)  # files read at once; None: as many as cores
+    rag_worker_concurrency: int = pydantic.Field(default=2, ge=1, le=32)  # jobs done at once, beside documents
     rag_debug: bool = False
     rag_rate_limit_per_minute: int = pydantic.Field(default=600, ge=0)  # requests per key; 0: no limit
     rag_max_questions: int = pydantic.Field(default=4, ge=1)  # answered at the same time

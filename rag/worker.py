@@ -4,8 +4,8 @@ The queue gives hints. What is to be done stands in the rows of documents and jo
 process that holds it: what a killed worker was at is found again, and a hint that comes twice finds nothing to do.
 
 Reading and embedding are lanes beside each other: one document's pages are parsed while another's vectors are computed.
-Documents that are read again, and jobs, have lanes of their own, so that they keep no upload waiting; words in pictures
-come when nothing else is to be done.
+Documents that are read again, and jobs, have lanes of their own, so that they keep no upload waiting, and jobs give way
+to uploads after each step; words in pictures come when nothing else is to be done.
 """
 
 import logging
@@ -26,6 +26,8 @@ logger = logging.getLogger("rag.worker")
 
 PARENT_CHECK_SECONDS = 0.5
 RECOVERY_SECONDS = 30.0
+RETRY_SECONDS = 5.0
+"""How often is looked for what was to be tried again later."""
 RECONNECT_SECONDS = 1.0
 STOP_SECONDS = 10.0
 SMALL_BYTES = 1024 * 1024
@@ -34,14 +36,15 @@ EMBEDDING_THREADS = 2
 """While one keeps its vectors, the other computes; the model itself uses all cores."""
 
 
-def run(installation: Installation, *, wait: bool = True) -> None:
+def run(installation: Installation, *, wait: bool = True, concurrency: int | None = None) -> None:
     """Read queued documents and do jobs of all users, until stopped by SIGINT or SIGTERM.
 
-    With `wait` False, until nothing is left.
+    With `wait` False, until nothing is left but what is to be tried again later. So many jobs are done at the same time
+    as `concurrency` says, or the setting of that name.
     """
     installation.recover_queue()
     installation.upkeep.finish_deletions()
-    lanes = Lanes(installation, wait=wait)
+    lanes = Lanes(installation, wait=wait, concurrency=concurrency)
     if not wait:
         installation.work.hear_hints(lanes.wake, wait=False)
         lanes.join()
@@ -65,15 +68,20 @@ def _stopped_cleanly(installation: Installation, wake: Callable[[], None]) -> bo
 
 
 def _recover_for_ever(installation: Installation, wake: Callable[[], None]) -> None:
-    """Take up what other processes, killed meanwhile, left behind, and what a lost hint told of."""
+    """Take up what other processes, killed meanwhile, left behind, what a lost hint told of, and what is due again."""
+    recovered = time.monotonic()
     while True:
-        time.sleep(RECOVERY_SECONDS)
+        time.sleep(RETRY_SECONDS)
         try:
-            installation.recover_queue()
-            installation.upkeep.go_on()
+            if time.monotonic() - recovered > RECOVERY_SECONDS:
+                recovered = time.monotonic()
+                installation.recover_queue()
+                installation.upkeep.go_on()
+                wake()
+            elif installation.work.is_due():
+                wake()
         except errors.StoreError as error:
             logger.warning("%s", error)
-        wake()
 
 
 class Lanes:
@@ -82,7 +90,7 @@ class Lanes:
     Which that is, and that no two are at the same, the database decides for all workers.
     """
 
-    def __init__(self, installation: Installation, *, wait: bool) -> None:
+    def __init__(self, installation: Installation, *, wait: bool, concurrency: int | None = None) -> None:
         """They begin at once; with `wait` False they end when nothing is left to do in any lane."""
         self._wait = wait
         self._stopping = threading.Event()
@@ -102,7 +110,8 @@ class Lanes:
         works |= embedding
         self._quiet = [*embedding.values()]  # a batch of vectors is nothing to others
         works["renewing"] = lane(Lane.RENEWING)
-        works["jobs"] = lambda: _told(installation.work.do_job())
+        for number in range(concurrency or installation.config.rag_worker_concurrency):
+            works[f"jobs-{number}"] = lambda: _told(installation.work.do_job(stopping))
         works["pictures"] = installation.work.read_pictures
         self._threads = [
             threading.Thread(target=self._go_on, args=(work,), name=name, daemon=True) for name, work in works.items()

@@ -135,6 +135,7 @@ work = typer.Typer(cls=Group, no_args_is_help=True)
 work.callback(help=help_text(jobs.jobs))(jobs.jobs)
 add_command(work, jobs.list_jobs, "list")
 add_command(work, jobs.show)
+add_command(work, jobs.cancel)
 app.add_typer(work, name="jobs")
 add_command(app, mcp.mcp)
 

@@ -100,6 +100,8 @@ def _row(document: Document) -> Sequence[object]:
         status = f"failed: {document.error}"
     elif reading := reading_of(document):
         status = f"{status}: {reading}"
+        if document.retry_after:
+            status = f"{status}: {document.error}"
     if document.disabled:
         status = f"{status}, disabled"
     return (

@@ -31,6 +31,7 @@ def jobs() -> None:
 
         pagelight jobs list
         pagelight jobs show 1f0c2a9b
+        pagelight jobs cancel 1f0c2a9b
     """
 
 
@@ -62,9 +63,27 @@ def show(job_id: JobId, as_json: AsJson = False) -> None:
     output.print_table(COLUMNS, [_row(job)], right=["seconds"])
     if job.error:
         output.print_text(f"\n{job.error}", style="red")
+    if job.retry_after:
+        output.print_text(f"Goes on at {job.retry_after.astimezone():%Y-%m-%d %H:%M:%S}.")
     if job.result is not None:
         output.print_text()
         output.print_json(job.result)
+
+
+def cancel(job_id: JobId, as_json: AsJson = False) -> None:
+    """End a job after the question, file or document that it is at.
+
+    pagelight jobs cancel 1f0c2a9b
+    """
+    with open_engine() as engine:
+        found = _find(engine, job_id)
+        job = engine.jobs.cancel(found.id)
+    if as_json:
+        output.print_json(job)
+    elif found.finished_at:
+        output.print_text(f"It had ended: {job.status}.")
+    else:
+        output.print_text(f"Cancelled: {job.kind} {lookup.short_id(job.id)}.")
 
 
 def _find(engine: "RAGEngine", job_id: str) -> Job:

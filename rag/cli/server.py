@@ -111,8 +111,17 @@ def serve(
 
 def worker(
     once: Annotated[bool, typer.Option("--once", help="End when no document is left to read.")] = False,
+    concurrency: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=32,
+            help="Jobs (evaluations, syncs …) at the same time, beside documents; RAG_WORKER_CONCURRENCY unless given.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
-    """Read queued documents of all users, until stopped by Ctrl-C.
+    """Read queued documents and do jobs of all users, until stopped by Ctrl-C.
 
     The app runs one worker itself; more of them, on any machine, share the work of one database.
 
@@ -125,4 +134,4 @@ def worker(
     log_work()
     output.print_note("Reading queued documents." if once else "Waiting for documents; stop with Ctrl-C.")
     with open_engine() as engine:
-        read_queue(engine.installation, wait=not once)
+        read_queue(engine.installation, wait=not once, concurrency=concurrency)

@@ -103,8 +103,34 @@ class Documents:
         """
         index = self._index_of(replaces, index_name)
         with as_file(content) as path:
-            replaced = replaces or self._same_name(path, name, index, on_same_name)
-            document = self._originals.keep(path, name, index, password=password, source=source, replaces=replaced)
+            return self._take_in(
+                path,
+                name,
+                index,
+                password=password,
+                source=source,
+                enqueue=enqueue,
+                replaces=replaces,
+                on_same_name=on_same_name,
+            )
+
+    def _take_in(
+        self,
+        path: Path,
+        name: str,
+        index: Index,
+        *,
+        password: str | None,
+        replaces: uuid.UUID | None,
+        on_same_name: OnSameName,
+        source: str | None = None,
+        key: str | None = None,
+        enqueue: bool = True,
+    ) -> Document:
+        replaced = replaces or self._same_name(path, name, index, on_same_name)
+        document = self._originals.keep(
+            path, name, index, password=password, source=source, replaces=replaced, upload_key=key
+        )
         return self._enqueue(document) if enqueue else document
 
     def _index_of(self, replaces: uuid.UUID | None, index_name: str) -> Index:
@@ -149,37 +175,40 @@ class Documents:
             errors.ValidationError: another file came under this key.
         """
         with as_file(content) as path:
+            index = self._index_of(replaces, index_name)
             add = functools.partial(
-                self.add,
+                self._take_in,
                 path,
                 name,
-                index_name=index_name,
+                index,
                 password=password,
                 replaces=replaces,
                 on_same_name=on_same_name,
+                key=key,
             )
-            if key is None:
-                return add(), True
-            return self._add_once(path, key, self._index_of(replaces, index_name), add)
+            return (add(), True) if key is None else self._add_once(path, key, index, add)
 
     def _add_once(self, path: Path, key: str, index: Index, add: Callable[[], Document]) -> tuple[Document, bool]:
         sources = self._workspace.store.sources
         known = sources.of_upload_key(key)
-        try:
-            document = known or add()
-        except errors.DuplicateError:  # the same upload, sent twice at the same time
-            known = sources.of_upload_key(key)
-            if known is None:
-                raise
-            document = known
         if known is None:
-            sources.keep_upload_key(document.id, key)
-        elif (known.index_id, known.sha256) != (index.id, sha256_of(path)):
+            try:
+                document = add()
+            except errors.DuplicateError:  # the same upload, sent twice at the same time
+                known = sources.of_upload_key(key)
+                if known is None:
+                    raise
+            else:
+                sources.keep_upload_key(document.id, key)  # of one that was there, and lacked its file
+                return document, True
+        if (known.index_id, known.sha256) != (index.id, sha256_of(path)):
             raise errors.ValidationError(
                 "The idempotency key was used for another file. Send this one under a new key.",
                 details={"field": "Idempotency-Key", "document_id": str(known.id)},
             )
-        return document, known is None
+        if self._originals.mend(known.id, path):
+            known = self._enqueue(self._workspace.store.documents.get(known.id))
+        return known, False
 
     def _enqueue(self, document: Document) -> Document:
         if document.status not in UNFINISHED:

@@ -57,7 +57,11 @@ class Evaluation:
         self._scope = scope
 
     def search(
-        self, asked: Sequence[Question], options: RetrievalOptions, on_progress: OnProgress
+        self,
+        asked: Sequence[Question],
+        options: RetrievalOptions,
+        on_progress: OnProgress,
+        remember: evaluation.Remember = evaluation.remember_nothing,
     ) -> list[evaluation.retrieval.ResultRow]:
         """What is found for each question. Raises as `Questions.search`."""
 
@@ -68,7 +72,7 @@ class Evaluation:
             request = SearchRequest(index_name=self._corpus.index_name, query=question.question, retrieval=narrowed)
             return self._questions.search(request).results
 
-        return evaluation.retrieval.ask(asked, find, on_progress)
+        return evaluation.retrieval.ask(asked, find, on_progress, remember)
 
     def answer(
         self,
@@ -76,6 +80,7 @@ class Evaluation:
         options: RetrievalOptions,
         generation: GenerationOptions,
         on_progress: OnProgress,
+        remember: evaluation.Remember = evaluation.remember_nothing,
     ) -> list[evaluation.answers.AnswerRow]:
         """What is answered to each question. Raises as `Questions.answer`."""
 
@@ -91,7 +96,7 @@ class Evaluation:
             )
             return self._questions.answer(request)
 
-        return evaluation.answers.ask(asked, reply, on_progress)
+        return evaluation.answers.ask(asked, reply, on_progress, remember)
 
     def lookups(self, asked: Sequence[Question]) -> set[str]:
         """The ids of the questions whose answer stands on a gold page word for word, as the page was read."""
@@ -114,8 +119,10 @@ def evaluate(
     questions: Questions,
     pages: Pages,
     on_progress: OnProgress,
+    *,
+    remember: evaluation.Remember,
 ) -> dict[str, Any]:
-    """Ask all questions and score what is found or answered.
+    """Ask all questions that `remember` knows nothing of, and score what is found or answered.
 
     Returns:
         `subject` and `scope` as requested; `measures`, `intervals` and what else `evaluation.Scores` or, for answers,
@@ -131,13 +138,18 @@ def evaluate(
     return {
         "subject": request.subject,
         "scope": request.scope,
-        **evaluated(request, asking, on_progress),
+        **evaluated(request, asking, on_progress, remember),
         "missing": sorted({question.file_name for question in request.questions} - ids.keys()),
     }
 
 
-def _retrieval(request: evaluation.EvaluationRequest, asking: Evaluation, on_progress: OnProgress) -> dict[str, Any]:
-    rows = asking.search(request.questions, request.retrieval, on_progress)
+def _retrieval(
+    request: evaluation.EvaluationRequest,
+    asking: Evaluation,
+    on_progress: OnProgress,
+    remember: evaluation.Remember,
+) -> dict[str, Any]:
+    rows = asking.search(request.questions, request.retrieval, on_progress, remember)
     best = {row.id: row for row in rows if row.rank == 1}
     outcomes = [
         {"rank": evaluation.retrieval.first_rank(question, rows), "found": _page(best.get(question.id))}
@@ -147,8 +159,13 @@ def _retrieval(request: evaluation.EvaluationRequest, asking: Evaluation, on_pro
     return {**scores.to_json(), "questions": _with_questions(request, outcomes)}
 
 
-def _answers(request: evaluation.EvaluationRequest, asking: Evaluation, on_progress: OnProgress) -> dict[str, Any]:
-    rows = asking.answer(request.questions, request.retrieval, request.generation, on_progress)
+def _answers(
+    request: evaluation.EvaluationRequest,
+    asking: Evaluation,
+    on_progress: OnProgress,
+    remember: evaluation.Remember,
+) -> dict[str, Any]:
+    rows = asking.answer(request.questions, request.retrieval, request.generation, on_progress, remember)
     answered = {row.id: row for row in rows}
     outcomes = [_outcome(question, answered.get(question.id)) for question in request.questions]
     scores = evaluation.answers.score(request.questions, rows, asking.lookups(request.questions))

@@ -1,10 +1,11 @@
 """Long work in the background: started by a door, done by a worker, followed by whoever asks."""
 
 import builtins
+import functools
 import itertools
 import logging
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rag import errors, evaluation
@@ -12,15 +13,19 @@ from rag.contract import SyncBody
 from rag.engine.documents import Documents
 from rag.engine.evaluating import evaluate
 from rag.engine.folders import Folders
+from rag.engine.job_steps import Steps
 from rag.engine.pages import Pages
 from rag.engine.questions import Questions
+from rag.engine.reading import PASSING, PASSING_CODES, machine_errors
 from rag.engine.requests import parse
 from rag.engine.sync import OnFile
 from rag.engine.workspace import Workspace
+from rag.store import MOST_ATTEMPTS, Started
 from rag.types import (
     DEFAULT_INDEX,
     Document,
     DocumentStatus,
+    FileReport,
     IndexRequest,
     IndexTarget,
     Job,
@@ -31,6 +36,11 @@ from rag.types import (
 )
 
 logger = logging.getLogger(__name__)
+
+GIVEN_UP = (
+    "The worker that did it ended every time before it got on, most likely for want of memory. Start it again when the "
+    "machine has more, or with fewer questions."
+)
 
 
 class Jobs:
@@ -95,24 +105,53 @@ class Jobs:
         """One job with its result. Raises NotFoundError."""
         return self._workspace.store.jobs.get(job_id)
 
+    def cancel(self, job_id: uuid.UUID) -> Job:
+        """End a job, or its waiting: after the question, file or document that it is at. What it has done stays.
+
+        One that has ended stays as it is. Raises NotFoundError.
+        """
+        return self._workspace.store.jobs.cancel(job_id)
+
     def run(self, job_id: uuid.UUID) -> Job:
-        """Do a job here and now, from its beginning; its failure is recorded on it.
+        """Do a job here and now, from where it stood; its failure is recorded on it.
 
         Does nothing when it has ended, or another process is at it.
         """
+        with self._workspace.store.jobs.claim(job_id) as claimed:
+            return self.go_on(job_id) if claimed else self.get(job_id)
+
+    def go_on(self, job_id: uuid.UUID, between: Callable[[], None] = lambda: None) -> Job:
+        """As `run`, of a job that this process alone is at. `between` is called between two steps.
+
+        What `between` raises ends the work here; the job is to be gone on with.
+        """
         jobs = self._workspace.store.jobs
-        with jobs.claim(job_id) as claimed:
-            request = jobs.start(job_id) if claimed else None
-            if request is None:
-                return jobs.get(job_id)
-            try:
-                jobs.finish(job_id, self._do(jobs.get(job_id), request))
-            except errors.Error as error:
-                logger.warning("job %s failed: %s", job_id, error.code)
-                jobs.fail(job_id, error.code, error.message)
+        started = jobs.start(job_id)
+        if started is None:
+            return jobs.get(job_id)
+        try:
+            with machine_errors():
+                self._try(jobs.get(job_id), started, Steps(self._workspace.store.job_steps, job_id, between))
+        except errors.CancelledError:
+            logger.info("job %s was cancelled", job_id)
+        except errors.Error as error:
+            logger.warning("job %s failed: %s", job_id, error.code)
+            self._record_failure(job_id, error)
         return jobs.get(job_id)
 
-    def _do(self, job: Job, request: Mapping[str, Any]) -> dict[str, Any]:
+    def _try(self, job: Job, started: Started, steps: Steps) -> None:
+        if started.attempts > MOST_ATTEMPTS:
+            raise errors.ReadingInterruptedError(GIVEN_UP)
+        self._workspace.store.jobs.finish(job.id, self._do(job, started.request, steps))
+
+    def _record_failure(self, job_id: uuid.UUID, error: errors.Error) -> None:
+        """What it is not at fault for is tried again later, but not for ever."""
+        jobs = self._workspace.store.jobs
+        is_passing = isinstance(error, PASSING) or error.details.get("in_use")
+        if not is_passing or not jobs.postpone(job_id, error.code, error.message):
+            jobs.fail(job_id, error.code, error.message)
+
+    def _do(self, job: Job, request: Mapping[str, Any], steps: Steps) -> dict[str, Any]:
         """The job's result."""
 
         def report(_stage: str, done: int, total: int) -> None:
@@ -120,41 +159,60 @@ class Jobs:
 
         match job.kind:
             case "reindex":
-                return self._reindex(job.index_name, report)
+                return self._reindex(job, report, steps)
             case "sync":
-                return self._follow(parse(ReindexRequest, request), report)
+                return self._follow(parse(ReindexRequest, request), report, steps)
             case "evaluation":
                 asked = parse(evaluation.EvaluationRequest, request)
                 documents = self._documents.list(asked.index_name)
-                return evaluate(asked, documents, self._questions, Pages(self._workspace), report)
+                return evaluate(asked, documents, self._questions, Pages(self._workspace), report, remember=steps.rows)
 
-    def _reindex(self, index_name: str, report: OnProgress) -> dict[str, Any]:
+    def _reindex(self, job: Job, report: OnProgress, steps: Steps) -> dict[str, Any]:
         """Catch up with the folders, and read anew all documents that were there before."""
-        documents = self.documents_to_reindex(index_name)
-        followed, unreadable = self.refresh_folders(index_name, _counted(report))
-        states = {"ready": 0, "failed": 0}
+        began = job.started_at or job.created_at
+        documents = [found for found in self.documents_to_reindex(job.index_name) if found.created_at <= began]
+        folders = steps.once("folders", lambda: self._refreshed(job.index_name, _counted(report, steps)))
+        states = {"ready": 0, "failed": 0, "gone": 0}
         for done, document in enumerate(documents):
             report("documents", done, len(documents))
-            try:
-                read = self._documents.process(document.id, again=True)
-            except errors.NotFoundError:
-                continue  # in the trash, or gone, since the job began
-            states["ready" if read.status is DocumentStatus.READY else "failed"] += 1
+            states[steps.once(str(document.id), functools.partial(self._read_again, document.id))] += 1
         report("documents", len(documents), len(documents))
-        folders = [SyncBody.of(synced).model_dump(mode="json", by_alias=True) for synced in followed]
-        return {"documents": len(documents), **states, "folders": folders, "unreadableFolders": len(unreadable)}
+        del states["gone"]
+        return {"documents": len(documents), **states, **folders}
 
-    def _follow(self, request: ReindexRequest, report: OnProgress) -> dict[str, Any]:
+    def _refreshed(self, index_name: str, on_file: OnFile) -> dict[str, Any]:
+        followed, unreadable = self.refresh_folders(index_name, on_file)
+        folders = [SyncBody.of(synced).model_dump(mode="json", by_alias=True) for synced in followed]
+        return {"folders": folders, "unreadableFolders": len(unreadable)}
+
+    def _read_again(self, document_id: uuid.UUID) -> str:
+        """What became of a document; one that failed for what it is not at fault for is tried again by a worker."""
+        try:
+            read = self._documents.process(document_id, again=True)
+            if read.status is DocumentStatus.READY:
+                return "ready"
+            if read.error_code in PASSING_CODES:
+                self._documents.retry(document_id)
+        except errors.NotFoundError:  # in the trash, or gone, since the job began
+            return "gone"
+        return "failed"
+
+    def _follow(self, request: ReindexRequest, report: OnProgress, steps: Steps) -> dict[str, Any]:
         """Make the index follow the folder that the request names."""
         if request.source is None:
             raise errors.ValidationError("The job names no folder. Start it again with a source.")
         target = IndexTarget(index_name=request.index_name)
         wanted = IndexRequest(source=request.source, index=target)
-        synced = Folders(self._workspace).take_in(wanted, remove=True, on_file=_counted(report))
+        synced = Folders(self._workspace).take_in(wanted, remove=True, on_file=_counted(report, steps))
         return SyncBody.of(synced).model_dump(mode="json", by_alias=True)
 
 
-def _counted(report: OnProgress) -> OnFile:
+def _counted(report: OnProgress, steps: Steps) -> OnFile:
     """Tells how many files are done, of nobody knows how many."""
     numbers = itertools.count(1)
-    return lambda _: report("files", next(numbers), 0)
+
+    def count(_: FileReport) -> None:
+        report("files", next(numbers), 0)
+        steps.pause()
+
+    return count

@@ -44,6 +44,7 @@ class Originals:
         replaces: uuid.UUID | None = None,
         document_id: uuid.UUID | None = None,
         container: Document | None = None,
+        upload_key: str | None = None,
     ) -> Document:
         """Keep a file as a document to be read; an encrypted one without its password waits for it.
 
@@ -51,7 +52,7 @@ class Originals:
         that is not what the file's content tells; `sha256` is the content's, where it is known already. One that
         `follows_source` may have the content of another; one `in_trash` waits to take an older one's place; `replaces`
         names the document that it is a new version of. A part has the `document_id` that it always has in its
-        `container`.
+        `container`. A document that has the content and lost its file gets this one, and is read again where it failed.
 
         Raises:
             errors.UnsupportedFileError: a kind of file that cannot be taken in.
@@ -62,28 +63,75 @@ class Originals:
             self._check_size(path, name)
             detected = parsing.detect_mime_type(path, name)
             is_locked = parsing.needs_password(path)
+            waits = is_locked and password is None
             document_id = document_id or uuid.uuid4()
-            with self._drafted(document_id):
-                if is_locked and password is not None:
-                    with _decrypted(path, password) as decrypted:
-                        self._workspace.files.put(document_id, "rendition", decrypted)
-                self._workspace.files.put(document_id, "original", path)
-                return self._workspace.store.documents.add(
-                    index.id,
-                    document_id=document_id,
-                    name=display_name(name),
-                    mime_type=mime_type or detected,
-                    sha256=sha256 or sha256_of(path),
-                    size=path.stat().st_size,
-                    source=source,
-                    shown_source=_shown(source, source_path or name, container),
-                    status=DocumentStatus.NEEDS_PASSWORD if is_locked and password is None else DocumentStatus.QUEUED,
-                    follows_source=follows_source,
-                    in_trash=in_trash,
-                    replaces=replaces,
-                    container_id=container.id if container else None,
-                    drafted=True,
-                )
+            try:
+                with self._drafted(document_id):
+                    self._put(document_id, path, password)
+                    return self._workspace.store.documents.add(
+                        index.id,
+                        document_id=document_id,
+                        name=display_name(name),
+                        mime_type=mime_type or detected,
+                        sha256=sha256 or sha256_of(path),
+                        size=path.stat().st_size,
+                        source=source,
+                        shown_source=_shown(source, source_path or name, container),
+                        status=DocumentStatus.NEEDS_PASSWORD if waits else DocumentStatus.QUEUED,
+                        follows_source=follows_source,
+                        in_trash=in_trash,
+                        replaces=replaces,
+                        container_id=container.id if container else None,
+                        upload_key=upload_key,
+                        drafted=True,
+                    )
+            except errors.DuplicateError as error:
+                mended = self._mended(error, path, password)
+                if mended is None:
+                    raise
+                return mended
+            except errors.Error as error:
+                return self._saved_after_all(document_id, error)
+
+    def _put(self, document_id: uuid.UUID, path: Path, password: str | None) -> None:
+        if password is not None and parsing.needs_password(path):
+            with _decrypted(path, password) as decrypted:
+                self._workspace.files.put(document_id, "rendition", decrypted)
+        self._workspace.files.put(document_id, "original", path)
+
+    def _saved_after_all(self, document_id: uuid.UUID, error: errors.Error) -> Document:
+        """The new document, if the database lost the connection before it could tell that it was saved.
+
+        Until that is known its files stay: a row without them would stand in the way of its own upload.
+        """
+        if not error.details.get("uncertain"):
+            raise error
+        try:
+            return self._workspace.store.documents.get(document_id)
+        except (errors.NotFoundError, errors.StoreError):
+            raise error from None
+
+    def _mended(self, error: errors.DuplicateError, path: Path, password: str | None) -> Document | None:
+        """The document that has the content already, if it lacked its file; None if it is a duplicate indeed."""
+        present = error.details.get("document_id")
+        if not isinstance(present, uuid.UUID) or self._workspace.files.exists(present, "original"):
+            return None
+        is_older = "version" in error.details
+        if not is_older:
+            self._workspace.store.documents.restore([present])
+        self.mend(present, path, password)
+        return None if is_older else self._workspace.store.documents.get(present)
+
+    def mend(self, document_id: uuid.UUID, path: Path, password: str | None = None) -> bool:
+        """Give a document its file again, if it lacks it, and let it be read; whether that was so."""
+        if self._workspace.files.exists(document_id, "original"):
+            return False
+        self._put(document_id, path, password)
+        document = self._workspace.store.documents.get(document_id)
+        is_locked = document.status is DocumentStatus.NEEDS_PASSWORD and password is None
+        if document.status is not DocumentStatus.READY and not is_locked and document.deleted_at is None:
+            self._workspace.store.readings.resume(document_id)
+        return True
 
     def unlock(self, document_id: uuid.UUID, password: str) -> None:
         """Open an encrypted document that waits for its password.

@@ -11,6 +11,7 @@ from rag.engine.glossary import Glossary
 from rag.engine.models import OWN_AUTH, OWN_OPTIONS
 from rag.engine.parts import Parts
 from rag.engine.workspace import Workspace
+from rag.store import MOST_ATTEMPTS
 from rag.types import (
     Auth,
     Document,
@@ -32,6 +33,11 @@ PROGRESS_SECONDS = 0.2
 """Progress is written so often at most: a page takes less time to read than the row that tells of it to be written."""
 
 IsCancelled = Callable[[], bool]
+
+PASSING = (errors.ReadingInterruptedError, errors.StoreError)
+"""What the file is not at fault for: memory, processes, room on a disk, or a database are wanting."""
+
+PASSING_CODES = frozenset(error.code for error in PASSING)
 
 
 class Reader:
@@ -93,12 +99,13 @@ class Reader:
                 self._workspace.store.readings.keep_pictures_unread(document_id)
         return documents.get(document_id)
 
-    def step(self, document_id: uuid.UUID, lane: Lane, is_stopping: IsCancelled) -> None:
+    def step(self, document_id: uuid.UUID, lane: Lane, is_stopping: IsCancelled, attempts: int) -> None:
         """What a lane does with a document that is claimed, once; a failure is recorded, not raised.
 
+        What the file is not at fault for is tried again later, until there were too many `attempts`, this one counted.
         When the worker `is_stopping`, it stays where it is.
         """
-        Steps(self, document_id, ignore_progress, is_stopping=is_stopping).take(lane)
+        Steps(self, document_id, ignore_progress, is_stopping=is_stopping, attempts=attempts).take(lane)
 
     def give_up(self, document_id: uuid.UUID) -> None:
         """Record that a document has ended its worker too often."""
@@ -117,18 +124,33 @@ class Reader:
         return self._workspace.store.documents.get(document_id)
 
     @contextlib.contextmanager
-    def failures(self, document_id: uuid.UUID, is_stopping: IsCancelled = lambda: False) -> Iterator[None]:
-        """What goes wrong is recorded on the document, unless this process is being stopped."""
+    def failures(
+        self, document_id: uuid.UUID, is_stopping: IsCancelled = lambda: False, attempts: int | None = None
+    ) -> Iterator[None]:
+        """What goes wrong is recorded on the document, unless this process is being stopped.
+
+        It fails, or waits to be tried again if this was one of a worker's `attempts`, and not the last.
+        """
         try:
-            yield
+            with machine_errors():
+                yield
         except errors.CancelledError:
             raise  # it is recorded by who cancelled it
         except errors.Error as error:
             if is_stopping():
                 raise
-            logger.warning("document %s failed: %s", document_id, error.code)
-            self._workspace.store.documents.fail(document_id, error.code, error.message)
+            self._record_failure(document_id, error, attempts)
             raise
+
+    def _record_failure(self, document_id: uuid.UUID, error: errors.Error, attempts: int | None) -> None:
+        logger.warning("document %s failed: %s", document_id, error.code)
+        message = error.message
+        if isinstance(error, PASSING) and attempts:
+            if attempts < MOST_ATTEMPTS:
+                self._workspace.store.readings.postpone(document_id, error.code, message)
+                return
+            message = f"{message} It was tried {attempts} times."
+        self._workspace.store.documents.fail(document_id, error.code, message)
 
     def in_its_space(self, document: Document, work: Callable[[Index], None]) -> None:
         """Do `work` with the document's index, once more if this is meanwhile switched to another embedding model."""
@@ -189,6 +211,7 @@ class Steps:
         auth: Auth = OWN_AUTH,
         options: ProviderOptions = OWN_OPTIONS,
         is_stopping: IsCancelled = lambda: False,
+        attempts: int | None = None,
     ) -> None:
         self._reader = reader
         self._document_id = document_id
@@ -197,6 +220,7 @@ class Steps:
         self._auth = auth
         self._options = options
         self._is_stopping = is_stopping
+        self._attempts = attempts
         self._stage = ""
         self._recorded_at = 0.0
 
@@ -204,7 +228,8 @@ class Steps:
         """Do what is to be done in `lane`; a failure is recorded, not raised."""
         work = {Lane.READING: self._read_words, Lane.EMBEDDING: self._embed, Lane.RENEWING: self._renew}[lane]
         document = self._reader.document(self._document_id)
-        with contextlib.suppress(errors.Error), self._reader.failures(self._document_id, self._is_stopping):
+        recorded = self._reader.failures(self._document_id, self._is_stopping, self._attempts)
+        with contextlib.suppress(errors.Error), recorded:
             self._reader.in_its_space(
                 document, lambda index: work(document, self._reader.ingestion_of(index, self._auth, self._options))
             )
@@ -243,6 +268,22 @@ class Steps:
 
     def _is_cancelled(self) -> bool:
         return self._is_stopping() or self._reader.is_unwanted(self._document_id)
+
+
+@contextlib.contextmanager
+def machine_errors() -> Iterator[None]:
+    """What the machine lacks comes out as our errors. A parsing process at its own limit of memory says so itself."""
+    try:
+        yield
+    except MemoryError as error:
+        raise errors.ReadingInterruptedError(
+            "There was no memory left to go on with. Free some and try again."
+        ) from error
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise errors.StoreError(
+            f"The system refused something: {reason}. Make room on the disk, and try again."
+        ) from error
 
 
 def _follow(document: Document, on_progress: OnProgress) -> None:

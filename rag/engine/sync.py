@@ -11,7 +11,7 @@ from rag import errors, parsing
 from rag.engine.models import OWN_AUTH, OWN_OPTIONS
 from rag.engine.originals import Originals, sha256_of
 from rag.engine.parts import Parts
-from rag.engine.reading import Reader
+from rag.engine.reading import PASSING_CODES, Reader
 from rag.engine.workspace import Workspace
 from rag.types import (
     CONTAINERS,
@@ -114,7 +114,8 @@ class Intake:
         with self._documents.claim(uuid.uuid5(self._index.id, "intake")) as claimed:
             if not claimed:
                 raise errors.IndexError(
-                    f"Another process is taking files into the index {self._index.name!r}. Wait until it is done."
+                    f"Another process is taking files into the index {self._index.name!r}. Wait until it is done.",
+                    details={"in_use": True},
                 )
             yield
 
@@ -161,6 +162,8 @@ class Intake:
             return self._shown(file, known, known, older)
         if self._room == 0:
             return _left_out(file, "The limit of chunks is reached. Raise maxChunks, or split the folder.")
+        if known:
+            self._originals.mend(known.id, path)
         document = known or self._originals.keep(
             path,
             file.name,
@@ -242,6 +245,9 @@ class Intake:
             self._originals.purge([document.id])
         if is_limit:
             return _left_out(file, reason)
+        if document.deleted_at is None and code in PASSING_CODES:  # a worker tries again
+            self._readings.resume(document.id)
+            self._readings.enqueue(document.id)
         stays = document.id if document.deleted_at is None else None
         return _report(file, "failed", document_id=stays, code=code, reason=reason)
 

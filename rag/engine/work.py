@@ -1,5 +1,6 @@
 """What a worker does for all users: documents by lanes, and jobs."""
 
+import time
 from collections.abc import Callable
 
 from rag.engine.documents import Documents
@@ -8,10 +9,16 @@ from rag.engine.questions import Questions
 from rag.engine.reading import Reader
 from rag.engine.resources import Resources
 from rag.engine.workspace import Workspace
+from rag.store import MOST_ATTEMPTS
 from rag.types import Document, Job, Lane
 
-MOST_ATTEMPTS = 3
-"""So often a document may end its worker before it is given up."""
+GIVE_WAY_SECONDS = 5.0
+"""So long a job lets documents go first, after each of its steps, which take about a second."""
+LOOK_SECONDS = 0.5
+
+
+class _StoppingError(Exception):
+    """The worker stops between two steps of a job."""
 
 
 class Work:
@@ -41,10 +48,14 @@ class Work:
             if taken.attempts > MOST_ATTEMPTS:
                 reader.give_up(taken.document_id)
             else:
-                reader.step(taken.document_id, lane, is_stopping)
+                reader.step(taken.document_id, lane, is_stopping, taken.attempts)
                 if is_stopping():
                     lanes.give_back(taken)
             return reader.document(taken.document_id)
+
+    def is_due(self) -> bool:
+        """Whether something waits that was to be tried again later, and now may be."""
+        return self._resources.store.lanes.is_due()
 
     def read_pictures(self) -> bool:
         """Read the words in a document's pictures; False if none wait, or there is more urgent work."""
@@ -57,11 +68,29 @@ class Work:
             return True
         return not Reader(workspace).read_pictures(taken.document_id).pictures_waiting
 
-    def do_job(self) -> Job | None:
-        """Do a job of any user's; None if there is none, or others are at all of them."""
-        unfinished = self._resources.store.unfinished_jobs()
-        done = (self._jobs(user_id).run(job_id) for user_id, job_id in unfinished)
-        return next((job for job in done if job.finished_at), None)
+    def do_job(self, is_stopping: Callable[[], bool]) -> Job | None:
+        """Do the most urgent job of any user's; None if there is none, or others are at all of them.
+
+        It gives way to documents that wait for their words or vectors. When the worker `is_stopping`, it ends between
+        two steps, and the next worker goes on there.
+        """
+        store = self._resources.store
+        with store.job_lane.next() as taken:
+            if taken is None:
+                return None
+            try:
+                return self._jobs(taken.user_id).go_on(taken.job_id, lambda: self._give_way(is_stopping))
+            except _StoppingError:
+                store.of(taken.user_id).jobs.give_back(taken.job_id)
+                return store.of(taken.user_id).jobs.get(taken.job_id)
+
+    def _give_way(self, is_stopping: Callable[[], bool]) -> None:
+        """Let documents be read first, but not for ever: then the job would never be done where there are many."""
+        deadline = time.monotonic() + GIVE_WAY_SECONDS
+        while not is_stopping() and time.monotonic() < deadline and self._resources.store.lanes.are_waiting():
+            time.sleep(LOOK_SECONDS)
+        if is_stopping():
+            raise _StoppingError
 
     def _jobs(self, user_id: str) -> Jobs:
         workspace = Workspace(self._resources, user_id)

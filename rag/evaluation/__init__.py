@@ -10,7 +10,7 @@ from rag.evaluation.questions import (
     options_for,
     parse_questions,
 )
-from rag.evaluation.runs import write_rows
+from rag.evaluation.runs import Remember, remember_nothing, write_rows
 from rag.evaluation.scores import Scores, interval
 
 __all__ = [
@@ -18,12 +18,14 @@ __all__ = [
     "EvaluationScope",
     "EvaluationSubject",
     "Question",
+    "Remember",
     "Scores",
     "answers",
     "interval",
     "load_questions",
     "options_for",
     "parse_questions",
+    "remember_nothing",
     "retrieval",
     "write_rows",
 ]

@@ -1,6 +1,7 @@
 """How well questions are answered: whether the answer is said, where it is cited, and when it is refused."""
 
 import collections
+import functools
 import re
 import time
 import unicodedata
@@ -10,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import pydantic
 
 from rag.evaluation.questions import Question
+from rag.evaluation.runs import Remember, remember_nothing
 from rag.evaluation.scores import Scores, Value
 from rag.types import AnswerResponse, AnswerStatus, Citation, Hit, OnProgress, Support, Verdict, ignore_progress
 
@@ -73,6 +75,7 @@ def ask(
     questions: Sequence[Question],
     answer: Callable[[Question], AnswerResponse | None],
     on_progress: OnProgress = ignore_progress,
+    remember: Remember = remember_nothing,
 ) -> list[AnswerRow]:
     """The lines of a run over all questions; of one for which `answer` gives None, its document not being there, none.
 
@@ -80,12 +83,15 @@ def ask(
     """
     rows: list[AnswerRow] = []
     for done, question in enumerate(questions, start=1):
-        started = time.perf_counter()
-        response = answer(question)
-        if response is not None:
-            rows.append(answer_row(question, response, time.perf_counter() - started))
+        rows += remember(done, AnswerRow, functools.partial(_answered, question, answer))
         on_progress("questions", done, len(questions))
     return rows
+
+
+def _answered(question: Question, answer: Callable[[Question], AnswerResponse | None]) -> list[AnswerRow]:
+    started = time.perf_counter()
+    response = answer(question)
+    return [] if response is None else [answer_row(question, response, time.perf_counter() - started)]
 
 
 def answer_row(question: Question, response: AnswerResponse, seconds: float) -> AnswerRow:

@@ -1,6 +1,7 @@
 """How well places are found. Only answerable questions with gold pages are scored."""
 
 import collections
+import functools
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
@@ -8,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 import pydantic
 
 from rag.evaluation.questions import Question
+from rag.evaluation.runs import Remember, remember_nothing
 from rag.evaluation.scores import Scores, Value
 from rag.types import Hit, OnProgress, ignore_progress
 
@@ -34,13 +36,18 @@ def ask(
     questions: Sequence[Question],
     find: Callable[[Question], Iterable[Hit] | None],
     on_progress: OnProgress = ignore_progress,
+    remember: Remember = remember_nothing,
 ) -> list[ResultRow]:
     """The lines of a run over all questions; `find` gives a question's hits, None if its document is not there."""
     rows: list[ResultRow] = []
     for done, question in enumerate(questions, start=1):
-        rows += result_rows(question, find(question) or ())
+        rows += remember(done, ResultRow, functools.partial(_found, question, find))
         on_progress("questions", done, len(questions))
     return rows
+
+
+def _found(question: Question, find: Callable[[Question], Iterable[Hit] | None]) -> list[ResultRow]:
+    return result_rows(question, find(question) or ())
 
 
 def result_rows(question: Question, hits: Iterable[Hit]) -> list[ResultRow]:

@@ -57,7 +57,7 @@ def fork(request: bytes, stderr: IO[bytes]) -> Iterator[Fork]:
     """A process that does what `request` says, writes errors to the file `stderr`, and does not outlive the block.
 
     Raises:
-        errors.SourceError: none can be started.
+        errors.ReadingInterruptedError: none can be started.
     """
     process = _servers.fork(request, stderr)
     try:
@@ -66,6 +66,13 @@ def fork(request: bytes, stderr: IO[bytes]) -> Iterator[Fork]:
         process.kill()
         process.wait()
         process.close()
+
+
+def no_process(error: Exception) -> errors.ReadingInterruptedError:
+    """What is raised when the system gives no process or thread."""
+    return errors.ReadingInterruptedError(
+        f"No process can be started to read the file: {error}. Free some memory and try again."
+    )
 
 
 class _Server:
@@ -127,9 +134,7 @@ class _Servers:
                 return self._server.fork(request, stderr)
             except OSError as error:
                 self.close()
-                raise errors.SourceError(
-                    f"No process can be started to read the file: {error}. Free some memory and try again."
-                ) from error
+                raise no_process(error) from error
 
     def close(self) -> None:
         """Ends the server, if there is one."""

@@ -26,6 +26,8 @@ WATCH_SECONDS = 5.0
 
 TRIES = 3
 """So often a file is read that the system ends the process of: others may have used the memory."""
+FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
+"""Signals that no file makes a process send itself: the system, for want of memory, or somebody ended it."""
 LOOK_SECONDS = 0.5
 """How often it is asked whether the file is wanted still."""
 
@@ -50,8 +52,8 @@ def run(
     Raises:
         errors.CancelledError: that is what `is_cancelled` said.
         errors.PasswordError, errors.UnreadableFileError, errors.StoreError: what the process says, or why it ended.
-        errors.ReadingInterruptedError: it was ended from outside, or did nothing any more: no fault of the file.
-        errors.SourceError: no process can be started.
+        errors.ReadingInterruptedError: it was ended from outside, did nothing any more, or could not be started: no
+            fault of the file.
     """
     # As a whole, unread: what any process inherits, which a fork of an older one would not.
     content = wire.dump({**request, "config": config.model_dump(), "environment": dict(os.environ)})
@@ -75,6 +77,13 @@ def run(
     return results
 
 
+def _start(thread: threading.Thread) -> None:
+    try:
+        thread.start()
+    except RuntimeError as error:  # the system gives no more of them
+        raise forks.no_process(error) from error
+
+
 def _empty(folder: str | None) -> None:
     """What an attempt left that came to nothing."""
     for left in Path(folder).iterdir() if folder else ():
@@ -95,7 +104,7 @@ def _watched(process: forks.Fork, is_cancelled: IsCancelled | None) -> Iterator[
 
     watching = threading.Thread(target=watch, args=(is_cancelled,), name="parsing-watch", daemon=True)
     if is_cancelled:
-        watching.start()
+        _start(watching)
     try:
         yield cancelled
     finally:
@@ -135,8 +144,8 @@ class Results:
                     break  # it was ended while it wrote
                 message = json.loads(line)
                 if "worker" in message:
-                    watch = threading.Thread(target=self._watch, args=(process, message["worker"], ended), daemon=True)
-                    watch.start()
+                    watched = (process, message["worker"], ended)
+                    _start(threading.Thread(target=self._watch, args=watched, daemon=True))
                 self._take(message)
         finally:
             ended.set()
@@ -194,7 +203,7 @@ class Results:
 
     def was_killed(self, code: int) -> bool:
         """Whether the system ended the process, and neither we nor the file."""
-        return code == -signal.SIGKILL and not self._idle and self._error is None
+        return -code in FROM_OUTSIDE and not self._idle and self._error is None
 
     def failure(self, name: str, code: int) -> errors.Error:
         """Why there is no document."""
@@ -202,7 +211,7 @@ class Results:
             return self._error
         page = f" at page {len(self.pages) + 1} of {self._total}" if self._total else ""
         details = {"exit_code": code, "pages_done": len(self.pages)}
-        if self._idle or code == -signal.SIGKILL:
+        if self._idle or -code in FROM_OUTSIDE:
             message = f"“{name}” was not read to its end: {self._interruption()}."
             return errors.ReadingInterruptedError(message, details=details)
         reason = "it crashed the process that read it"

@@ -7,17 +7,22 @@ from rag.store.embedding_cache import EmbeddingCache
 from rag.store.files import Content, FileStore, UserFiles
 from rag.store.folders import Folder
 from rag.store.health import Health
+from rag.store.job_lane import JobLane, TakenJob
+from rag.store.job_steps import JobSteps
+from rag.store.jobs import Started
 from rag.store.lanes import Lanes, Taken
 from rag.store.lexical import LexicalMatches
 from rag.store.preferences import Kept, Preferences
 from rag.store.queue import Queue
-from rag.store.roles import Walls
 from rag.store.renditions import put_rendition
+from rag.store.retries import MOST_ATTEMPTS
+from rag.store.roles import Walls
 from rag.store.store import Store, UserStore
 from rag.store.sweep import Sweep
 
 __all__ = [
     "CACHE_KINDS",
+    "MOST_ATTEMPTS",
     "SAFE_AGE",
     "CacheKind",
     "CacheStats",
@@ -29,14 +34,18 @@ __all__ = [
     "FileStore",
     "Folder",
     "Health",
+    "JobLane",
+    "JobSteps",
     "Kept",
     "Lanes",
     "LexicalMatches",
     "Preferences",
     "Queue",
+    "Started",
     "Store",
     "Sweep",
     "Taken",
+    "TakenJob",
     "UserFiles",
     "UserStore",
     "Walls",

@@ -21,6 +21,8 @@ CONNECT_SECONDS = 10.0
 
 UNREACHABLE = "The database cannot be reached. Check that it runs and that RAG_DATABASE_URL is right, then try again."
 
+UNCERTAIN = "The connection to the database was lost while it saved. Look whether it is there, or try again."
+
 UNSTORABLE_STATES = {None, "22P05", "22021", "22003"}
 """None is psycopg's own refusal; then untranslatable character, character not in repertoire, number out of range."""
 
@@ -145,10 +147,16 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
-        """A connection in a transaction: all of it happens, or nothing."""
+        """A connection in a transaction: all of it happens, or nothing.
+
+        Raises:
+            errors.StoreError: the database fails; `details` say that it is `uncertain` whether all of it has happened
+                if the connection was lost before it was told.
+        """
         with store_errors(), self.pool.connection() as connection:
             connection.row_factory = rows.dict_row
             yield connection
+            _commit(connection)
 
     def lend(self) -> psycopg.Connection[Any]:
         """A connection as SQLAlchemy takes it: rows are tuples, and closing it gives it back."""
@@ -179,6 +187,15 @@ class Database:
         with self.transaction() as connection:
             cursor = connection.execute(query, parameters)
             return cursor.fetchall() if cursor.description else []
+
+
+def _commit(connection: Connection) -> None:
+    try:
+        connection.commit()
+    except psycopg.OperationalError as error:
+        if not _is_disconnected(error):
+            raise
+        raise errors.StoreError(UNCERTAIN, details={"uncertain": True}) from error
 
 
 class UserDatabase:

@@ -54,16 +54,19 @@ class Documents:
         container_id: uuid.UUID | None = None,
         replaces: uuid.UUID | None = None,
         drafted: bool = False,
+        upload_key: str | None = None,
     ) -> Document:
         """A new document; `size` in bytes. One that `follows_source` may have the content of another place's document.
 
         `in_trash` keeps it out of sight until it takes the place of an older one (`supersede`). With `replaces` it is
         the next version of the document that has this one among its versions, and takes over when it is ready. A part
-        is in the trash as long as its container is. Files that were `drafted` (`Deletions.draft`) are its own now.
+        is in the trash as long as its container is. Files that were `drafted` (`Deletions.draft`) are its own now, and
+        the `upload_key` is kept, in the same moment.
 
         Raises:
             errors.DuplicateError: a document with this SHA-256 is in the index, or in its trash; `details` have its
-                `document_id`, `name` and `in_trash`, and its `version` where another version is searched.
+                `document_id`, `name` and `in_trash`, and its `version` where another version is searched. Without
+                these: another document came under the key.
             errors.NotFoundError: there is no such index, no such container, or no document to replace.
             errors.ConflictError: the document to replace is in the trash or another index, follows a file, or is a
                 mail, an archive or a part of one.
@@ -84,6 +87,7 @@ class Documents:
             "container_id": container_id,
             "replaces": replaces,
             "containers": [*CONTAINERS],
+            "key": upload_key,
         }
         added = self._add(parameters, self.get(replaces) if replaces else None, drafted=drafted)
         if added:
@@ -110,6 +114,8 @@ class Documents:
             added = connection.execute(self._queries["add"], bound).fetchall()
             if added and drafted:
                 deletions.own(connection, bound)
+            if added and parameters["key"] and not connection.execute(self._queries["claim_key"], bound).fetchall():
+                raise errors.DuplicateError("Another file came under the same key at the same time.")
             return [*added]
 
     def get(self, document_id: uuid.UUID) -> Document:
@@ -250,6 +256,7 @@ def to_document(row: Mapping[str, Any]) -> Document:
         progress=_progress(row),
         error=row["error"],
         error_code=row["error_code"],
+        retry_after=_retry_after(row),
         page_count=row["page_count"],
         failed_pages=tuple(row["failed_pages"]),
         line_count=row["line_count"],
@@ -270,6 +277,12 @@ def to_document(row: Mapping[str, Any]) -> Document:
         indexed_at=row["indexed_at"],
         deleted_at=row["deleted_at"],
     )
+
+
+def _retry_after(row: Mapping[str, Any]) -> dt.datetime | None:
+    """Of what is to be tried again, which says why; what is being read has it for the case that its worker ends."""
+    is_postponed = row["status"] in UNFINISHED and row["error_code"] is not None
+    return row.get("retry_after") if is_postponed else None
 
 
 def _is_searchable(row: Mapping[str, Any]) -> bool:

@@ -2,16 +2,26 @@
 
 import builtins
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, NamedTuple
 
 from psycopg.types.json import Jsonb
 
 from rag import errors
 from rag.store import claims, queries
-from rag.store.database import Database, UserDatabase
+from rag.store.database import UserDatabase
+from rag.store.retries import MOST_ATTEMPTS, PAUSES
 from rag.types import Job, JobKind, Progress
+
+CANCELLED = "It was cancelled. Start it again to have it done."
+
+
+class Started(NamedTuple):
+    """A job that is being done: what is asked, and how often a worker took it since it last got on."""
+
+    request: Mapping[str, Any]
+    attempts: int
 
 
 class Jobs:
@@ -40,19 +50,26 @@ class Jobs:
         parameters = {"kind": kind, "limit": limit, "offset": offset}
         return [_to_job(row) for row in self._database.all(self._queries["list"], parameters)]
 
-    def start(self, job_id: uuid.UUID) -> Mapping[str, Any] | None:
-        """Mark a job as running, from its beginning; returns its request, or None if it has ended already.
+    def start(self, job_id: uuid.UUID) -> Started | None:
+        """Mark a job as running, from where it stood; None if it has ended already.
 
         Raises:
             errors.NotFoundError: there is no such job.
         """
         self._row(job_id)
-        started = self._touch("start", job_id)
-        return started[0]["request"] if started else None
+        started = self._touch("start", job_id, pauses=PAUSES)
+        return Started(started[0]["request"], started[0]["attempts"]) if started else None
 
     def update_progress(self, job_id: uuid.UUID, done: int, total: int) -> None:
-        """How far a running job is: `done` of `total`, of which 0 means that it is not known."""
-        self._touch("update_progress", job_id, done=done, total=total)
+        """How far a running job is: `done` of `total`, of which 0 means that it is not known.
+
+        Raises:
+            errors.CancelledError: the job was cancelled, or has ended otherwise.
+            errors.NotFoundError: there is no such job.
+        """
+        if not self._touch("update_progress", job_id, done=done, total=total):
+            self._row(job_id)
+            raise errors.CancelledError
 
     def finish(self, job_id: uuid.UUID, result: Mapping[str, Any]) -> None:
         """Mark a running job as done; `result` is JSON."""
@@ -60,7 +77,24 @@ class Jobs:
 
     def fail(self, job_id: uuid.UUID, code: str, message: str) -> None:
         """Mark a job that has not ended as failed."""
-        self._touch("fail", job_id, code=code, message=message)
+        self._touch("end", job_id, status="failed", code=code, message=message)
+
+    def cancel(self, job_id: uuid.UUID) -> Job:
+        """End a job that has not ended; returns it as it is then. Raises NotFoundError."""
+        self._touch("end", job_id, status="cancelled", code=errors.CancelledError.code, message=CANCELLED)
+        return self.get(job_id)
+
+    def postpone(self, job_id: uuid.UUID, code: str, message: str) -> bool:
+        """Let workers go on with a running job after a pause, which grows with the attempts; it tells why.
+
+        False if there were too many since it last got on.
+        """
+        parameters = {"code": code, "message": message, "pauses": PAUSES, "most": MOST_ATTEMPTS}
+        return bool(self._touch("postpone", job_id, **parameters))
+
+    def give_back(self, job_id: uuid.UUID) -> None:
+        """Of a worker that stops before it is done: that was no attempt."""
+        self._touch("give_back", job_id)
 
     def claim(self, job_id: uuid.UUID) -> AbstractContextManager[bool]:
         """Whether this process is now the only one at work on a job; the claim ends with the block."""
@@ -76,11 +110,6 @@ class Jobs:
         return self._database.write(self._queries[query], {"job_id": job_id, **parameters})
 
 
-def unfinished(database: Database) -> Sequence[tuple[str, uuid.UUID]]:
-    """User and id of every job that has not ended, oldest first: for the restart of a worker."""
-    return [(row["user_id"], row["id"]) for row in database.all(queries.load("jobs")["unfinished"], {})]
-
-
 def _to_job(row: Mapping[str, Any]) -> Job:
     return Job(
         id=row["id"],
@@ -92,6 +121,7 @@ def _to_job(row: Mapping[str, Any]) -> Job:
         result=row.get("result"),
         error_code=row["error_code"],
         error=row["error"],
+        retry_after=row["retry_after"] if row["status"] == "queued" else None,
         created_at=row["created_at"],
         started_at=row["started_at"],
         finished_at=row["finished_at"],

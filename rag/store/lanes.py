@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from rag.store import claims, queries
 from rag.store.database import Connection, Database, store_errors
+from rag.store.retries import PAUSES
 from rag.types import Lane
 
 LOOKED_AT = 64
@@ -62,7 +63,8 @@ class Lanes:
             if not claims.try_claim(connection, found):
                 continue
             with store_errors():
-                taken = connection.execute(self._queries["take"], {**found, "lane": lane.value}).fetchone()
+                subject = {**found, "lane": lane.value, "pauses": PAUSES}
+                taken = connection.execute(self._queries["take"], subject).fetchone()
             if taken:
                 return Taken(found["user_id"], found["id"], taken["attempts"])
             claims.release(connection)  # it was done between the two looks
@@ -71,7 +73,7 @@ class Lanes:
     def next_pictures(self) -> Taken | None:
         """A document whose pictures are still to be read, if nothing is more urgent; whoever reads them claims it."""
         for found in self._database.all(self._queries["next_pictures"], {}):
-            for taken in self._database.write(self._queries["take_pictures"], found):
+            for taken in self._database.write(self._queries["take_pictures"], {**found, "pauses": PAUSES}):
                 return Taken(found["user_id"], found["id"], taken["attempts"])
         return None
 
@@ -79,6 +81,14 @@ class Lanes:
         """Of a worker that stops before it is done: that was no attempt."""
         parameters = {"user_id": taken.user_id, "id": taken.document_id}
         self._database.write(self._queries["give_back"], parameters)
+
+    def is_due(self) -> bool:
+        """Whether something waits that was to be tried again later, and now may be."""
+        return any(row["due"] for row in self._database.all(self._queries["is_due"], {}))
+
+    def are_waiting(self) -> bool:
+        """Whether documents of anybody wait for their words or vectors, or are given them just now."""
+        return any(row["waiting"] for row in self._database.all(self._queries["are_waiting"], {}))
 
     def line_up(self) -> None:
         """Let workers take what whoever took it in may not read any more: it is claimed as long as it is being read."""

@@ -7,6 +7,7 @@ from rag import errors
 from rag.store import queries
 from rag.store.database import UserDatabase
 from rag.store.documents import to_document, unknown
+from rag.store.retries import PAUSES
 from rag.types import Document, Lane
 
 UNREAD_PICTURES = "The words in its pictures could not be read. Read it again to try once more."
@@ -47,8 +48,13 @@ class Readings:
             self._queries["keep_pictures_unread"], {"document_id": document_id, "note": UNREAD_PICTURES}
         )
 
+    def postpone(self, document_id: uuid.UUID, code: str, message: str) -> None:
+        """Let workers take a document again after a pause, which grows with the attempts; it tells why."""
+        parameters = {"document_id": document_id, "code": code, "message": message, "pauses": PAUSES}
+        self._database.write(self._queries["postpone"], parameters)
+
     def enqueue(self, document_id: uuid.UUID) -> Document:
-        """Let workers take a document. Raises NotFoundError."""
+        """Let workers take a document, now, even if it was to wait. Raises NotFoundError."""
         enqueued = self._database.write(self._queries["enqueue"], {"document_id": document_id})
         if not enqueued:
             raise unknown(document_id)

@@ -18,6 +18,8 @@ from rag.store.embedding_cache import EmbeddingCache
 from rag.store.generations import Generations
 from rag.store.glossaries import Glossary
 from rag.store.indexes import Indexes
+from rag.store.job_lane import JobLane
+from rag.store.job_steps import JobSteps
 from rag.store.lanes import Lanes
 from rag.store.parts import Parts
 from rag.store.queue import Queue
@@ -51,6 +53,7 @@ class UserStore:
         self.conversations = Conversations(bound)
         self.api_keys = api_keys.ApiKeys(bound)
         self.jobs = jobs.Jobs(bound)
+        self.job_steps = JobSteps(bound)
         self.glossary = Glossary(bound)
         self.saved_filters = SavedFilters(bound)
 
@@ -64,6 +67,7 @@ class Store:
         self._dense = DenseSearch(database)
         self.queue = Queue(of_all_users)
         self.lanes = Lanes(of_all_users)
+        self.job_lane = JobLane(of_all_users)
         self.deletions = AllDeletions(of_all_users)
 
     @classmethod
@@ -100,10 +104,6 @@ class Store:
     def unfinished_documents(self) -> Sequence[tuple[str, uuid.UUID]]:
         """User and id of every document that waits to be read, oldest first: for the restart of a worker."""
         return documents.unfinished(self._of_all_users)
-
-    def unfinished_jobs(self) -> Sequence[tuple[str, uuid.UUID]]:
-        """User and id of every job that has not ended, oldest first: for the restart of a worker."""
-        return jobs.unfinished(self._of_all_users)
 
     def walls(self) -> roles.Walls:
         """How the database itself keeps users apart."""

@@ -158,7 +158,8 @@ class Document(Model):
 
     It is `searchable`, by its words, as soon as it has chunks, and by their meaning as far as these have vectors
     (`vector_count` of `chunk_count`); words in the pictures of its pages come last (`pictures_waiting`).
-    `note` is what its owner should know of how it was read.
+    `note` is what its owner should know of how it was read. An unfinished one that has `retry_after` failed for want of
+    memory, a process or disk, as `error` says, and is tried again then.
     `title`, `author` and `dated` are what its owner says, else what the file says. A `disabled` one is kept and left
     out of searches. `container_id` is the mail or archive that it was part of, `parts` are the files in it itself.
     Versions of one document share the `lineage_id`; one that has been `superseded_by` another is shown to old answers
@@ -179,6 +180,7 @@ class Document(Model):
     progress: Progress = Progress()
     error: str | None = None
     error_code: str | None = None
+    retry_after: dt.datetime | None = None
     page_count: int = 0
     failed_pages: tuple[int, ...] = ()
     note: str | None = None

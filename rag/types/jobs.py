@@ -10,14 +10,15 @@ from rag.types.requests import IndexName
 from rag.types.text import Input, Model
 
 JobKind = Literal["reindex", "sync", "evaluation"]
-JobStatus = Literal["queued", "running", "done", "failed"]
+JobStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 
 
 class Job(Model):
     """Work in the background: how far it is, and what came out of it.
 
     `progress.total` is 0 while it is not known. `result` is what the kind of job makes: counts of a `reindex`, the
-    report of a `sync`, the measures of an `evaluation`.
+    report of a `sync`, the measures of an `evaluation`. A queued one that has `retry_after` could not go on, as `error`
+    says, and does so then from where it stands.
     """
 
     id: uuid.UUID
@@ -29,6 +30,7 @@ class Job(Model):
     result: dict[str, Any] | None = None
     error_code: str | None = None
     error: str | None = None
+    retry_after: dt.datetime | None = None
     created_at: dt.datetime
     started_at: dt.datetime | None = None
     finished_at: dt.datetime | None = None

@@ -1,11 +1,16 @@
 """How far the reading of a document is, in words for people."""
 
+import datetime as dt
+
 from rag.types.documents import Document, DocumentStatus
 
 
 def reading_of(document: Document) -> str | None:
     """What is being done with an unfinished document, what it can be asked by, and how long that takes; else None."""
     progress = document.progress
+    if document.retry_after:
+        wait = (document.retry_after - dt.datetime.now(dt.UTC)).total_seconds()
+        return f"tried again in {_duration(wait)}"
     match document.status:
         case DocumentStatus.QUEUED:
             done = "waiting"

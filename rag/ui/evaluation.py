@@ -89,16 +89,30 @@ def _show(job_id: uuid.UUID, was_ended: bool) -> None:
         job = session.engine().jobs.get(job_id)
         if (job.finished_at is not None) != was_ended:
             st.rerun()  # nothing is left to follow
-        if job.error:
-            st.error(plain(job.error), icon=":material/error:")
-        elif job.result is None:
-            done, total = job.progress.done, job.progress.total
-            st.progress(done / max(total, 1), text=f"{done:,} of {plural(total, 'question')}" if total else "Waiting …")
+        if job.finished_at is None:
+            _going_on(job)
+        elif job.status == "cancelled":
+            st.info("Cancelled.", icon=":material/cancel:")
+        elif job.error or job.result is None:
+            st.error(plain(job.error or ""), icon=":material/error:")
         elif "subject" in job.result:
             _figures(job.result)
             _misses(job.result)
         else:
             st.info("An earlier version measured this. Measure again to see it here.", icon=":material/history:")
+
+
+def _going_on(job: Job) -> None:
+    done, total = job.progress.done, job.progress.total
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(done / max(total, 1), text=f"{done:,} of {plural(total, 'question')}" if total else "Waiting …")
+        if st.button("Cancel", key=f"cancel-{job.id}", icon=":material/cancel:"):
+            session.engine().jobs.cancel(job.id)
+            st.rerun()
+    if job.error:
+        st.caption(plain(job.error))
+    if job.retry_after:
+        st.caption(f"Goes on at {job.retry_after.astimezone(_time_zone()):%H:%M:%S}.")
 
 
 def _figures(result: Mapping[str, Any]) -> None:

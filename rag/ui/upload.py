@@ -185,7 +185,8 @@ def _stage(document: Document, stage: str) -> str:
     if document.status == DocumentStatus.READY:
         return f"{plural(document.page_count, 'page')} · {plural(document.chunk_count, 'chunk')}"
     reading = reading_of(document)
-    return f"{stage}: {reading}" if reading and document.status != DocumentStatus.QUEUED else stage
+    waits_in_line = document.status == DocumentStatus.QUEUED and not document.retry_after
+    return f"{stage}: {reading}" if reading and not waits_in_line else stage
 
 
 def _numbers(numbers: tuple[int, ...], most: int = 10) -> str:

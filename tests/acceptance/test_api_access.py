@@ -227,6 +227,7 @@ ATTEMPTS: list[tuple[str, str, object]] = [
         },
     ),
     ("GET", "/jobs/{job}", None),
+    ("POST", "/jobs/{job}/cancel", None),
     ("GET", "/tags?indexName={index}", None),
     ("GET", "/filters/{index}", None),
     ("DELETE", "/filters/{index}", None),

@@ -220,6 +220,15 @@ def test_reindexing_is_a_job_that_can_be_followed(web: httpx.Client, engine: RAG
     }
 
 
+def test_a_job_is_cancelled(web: httpx.Client, engine: RAGEngine, ready: str) -> None:
+    path = f"/{web.post('/reindex').headers['location']}"
+    cancelled = web.post(f"{path}/cancel")
+    assert (cancelled.status_code, cancelled.json()["status"]) == (200, "cancelled")
+    worker.run(engine.installation, wait=False)
+    assert web.get(path).json() == cancelled.json()
+    assert api.error_of(web.post(f"/jobs/{uuid.uuid4()}/cancel")) == (404, "not_found")
+
+
 def test_an_evaluation_has_measures(web: httpx.Client, engine: RAGEngine, ready: str) -> None:
     questions = [{"id": "1", "question": "How many ships?", "pdf": "harbour.pdf", "goldPages": [1]}]
     started = web.post("/evaluations", json={"questions": questions})

@@ -190,6 +190,17 @@ def test_jobs_are_listed_and_shown() -> None:
     pagelight("jobs", "show", "1f0", code=5)
 
 
+@pytest.mark.usefixtures("settings")
+def test_a_job_is_cancelled() -> None:
+    with RAGEngine() as engine:
+        waiting = engine.jobs.start_reindex()
+    assert "Cancelled: reindex" in pagelight("jobs", "cancel", waiting.id.hex[:8]).stdout
+    assert "It had ended: cancelled." in pagelight("jobs", "cancel", waiting.id).stdout
+    assert parsed("jobs", "cancel", waiting.id)["status"] == "cancelled"
+    assert "cancelled" in pagelight("jobs", "list").stdout
+    pagelight("jobs", "cancel", "0" * 8, code=5)
+
+
 # Validation
 
 
@@ -295,7 +306,7 @@ def completed(typed: str, **environment: str) -> list[str]:
 
 def test_the_shell_completes_commands_and_options() -> None:
     assert completed("pagelight re") == ["reindex", "reembed", "restore"]
-    assert completed("pagelight jobs ") == ["list", "show"]
+    assert completed("pagelight jobs ") == ["list", "show", "cancel"]
     assert completed("pagelight ask --rer") == ["--rerank", "--rerank-top-n", "--rerank-by"]
 
 

@@ -75,6 +75,20 @@ def table(app: AppTest, number: int) -> Any:
     return app.dataframe[number].value
 
 
+def test_an_evaluation_is_cancelled_where_it_is_shown(app: AppTest, engine: RAGEngine) -> None:
+    job = engine.jobs.start_evaluation({"questions": QUESTIONS})
+    opened(app)
+    (button,) = [button for button in app.button if button.label == "Cancel"]
+    button.click().run()
+    assert not app.exception
+    assert engine.jobs.get(job.id).status == "cancelled"
+    worker.run(engine.installation, wait=False)
+    assert engine.jobs.get(job.id).result is None
+    opened(app)
+    assert "Cancelled." in [info.value for info in app.info]
+    assert [button for button in app.button if button.label == "Cancel"] == []
+
+
 def test_answers_are_measured_while_one_waits(app: AppTest, engine: RAGEngine) -> None:
     opened(app)
     assert "Nothing measured yet" in [heading.value for heading in app.subheader]

@@ -195,16 +195,6 @@ def test_a_job_that_fails_says_why(engine: RAGEngine) -> None:
     assert engine.jobs.run(job.id) == failed  # what has ended is not done again
 
 
-def test_a_job_left_behind_is_taken_up_from_its_beginning(engine: RAGEngine, document_id: uuid.UUID) -> None:
-    job = engine.jobs.start_evaluation({"questions": [question("How many ships?", 1)]})
-    store = engine.installation._resources.store
-    store.of("ada").jobs.start(job.id)
-    store.of("ada").jobs.update_progress(job.id, 1, 1)  # as a worker left it that was killed
-    assert engine.installation.recover_queue() == 0
-    worker.run(engine.installation, wait=False)
-    assert engine.jobs.get(job.id).status == "done"
-
-
 def test_jobs_are_listed_the_latest_first(engine: RAGEngine, document_id: uuid.UUID) -> None:
     first, second = (
         engine.jobs.start_reindex(),

@@ -1,5 +1,10 @@
 """Reading in lanes: words first, vectors in batches, what is next, what is cancelled, what a killed worker leaves."""
 
+import contextlib
+import datetime as dt
+import errno
+import itertools
+import re
 import subprocess
 import sys
 import threading
@@ -8,14 +13,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import psycopg
 import pytest
 
 from rag import errors, providers, store, worker
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.engine.reading import BATCH
-from rag.engine.work import MOST_ATTEMPTS
+from rag.engine.reading import BATCH, Steps
+from rag.store import MOST_ATTEMPTS
+from rag.store.vectors import Vectors
 from rag.types import Document, DocumentStatus, EmbeddingSpace, Lane, reading_of
 from tests import pdfs
 from tests.embeddings import Embed, bag_of_words, register
@@ -415,11 +422,40 @@ def test_what_a_killed_worker_leaves_is_finished_by_the_next(
     assert chunk_rows(engine, left) == (PAGES, PAGES)
 
 
+def pass_time(db: store.Store, document: Document) -> None:
+    """It is later: what was to wait has waited."""
+    change(db, "UPDATE documents SET retry_after = now() WHERE id = %s AND retry_after IS NOT NULL", document.id)
+
+
+def begin(engine: RAGEngine, document: Document) -> None:
+    """The beginning of a document is searched, as it is while the rest of a long one is read."""
+    text = "a zebra"
+    engine.installation._resources.store.of("ann").chunks.replace(
+        document.id,
+        engine.indexes.ensure().space,
+        parsed=make_parsed([text]),
+        chunks=make_chunks(document.id, [text]),
+        vectors=None,
+        search_texts=[text],
+        partial=True,
+        while_read=True,
+    )
+
+
 def test_a_document_that_ends_its_worker_again_and_again_is_given_up(engine: RAGEngine) -> None:
     document = engine.documents.add(pdfs.plain(), "a.pdf")
-    for _ in range(MOST_ATTEMPTS):
-        with engine.installation._resources.store.lanes.next(Lane.READING) as taken:
+    db = engine.installation._resources.store
+    for attempt in range(MOST_ATTEMPTS):
+        pass_time(db, document)
+        with db.lanes.next(Lane.READING) as taken:
             assert taken is not None  # and is lost with its worker
+            if attempt == 1:
+                begin(engine, document)  # what ended its worker comes after that
+        with db.lanes.next(Lane.READING) as again:  # once it may have been chance
+            assert (again is None) == (attempt > 0)
+            if again:
+                db.lanes.give_back(again)
+    pass_time(db, document)
     assert do_next(engine, Lane.READING)
     given_up = engine.documents.get(document.id)
     assert (given_up.status, given_up.error_code) == (DocumentStatus.FAILED, "unreadable_file")
@@ -427,6 +463,119 @@ def test_a_document_that_ends_its_worker_again_and_again_is_given_up(engine: RAG
     engine.documents.retry(document.id)
     assert do_next(engine, Lane.READING)
     assert engine.documents.get(document.id).searchable
+
+
+def crowd_out(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """Let keeping a file fail, as it does on a full disk."""
+
+    def refuse(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(store.UserFiles, "put", refuse)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (errors.StoreError("The disk is full. Make room."), "store"),
+        (OSError(errno.ENOSPC, "No space left on device"), "store"),
+        (MemoryError(), "reading_interrupted"),
+        (errors.ReadingInterruptedError("The system ended it."), "reading_interrupted"),
+    ],
+)
+def test_what_the_machine_lacks_is_no_fault_of_the_document(
+    engine: RAGEngine, monkeypatch: pytest.MonkeyPatch, error: Exception, code: str
+) -> None:
+    document = engine.documents.add(fleet(), "fleet.pdf")
+    with monkeypatch.context() as full:
+        crowd_out(full, error)
+        assert do_next(engine, Lane.READING)
+    left = engine.documents.get(document.id)
+    assert (left.status, left.error_code) == (DocumentStatus.QUEUED, code)
+    assert left.error
+    assert re.fullmatch(r"tried again in \d+ s", reading_of(left) or "")
+    assert engine.documents.list()[0].retry_after == left.retry_after
+    note = engine.documents.add(pdfs.plain(), "note.pdf")
+    assert do_next(engine, Lane.READING)  # and keeps nobody waiting
+    assert not do_next(engine, Lane.READING)
+    assert engine.documents.get(note.id).searchable
+    assert not engine.installation.work.is_due()
+    pass_time(engine.installation._resources.store, document)
+    assert engine.installation.work.is_due()
+    worker.run(engine.installation, wait=False)
+    done = engine.documents.get(document.id)
+    assert (done.status, done.error, done.retry_after) == (DocumentStatus.READY, None, None)
+
+
+def test_what_goes_on_failing_is_given_up_and_a_user_may_try_at_once(
+    engine: RAGEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = engine.documents.add(fleet(), "fleet.pdf")
+    pauses = []
+    with monkeypatch.context() as full:
+        crowd_out(full, errors.StoreError("The disk is full. Make room."))
+        for _ in range(MOST_ATTEMPTS):
+            assert do_next(engine, Lane.READING)
+            left = engine.documents.get(document.id)
+            if left.retry_after:
+                pauses.append((left.retry_after - dt.datetime.now(dt.UTC)).total_seconds())
+            pass_time(engine.installation._resources.store, document)
+    assert len(pauses) == MOST_ATTEMPTS - 1
+    assert all(later > 2 * sooner for sooner, later in itertools.pairwise(pauses))
+    assert (left.status, left.retry_after) == (DocumentStatus.FAILED, None)
+    assert left.error == f"The disk is full. Make room. It was tried {MOST_ATTEMPTS} times."
+    engine.documents.retry(document.id)
+    with monkeypatch.context() as full:
+        crowd_out(full, errors.StoreError("The disk is full. Make room."))
+        assert do_next(engine, Lane.READING)
+    assert engine.documents.get(document.id).retry_after
+    assert not do_next(engine, Lane.READING)
+    assert engine.documents.retry(document.id).retry_after is None  # there is room now, says the user
+    assert do_next(engine, Lane.READING)
+    assert engine.documents.get(document.id).searchable
+
+
+def test_a_parser_that_is_killed_each_time_does_not_fail_its_document(
+    engine: RAGEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = engine.documents.add(fleet(), "fleet.pdf")
+    record, killed = Steps._record, set()
+
+    def kill(steps: Steps, stage: str, done: int, total: int) -> None:
+        for child in psutil.Process().children(recursive=True)[::-1]:
+            with contextlib.suppress(psutil.Error):  # it has ended with another
+                if "rag.parsing.server" in child.cmdline():
+                    child.kill()
+                    killed.add(child.pid)
+        record(steps, stage, done, total)
+
+    with monkeypatch.context() as deadly:
+        deadly.setattr(Steps, "_record", kill)
+        assert do_next(engine, Lane.READING)
+    left = engine.documents.get(document.id)
+    assert len(killed) > 3
+    assert (left.status, left.error_code) == (DocumentStatus.QUEUED, "reading_interrupted")
+    pass_time(engine.installation._resources.store, document)
+    worker.run(engine.installation, wait=False)
+    assert engine.documents.get(document.id).status is DocumentStatus.READY
+
+
+def test_a_batch_of_vectors_that_fails_is_tried_again_in_its_lane(
+    engine: RAGEngine, words_only: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise errors.StoreError("The database's disk is full.")
+
+    with monkeypatch.context() as full:
+        full.setattr(Vectors, "add", refuse)
+        assert do_next(engine, Lane.EMBEDDING)
+    left = engine.documents.get(words_only.id)
+    assert (left.status, left.searchable) == (DocumentStatus.EMBEDDING, True)
+    assert (reading_of(left) or "").startswith("tried again in")
+    assert not do_next(engine, Lane.EMBEDDING)
+    pass_time(engine.installation._resources.store, words_only)
+    worker.run(engine.installation, wait=False)
+    assert engine.documents.get(words_only.id).status is DocumentStatus.READY
 
 
 def test_a_worker_that_stops_leaves_its_document_to_the_next(engine: RAGEngine) -> None:

@@ -93,6 +93,8 @@ def make_world(db: store.Store) -> World:
     db.of(VICTIM).saved_filters.put("mine", Filters(tags=("mine",)))
     db.of(VICTIM).catalogue.tag([document.id], added=["mine"], removed=[])
     job = db.of(VICTIM).jobs.create("evaluation", "default", {"question": "a secret one"})
+    db.of(VICTIM).jobs.start(job.id)
+    db.of(VICTIM).job_steps.keep(job.id, "1", ["a secret outcome"])
     return World(owner, document, trashed, part, chunk, conversation, generation, key, job)
 
 
@@ -109,7 +111,6 @@ EXEMPT = {
     "store.keys_exist": "asked before anyone is known; tells nothing of whom",
     "store.find_key": "finds the user, for one who has the secret",
     "store.unfinished_documents": "for the restart of a worker; tells user and id only",
-    "store.unfinished_jobs": "for the restart of a worker; tells user and id only",
     "queue.discard_stalled": "works for all users and returns a number of jobs",
     "queue.run": "works for all users",
     "deletions.due": "works for all users; tells user and id only",
@@ -120,6 +121,9 @@ EXEMPT = {
     "lanes.next_pictures": "works for all users; tells user and id only",
     "lanes.give_back": "works for all users, on what `lanes.next` gave",
     "lanes.line_up": "works for all users; tells nothing",
+    "job_lane.next": "works for all users; tells user and id only",
+    "lanes.is_due": "asked for all users; tells nothing but yes or no",
+    "lanes.are_waiting": "asked for all users; tells nothing but yes or no",
 }
 
 
@@ -322,12 +326,18 @@ CASES |= {
     "saved_filters.list": lambda w, user: w.db.of(user).saved_filters.list(),
     "glossary.get": lambda w, user: w.db.of(user).glossary.get(),
     "glossary.delete": lambda w, user: w.db.of(user).glossary.delete(),
+    "readings.postpone": lambda w, user: w.db.of(user).readings.postpone(w.document.id, "code", "message"),
     "jobs.get": lambda w, user: w.db.of(user).jobs.get(w.job.id),
     "jobs.list": lambda w, user: w.db.of(user).jobs.list(),
     "jobs.start": lambda w, user: w.db.of(user).jobs.start(w.job.id),
     "jobs.update_progress": lambda w, user: w.db.of(user).jobs.update_progress(w.job.id, 1, 2),
     "jobs.finish": lambda w, user: w.db.of(user).jobs.finish(w.job.id, {"answer": 42}),
     "jobs.fail": lambda w, user: w.db.of(user).jobs.fail(w.job.id, "code", "message"),
+    "jobs.cancel": lambda w, user: w.db.of(user).jobs.cancel(w.job.id),
+    "jobs.postpone": lambda w, user: w.db.of(user).jobs.postpone(w.job.id, "code", "message"),
+    "jobs.give_back": lambda w, user: w.db.of(user).jobs.give_back(w.job.id),
+    "job_steps.of": lambda w, user: w.db.of(user).job_steps.of(w.job.id),
+    "job_steps.keep": lambda w, user: w.db.of(user).job_steps.keep(w.job.id, "1", ["theirs"]),
     "sources.of_upload_key": lambda w, user: w.db.of(user).sources.of_upload_key("upload-1"),
     "sources.keep_upload_key": lambda w, user: w.db.of(user).sources.keep_upload_key(w.document.id, "upload-2"),
 }
@@ -392,6 +402,7 @@ def snapshot(world: World) -> object:
         db.of(VICTIM).saved_filters.list(),
         db.of(VICTIM).jobs.list(),
         db.of(VICTIM).jobs.get(world.job.id),
+        db.of(VICTIM).job_steps.of(world.job.id),
         db.of(VICTIM).sources.of_upload_key("upload-1"),
         db.of(VICTIM).conversations.list(index_id),
         db.of(VICTIM).conversations.messages(world.conversation.id),
@@ -442,6 +453,7 @@ def test_the_owner_gets_everything(world: World) -> None:
         *("chunks.dense", "chunks.lexical", "chunks.get", "chunks.with_words", "chunks.in_scope", "chunks.vectors"),
         *("chunks.of_document", "chunks.page_lines", "chunks.to_embed", "generations.list", "generations.missing"),
         *("embedding_cache.get", "caches.recall", "caches.stats", "api_keys.list", "jobs.get", "jobs.list"),
+        "job_steps.of",
         *("glossary.get", "parts.of", "parts.unpacked", "parts.outermost", "catalogue.called", "catalogue.tags"),
         *("saved_filters.get", "saved_filters.list"),
         *("conversations.list", "conversations.get", "conversations.messages"),

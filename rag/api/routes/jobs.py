@@ -53,6 +53,12 @@ def get_job(sender: Reader, job_id: uuid.UUID) -> Job:
     return sender.engine.jobs.get(job_id)
 
 
+@router.post("/jobs/{job_id}/cancel")
+def cancel_job(sender: Writer, job_id: uuid.UUID) -> Job:
+    """End a job after the question, file or document that it is at; one that has ended stays as it is."""
+    return sender.engine.jobs.cancel(job_id)
+
+
 def _located(response: Response, job: Job) -> Job:
     response.headers["location"] = f"jobs/{job.id}"
     return job

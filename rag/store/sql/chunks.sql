@@ -65,13 +65,15 @@ SELECT :user_id, :document_id, l.*
 FROM unnest(:names::text[], :page_numbers::int[], :first_ordinals::int[], :last_ordinals::int[], :strengths::real[]) AS l;
 
 -- name: finish_document
--- With `while_read` unless its reading was cancelled. A document of which only the beginning is here stays in its stage.
+-- With `while_read` unless its reading was cancelled. A document of which only the beginning is here stays in its stage,
+-- and its attempts are counted on: it may be the rest that ends its worker.
 UPDATE documents
 SET status = :status, error = NULL, error_code = NULL, title = :title, author = :author, dated = :dated, pages = :pages, page_count = :page_count,
     failed_pages = :failed_pages, line_count = :line_count, chunk_count = :chunk_count, char_count = :char_count,
     token_count = :token_count, lexeme_count = :lexeme_count, language = :language, completeness = :completeness,
     note = :note, pictures_waiting = :pictures_waiting,
-    vector_count = :vector_count, attempts = 0, renewing = false, partial = :partial,
+    vector_count = :vector_count, renewing = false, partial = :partial,
+    attempts = CASE WHEN :partial THEN attempts ELSE 0 END, retry_after = CASE WHEN :partial THEN retry_after END,
     progress_done = CASE WHEN :partial THEN progress_done ELSE :vector_count END,
     progress_total = CASE WHEN :partial THEN progress_total ELSE :chunk_count END,
     stage_started_at = CASE WHEN status = :status THEN stage_started_at ELSE clock_timestamp() END,

@@ -28,6 +28,12 @@ WHERE i.user_id = :user_id AND i.id = :index_id AND (:container_id::uuid IS NULL
 ON CONFLICT DO NOTHING
 RETURNING *;
 
+-- name: claim_key
+-- Nothing if a document came under it already.
+INSERT INTO upload_keys (user_id, key, document_id) VALUES (:user_id, :key, :id)
+ON CONFLICT (user_id, key) DO NOTHING
+RETURNING key;
+
 -- name: same_content
 -- Of those with the content the one that can be seen first.
 SELECT id, name, version, superseded_by IS NOT NULL AS is_older, deleted_at IS NOT NULL AS in_trash
@@ -46,7 +52,7 @@ SELECT * FROM documents WHERE user_id = :user_id AND id = :document_id;
 SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
        pictures_waiting, completeness, note, container_id, lineage_id, version, superseded_by, author, dated, given_title,
-       given_author, given_date, tags, disabled, parts, stage_started_at, stage_started_with
+       given_author, given_date, tags, disabled, parts, stage_started_at, stage_started_with, retry_after
 FROM documents_filtered(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
                         :tags, :author, :dated_after, :dated_before) d
 WHERE (deleted_at IS NOT NULL) = :in_trash
@@ -85,7 +91,7 @@ RETURNING id;
 -- name: fail
 -- What was cancelled stays so, whatever its end looked like to who was at it.
 UPDATE documents
-SET status = 'failed', attempts = 0, queued_at = NULL,
+SET status = 'failed', attempts = 0, retry_after = NULL, queued_at = NULL,
     error = CASE WHEN error_code = 'cancelled' THEN error ELSE :message END,
     error_code = CASE WHEN error_code = 'cancelled' THEN error_code ELSE :code END
 WHERE user_id = :user_id AND id = :document_id
@@ -95,7 +101,7 @@ RETURNING id;
 -- From its beginning. What is found of it stays until then.
 UPDATE documents
 SET status = 'queued', progress_done = 0, progress_total = 0, error = NULL, error_code = NULL, attempts = 0,
-    renewing = chunk_count > 0 AND NOT partial, queued_at = NULL
+    retry_after = NULL, renewing = chunk_count > 0 AND NOT partial, queued_at = NULL
 WHERE user_id = :user_id AND id = :document_id AND deleted_at IS NULL
 RETURNING *;
 

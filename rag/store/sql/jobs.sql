@@ -8,34 +8,100 @@ SELECT * FROM jobs WHERE user_id = :user_id AND id = :job_id;
 
 -- name: list
 -- Without results, which may be long.
-SELECT user_id, id, kind, index_name, status, progress_done, progress_total, error_code, error, created_at, started_at,
-       finished_at
+SELECT user_id, id, kind, index_name, status, progress_done, progress_total, error_code, error, attempts, retry_after,
+       created_at, started_at, finished_at
 FROM jobs
 WHERE user_id = :user_id AND (:kind::text IS NULL OR kind = :kind)
 ORDER BY created_at DESC, id
 LIMIT :limit::bigint OFFSET :offset::bigint;
 
 -- name: start
-UPDATE jobs SET status = 'running', started_at = clock_timestamp(), progress_done = 0
+-- From where it stood. One that its worker does not survive is left alone before the third attempt, and longer after that.
+UPDATE jobs
+SET status = 'running', started_at = coalesce(started_at, clock_timestamp()), attempts = attempts + 1,
+    error = NULL, error_code = NULL,
+    retry_after = clock_timestamp() + make_interval(secs => (:pauses::float8[])[attempts])
 WHERE user_id = :user_id AND id = :job_id AND status IN ('queued', 'running')
 RETURNING *;
 
+-- name: steps
+SELECT step, outcome FROM job_steps WHERE user_id = :user_id AND job_id = :job_id;
+
+-- name: keep_step
+-- Nothing of a job that was cancelled.
+WITH going_on AS (
+    UPDATE jobs SET attempts = 0, retry_after = NULL
+    WHERE user_id = :user_id AND id = :job_id AND status = 'running'
+    RETURNING user_id, id
+)
+INSERT INTO job_steps (user_id, job_id, step, outcome)
+SELECT user_id, id, :step, :outcome FROM going_on
+ON CONFLICT (user_id, job_id, step) DO UPDATE SET outcome = EXCLUDED.outcome
+RETURNING step;
+
 -- name: update_progress
-UPDATE jobs SET progress_done = :done, progress_total = :total
+-- What is gone through again after a restart is no progress.
+UPDATE jobs
+SET progress_done = CASE WHEN progress_total = :total THEN greatest(progress_done, :done) ELSE :done END,
+    attempts = CASE WHEN progress_total = :total AND progress_done >= :done THEN attempts ELSE 0 END,
+    retry_after = CASE WHEN progress_total = :total AND progress_done >= :done THEN retry_after END,
+    progress_total = :total
 WHERE user_id = :user_id AND id = :job_id AND status = 'running'
 RETURNING id;
 
 -- name: finish
-UPDATE jobs SET status = 'done', result = :result, finished_at = clock_timestamp()
+WITH ended AS (
+    UPDATE jobs SET status = 'done', result = :result, retry_after = NULL, finished_at = clock_timestamp()
+    WHERE user_id = :user_id AND id = :job_id AND status = 'running'
+    RETURNING user_id, id
+), gone AS (
+    DELETE FROM job_steps s USING ended e WHERE s.user_id = e.user_id AND s.job_id = e.id
+)
+SELECT id FROM ended;
+
+-- name: end
+-- As failed, or as cancelled.
+WITH ended AS (
+    UPDATE jobs
+    SET status = :status, error_code = :code, error = :message, retry_after = NULL, finished_at = clock_timestamp()
+    WHERE user_id = :user_id AND id = :job_id AND status IN ('queued', 'running')
+    RETURNING user_id, id
+), gone AS (
+    DELETE FROM job_steps s USING ended e WHERE s.user_id = e.user_id AND s.job_id = e.id
+)
+SELECT id FROM ended;
+
+-- name: postpone
+-- It goes on later from where it stands, and tells why it waits.
+UPDATE jobs
+SET status = 'queued', error_code = :code, error = :message, attempts = greatest(attempts, 1),
+    retry_after = clock_timestamp() + make_interval(secs => (:pauses::float8[])[greatest(attempts, 1)])
+WHERE user_id = :user_id AND id = :job_id AND status = 'running' AND attempts < :most::int
+RETURNING id;
+
+-- name: give_back
+-- Of a worker that stops: it was no attempt.
+UPDATE jobs SET attempts = greatest(attempts - 1, 0), retry_after = NULL
 WHERE user_id = :user_id AND id = :job_id AND status = 'running'
 RETURNING id;
 
--- name: fail
-UPDATE jobs SET status = 'failed', error_code = :code, error = :message, finished_at = clock_timestamp()
-WHERE user_id = :user_id AND id = :job_id AND status IN ('queued', 'running')
-RETURNING id;
-
--- name: unfinished
--- For a worker. The second job of a user comes after the first of every other.
-SELECT user_id, id FROM jobs WHERE status IN ('queued', 'running')
-ORDER BY row_number() OVER (PARTITION BY user_id ORDER BY created_at), created_at;
+-- name: next
+-- For a worker. Among a user's jobs those that were begun, then the one that is due first: when it came, and as much later
+-- as it is large. The second job of a user comes after the first of every other; among users the one who was served
+-- longest ago. It tells nothing about what they ask.
+WITH waiting AS (
+    SELECT user_id, id, kind, index_name, status,
+           created_at + make_interval(secs => least(:most_seconds::float8, CASE kind
+               WHEN 'evaluation' THEN coalesce(jsonb_array_length(request -> 'questions'), 0) * :seconds_per_question::float8
+               ELSE :most_seconds::float8
+           END)) AS due
+    FROM jobs
+    WHERE status IN ('queued', 'running') AND (retry_after IS NULL OR retry_after <= clock_timestamp())
+), served AS (
+    SELECT u.user_id, (SELECT max(j.started_at) FROM jobs j WHERE j.user_id = u.user_id) AS served_at
+    FROM (SELECT DISTINCT user_id FROM waiting) AS u
+)
+SELECT user_id, id, kind, index_name
+FROM waiting JOIN served USING (user_id)
+ORDER BY row_number() OVER (PARTITION BY user_id ORDER BY status = 'running' DESC, due), served_at NULLS FIRST, due
+LIMIT :limit;

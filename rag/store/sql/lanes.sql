@@ -12,6 +12,7 @@ WITH waiting AS MATERIALIZED (
     FROM documents
     WHERE status IN ('queued', 'parsing', 'embedding') AND deleted_at IS NULL AND queued_at IS NOT NULL
       AND lane_of(renewing, status, chunk_count) = :lane::text
+      AND (retry_after IS NULL OR retry_after <= clock_timestamp())
       AND (:most_bytes::bigint IS NULL OR size <= :most_bytes::bigint)
 ), served AS (
     SELECT u.user_id,
@@ -26,15 +27,19 @@ ORDER BY row_number() OVER (PARTITION BY user_id ORDER BY due, number), served_a
 LIMIT :limit;
 
 -- name: take
--- Of a document that is claimed. Nothing if it is no longer in that lane.
-UPDATE documents SET taken_at = clock_timestamp(), attempts = attempts + 1
+-- Of a document that is claimed. Nothing if it is no longer in that lane. One that its worker does not survive is left
+-- alone before the third attempt, and before each after that longer: others are at work there, too.
+UPDATE documents
+SET taken_at = clock_timestamp(), attempts = attempts + 1, error = NULL, error_code = NULL,
+    retry_after = clock_timestamp() + make_interval(secs => (:pauses::float8[])[attempts])
 WHERE user_id = :user_id AND id = :id AND deleted_at IS NULL AND queued_at IS NOT NULL
   AND status IN ('queued', 'parsing', 'embedding') AND lane_of(renewing, status, chunk_count) = :lane
+  AND (retry_after IS NULL OR retry_after <= clock_timestamp())
 RETURNING attempts;
 
 -- name: give_back
 -- Of a worker that stops: it was no attempt.
-UPDATE documents SET attempts = greatest(attempts - 1, 0) WHERE user_id = :user_id AND id = :id;
+UPDATE documents SET attempts = greatest(attempts - 1, 0), retry_after = NULL WHERE user_id = :user_id AND id = :id;
 
 -- name: line_up
 -- What nobody is at, and whoever took it in does not read any more. Who still reads one holds its claim.
@@ -45,13 +50,35 @@ WHERE status IN ('queued', 'parsing', 'embedding') AND deleted_at IS NULL AND qu
 -- A document whose pictures are still to be read, when no document of anybody waits for its words or vectors.
 SELECT user_id, id
 FROM documents
-WHERE pictures_waiting AND status = 'ready' AND deleted_at IS NULL AND NOT EXISTS (
+WHERE pictures_waiting AND status = 'ready' AND deleted_at IS NULL
+  AND (retry_after IS NULL OR retry_after <= clock_timestamp()) AND NOT EXISTS (
     SELECT FROM documents
-    WHERE status IN ('queued', 'parsing', 'embedding') AND deleted_at IS NULL AND queued_at IS NOT NULL)
+    WHERE status IN ('queued', 'parsing', 'embedding') AND deleted_at IS NULL AND queued_at IS NOT NULL
+      AND (retry_after IS NULL OR retry_after <= clock_timestamp()))
 ORDER BY taken_at NULLS FIRST
 LIMIT 1;
 
 -- name: take_pictures
-UPDATE documents SET taken_at = clock_timestamp(), attempts = attempts + 1
+UPDATE documents
+SET taken_at = clock_timestamp(), attempts = attempts + 1,
+    retry_after = clock_timestamp() + make_interval(secs => (:pauses::float8[])[attempts])
 WHERE user_id = :user_id AND id = :id AND pictures_waiting
 RETURNING attempts;
+
+-- name: is_due
+-- Whether a document or a job waits that was to be tried again later, and now may be.
+SELECT EXISTS (
+    SELECT FROM documents
+    WHERE retry_after <= clock_timestamp() AND deleted_at IS NULL AND queued_at IS NOT NULL
+      AND status IN ('queued', 'parsing', 'embedding')
+) OR EXISTS (
+    SELECT FROM jobs WHERE retry_after <= clock_timestamp() AND status IN ('queued', 'running')
+) AS due;
+
+-- name: are_waiting
+-- Whether documents of anybody wait for their words or vectors, or are given them just now.
+SELECT EXISTS (
+    SELECT FROM documents
+    WHERE status IN ('queued', 'parsing', 'embedding') AND deleted_at IS NULL AND queued_at IS NOT NULL AND NOT renewing
+      AND (retry_after IS NULL OR retry_after <= clock_timestamp())
+) AS waiting;

@@ -4,7 +4,7 @@ UPDATE documents
 SET status = CASE WHEN renewing AND vector_count = chunk_count THEN 'ready' ELSE 'failed' END,
     error = CASE WHEN renewing AND vector_count = chunk_count THEN NULL ELSE :message END,
     error_code = CASE WHEN renewing AND vector_count = chunk_count THEN NULL ELSE :code END,
-    renewing = false, attempts = 0, queued_at = NULL
+    renewing = false, attempts = 0, retry_after = NULL, queued_at = NULL
 WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND status IN ('queued', 'parsing', 'embedding')
 RETURNING id;
 
@@ -19,7 +19,7 @@ SET status = CASE WHEN only_vectors THEN 'embedding' ELSE 'queued' END,
     progress_done = CASE WHEN only_vectors THEN vector_count ELSE 0 END,
     progress_total = CASE WHEN only_vectors THEN chunk_count ELSE 0 END,
     stage_started_at = clock_timestamp(), stage_started_with = CASE WHEN only_vectors THEN vector_count ELSE 0 END,
-    error = NULL, error_code = NULL, attempts = 0,
+    error = NULL, error_code = NULL, attempts = 0, retry_after = NULL,
     renewing = renewing OR chunk_count > 0 AND vector_count = chunk_count
 FROM (
     SELECT user_id, id, vector_count < chunk_count AND NOT renewing AND NOT partial AS only_vectors FROM documents
@@ -29,13 +29,25 @@ WHERE d.user_id = :user_id AND d.id = :document_id AND how.user_id = d.user_id A
 RETURNING d.*;
 
 -- name: enqueue
-UPDATE documents SET queued_at = coalesce(queued_at, clock_timestamp())
+-- One that was to be tried again later is tried at once.
+UPDATE documents
+SET queued_at = coalesce(queued_at, clock_timestamp()), attempts = CASE WHEN retry_after IS NULL THEN attempts ELSE 0 END,
+    retry_after = NULL, error = NULL, error_code = NULL
 WHERE user_id = :user_id AND id = :document_id
 RETURNING *;
+
+-- name: postpone
+-- It stays in its lane, and tells why it waits. What was cancelled, or is done, stays so.
+UPDATE documents
+SET status = CASE WHEN lane_of(renewing, status, chunk_count) = 'embedding' THEN status ELSE 'queued' END,
+    error = :message, error_code = :code, queued_at = coalesce(queued_at, clock_timestamp()),
+    retry_after = clock_timestamp() + make_interval(secs => (:pauses::float8[])[attempts])
+WHERE user_id = :user_id AND id = :document_id AND status IN ('queued', 'parsing', 'embedding')
+RETURNING id;
 
 -- name: present
 SELECT * FROM documents WHERE user_id = :user_id AND id = :document_id AND deleted_at IS NULL;
 
 -- name: keep_pictures_unread
-UPDATE documents SET pictures_waiting = false, attempts = 0, note = concat_ws(chr(10), note, :note::text)
+UPDATE documents SET pictures_waiting = false, attempts = 0, retry_after = NULL, note = concat_ws(chr(10), note, :note::text)
 WHERE user_id = :user_id AND id = :document_id;

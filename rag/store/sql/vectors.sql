@@ -26,7 +26,7 @@ WITH wanted AS (
 )
 UPDATE documents d
 SET vector_count = d.vector_count + added, progress_done = d.vector_count + added, progress_total = d.chunk_count,
-    attempts = 0
+    error = NULL, error_code = NULL, attempts = 0, retry_after = NULL
 FROM wanted, counted
 WHERE d.user_id = :user_id AND d.id = wanted.id
 RETURNING d.vector_count, d.chunk_count;
@@ -35,7 +35,7 @@ RETURNING d.vector_count, d.chunk_count;
 -- A document whose chunks all have vectors is ready.
 UPDATE documents d
 SET status = 'ready', vector_count = d.chunk_count, progress_done = d.chunk_count, progress_total = d.chunk_count,
-    error = NULL, error_code = NULL, attempts = 0, queued_at = NULL, indexed_at = now()
+    error = NULL, error_code = NULL, attempts = 0, retry_after = NULL, queued_at = NULL, indexed_at = now()
 WHERE d.user_id = :user_id AND d.id = :document_id AND d.status = 'embedding' AND NOT d.renewing
   AND NOT EXISTS (
       SELECT FROM {chunks} c

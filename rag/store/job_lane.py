@@ -1,0 +1,57 @@
+"""Which job a worker does next: one place decides, for all workers on all machines."""
+
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from rag.store import claims, queries
+from rag.store.database import Connection, Database, Row
+from rag.store.lanes import LOOKED_AT, MOST_SECONDS
+
+SECONDS_PER_QUESTION = 1.0
+"""How much longer a larger evaluation gives way to smaller jobs of its user: about what it takes."""
+
+
+class TakenJob(NamedTuple):
+    """A job that this process alone is at."""
+
+    user_id: str
+    job_id: uuid.UUID
+
+
+class JobLane:
+    """The unfinished jobs of all users."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._queries = queries.load("jobs")
+
+    @contextmanager
+    def next(self) -> Iterator[TakenJob | None]:
+        """The most urgent job that nobody is at, claimed until the end of the block, or None.
+
+        Of those that take files into an index, or read all of it anew, one at a time.
+        """
+        parameters = {
+            "most_seconds": MOST_SECONDS,
+            "seconds_per_question": SECONDS_PER_QUESTION,
+            "limit": LOOKED_AT,
+        }
+        waiting = self._database.all(self._queries["next"], parameters)
+        if not waiting:
+            yield None
+            return
+        with claims.claiming(self._database.url) as connection:
+            yield next((TakenJob(row["user_id"], row["id"]) for row in waiting if _claim(connection, row)), None)
+
+
+def _claim(connection: Connection, job: Row) -> bool:
+    """Whether `connection` alone has the job now and, where it must be alone, its index."""
+    if not claims.try_claim(connection, {"user_id": job["user_id"], "id": job["id"]}):
+        return False
+    index = {"user_id": job["user_id"], "id": uuid.uuid5(uuid.NAMESPACE_OID, f"jobs of {job['index_name']}")}
+    if job["kind"] == "evaluation" or claims.try_claim(connection, index):
+        return True
+    claims.release(connection)
+    return False

@@ -1,0 +1,340 @@
+"""Jobs at the same time, fair between users; cancelled, given way, and gone on with where they stood."""
+
+import signal
+import subprocess
+import sys
+import threading
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from rag import errors, store, worker
+from rag.engine import RAGEngine, work
+from rag.engine.documents import Documents
+from rag.engine.questions import Questions
+from rag.store import MOST_ATTEMPTS
+from rag.types import AnswerRequest, DocumentStatus, Job, Lane, SearchRequest
+from tests import pdfs
+
+QUESTIONS = 6
+Search = Callable[[Questions, SearchRequest], object]
+
+
+@pytest.fixture
+def document_id(engine: RAGEngine) -> uuid.UUID:
+    added = engine.documents.add(pdfs.pages(QUESTIONS), "log.pdf", enqueue=False)
+    assert engine.documents.process(added.id).status is DocumentStatus.READY
+    return added.id
+
+
+def questions(count: int = QUESTIONS) -> dict[str, Any]:
+    asked = [{"id": str(n), "question": f"Question {n}?", "pdf": "log.pdf", "goldPages": [1]} for n in range(count)]
+    return {"questions": asked}
+
+
+@pytest.fixture
+def job(engine: RAGEngine, document_id: uuid.UUID) -> Job:
+    return engine.jobs.start_evaluation(questions())
+
+
+def watch(monkeypatch: pytest.MonkeyPatch, before: Callable[[str], None]) -> list[str]:
+    """The questions that are searched from now on; `before` is called before each."""
+    search, asked = Questions.search, []
+
+    def searched(self: Questions, request: SearchRequest) -> object:
+        asked.append(request.query)
+        before(request.query)
+        return search(self, request)
+
+    monkeypatch.setattr(Questions, "search", searched)
+    return asked
+
+
+def do_job(engine: RAGEngine) -> Job | None:
+    return engine.installation.work.do_job(lambda: False)
+
+
+def change(engine: RAGEngine, statement: str) -> None:
+    with psycopg.connect(engine.installation._resources.database_url) as connection:
+        connection.execute(statement.encode())
+
+
+def pass_time(engine: RAGEngine) -> None:
+    """It is later: what was to wait has waited."""
+    change(engine, "UPDATE jobs SET retry_after = now() WHERE retry_after IS NOT NULL")
+
+
+# --- Where it stood -----------------------------------------------------------------------------------
+
+WORKER = """
+import os, signal, sys
+from pathlib import Path
+from rag.config import load_config
+from rag.engine import RAGEngine
+from rag.engine.questions import Questions
+
+verb, url, folder, most = sys.argv[1:]
+ask, asked = getattr(Questions, verb), []
+
+def dying(self, *arguments):
+    if len(asked) == int(most):
+        os.kill(os.getpid(), signal.SIGKILL)
+    asked.append(arguments)
+    return ask(self, *arguments)
+
+setattr(Questions, verb, dying)
+config = load_config(rag_data_dir=Path(folder), rag_database_url=url)
+RAGEngine(config, user_id="ada").installation.work.do_job(lambda: False)
+"""
+
+
+@pytest.mark.parametrize(("subject", "verb"), [("retrieval", "search"), ("answers", "answer")])
+def test_an_evaluation_whose_worker_is_killed_goes_on_at_the_next_question(
+    engine: RAGEngine, document_id: uuid.UUID, monkeypatch: pytest.MonkeyPatch, subject: str, verb: str
+) -> None:
+    whole = engine.jobs.start_evaluation({**questions(), "subject": subject})
+    worker.run(engine.installation, wait=False)
+    job = engine.jobs.start_evaluation({**questions(), "subject": subject})
+    root = str(Path(__file__).resolve().parents[2])
+    url, folder = engine.installation._resources.database_url, str(engine.config.rag_data_dir)
+    command = [sys.executable, "-c", WORKER, verb, url, folder, "4"]
+    assert subprocess.run(command, check=False, cwd=root).returncode == -signal.SIGKILL
+    left = engine.jobs.get(job.id)
+    assert (left.status, left.progress.done, left.progress.total) == ("running", 4, QUESTIONS)
+    asked: list[str] = []
+    ask = getattr(Questions, verb)
+
+    def counted(self: Questions, request: SearchRequest | AnswerRequest) -> object:
+        asked.append(request.query if isinstance(request, SearchRequest) else request.question)
+        assert engine.jobs.get(job.id).progress.done >= 4
+        return ask(self, request)
+
+    monkeypatch.setattr(Questions, verb, counted)
+    worker.run(engine.installation, wait=False)
+    done, at_once = engine.jobs.get(job.id), engine.jobs.get(whole.id)
+    assert asked == ["Question 4?", "Question 5?"]
+    assert (done.status, done.progress.done) == ("done", QUESTIONS)
+    assert done.started_at == left.started_at
+    assert done.result is not None
+    assert at_once.result is not None
+    timed = {"secondsPerAnswer"}
+    assert {**done.result, **dict.fromkeys(timed)} == {**at_once.result, **dict.fromkeys(timed)}
+    assert engine.installation._resources.store.of("ada").job_steps.of(job.id) == {}
+
+
+def test_documents_that_were_read_again_are_not_read_a_third_time(
+    engine: RAGEngine, document_id: uuid.UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = engine.documents.add(pdfs.plain(), "other.pdf", enqueue=False)
+    engine.documents.process(other.id)
+    job = engine.jobs.start_reindex()
+    process, read = Documents.process, []
+
+    def dying(self: Documents, found: uuid.UUID, *, again: bool) -> object:
+        read.append(found)
+        if len(read) == 2:
+            raise SystemExit  # as a killed worker does nothing more
+        return process(self, found, again=again)
+
+    monkeypatch.setattr(Documents, "process", dying)
+    with pytest.raises(SystemExit):
+        do_job(engine)
+    do_job(engine)
+    assert read == [other.id, document_id, document_id]
+    done = engine.jobs.get(job.id)
+    assert done.result is not None
+    assert (done.status, done.result["ready"]) == ("done", 2)
+
+
+def test_a_job_that_ends_its_worker_again_and_again_is_given_up(engine: RAGEngine, job: Job) -> None:
+    db = engine.installation._resources.store
+    for attempt in range(MOST_ATTEMPTS):
+        pass_time(engine)
+        with db.job_lane.next() as taken:
+            assert taken is not None
+            db.of("ada").jobs.start(job.id)  # and is lost with its worker
+        with db.job_lane.next() as again:  # once it may have been chance
+            assert (again is None) == (attempt > 0)
+    pass_time(engine)
+    assert do_job(engine)
+    given_up = engine.jobs.get(job.id)
+    assert (given_up.status, given_up.error_code) == ("failed", "reading_interrupted")
+    assert "ended every time" in (given_up.error or "")
+
+
+def test_a_job_that_could_not_go_on_does_so_later(engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(query: str) -> None:
+        if query == "Question 3?":
+            raise errors.StoreError("The database's disk is full.")
+
+    with monkeypatch.context() as full:
+        asked = watch(full, refuse)
+        assert do_job(engine)
+    assert len(asked) == 4
+    left = engine.jobs.get(job.id)
+    assert (left.status, left.error) == ("queued", "The database's disk is full.")
+    assert left.retry_after
+    assert do_job(engine) is None
+    pass_time(engine)
+    assert engine.installation.work.is_due()
+    asked = watch(monkeypatch, lambda _: None)
+    worker.run(engine.installation, wait=False)
+    assert (asked[0], engine.jobs.get(job.id).status, engine.jobs.get(job.id).error) == ("Question 3?", "done", None)
+
+
+def test_a_worker_that_stops_leaves_its_job_to_the_next(
+    engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = watch(monkeypatch, lambda _: None)
+    for _ in range(MOST_ATTEMPTS + 1):
+        engine.installation.work.do_job(lambda: len(asked) % 2 == 1)
+        asked.append("stopped")
+    assert engine.jobs.get(job.id).status == "done"
+    assert [query for query in asked if query != "stopped"] == [f"Question {n}?" for n in range(QUESTIONS)]
+
+
+# --- Cancelled ----------------------------------------------------------------------------------------
+
+
+def test_a_job_that_waits_is_cancelled(engine: RAGEngine, job: Job) -> None:
+    cancelled = engine.jobs.cancel(job.id)
+    assert (cancelled.status, cancelled.error_code, cancelled.result) == ("cancelled", "cancelled", None)
+    assert cancelled.finished_at
+    assert do_job(engine) is None
+    assert engine.jobs.cancel(job.id) == cancelled
+    with pytest.raises(errors.NotFoundError):
+        engine.jobs.cancel(uuid.uuid4())
+    with pytest.raises(errors.NotFoundError):
+        engine.installation.for_user("bob").jobs.cancel(job.id)
+
+
+def test_a_running_job_ends_after_its_question(engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cancel(query: str) -> None:
+        if query == "Question 2?":
+            engine.jobs.cancel(job.id)
+
+    asked = watch(monkeypatch, cancel)
+    worker.run(engine.installation, wait=False)
+    assert len(asked) == 3
+    assert (engine.jobs.get(job.id).status, engine.jobs.get(job.id).result) == ("cancelled", None)
+    assert engine.installation._resources.store.of("ada").job_steps.of(job.id) == {}
+
+
+# --- At the same time ---------------------------------------------------------------------------------
+
+
+def test_evaluations_are_done_side_by_side(
+    engine: RAGEngine, document_id: uuid.UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = threading.Barrier(2, timeout=60)  # breaks unless two are asked at the same time
+    jobs = [engine.jobs.start_evaluation(questions(2)) for _ in range(2)]
+
+    def meet(_: str) -> None:
+        both.wait()
+
+    watch(monkeypatch, meet)
+    worker.run(engine.installation, wait=False, concurrency=2)
+    assert [engine.jobs.get(job.id).status for job in jobs] == ["done", "done"]
+
+
+def order(db: store.Store) -> list[uuid.UUID]:
+    """All jobs as workers take them; what is taken is done."""
+    taken_up: list[uuid.UUID] = []
+    while True:
+        with db.job_lane.next() as taken:
+            if taken is None:
+                return taken_up
+            taken_up.append(taken.job_id)
+            db.of(taken.user_id).jobs.start(taken.job_id)
+            db.of(taken.user_id).jobs.fail(taken.job_id, "code", "done")
+
+
+def test_users_take_turns_and_small_jobs_come_first(db: store.Store) -> None:
+    def start(user: str, kind: Any, count: int = 0) -> uuid.UUID:
+        return db.of(user).jobs.create(kind, "default", questions(count)).id
+
+    large, sync, small = start("ann", "evaluation", 60), start("ann", "sync"), start("ann", "evaluation", 5)
+    first, second = start("bob", "evaluation", 60), start("bob", "evaluation", 60)
+    assert order(db) == [small, first, large, second, sync]
+
+
+def test_one_job_at_a_time_takes_files_into_an_index(db: store.Store) -> None:
+    for user, kind, index in (
+        *(("ann", "sync", "a"), ("ann", "reindex", "a"), ("ann", "sync", "b"), ("bob", "sync", "a")),
+        ("ann", "evaluation", "a"),
+    ):
+        db.of(user).jobs.create(kind, index, questions(1))  # type: ignore[arg-type]  # each is a kind
+
+    def what(taken: store.TakenJob | None) -> tuple[str, str, str] | None:
+        if taken is None:
+            return None
+        job = db.of(taken.user_id).jobs.get(taken.job_id)
+        return job.user_id, job.kind, job.index_name
+
+    with (
+        db.job_lane.next() as first,
+        db.job_lane.next() as second,
+        db.job_lane.next() as third,
+        db.job_lane.next() as fourth,
+        db.job_lane.next() as none,
+    ):
+        assert {what(taken) for taken in (first, second, third, fourth)} == {
+            *(("ann", "evaluation", "a"), ("bob", "sync", "a"), ("ann", "sync", "a"), ("ann", "sync", "b"))
+        }
+        assert none is None
+
+
+def test_a_sync_that_finds_another_at_its_index_waits(engine: RAGEngine, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "a.txt").write_text("The first.")
+    index = engine.indexes.ensure()
+    job = engine.jobs.start_reindex({"source": {"folderId": str(tmp_path / "folder")}})
+    documents = engine.installation._resources.store.of("ada").documents
+    with documents.claim(uuid.uuid5(index.id, "intake")) as claimed:  # as the command line has it
+        assert claimed
+        assert do_job(engine)
+    assert (engine.jobs.get(job.id).status, engine.jobs.get(job.id).error_code) == ("queued", "index")
+    pass_time(engine)
+    assert do_job(engine)
+    assert engine.jobs.get(job.id).status == "done"
+
+
+# --- Uploads first ------------------------------------------------------------------------------------
+
+
+def test_a_job_lets_an_upload_go_first(engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "GIVE_WAY_SECONDS", 600.0)  # of a slow machine
+    uploads: list[uuid.UUID] = []
+    ready: list[bool] = []
+
+    def upload(query: str) -> None:
+        ready.extend(engine.documents.get(found).status is DocumentStatus.READY for found in uploads)
+        if query == "Question 1?":
+            uploads.append(engine.documents.add(pdfs.pages(5), "upload.pdf").id)
+            readers.append(threading.Thread(target=read))
+            readers[0].start()
+
+    def read() -> None:
+        for lane in (Lane.READING, Lane.EMBEDDING):
+            while engine.installation.work.do_next(lane, lambda: False):
+                pass
+
+    readers: list[threading.Thread] = []
+    watch(monkeypatch, upload)
+    assert do_job(engine)
+    readers[0].join()
+    assert engine.jobs.get(job.id).status == "done"
+    assert ready == [True] * (QUESTIONS - 2)
+
+
+def test_a_job_does_not_wait_for_ever_for_uploads(engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "GIVE_WAY_SECONDS", 0.1)
+    engine.documents.add(pdfs.plain(), "upload.pdf")
+    with engine.installation._resources.store.lanes.next(Lane.READING) as taken:
+        assert taken  # and takes long
+        assert do_job(engine)
+    assert engine.jobs.get(job.id).status == "done"

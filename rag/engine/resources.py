@@ -56,7 +56,7 @@ class Resources:
         """The database: the one of `RAG_DATABASE_URL`, else the embedded server, started if need be."""
         with self._lock:
             if self._store is None:
-                self._store = Store.open(self.database_url)
+                self._store = Store.open(self.database_url, answer_seconds=self.config.rag_database_timeout_seconds)
             return self._store
 
     @property

@@ -28,6 +28,8 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MAX_BODY_BYTES = 1_000_000
 """Questions are short; nothing is uploaded here."""
 MAX_CONNECTIONS = 200
+RETRY_SECONDS = 5
+"""When a client may come back whose request found everybody busy, or the database silent."""
 SHUTDOWN_SECONDS = 5
 
 
@@ -53,7 +55,11 @@ class Doorkeeper:
 
 
 def _refusal(error: errors.Error) -> JSONResponse:
-    headers = {"www-authenticate": "Bearer"} if error.http_status == errors.AuthError.http_status else None
+    headers = {}
+    if error.http_status == errors.AuthError.http_status:
+        headers["www-authenticate"] = "Bearer"
+    if isinstance(error, errors.BusyError | errors.StoreUnavailableError):
+        headers["retry-after"] = str(error.details.get("retry_after_seconds", RETRY_SECONDS))
     content = {"error": {"code": error.code, "message": error.message}}
     return JSONResponse(content, error.http_status, headers)
 

@@ -56,7 +56,8 @@ class DenseSearch:
         query = VectorStoreQuery(query_embedding=[float(value) for value in vector], similarity_top_k=limit)
         store = self._store(space.dimensions)
         exact = self._size(user_id, scope) <= COMPARED
-        result = twice(lambda: store.query(query, user_id=user_id, scope=scope, space=space, exact=exact))
+        with self._database.limit():
+            result = twice(lambda: store.query(query, user_id=user_id, scope=scope, space=space, exact=exact))
         found = [
             _candidate(node.metadata["custom_fields"], similarity)
             for node, similarity in zip(result.nodes or (), result.similarities or (), strict=True)

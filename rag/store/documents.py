@@ -196,7 +196,7 @@ class Documents:
 
         Their versions go as with `trash`, and their parts in the trash.
         """
-        with self._database.transaction() as connection:
+        with self._database.transaction(long=True) as connection:
             touched = [*self._changed(connection, "purge", ids)]
             return [*touched, *self._parts.purge(connection, touched)]
 

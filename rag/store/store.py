@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from rag.store import api_keys, documents, health, jobs, migrations
+from rag.store import api_keys, documents, health, jobs, migrations, silence
 from rag.store.caches import Caches
 from rag.store.catalogue import Catalogue
 from rag.store.chunks import Chunks
@@ -62,12 +62,16 @@ class Store:
         self.lanes = Lanes(database)
 
     @classmethod
-    def open(cls, url: str, *, pool_size: int = 8) -> Self:
+    def open(cls, url: str, *, pool_size: int = 8, answer_seconds: float = silence.ANSWER_SECONDS) -> Self:
         """Connect to `url` (as libpq takes it) and bring its schema forward.
 
+        What is asked takes `answer_seconds` at most, but for work that is known to take long.
+
         Raises:
-            errors.StoreError: the server cannot be reached, has no pgvector, or the account lacks rights.
+            errors.StoreUnavailableError: the server cannot be reached, or does not answer.
+            errors.StoreError: it has no pgvector, or the account lacks rights.
         """
+        silence.server_of(url).limit_seconds = answer_seconds
         migrations.migrate(url)
         database = Database(url, pool_size=pool_size)
         database.open()
@@ -95,9 +99,10 @@ class Store:
         """User and id of every job that has not ended, oldest first: for the restart of a worker."""
         return jobs.unfinished(self._database)
 
-    def health(self) -> health.Health:
-        """What the database says of itself. Raises StoreError if it cannot be reached."""
-        return health.read(self._database)
+    def health(self, seconds: float | None = None) -> health.Health:
+        """What the database says of itself within so many seconds. Raises StoreUnavailableError if it does not."""
+        with self._database.limit(seconds):
+            return health.read(self._database)
 
     def close(self) -> None:
         """Close all connections."""

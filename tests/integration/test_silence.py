@@ -107,7 +107,7 @@ def test_a_frozen_server_is_told_of_and_goes_on_where_it_stood(database: Databas
     until_it_answers(owner)
     assert threading.active_count() == before
     assert [document.name for document in mine.documents.list(owner.index.id)] == ["b.pdf", "a.pdf"]
-    assert owner.ready("c.pdf", ["more words"])
+    assert owner.ready("c.pdf", ["more words"]).name == "c.pdf"
 
 
 def test_many_who_ask_at_once_are_all_told_and_leave_no_connection_behind(database: Database) -> None:

@@ -91,8 +91,6 @@ def _unavailable(error: BaseException) -> str | None:
     """What to say if the same may work a moment later."""
     if _is_silent(error):
         return UNANSWERED
-    if isinstance(error, psycopg.errors.QueryCanceled):
-        return TOO_LONG
     return LOST if _is_disconnected(error) else None
 
 
@@ -102,6 +100,8 @@ def _is_silent(error: BaseException) -> bool:
 
 
 def _explain(error: BaseException) -> str:
+    if isinstance(error, psycopg.errors.QueryCanceled):
+        return TOO_LONG
     if isinstance(error, psycopg.errors.DiskFull):
         return "The database's disk is full. Make room and try again."
     if isinstance(error, psycopg.errors.InsufficientPrivilege):

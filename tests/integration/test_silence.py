@@ -1,13 +1,9 @@
 """A database that stops answering: everybody is told so in time, and goes on when it does."""
 
 import socket
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
-import psutil
 import psycopg
 import pytest
 from psycopg import conninfo
@@ -15,6 +11,7 @@ from psycopg import conninfo
 from rag import errors, store
 from rag.store import embedded, silence
 from tests.integration.samples import SPACE, Owner, random_vector
+from tests.stopping import frozen, own_server
 
 LIMIT_SECONDS = 3.0
 PATIENCE_SECONDS = 90.0
@@ -26,29 +23,10 @@ Database = tuple[Owner, embedded.EmbeddedServer]
 @pytest.fixture(scope="module")
 def database() -> Iterator[Database]:
     """A user's store with a document, on an embedded server of its own, and the server."""
-    with tempfile.TemporaryDirectory(prefix="pagelight-test-") as folder:
-        Path(folder).chmod(0o755)  # as root the server runs under another account, who must be able to enter
-        server = embedded.start(Path(folder) / "database")
-        with store.Store.open(server.url, pool_size=4, answer_seconds=LIMIT_SECONDS) as db:
-            owner = Owner.of(db, "ann")
-            owner.ready("a.pdf", ["some words"])
-            yield owner, server
-        server.close()
-
-
-@contextmanager
-def frozen(server: embedded.EmbeddedServer) -> Iterator[None]:
-    """All processes of the server are stopped, as by SIGSTOP, until the end of the block."""
-    postmaster = psutil.Process(int((server.data_dir / "postmaster.pid").read_text().split()[0]))
-    postmaster.suspend()  # first, so that it starts no others
-    stopped = [postmaster, *postmaster.children(recursive=True)]
-    try:
-        for process in stopped[1:]:
-            process.suspend()
-        yield
-    finally:
-        for process in stopped:
-            process.resume()
+    with own_server() as server, store.Store.open(server.url, pool_size=4, answer_seconds=LIMIT_SECONDS) as db:
+        owner = Owner.of(db, "ann")
+        owner.ready("a.pdf", ["some words"])
+        yield owner, server
 
 
 def ended(work: Callable[[], object]) -> object:
@@ -152,7 +130,7 @@ def test_a_statement_of_a_connection_beside_the_pool_is_given_up_too(database: D
 def test_what_takes_longer_than_the_limit_is_ended_by_the_server(database: Database) -> None:
     owner, _ = database
     pool = owner.db._database
-    with pytest.raises(errors.StoreUnavailableError, match="took too long"):
+    with pytest.raises(errors.StoreError, match="took too long"):
         pool.all(psycopg.sql.SQL("SELECT pg_sleep(60)"), {})
     assert owner.db.health()
 

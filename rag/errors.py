@@ -174,8 +174,6 @@ class StoreError(Error, RuntimeError):
 class StoreUnavailableError(StoreError):
     """The database does not answer. Try again in a few seconds; if it lasts, see that its server runs."""
 
-    code = "store_unavailable"
-
 
 class RetrievalError(Error):
     """Searching failed. Try again; if it persists, run `pagelight doctor`."""

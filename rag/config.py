@@ -47,7 +47,7 @@ class Config(pydantic_settings.BaseSettings):
     # Where things are kept
     rag_data_dir: Path = pydantic.Field(default_factory=default_data_dir)
     rag_database_url: pydantic.SecretStr | None = None
-    rag_database_timeout_seconds: float = pydantic.Field(default=15.0, ge=3)  # until a request is told it is silent
+    rag_database_timeout_seconds: float = pydantic.Field(default=20.0, ge=3)  # until a request is told it is silent
     rag_storage_url: str | None = None
     rag_local_model_dir: Path | None = None
 

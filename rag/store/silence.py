@@ -20,10 +20,10 @@ import psycopg
 from psycopg import conninfo
 from psycopg.abc import PQGen
 
-ANSWER_SECONDS = 15.0
+ANSWER_SECONDS = 20.0
 """Longest wait for what a door asks, unless a setting says otherwise: taking a connection, statements and commit."""
-CHECK_SECONDS = 5.0
-"""Longest wait for an answer to nothing: whoever is there gives it at once."""
+CHECK_SECONDS = 8.0
+"""Longest wait for an answer to nothing, which who is there gives at once, however busy."""
 RETRY_SECONDS = 2.0
 """How often a silent server is tried again."""
 CANCELLING_SECONDS = 2.0

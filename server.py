@@ -6,7 +6,7 @@ from starlette.routing import Mount
 from rag import worker
 from rag.api import create_app
 from rag.engine import Installation
-from rag.ui import session
+from rag.ui import frame, session
 
 installation = Installation()
 session.use(installation)
@@ -14,4 +14,4 @@ if installation.config.rag_worker:
     worker.keep()  # what comes by the API is read although nobody has opened the app
 api = create_app(installation, needs_key=session.has_login())
 
-app = st.App("app.py", routes=[Mount("/api", api)])
+app = st.App("app.py", routes=[Mount("/api", api)], on_script_error=frame.tell)

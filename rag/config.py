@@ -48,6 +48,7 @@ class Config(pydantic_settings.BaseSettings):
     rag_data_dir: Path = pydantic.Field(default_factory=default_data_dir)
     rag_database_url: pydantic.SecretStr | None = None
     rag_database_admin_url: pydantic.SecretStr | None = None
+    rag_database_timeout_seconds: float = pydantic.Field(default=20.0, ge=3)  # until a request is told it is silent
     rag_storage_url: str | None = None
     rag_local_model_dir: Path | None = None
 
@@ -97,7 +98,8 @@ class Config(pydantic_settings.BaseSettings):
     rag_debug: bool = False
     rag_rate_limit_per_minute: int = pydantic.Field(default=600, ge=0)  # requests per key; 0: no limit
     rag_max_questions: int = pydantic.Field(default=4, ge=1)  # answered at the same time
-    rag_upload_timeout_seconds: float = pydantic.Field(default=300.0, gt=0)
+    rag_upload_timeout_seconds: float = pydantic.Field(default=60.0, gt=0)  # a body may rest; it may move for hours
+    rag_connections_per_address: int = pydantic.Field(default=250, ge=0)  # 0: as many as there are, as for a proxy
 
     # Work
     rag_parsing: ParsingConfig = ParsingConfig()

@@ -19,6 +19,7 @@ Every message says what is wrong and what to do. The tree::
     │   └── SameNameError         a document has the name of a new file, which may be its new version
     ├── IndexError                an index and what is asked of it do not fit
     ├── StoreError                the database or the file storage fails
+    │   └── StoreUnavailableError  the database does not answer, which may be over in a moment
     ├── RetrievalError            searching fails
     ├── EmbeddingCapabilityError  a provider cannot embed what is asked
     ├── BusyError                 too much is being asked at the same time
@@ -168,6 +169,10 @@ class StoreError(Error, RuntimeError):
     code = "store"
     http_status = 503
     exit_code = 7
+
+
+class StoreUnavailableError(StoreError):
+    """The database does not answer. Try again in a few seconds; if it lasts, see that its server runs."""
 
 
 class RetrievalError(Error):

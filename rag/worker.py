@@ -230,7 +230,11 @@ def main(arguments: list[str]) -> None:
     if arguments[:1] == ["--parent"]:
         _end_with(int(arguments[1]))
     with Installation(load_config()) as installation:
-        run(installation)
+        try:
+            run(installation)
+        except errors.StoreUnavailableError as error:
+            logger.warning("%s", error)
+            sys.exit(error.exit_code)
 
 
 if __name__ == "__main__":

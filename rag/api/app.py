@@ -2,6 +2,7 @@
 
 from importlib import metadata
 
+import anyio
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.routing import APIRoute
@@ -38,6 +39,7 @@ def create_app(installation: Installation, *, needs_key: bool = False) -> FastAP
     app.state.installation = installation
     app.state.metrics = metrics
     app.state.gate = Gate(lambda: installation, needs_key=needs_key)
+    app.state.lookers = anyio.CapacityLimiter(status.LOOKING_AT_ONCE)
     app.state.questions = limits.Turns(config.rag_max_questions)
     app.state.searches = limits.Turns(limits.SEARCHES_AT_ONCE)
     parts = (status, questions, retrieval, documents, indexes, jobs, conversations, glossary, organising)

@@ -1,4 +1,4 @@
-"""How much is taken at once: questions at the same time, and the size of a body and the seconds in which it arrives."""
+"""How much is taken at once: questions at the same time, the size of a body and how slowly it may arrive."""
 
 import asyncio
 import os
@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rag import errors
+from rag.connections import BODY_BYTES_PER_SECOND
 
 MAX_JSON_BYTES = 4 * 1024 * 1024
 """Of a body without a file; the longest lawful one is an evaluation's list of questions."""
@@ -80,7 +81,10 @@ class Turns:
 
 
 class BodyLimits:
-    """Ends requests whose body is too large or does not arrive in time; what was declared too large is not read."""
+    """Ends requests whose body is too large or rests too long; what was declared too large is not read.
+
+    A body that goes on arriving, if ever so slowly, may take any time.
+    """
 
     def __init__(self, app: ASGIApp, *, seconds: float, upload_bytes: int) -> None:
         self._app = app
@@ -92,23 +96,27 @@ class BodyLimits:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        deadline = asyncio.get_running_loop().time() + self._seconds
+        clock = asyncio.get_running_loop().time
+        patience = self._seconds
         limit = self._limit(scope)
         room = limit if _declared(scope) <= limit else -1
         arrived = False
 
         async def receive_within_limits() -> Message:
-            nonlocal arrived, room
+            nonlocal arrived, room, patience
             if arrived:  # what comes now tells whether the client is still there
                 return await receive()
             if room < 0:
                 raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, headers=HANG_UP)
+            asked = clock()
             try:
-                async with asyncio.timeout_at(deadline):
+                async with asyncio.timeout(patience):
                     message = await receive()
             except TimeoutError:
                 raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, headers=HANG_UP) from None
-            room -= len(message.get("body", b""))
+            came = len(message.get("body", b""))
+            patience = min(self._seconds, patience - (clock() - asked) + came / BODY_BYTES_PER_SECOND)
+            room -= came
             if room < 0:
                 raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, headers=HANG_UP)
             arrived = message["type"] != "http.request" or not message.get("more_body", False)

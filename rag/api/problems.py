@@ -54,7 +54,7 @@ DOCUMENTED: dict[int | str, dict[str, Any]] = {
         429: "Too many requests",
         500: "A bug",
         502: "A model vendor refuses or is down",
-        503: "Busy, or the database cannot be reached",
+        503: "Busy, or the database does not answer",
     }.items()
 }
 """The errors that any route may answer with."""
@@ -78,7 +78,7 @@ def of_error(request: Request, error: errors.Error) -> JSONResponse:
     headers = {}
     if error.http_status == HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
-    if isinstance(error, errors.BusyError):
+    if isinstance(error, errors.BusyError | errors.StoreUnavailableError):
         headers["Retry-After"] = str(error.details.get("retry_after_seconds", RETRY_SECONDS))
     if error.http_status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         logger.warning("%s: %s", error.code, error.message)
@@ -97,23 +97,26 @@ def _methods(routes: Sequence[BaseRoute], request: Request) -> set[str]:
 
 
 def install(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
-    """Have `app`, which has these routes, answer with problems."""
+    """Have `app`, which has these routes, answer with problems.
+
+    The handlers need no thread: they have something to say even when all threads wait for a database.
+    """
 
     @app.exception_handler(errors.Error)
-    def ours(request: Request, error: errors.Error) -> JSONResponse:
+    async def ours(request: Request, error: errors.Error) -> JSONResponse:
         return of_error(request, error)
 
     @app.exception_handler(RequestValidationError)
-    def malformed(request: Request, error: RequestValidationError) -> JSONResponse:
+    async def malformed(request: Request, error: RequestValidationError) -> JSONResponse:
         if any(item["type"] == "json_invalid" for item in error.errors()):
-            return of_http(request, HTTPException(HTTPStatus.BAD_REQUEST))
+            return await of_http(request, HTTPException(HTTPStatus.BAD_REQUEST))
         found = [{**item, "loc": item["loc"][1:] or item["loc"]} for item in error.errors()]  # not where it stands
         message = f"The request is malformed. {in_words(found)}."
         details = {"problems": problems_of(found)}
         return problem(HTTPStatus.UNPROCESSABLE_ENTITY, _type(request, "validation"), message, details)
 
     @app.exception_handler(HTTPException)
-    def of_http(request: Request, error: HTTPException) -> JSONResponse:
+    async def of_http(request: Request, error: HTTPException) -> JSONResponse:
         status = HTTPStatus(error.status_code)
         kind = TYPES.get(status, status.phrase.lower().replace(" ", "_").replace("-", "_"))
         headers = dict(error.headers or {})
@@ -122,7 +125,7 @@ def install(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
         return problem(status, kind, MESSAGES.get(status, str(error.detail)), headers=headers)
 
     @app.exception_handler(Exception)
-    def unexpected(request: Request, _: Exception) -> JSONResponse:
+    async def unexpected(request: Request, _: Exception) -> JSONResponse:
         # The server logs the traceback itself; nothing of it goes out.
         request_id = request.scope.get("state", {}).get("request_id")
         message = "Something unexpected happened. It is a bug: please report it with the request's id and the log."

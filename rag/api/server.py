@@ -9,13 +9,11 @@ from pythonjsonlogger.json import JsonFormatter
 
 from rag.access.addresses import require_key
 from rag.api.app import create_app
+from rag.connections import Guard
 from rag.engine import Installation
 
 KEEP_ALIVE_SECONDS = 30
 SHUTDOWN_SECONDS = 10
-MAX_CONNECTIONS = 500
-"""Beyond it the server answers 503 at once."""
-
 LOG_FIELDS = "{asctime}{levelname}{name}{message}"
 
 
@@ -36,7 +34,7 @@ def serve(installation: Installation, host: str, port: int) -> None:
         server_header=False,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-        limit_concurrency=MAX_CONNECTIONS,
+        http=Guard.of(installation.config).protocol,
     )
 
 

@@ -42,6 +42,8 @@ def mcp(
         pagelight mcp --http --port 3002
         pagelight mcp --http --host 0.0.0.0 --allow-host reports.example
     """
+    from rag.connections import Guard
+
     try:
         from rag import mcp_server as server
     except ModuleNotFoundError as error:
@@ -67,4 +69,4 @@ def mcp(
             "only with a key" if needs_key or settings.rag_api_key else "to this machine, with a key once there is one"
         )
         output.print_note(f"Serving http://{name}:{bound.getsockname()[1]}/mcp {access}. Stop with Ctrl-C.")
-        server.serve_http(app, bound)
+        server.serve_http(app, bound, Guard.of(settings))

@@ -17,6 +17,8 @@ from rag.cli.door import open_engine
 SOURCE_TREE = Path(__file__).resolve().parents[2]
 INSTALLED = Path(sysconfig.get_path("data")) / "share" / "pagelight"
 """Where a wheel puts `app.py` and its pages."""
+STREAMLIT = Path(__file__).resolve().parents[1] / "ui" / "serving.py"
+"""By its path: Streamlit finds the package when it runs the app, which need not be installed."""
 FORM_MB = 1
 """Streamlit counts the form around a file, too; the page itself lets no file pass that is larger than the limit."""
 PARTS = ("server.py", "app.py", "pages/chat.py")
@@ -46,7 +48,7 @@ def run(
     sys.stdout.flush()
     sys.stderr.flush()
     # This process becomes the server: signals reach it, and there is nobody left to end besides it.
-    os.execv(sys.executable, [sys.executable, "-P", "-m", "streamlit", *arguments])  # noqa: S606  # our own interpreter
+    os.execv(sys.executable, [sys.executable, "-P", str(STREAMLIT), *arguments])  # noqa: S606  # our own interpreter
 
 
 def find_app() -> Path:

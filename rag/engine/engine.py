@@ -114,9 +114,13 @@ class Installation:
 
     # --- state ---
 
-    def health(self) -> Health:
-        """What the database says of itself, and how many workers are alive. Raises StoreError if it is unreachable."""
-        return self._resources.store.health()
+    def health(self, seconds: float | None = None) -> Health:
+        """What the database says of itself, and how many workers are alive, if it does so in time.
+
+        Raises:
+            errors.StoreUnavailableError: it does not within `seconds`, or RAG_DATABASE_TIMEOUT_SECONDS.
+        """
+        return self._resources.store.health(seconds)
 
     def walls(self) -> Walls:
         """How the database itself keeps users apart. Raises StoreError if it is unreachable."""

@@ -58,7 +58,12 @@ class Resources:
             if self._store is None:
                 url = self.database_url
                 admin_url = self.admin_url if self.config.rag_database_admin_url else None
-                self._store = Store.open(url, admin_url=admin_url, as_roles=self._server is not None)
+                self._store = Store.open(
+                    url,
+                    admin_url=admin_url,
+                    as_roles=self._server is not None,
+                    answer_seconds=self.config.rag_database_timeout_seconds,
+                )
             return self._store
 
     @property

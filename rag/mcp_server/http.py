@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rag import errors
 from rag.access.gate import Caller, Gate, Visitor
+from rag.connections import Guard
 from rag.mcp_server.server import create_server
 from rag.mcp_server.tools import Call
 
@@ -27,7 +28,8 @@ logger = logging.getLogger(__name__)
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MAX_BODY_BYTES = 1_000_000
 """Questions are short; nothing is uploaded here."""
-MAX_CONNECTIONS = 200
+RETRY_SECONDS = 5
+"""When a client may come back whose request found everybody busy, or the database silent."""
 SHUTDOWN_SECONDS = 5
 
 
@@ -53,7 +55,11 @@ class Doorkeeper:
 
 
 def _refusal(error: errors.Error) -> JSONResponse:
-    headers = {"www-authenticate": "Bearer"} if error.http_status == errors.AuthError.http_status else None
+    headers = {}
+    if error.http_status == errors.AuthError.http_status:
+        headers["www-authenticate"] = "Bearer"
+    if isinstance(error, errors.BusyError | errors.StoreUnavailableError):
+        headers["retry-after"] = str(error.details.get("retry_after_seconds", RETRY_SECONDS))
     content = {"error": {"code": error.code, "message": error.message}}
     return JSONResponse(content, error.http_status, headers)
 
@@ -109,13 +115,13 @@ def listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def serve_http(app: Starlette, bound: socket.socket) -> None:
-    """Serve until SIGINT or SIGTERM."""
+def serve_http(app: Starlette, bound: socket.socket, guard: Guard) -> None:
+    """Serve until SIGINT or SIGTERM, the connections that a guard lets in."""
     config = uvicorn.Config(
         app,
         log_config=None,  # our logging goes to stderr
         server_header=False,
-        limit_concurrency=MAX_CONNECTIONS,
+        http=guard.protocol,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
     with bound:

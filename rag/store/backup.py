@@ -115,7 +115,7 @@ class _Rows(NamedTuple):
 def _write_rows(url: str, archive: ArchiveWriter, on_progress: OnProgress) -> _Rows:
     """All tables in one snapshot, those that others refer to first; then the snapshot is given up."""
     backup = queries.load("backup")
-    with store_errors(), connect(url) as connection:
+    with store_errors(), connect(url, asks=True) as connection:
         connection.execute(queries.load("session")["snapshot"])
         connection.execute(backup["portable"])
         applied = migrations.applied(connection)

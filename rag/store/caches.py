@@ -58,7 +58,7 @@ class Caches:
     def clear(self, kinds: Collection[CacheKind] = CACHE_KINDS) -> int:
         """Forget what a user's caches hold, and their counts; returns the number of entries."""
         parameters = self._database.bind({"kinds": [*kinds]})
-        with self._database.transaction() as connection:
+        with self._database.transaction(long=True) as connection:
             removed = connection.execute(self._queries["clear_completions"], parameters).rowcount
             if "embeddings" in kinds:
                 removed += connection.execute(self._queries["clear_embeddings"], parameters).rowcount

@@ -88,7 +88,7 @@ class Chunks:
         if any(chunk.ordinal != place for place, chunk in enumerate(chunks)):
             raise errors.StoreError("The chunks are not numbered from 0 in their order. This is a bug; report it.")
         self._dense.ensure_table(space.dimensions)
-        with self._database.transaction() as connection:
+        with self._database.transaction(long=True) as connection:
             document = {**lock_document(self._database, connection, document_id), "language": language}
             require_space(document, space)
             for row in connection.execute(self._queries["sizes"], document).fetchall():
@@ -126,7 +126,7 @@ class Chunks:
 
     def refresh_front(self, document_id: uuid.UUID, front: str) -> None:
         """Let a document be found by another front (see `replace`) at once; its chunks stay. Raises NotFoundError."""
-        with self._database.transaction() as connection:
+        with self._database.transaction(long=True) as connection:
             document = lock_document(self._database, connection, document_id)
             texts = _lexical((), (), front, {})
             connection.execute(self._queries["delete_front"], {**document, "field": int(Field.FRONT)})
@@ -156,7 +156,7 @@ class Chunks:
             errors.StoreError: the database fails; nothing is kept.
         """
         self._dense.ensure_table(space.dimensions)
-        with self._database.transaction() as connection:
+        with self._database.transaction(long=True) as connection:
             document = lock_document(self._database, connection, document_id)
             found = connection.execute(self._queries["generation"], {**document, **space.model_dump()}).fetchone()
             if found is None:

@@ -12,14 +12,22 @@ import sqlalchemy.exc
 from psycopg import rows, sql
 
 from rag import errors
-from rag.store import queries
+from rag.store import queries, silence
+from rag.store.silence import Unanswered, WatchedConnection
 
 logger = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 10.0
 """Longest wait for a connection: a killed embedded server is back within a second or two."""
+RECONNECT_SECONDS = 5.0
+"""How long the pool itself tries to replace a lost connection; later, whoever needs one has it tried anew at once."""
 
 UNREACHABLE = "The database cannot be reached. Check that it runs and that RAG_DATABASE_URL is right, then try again."
+UNANSWERED = "The database does not answer. Try again in a few seconds; if it lasts, see that its server runs."
+TOO_LONG = (
+    "The database took too long for this. Try again when it has less to do, or raise RAG_DATABASE_TIMEOUT_SECONDS."
+)
+LOST = "The connection to the database was lost. Try again; what was not confirmed has not been saved."
 
 UNCERTAIN = "The connection to the database was lost while it saved. Look whether it is there, or try again."
 
@@ -45,7 +53,7 @@ def store_errors() -> Iterator[None]:
     except (psycopg.Error, sqlalchemy.exc.SQLAlchemyError, procrastinate.exceptions.ConnectorException) as error:
         if _is_unstorable(_origin(error)):
             raise errors.ValidationError(UNSTORABLE, details=_details(_origin(error))) from error
-        raise errors.StoreError(_explain(_origin(error)), details=_details(_origin(error))) from error
+        raise _error_of(_origin(error)) from error
     except UnicodeEncodeError as error:
         raise errors.ValidationError(UNSTORABLE) from error
 
@@ -61,23 +69,41 @@ def _origin(error: BaseException) -> BaseException:
     return inner if isinstance(inner, psycopg.Error) else error
 
 
-def connect(url: str, *, autocommit: bool = False) -> Connection:
-    """A connection of its own, beside the pool.
+def connect(url: str, *, autocommit: bool = False, asks: bool = False) -> Connection:
+    """A connection of its own, beside the pool. With `asks` its work may take any time, while the server lives.
 
     Raises:
-        errors.StoreError: the server cannot be reached, or lets nobody in with this URL.
+        errors.StoreUnavailableError: the server cannot be reached, or lets nobody in with this URL.
     """
     try:
-        return psycopg.connect(url, autocommit=autocommit, row_factory=rows.dict_row)
+        connection: Connection = silence.connect(url, asks=asks, autocommit=autocommit, row_factory=rows.dict_row)
     except psycopg.Error as error:
-        raise errors.StoreError(UNREACHABLE) from error
+        raise errors.StoreUnavailableError(UNANSWERED if _is_silent(error) else UNREACHABLE) from error
+    return connection
+
+
+def _error_of(error: BaseException) -> errors.StoreError:
+    unavailable = _unavailable(error)
+    if unavailable:
+        return errors.StoreUnavailableError(unavailable, details=_details(error))
+    return errors.StoreError(_explain(error), details=_details(error))
+
+
+def _unavailable(error: BaseException) -> str | None:
+    """What to say if the same may work a moment later."""
+    if _is_silent(error):
+        return UNANSWERED
+    return LOST if _is_disconnected(error) else None
+
+
+def _is_silent(error: BaseException) -> bool:
+    """Whether it is no use to try again at once."""
+    return isinstance(error, Unanswered | psycopg_pool.PoolTimeout)
 
 
 def _explain(error: BaseException) -> str:
-    if isinstance(error, psycopg_pool.PoolTimeout):
-        return UNREACHABLE
-    if _is_disconnected(error):
-        return "The connection to the database was lost. Try again; what was not confirmed has not been saved."
+    if isinstance(error, psycopg.errors.QueryCanceled):
+        return TOO_LONG
     if isinstance(error, psycopg.errors.DiskFull):
         return "The database's disk is full. Make room and try again."
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
@@ -95,7 +121,7 @@ def _is_disconnected(error: BaseException) -> bool:
     """Whether the statement failed because its connection is gone, so another connection may do it."""
     if isinstance(error, psycopg.errors.AdminShutdown | psycopg.errors.CrashShutdown | psycopg.errors.CannotConnectNow):
         return True
-    return isinstance(error, psycopg.OperationalError) and error.sqlstate is None
+    return isinstance(error, psycopg.OperationalError) and error.sqlstate is None and not _is_silent(error)
 
 
 def twice(read: Callable[[], Result]) -> Result:
@@ -114,19 +140,22 @@ def twice(read: Callable[[], Result]) -> Result:
 class Database:
     """A pool of connections to one database, each set up for our queries.
 
-    Connections are checked when they are taken, so a restarted server costs one statement at most.
+    Connections are checked when they are taken, so a restarted server costs one statement at most. What is asked takes
+    the server's limit at most (`silence.Server.limit_seconds`), a second attempt and waiting for a connection included.
     """
 
     def __init__(self, url: str, *, pool_size: int) -> None:
         self.url = url
-        self.pool: psycopg_pool.ConnectionPool[psycopg.Connection[Any]] = psycopg_pool.ConnectionPool(
+        self.pool: psycopg_pool.ConnectionPool[WatchedConnection] = psycopg_pool.ConnectionPool(
             url,
-            connection_class=psycopg.Connection[Any],
+            connection_class=WatchedConnection,
+            kwargs=silence.connecting(url, silence.CHECK_SECONDS),
             min_size=1,
             max_size=pool_size,
             timeout=CONNECT_SECONDS,
-            configure=configure,
-            check=psycopg_pool.ConnectionPool.check_connection,
+            reconnect_timeout=RECONNECT_SECONDS,
+            configure=self._configure,
+            check=self._check,
             close_returns=True,  # so that SQLAlchemy, who closes connections, gives them back
             name="pagelight",
             open=False,
@@ -145,22 +174,45 @@ class Database:
         """Close all connections."""
         self.pool.close()
 
+    def _configure(self, connection: WatchedConnection) -> None:
+        connection.url = self.url
+        most = max(1.0, silence.server_of(self.url).limit_seconds - silence.CANCELLING_SECONDS)
+        connection.execute(queries.load("session")["limit"], {"milliseconds": round(1000 * most)})
+        configure(connection)
+
+    def _check(self, connection: WatchedConnection) -> None:
+        try:
+            with silence.patience(self.url, silence.CHECK_SECONDS):
+                psycopg_pool.ConnectionPool.check_connection(connection)
+        except Unanswered:
+            self.pool.drain()  # the others that are idle go the same way, and checking each takes its time
+            raise
+
     @contextmanager
-    def transaction(self) -> Iterator[Connection]:
-        """A connection in a transaction: all of it happens, or nothing.
+    def limit(self, seconds: float | None = None, *, asks: bool = False) -> Iterator[silence.Patience]:
+        """All that is asked in this block takes so long at most, else the server's limit; see `silence.patience`."""
+        with store_errors(), silence.patience(self.url, seconds, asks=asks) as patience:
+            yield patience
+
+    @contextmanager
+    def transaction(self, *, long: bool = False) -> Iterator[Connection]:
+        """A connection in a transaction: all of it happens, or nothing. `long` work may take any time.
 
         Raises:
             errors.StoreError: the database fails; `details` say that it is `uncertain` whether all of it has happened
                 if the connection was lost before it was told.
         """
-        with store_errors(), self.pool.connection() as connection:
+        with self.limit(asks=long) as patience, self.pool.connection(timeout=patience.left) as connection:
             connection.row_factory = rows.dict_row
+            if long:
+                connection.execute(queries.load("session")["without_limit"])
             yield connection
             _commit(connection)
 
     def lend(self) -> psycopg.Connection[Any]:
         """A connection as SQLAlchemy takes it: rows are tuples, and closing it gives it back."""
-        connection = self.pool.getconn()
+        with silence.patience(self.url) as patience:
+            connection = self.pool.getconn(timeout=patience.left)
         connection.row_factory = rows.tuple_row
         return connection
 
@@ -171,7 +223,8 @@ class Database:
             with self.transaction() as connection:
                 return work(connection)
 
-        return twice(attempt)
+        with self.limit():
+            return twice(attempt)
 
     def all(self, query: Statement, parameters: Mapping[str, object]) -> list[Row]:
         """The rows that a reading statement finds."""
@@ -210,9 +263,9 @@ class UserDatabase:
         self.url = database.url
 
     @contextmanager
-    def transaction(self) -> Iterator[Connection]:
+    def transaction(self, *, long: bool = False) -> Iterator[Connection]:
         """See `Database.transaction`."""
-        with self._database.transaction() as connection:
+        with self._database.transaction(long=long) as connection:
             self._bind(connection)
             yield connection
 

@@ -61,7 +61,8 @@ class DenseSearch:
         exact = self._size(user_id, scope) <= COMPARED
         bound = self._user_id.set(user_id)
         try:
-            result = twice(lambda: store.query(query, user_id=user_id, scope=scope, space=space, exact=exact))
+            with self._database.limit():
+                result = twice(lambda: store.query(query, user_id=user_id, scope=scope, space=space, exact=exact))
         finally:
             self._user_id.reset(bound)
         found = [

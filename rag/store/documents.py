@@ -212,7 +212,7 @@ class Documents:
 
         Their versions go as with `trash`, and their parts in the trash. What is gone is counted when it is.
         """
-        with self._database.transaction() as connection:
+        with self._database.transaction(long=True) as connection:
             bound = self._database.bind({"ids": [*ids]})
             gone = [*connection.execute(self._queries["purge"], bound).fetchall()]
             gone += self._parts.purge(connection, [row["id"] for row in gone])

@@ -20,7 +20,7 @@ from pathlib import Path
 import psycopg
 
 from rag import errors
-from rag.store import queries
+from rag.store import queries, silence
 from rag.store.database import connect
 
 if sys.platform != "win32":
@@ -88,6 +88,7 @@ def start(root: Path) -> EmbeddedServer:
 
     Raises:
         errors.ConfigError: this system has no embedded server, or its account cannot enter `root`.
+        errors.StoreUnavailableError: the server runs, but does not answer.
         errors.StoreError: the folder cannot be used or the server does not start; `details["log"]` has the
             end of the server's log.
     """
@@ -197,6 +198,11 @@ def _accepts(place: _cluster.Place) -> bool:
     # Not before it says that it is ready: it logs each connection that comes too early.
     if not _supervisor.is_ready(place.root):
         return False
+    if silence.is_silent(place.url, silence.ANSWER_SECONDS):  # a ping would stop all threads, and for ever
+        raise errors.StoreUnavailableError(
+            f"The database server in {place.root} does not answer. Try again in a few seconds; if it lasts, see "
+            "whether its processes were stopped."
+        )
     return psycopg.pq.PGconn.ping(place.url.encode()) == psycopg.pq.Ping.OK
 
 

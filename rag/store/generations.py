@@ -63,7 +63,7 @@ class Generations:
             errors.NotFoundError: there is no such generation any more.
         """
         parameters = self._parameters(generation)
-        with self._database.transaction() as connection:
+        with self._database.transaction(long=True) as connection:
             index = self._lock_with(connection, generation, parameters)
             if index["generation"] == generation.generation:
                 return to_index(index)
@@ -81,7 +81,7 @@ class Generations:
             errors.NotFoundError: there is no such generation any more.
         """
         parameters = self._parameters(generation)
-        with self._database.transaction() as connection:
+        with self._database.transaction(long=True) as connection:
             index = self._lock_with(connection, generation, parameters)
             if index["generation"] == generation.generation:
                 raise errors.IndexError(

@@ -80,7 +80,10 @@ class Indexes:
         Raises:
             errors.NotFoundError: there is no such index.
         """
-        if not self._database.write(self._queries["delete"], {"index_id": index_id}):
+        with self._database.transaction(long=True) as connection:
+            deleted = connection.execute(self._queries["delete"], self._database.bind({"index_id": index_id}))
+            gone = deleted.fetchall()
+        if not gone:
             raise errors.NotFoundError(f"There is no index {index_id}. List the indexes and check the id.")
 
     def stats(self, index_id: uuid.UUID) -> IndexStats:

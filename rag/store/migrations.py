@@ -30,7 +30,7 @@ def migrate(url: str, *, until: str | None = None) -> None:
     Raises:
         errors.StoreError: the server cannot be reached, has no pgvector, or the account may not set it up.
     """
-    with store_errors(), connect(url) as connection:
+    with store_errors(), connect(url, asks=True) as connection:
         session = queries.load("session")
         connection.execute(session["lock_migrations"])
         connection.execute(session["create_migrations"])

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import procrastinate
 from procrastinate import exceptions, jobs
 
+from rag.store import silence
 from rag.store.database import Database, store_errors
 
 INGEST_DOCUMENT = "ingest_document"
@@ -39,7 +40,7 @@ class Queue:
         ((name, subject_id),) = subject.items()
         task = self.app.configure_task(task_name, queueing_lock=_lock(user_id, subject_id))
         try:
-            with store_errors():
+            with self._database.limit():
                 task.defer(user_id=user_id, **{name: str(subject_id)})
         except exceptions.AlreadyEnqueued:
             return False
@@ -89,7 +90,9 @@ class Queue:
 
     def _async_app(self) -> procrastinate.App:
         """Workers need a loop and connections of their own."""
-        return procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=self._database.url, max_size=4))
+        url = self._database.url
+        connecting = silence.connecting(url, silence.server_of(url).limit_seconds)
+        return procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=url, kwargs=connecting, max_size=4))
 
 
 def _lock(user_id: str, subject_id: uuid.UUID) -> str:

@@ -37,11 +37,11 @@ def restore(url: str, files: FileStore, path: Path, on_progress: OnProgress = ig
         manifest = archive.manifest
         require_known(manifest)
         migrations.migrate(url, until=manifest.migrations[-1])
-        with store_errors(), connect(url) as connection:
+        with store_errors(), connect(url, asks=True) as connection:
             _require_vacant(connection, manifest)
             connection.rollback()  # nothing is forgotten before everything is loaded
         _read_files(archive, files, on_progress)
-        with store_errors(), connect(url) as connection:
+        with store_errors(), connect(url, asks=True) as connection:
             tables = _read_rows(connection, archive, on_progress)
     migrations.migrate(url)
     _tidy(url, tables)
@@ -194,7 +194,7 @@ def _continue_sequences(connection: Connection, tables: Sequence[str]) -> None:
 def _tidy(url: str, tables: Sequence[str]) -> None:
     """What makes the first searches as fast as later ones; the server does it too, in its own time."""
     try:
-        with store_errors(), connect(url, autocommit=True) as connection:
+        with store_errors(), connect(url, autocommit=True, asks=True) as connection:
             connection.execute(queries.load("backup")["tidy"].format(tables=_listed(tables)))
     except errors.StoreError as error:
         logger.warning("restored, but not yet analysed: %s", error)

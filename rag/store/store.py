@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from rag.store import api_keys, documents, health, jobs, migrations, roles
+from rag.store import api_keys, documents, health, jobs, migrations, roles, silence
 from rag.store.caches import Caches
 from rag.store.catalogue import Catalogue
 from rag.store.chunks import Chunks
@@ -71,12 +71,24 @@ class Store:
         self.deletions = AllDeletions(of_all_users)
 
     @classmethod
-    def open(cls, url: str, *, pool_size: int = 8, admin_url: str | None = None, as_roles: bool = False) -> Self:
+    def open(
+        cls,
+        url: str,
+        *,
+        pool_size: int = 8,
+        admin_url: str | None = None,
+        as_roles: bool = False,
+        answer_seconds: float = silence.ANSWER_SECONDS,
+    ) -> Self:
         """Connect to `url` (as libpq takes it) and bring its schema forward. See `roles.prepare`.
 
+        What is asked takes `answer_seconds` at most, but for work that is known to take long.
+
         Raises:
-            errors.StoreError: the server cannot be reached, has no pgvector, or the account lacks rights.
+            errors.StoreUnavailableError: the server cannot be reached, or does not answer.
+            errors.StoreError: it has no pgvector, or the account lacks rights.
         """
+        silence.server_of(url).limit_seconds = answer_seconds
         access = roles.prepare(url, admin_url, as_roles=as_roles)
         migrations.migrate(access.admin)
         databases = [Database(access.app, pool_size=pool_size), Database(access.worker, pool_size=(pool_size + 1) // 2)]
@@ -109,9 +121,10 @@ class Store:
         """How the database itself keeps users apart."""
         return roles.walls(self._database)
 
-    def health(self) -> health.Health:
-        """What the database says of itself. Raises StoreError if it cannot be reached."""
-        return health.read(self._of_all_users)
+    def health(self, seconds: float | None = None) -> health.Health:
+        """What the database says of itself within so many seconds. Raises StoreUnavailableError if it does not."""
+        with self._of_all_users.limit(seconds):
+            return health.read(self._of_all_users)
 
     def close(self) -> None:
         """Close all connections."""

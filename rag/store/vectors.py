@@ -37,7 +37,7 @@ class Vectors:
         """
         table = queries.chunk_table(space.dimensions)
         values = {"ids": [*vectors], "vectors": [pgvector.Vector([*vector]).to_text() for vector in vectors.values()]}
-        with self._database.transaction() as connection:
+        with self._database.transaction(long=True) as connection:
             document = lock_document(self._database, connection, document_id)
             require_space(document, space)
             row = connection.execute(self._queries["add"].format(chunks=table), {**document, **values}).fetchone()

@@ -1,6 +1,7 @@
 """What every page has: its looks, the login, and a door that turns errors into messages."""
 
 import contextlib
+import itertools
 import logging
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,10 @@ PAGES = {
     "Index": ("pages/index.py", ":material/manage_search:"),
     "Settings": ("pages/settings.py", ":material/tune:"),
 }
+
+LOOK_AGAIN_SECONDS = 3.0
+HEALTH_SECONDS = 3.0
+"""Longest wait for a database that has not answered, each time it is looked at again."""
 
 log = logging.getLogger(__name__)
 
@@ -59,11 +64,41 @@ def door() -> Iterator[None]:
     """Show an error on the page instead of a traceback; what is not ours is logged too."""
     try:
         yield
-    except errors.Error as error:
-        st.error(plain(error.message), icon=":material/error:")
-    except Exception:
-        log.exception("A page failed")
+    except Exception as error:
+        if not isinstance(error, errors.Error):
+            log.exception("A page failed")
+        tell(error)
+
+
+def tell(error: Exception) -> bool:
+    """Show an error where the page is just now. True: Streamlit, who has logged it, need not show it."""
+    if not isinstance(error, errors.Error):
         st.error("Something went wrong. Reload the page; if it persists, look into the log.", icon=":material/error:")
+        return True
+    st.error(plain(error.message), icon=":material/error:")
+    if isinstance(error, errors.StoreUnavailableError):
+        st.caption("The page comes back by itself.")
+        _come_back()
+    return True
+
+
+def _come_back() -> None:
+    """Run the page anew as soon as the database answers."""
+    looks = itertools.count()
+
+    def look() -> None:
+        if next(looks) and _answers():
+            st.rerun()
+
+    st.fragment(look, run_every=LOOK_AGAIN_SECONDS)()
+
+
+def _answers() -> bool:
+    try:
+        session.shared().health(HEALTH_SECONDS)
+    except errors.Error:
+        return False
+    return True
 
 
 @contextlib.contextmanager

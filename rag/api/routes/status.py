@@ -2,13 +2,23 @@
 
 from typing import Literal
 
+import anyio
+import anyio.to_thread
 from fastapi import APIRouter, Request, Response
 
+from rag import errors
 from rag.api.access import Admin
 from rag.engine import Installation
 from rag.types import Model
 
 router = APIRouter(tags=["status"])
+
+DATABASE_SECONDS = 3.5
+"""Longest wait for the database."""
+HEALTH_SECONDS = 4.5
+"""Longest wait for the answer, whatever else is going on."""
+LOOKING_AT_ONCE = 4
+"""Threads of its own: those of all other requests may be waiting for the database."""
 
 
 class HealthResponse(Model):
@@ -18,10 +28,17 @@ class HealthResponse(Model):
 
 
 @router.get("/health")
-def health(request: Request) -> HealthResponse:
-    """Whether the server lives and reaches its database; no key is needed."""
-    installation: Installation = request.app.state.installation
-    installation.health()
+async def health(request: Request) -> HealthResponse:
+    """Whether the server lives and reaches its database, within 5 seconds; no key is needed."""
+    state = request.app.state
+    installation: Installation = state.installation
+    try:
+        with anyio.fail_after(HEALTH_SECONDS):
+            await anyio.to_thread.run_sync(
+                installation.health, DATABASE_SECONDS, abandon_on_cancel=True, limiter=state.lookers
+            )
+    except TimeoutError:
+        raise errors.StoreUnavailableError from None
     return HealthResponse()
 
 

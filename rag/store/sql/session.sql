@@ -10,6 +10,13 @@ SELECT set_config('plan_cache_mode', 'force_custom_plan', false),
        set_config('jit', 'off', false),
        set_config('timezone', 'UTC', false);
 
+-- name: limit
+SELECT set_config('statement_timeout', :milliseconds::text, false);
+
+-- name: without_limit
+-- For the rest of the transaction.
+SELECT set_config('statement_timeout', '0', true);
+
 -- name: lock_migrations
 SELECT pg_advisory_xact_lock(hashtextextended('pagelight migrations', 0));
 

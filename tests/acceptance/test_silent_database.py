@@ -1,0 +1,186 @@
+"""A database that stops answering, as the users of each door see it: told in time, and back when it is back."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from rag.config import load_config
+from rag.engine import RAGEngine
+from rag.store import embedded
+from rag.ui import session
+from tests import pdfs
+from tests.acceptance.api import error_of
+from tests.stopping import frozen, own_server
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_SECONDS = 120.0
+"""In which whatever is waited for must have come, however slow the machine is."""
+HEALTH_SECONDS = 5.0
+LIMIT_SECONDS = "3"
+SILENT = "The database does not answer"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[embedded.EmbeddedServer]:
+    with own_server() as server:
+        yield server
+
+
+@pytest.fixture
+def environment(
+    server: embedded.EmbeddedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[dict[str, str]]:
+    """Settings, of this process too, for an installation with a document."""
+    settings = {
+        "RAG_DATABASE_URL": server.url,
+        "RAG_DATA_DIR": str(tmp_path / "data"),
+        "RAG_DATABASE_TIMEOUT_SECONDS": LIMIT_SECONDS,
+        "RAG_WORKER": "false",
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    with RAGEngine(load_config()) as engine:
+        name = f"{tmp_path.name}.pdf"
+        document = engine.documents.add(pdfs.plain([f"The harbour of {tmp_path.name}."]), name, enqueue=False)
+        assert engine.documents.process(document.id).status == "ready"
+        yield {**os.environ, "PYTHONPATH": str(ROOT)}
+        engine.documents.trash([document.id])
+
+
+def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command, which fails the test if it hangs."""
+    command = [sys.executable, "-m", "rag", *arguments]
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+    )
+
+
+@contextmanager
+def serving(environment: dict[str, str], log: Path, *arguments: str) -> Iterator[str]:
+    """The base URL of a server that is a process of its own."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with log.open("wb") as output:
+        command = [sys.executable, "-m", "rag", *arguments, "--port", str(port)]
+        server = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
+    try:
+        assert eventually(lambda: is_open(port) or server.poll() is not None), log.read_text()
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait(PATIENCE_SECONDS)
+
+
+def is_open(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def eventually(condition: Callable[[], object]) -> bool:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def test_rest_says_so_in_time_and_goes_on(
+    server: embedded.EmbeddedServer, environment: dict[str, str], tmp_path: Path
+) -> None:
+    with (
+        serving(environment, tmp_path / "log", "serve") as url,
+        httpx.Client(base_url=url, timeout=PATIENCE_SECONDS, trust_env=False) as web,
+    ):
+        assert web.get("/health").json() == {"ok": True}
+        (before,) = [document["name"] for document in web.get("/documents").json()["documents"]]
+        with frozen(server):
+            health = web.get("/health", timeout=HEALTH_SECONDS)
+            assert error_of(health) == (503, "store")
+            assert int(health.headers["retry-after"]) > 0
+            for method, path, body in [
+                ("GET", "/documents", None),
+                ("POST", "/ask", {"question": "Which harbour?"}),
+                ("POST", "/retrieve", {"query": "harbour"}),
+                ("DELETE", "/conversations/4d3b5b1e-6f43-4b8f-9d5f-1f0b8ad3a111", None),
+            ]:
+                answer = web.request(method, path, json=body)
+                assert error_of(answer) == (503, "store_unavailable" if path == "/retrieve" else "store"), path
+                assert int(answer.headers["retry-after"]) > 0
+            assert error_of(web.get("/health", timeout=HEALTH_SECONDS)) == (503, "store")
+        assert eventually(lambda: web.get("/health").status_code == 200)
+        assert [document["name"] for document in web.get("/documents").json()["documents"]] == [before]
+
+
+@pytest.mark.parametrize("arguments", [("search", "harbour"), ("documents", "list"), ("ask", "Which harbour?")])
+def test_a_command_says_so_and_fails(
+    server: embedded.EmbeddedServer, environment: dict[str, str], arguments: tuple[str, ...]
+) -> None:
+    with frozen(server):
+        done = run(environment, *arguments)
+    assert done.returncode == 7
+    assert SILENT in done.stderr
+    assert "Traceback" not in done.stderr
+    assert run(environment, *arguments).returncode == 0
+
+
+def test_an_assistant_is_told(server: embedded.EmbeddedServer, environment: dict[str, str], tmp_path: Path) -> None:
+    call = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "search", "arguments": {"query": "harbour"}},
+    }
+    headers = {"accept": "application/json, text/event-stream"}
+
+    def ask(web: httpx.Client) -> httpx.Response:
+        return web.post("/mcp", json=call, headers=headers)
+
+    with (
+        serving(environment, tmp_path / "log", "mcp", "--http") as url,
+        httpx.Client(base_url=url, timeout=PATIENCE_SECONDS, trust_env=False) as web,
+    ):
+        assert ask(web).json()["result"]["isError"] is False
+        with frozen(server):
+            refused = ask(web)
+            assert (refused.status_code, refused.json()["error"]["code"]) == (503, "store")
+            assert SILENT in refused.json()["error"]["message"]
+            assert int(refused.headers["retry-after"]) > 0
+        assert eventually(lambda: ask(web).status_code == 200)
+
+
+@pytest.fixture
+def app(environment: dict[str, str]) -> Iterator[AppTest]:  # a fixture
+    yield AppTest.from_file(ROOT / "app.py", default_timeout=PATIENCE_SECONDS)
+    session.shared().close()
+    st.cache_resource.clear()
+    st.cache_data.clear()
+
+
+def messages(app: AppTest) -> list[Any]:
+    return [element.value for element in app.error]
+
+
+def test_each_page_says_so_and_comes_back(server: embedded.EmbeddedServer, app: AppTest) -> None:
+    app.run()
+    assert not messages(app)
+    with frozen(server):
+        for page in ("chat", "upload", "library", "index"):
+            app.switch_page(f"pages/{page}.py").run()
+            assert not app.exception, json.dumps([str(shown.value) for shown in app.exception])
+            assert any(SILENT in message for message in messages(app)), page
+    assert eventually(lambda: not messages(app.run()))

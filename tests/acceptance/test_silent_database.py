@@ -26,11 +26,13 @@ from tests.acceptance.api import error_of
 from tests.stopping import frozen, own_server
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_SECONDS = 120.0
+PATIENCE_SECONDS = 300.0
 """In which whatever is waited for must have come, however slow the machine is."""
 HEALTH_SECONDS = 5.0
 LIMIT_SECONDS = "3"
 SILENT = "The database does not answer"
+
+pytestmark = pytest.mark.timeout(4 * PATIENCE_SECONDS)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from rag.store.lanes import Lanes, Taken
 from rag.store.lexical import LexicalMatches
 from rag.store.preferences import Kept, Preferences
 from rag.store.queue import Queue
-from rag.store.store import Store, UserStore
+from rag.store.store import SharedStore, Store, UserStore
 
 __all__ = [
     "CACHE_KINDS",
@@ -26,6 +26,7 @@ __all__ = [
     "LexicalMatches",
     "Preferences",
     "Queue",
+    "SharedStore",
     "Store",
     "Taken",
     "UserFiles",

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeVar
 
 import procrastinate.exceptions
@@ -187,25 +187,56 @@ class UserDatabase:
     def __init__(self, database: Database, user_id: str) -> None:
         self.user_id = user_id
         self._database = database
-        self.url = database.url
-        self.transaction = database.transaction
-        self.read = database.read
+
+    @property
+    def url(self) -> str:
+        """For a connection beside the pool."""
+        return self._database.url
+
+    def transaction(self) -> AbstractContextManager[Connection]:
+        """See `Database.transaction`."""
+        return self._database.transaction()
 
     def bind(self, parameters: Mapping[str, object]) -> dict[str, object]:
-        """The parameters of a statement, with the user's id among them."""
-        return {**parameters, "user_id": self.user_id}
+        """The parameters of a statement, with the user's id among them; all indexes of the user are in its reach."""
+        return {**parameters, "user_id": self.user_id, "within": None, "with_trash": True, "asker": None}
+
+    def read(self, work: Callable[[Connection], Result], *, snapshot: bool = False) -> Result:
+        """The result of `work`, which only reads; tried again once if its connection was lost.
+
+        With a `snapshot` all of its statements see the database as it was at one moment.
+        """
+
+        def attempt() -> Result:
+            with self.reading(snapshot=snapshot) as connection:
+                return work(connection)
+
+        return twice(attempt)
+
+    @contextmanager
+    def reading(self, *, snapshot: bool) -> Iterator[Connection]:
+        """A transaction that only reads, as `read` has it."""
+        with self.transaction() as connection:
+            if snapshot:
+                connection.execute(queries.load("session")["snapshot"])
+            yield connection
 
     def all(self, query: Statement, parameters: Mapping[str, object]) -> list[Row]:
-        """See `Database.all`."""
-        return self._database.all(query, self.bind(parameters))
+        """The rows that a reading statement finds."""
+        bound = self.bind(parameters)
+        return self.read(lambda connection: connection.execute(query, bound).fetchall())
 
     def one(self, query: Statement, parameters: Mapping[str, object]) -> Row | None:
-        """See `Database.one`."""
-        return self._database.one(query, self.bind(parameters))
+        """The row that a reading statement finds, if any."""
+        found = self.all(query, parameters)
+        return found[0] if found else None
 
     def write(self, query: Statement, parameters: Mapping[str, object]) -> list[Row]:
-        """See `Database.write`."""
-        return self._database.write(query, self.bind(parameters))
+        """The rows that a writing statement returns; never tried twice."""
+        bound = self.bind(parameters)
+        with self.transaction() as connection:
+            cursor = connection.execute(query, bound)
+            return cursor.fetchall() if cursor.description else []
 
 
 def configure(connection: psycopg.Connection[Any]) -> None:

@@ -145,7 +145,7 @@ class LexicalSearch:
                 "landmarks": [*landmarks],
             }
         )
-        return self._database.read(lambda connection: self._search(connection, parameters, limit))
+        return self._database.read(lambda connection: self._search(connection, parameters, limit), snapshot=True)
 
     def _search(self, connection: Connection, parameters: Parameters, limit: int) -> LexicalMatches:
         found = self._find(connection, parameters)
@@ -222,7 +222,6 @@ class LexicalSearch:
 
     def _find(self, connection: Connection, parameters: Parameters) -> _Found | None:
         """What is searched, seen as it is now until the end of the transaction; None if there is nothing in scope."""
-        connection.execute(queries.load("session")["snapshot"])
         rows = connection.execute(self._queries["collections"], parameters, binary=True).fetchall()
         lists: dict[str, dict[int, list[bm25.PostingList]]] = {row["language"]: {} for row in rows}
         asked = dict.fromkeys(lists, 0.0)

@@ -21,6 +21,8 @@ from rag.store.parts import Parts
 from rag.store.queue import Queue
 from rag.store.readings import Readings
 from rag.store.saved_filters import SavedFilters
+from rag.store.shared import SharedDatabase
+from rag.store.shares import Shares
 from rag.store.sources import Sources
 from rag.store.vectors import Vectors
 from rag.store.versions import Versions
@@ -30,9 +32,8 @@ from rag.types import ApiKey
 class UserStore:
     """What one user has in the database, by noun; what belongs to others behaves as if it did not exist."""
 
-    def __init__(self, database: Database, dense: DenseSearch, user_id: str) -> None:
-        bound = UserDatabase(database, user_id)
-        self.user_id = user_id
+    def __init__(self, bound: UserDatabase, dense: DenseSearch) -> None:
+        self.user_id = bound.user_id
         self.indexes = Indexes(bound)
         self.generations = Generations(bound, dense)
         self.documents = documents.Documents(bound)
@@ -50,6 +51,20 @@ class UserStore:
         self.jobs = jobs.Jobs(bound)
         self.glossary = Glossary(bound)
         self.saved_filters = SavedFilters(bound)
+        self.shares = Shares(bound)
+
+
+class SharedStore(UserStore):
+    """A collection that another user shares with `asker`, and beside it what is the asker's own."""
+
+    def __init__(self, bound: SharedDatabase, dense: DenseSearch, own: UserStore) -> None:
+        super().__init__(bound, dense)
+        self.access = bound
+        self.embedding_cache = own.embedding_cache
+        self.caches = own.caches
+        self.conversations = own.conversations.about(bound.user_id)
+        self.glossary = own.glossary
+        self.saved_filters = own.saved_filters
 
 
 class Store:
@@ -75,7 +90,15 @@ class Store:
 
     def of(self, user_id: str) -> UserStore:
         """What one user has. Every statement of it is bound to this user."""
-        return UserStore(self._database, self._dense, user_id)
+        return UserStore(UserDatabase(self._database, user_id), self._dense)
+
+    def shared(self, asker: str, index_id: uuid.UUID) -> SharedStore:
+        """A collection that another shares with `asker`: as long as it is, and for what it is.
+
+        Raises:
+            errors.NotFoundError: nobody shares it with them now.
+        """
+        return SharedStore(SharedDatabase(self._database, asker, index_id), self._dense, self.of(asker))
 
     # --- of all users ---
 

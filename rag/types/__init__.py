@@ -108,6 +108,7 @@ from rag.types.search import (
     Variant,
 )
 from rag.types.settings import FoundServer, KeyPlace, ModelChoice, ModelTest, Origin, ServedModel, VendorKey
+from rag.types.sharing import GranteeKind, Share, SharedIndex, SharePermission, ShareRequest
 from rag.types.text import (
     BlockKind,
     Chunk,
@@ -218,6 +219,7 @@ __all__ = [
     "GenerationScore",
     "GenerationState",
     "GlossarySummary",
+    "GranteeKind",
     "Highlight",
     "Hit",
     "Index",
@@ -283,6 +285,10 @@ __all__ = [
     "SearchTrace",
     "Sentence",
     "ServedModel",
+    "Share",
+    "SharePermission",
+    "ShareRequest",
+    "SharedIndex",
     "Source",
     "SourceFile",
     "Span",

@@ -24,6 +24,7 @@ from rag.types import (
     Landmark,
     Part,
     Scope,
+    ShareRequest,
 )
 from tests.integration.samples import SPACE, Owner, make_chunks, make_parsed, random_vector
 
@@ -34,6 +35,7 @@ DIGEST = b"digest of a secret"
 BESIDE = EmbeddingSpace(provider="test", model="another", dimensions=384)
 SOURCE = "/home/victim/secret.pdf"
 LANDMARK = Landmark("balance sheet", 1, 1.0)
+SHARE = ShareRequest(grantee="friend")
 GLOSSARY = 'title = "the secret words"'
 
 OTHERS = ("other", "", "x' or '1'='1", "victim'--", "victim\n", "%", "Victim", "victim ")
@@ -86,6 +88,7 @@ def world(module_db: store.Store) -> World:
     db.of(VICTIM).indexes.follow(owner.index.id, "/home/victim/", {"source": {"folder_id": "/home/victim"}})
     db.of(VICTIM).saved_filters.put("mine", Filters(tags=("mine",)))
     db.of(VICTIM).catalogue.tag([document.id], added=["mine"], removed=[])
+    db.of(VICTIM).shares.give(owner.index.id, SHARE, is_admin=True)
     job = db.of(VICTIM).jobs.create("evaluation", "default", {"question": "a secret one"})
     return World(owner, document, trashed, part, chunk, conversation, generation, key, job)
 
@@ -97,6 +100,7 @@ CASES: dict[str, Case] = {}
 EXEMPT = {
     "store.open": "before there are users",
     "store.of": "gives one user's part, whose methods are the cases",
+    "store.shared": "gives what is shared with a user: `test_sharing.py` has the cases",
     "store.health": "tells versions and a number of workers",
     "store.close": "closes connections",
     "store.keys_exist": "asked before anyone is known; tells nothing of whom",
@@ -287,6 +291,14 @@ CASES |= {
     "saved_filters.delete": lambda w, user: w.db.of(user).saved_filters.delete("mine"),
     "saved_filters.get": lambda w, user: w.db.of(user).saved_filters.get("mine"),
     "saved_filters.list": lambda w, user: w.db.of(user).saved_filters.list(),
+    "shares.list": lambda w, user: w.db.of(user).shares.list(w.owner.index.id),
+    "shares.give": lambda w, user: w.db.of(user).shares.give(
+        w.owner.index.id, ShareRequest(grantee="other"), is_admin=True
+    ),
+    "shares.withdraw": lambda w, user: w.db.of(user).shares.withdraw(w.owner.index.id, SHARE),
+    "shares.with_me": lambda w, user: w.db.of(user).shares.with_me(),
+    "shares.holding": lambda w, user: w.db.of(user).shares.holding(w.document.id),
+    "shares.role": lambda w, user: w.db.of(user).shares.role(),
     "glossary.get": lambda w, user: w.db.of(user).glossary.get(),
     "glossary.delete": lambda w, user: w.db.of(user).glossary.delete(),
     "jobs.get": lambda w, user: w.db.of(user).jobs.get(w.job.id),
@@ -357,6 +369,7 @@ def snapshot(world: World) -> object:
         db.of(VICTIM).api_keys.list(),
         db.of(VICTIM).glossary.get(),
         db.of(VICTIM).saved_filters.list(),
+        db.of(VICTIM).shares.list(),
         db.of(VICTIM).jobs.list(),
         db.of(VICTIM).jobs.get(world.job.id),
         db.of(VICTIM).sources.of_upload_key("upload-1"),
@@ -402,7 +415,7 @@ def test_the_owner_gets_everything(world: World) -> None:
         *("chunks.of_document", "chunks.page_lines", "chunks.to_embed", "generations.list", "generations.missing"),
         *("embedding_cache.get", "caches.recall", "caches.stats", "api_keys.list", "jobs.get", "jobs.list"),
         *("glossary.get", "parts.of", "parts.unpacked", "parts.outermost", "catalogue.called", "catalogue.tags"),
-        *("saved_filters.get", "saved_filters.list"),
+        *("saved_filters.get", "saved_filters.list", "shares.list"),
         *("conversations.list", "conversations.get", "conversations.messages"),
     ):
         assert CASES[method](world, VICTIM), method

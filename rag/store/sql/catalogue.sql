@@ -27,9 +27,11 @@ RETURNING id;
 -- name: tags
 SELECT min(tag) AS name, count(*) AS documents
 FROM documents, unnest(tags) AS tag
-WHERE user_id = :user_id AND index_id = :index_id AND deleted_at IS NULL AND superseded_by IS NULL
+WHERE user_id = :user_id AND index_id = :index_id AND is_within(index_id, :within)
+  AND deleted_at IS NULL AND superseded_by IS NULL
 GROUP BY lower(tag)
 ORDER BY lower(tag);
 
 -- name: called
-SELECT name, given_title FROM documents WHERE user_id = :user_id AND id = :document_id;
+SELECT name, given_title FROM documents d
+WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash);

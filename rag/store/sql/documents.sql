@@ -38,7 +38,7 @@ ORDER BY deleted_at DESC NULLS FIRST, superseded_by NULLS FIRST, number
 LIMIT 1;
 
 -- name: get
-SELECT * FROM documents WHERE user_id = :user_id AND id = :document_id;
+SELECT * FROM documents d WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash);
 
 -- name: list
 -- Without the pages' sizes, which can be thousands per document. Of a document's versions the one that is searched, and
@@ -47,9 +47,9 @@ SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_sourc
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
        pictures_waiting, completeness, note, container_id, lineage_id, version, superseded_by, author, dated, given_title,
        given_author, given_date, tags, disabled, parts, stage_started_at, stage_started_with
-FROM documents_filtered(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
+FROM documents_filtered(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
                         :tags, :author, :dated_after, :dated_before) d
-WHERE (deleted_at IS NOT NULL) = :in_trash
+WHERE (deleted_at IS NOT NULL) = :in_trash AND in_sight(d, :within, :with_trash)
   AND (superseded_by IS NULL OR CASE WHEN :in_trash THEN NOT went_along(d) ELSE is_to_take_over(d) END)
   AND (:disabled::boolean IS NULL OR disabled = :disabled::boolean)
   AND (:status::text IS NULL OR status = :status::text)
@@ -68,10 +68,11 @@ SELECT d.id, d.page_count,
         WHERE page.document_id = d.id AND (info ->> 'number')::int = page.number
           AND info ->> 'label' NOT IN ('', info ->> 'number')) AS labels
 FROM documents d
-WHERE d.user_id = :user_id AND d.id = ANY (:document_ids::uuid[]);
+WHERE d.user_id = :user_id AND d.id = ANY (:document_ids::uuid[]) AND in_sight(d, :within, :with_trash);
 
 -- name: languages
-SELECT id, language FROM documents WHERE user_id = :user_id AND id = ANY (:ids::uuid[]);
+SELECT id, language FROM documents d
+WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND in_sight(d, :within, :with_trash);
 
 -- name: update_progress
 -- Also in the trash: it may come back, and then tells how far it is. What is not being read any more says nothing.

@@ -6,8 +6,8 @@ SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_sourc
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
        pictures_waiting, completeness, note, container_id, lineage_id, version, superseded_by, author, dated, given_title,
        given_author, given_date, tags, disabled, parts, stage_started_at, stage_started_with
-FROM documents
-WHERE user_id = :user_id AND container_id = ANY (:ids::uuid[])
+FROM documents d
+WHERE user_id = :user_id AND container_id = ANY (:ids::uuid[]) AND in_sight(d, :within, :with_trash)
 ORDER BY number;
 
 -- name: containers

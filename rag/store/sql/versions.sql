@@ -20,6 +20,7 @@ SELECT d.user_id, d.id, d.index_id, d.name, d.mime_type, d.sha256, d.size, d.sou
        d.given_date, d.tags, d.disabled, d.parts, d.stage_started_at, d.stage_started_with
 FROM documents o JOIN documents d ON d.user_id = o.user_id AND d.lineage_id = o.lineage_id
 WHERE o.user_id = :user_id AND o.id = ANY (:ids::uuid[])
+  AND in_sight(o, :within, :with_trash) AND in_sight(d, :within, :with_trash)
   AND (d.deleted_at IS NULL OR :in_trash)
 ORDER BY d.lineage_id, d.version DESC, d.number DESC;
 

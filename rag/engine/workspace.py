@@ -1,5 +1,7 @@
 """One user's part of what a process shares."""
 
+import uuid
+
 from llama_index.core.node_parser import NodeParser
 
 from rag import errors
@@ -52,6 +54,10 @@ class Workspace:
     def find_index(self, name: str) -> Index:
         """The index of this name or id. Raises NotFoundError."""
         return self.store.indexes.find(name)
+
+    def is_shared(self, index_id: uuid.UUID) -> bool:
+        """Whether an index is one that another shares with this user now."""
+        return any(shared.index.id == index_id for shared in self.store.shares.with_me())
 
     def ensure_index(self, name: str) -> Index:
         """The index of this name or id, made empty if there is none.

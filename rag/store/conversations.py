@@ -22,10 +22,6 @@ class Conversations:
         self._queries = queries.load("conversations")
         self._index_owner = index_owner
 
-    def about(self, index_owner: str) -> "Conversations":
-        """The same user's, where new ones are about what another shares with the user."""
-        return Conversations(self._database, index_owner)
-
     def create(self, index_id: uuid.UUID, *, title: str, document_ids: Sequence[uuid.UUID] = ()) -> Conversation:
         """A new chat over an index, or over some of its documents. Raises NotFoundError for an unknown index."""
         parameters = {

@@ -17,7 +17,10 @@ import psycopg
 
 from rag import errors
 from rag.store import queries
+from rag.store.chunks import Chunks
 from rag.store.database import Connection, Database, UserDatabase
+from rag.store.dense import DenseSearch
+from rag.store.documents import Documents
 from rag.types import SharePermission
 
 WITHIN = "%(within)s"
@@ -98,10 +101,54 @@ class SharedDatabase(UserDatabase):
     def _unknown(self) -> errors.NotFoundError:
         return errors.NotFoundError(f"There is no index {self.index_id}. List the indexes and check the id.")
 
+    def require_place(self, document_id: uuid.UUID) -> None:
+        """See that a file may be put beside a document's others: it is in sight, or there is none of this id yet.
+
+        Raises:
+            errors.NotFoundError: the index is not shared any more.
+            errors.ForbiddenError: it is shared for reading, or the document is none of the index.
+        """
+        self._require("place", document_id)
+
+    def require_unused(self, document_id: uuid.UUID) -> None:
+        """See that there is no document of this id. Raises as `require_place`."""
+        self._require("unused", document_id)
+
+    def _require(self, statement: str, document_id: uuid.UUID) -> None:
+        if not self.one(queries.load("shares")[statement], {"document_id": document_id}) or not self.may_write:
+            raise refused()
+
+    @property
+    def owners(self) -> UserDatabase:
+        """The same as its owner's statements see it: for what is restricted otherwise."""
+        return UserDatabase(self._database, self.user_id)
+
     @property
     def permission(self) -> SharePermission:
         """What the asker may, as of the last transaction."""
         return "write" if self.may_write else "read"
+
+
+class SharedChunks(Chunks):
+    """The chunks of a shared index."""
+
+    def __init__(self, bound: SharedDatabase, dense: DenseSearch, documents: Documents) -> None:
+        super().__init__(bound, dense)
+        self._documents = documents
+        self._access = bound
+        self._owners = Chunks(bound.owners, dense)
+
+    def refresh_front(self, document_id: uuid.UUID, front: str) -> None:
+        """See `Chunks.refresh_front`: in the owner's name, of a document that the asker may rename.
+
+        Raises:
+            errors.NotFoundError: there is no such document in the index, or it is not shared any more.
+            errors.ForbiddenError: it is shared for reading.
+        """
+        self._documents.get(document_id)
+        if self._access.permission != "write":
+            raise refused()
+        self._owners.refresh_front(document_id, front)
 
 
 def _restricted_to(database: SharedDatabase, *, with_trash: bool) -> type[psycopg.Cursor[Any]]:

@@ -21,7 +21,7 @@ from rag.store.parts import Parts
 from rag.store.queue import Queue
 from rag.store.readings import Readings
 from rag.store.saved_filters import SavedFilters
-from rag.store.shared import SharedDatabase
+from rag.store.shared import SharedChunks, SharedDatabase
 from rag.store.shares import Shares
 from rag.store.sources import Sources
 from rag.store.vectors import Vectors
@@ -57,12 +57,14 @@ class UserStore:
 class SharedStore(UserStore):
     """A collection that another user shares with `asker`, and beside it what is the asker's own."""
 
-    def __init__(self, bound: SharedDatabase, dense: DenseSearch, own: UserStore) -> None:
+    def __init__(self, bound: SharedDatabase, dense: DenseSearch, asker: UserDatabase) -> None:
         super().__init__(bound, dense)
+        own = UserStore(asker, dense)
         self.access = bound
+        self.chunks = SharedChunks(bound, dense, self.documents)
         self.embedding_cache = own.embedding_cache
         self.caches = own.caches
-        self.conversations = own.conversations.about(bound.user_id)
+        self.conversations = Conversations(asker, bound.user_id)
         self.glossary = own.glossary
         self.saved_filters = own.saved_filters
 
@@ -98,7 +100,8 @@ class Store:
         Raises:
             errors.NotFoundError: nobody shares it with them now.
         """
-        return SharedStore(SharedDatabase(self._database, asker, index_id), self._dense, self.of(asker))
+        own = UserDatabase(self._database, asker)
+        return SharedStore(SharedDatabase(self._database, asker, index_id), self._dense, own)
 
     # --- of all users ---
 

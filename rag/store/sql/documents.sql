@@ -2,8 +2,8 @@
 -- Of a document that can have another version here; what follows a folder gets its versions there.
 SELECT lock_lineage(d.user_id, d.lineage_id)
 FROM documents d
-WHERE d.user_id = :user_id AND d.index_id = :index_id AND d.id = :replaces AND d.deleted_at IS NULL
-  AND NOT d.follows_source AND d.container_id IS NULL AND NOT d.mime_type = ANY (:containers);
+WHERE d.user_id = :user_id AND d.index_id = :index_id AND is_within(d.index_id, :within) AND d.id = :replaces
+  AND d.deleted_at IS NULL AND NOT d.follows_source AND d.container_id IS NULL AND NOT d.mime_type = ANY (:containers);
 
 -- name: add
 -- One that replaces another is out of every search until it is ready, as older versions are.
@@ -14,14 +14,14 @@ SELECT i.user_id, i.id, :id, :name, :mime_type, :sha256, :size, :source, :shown_
        CASE WHEN :in_trash THEN now() ELSE c.deleted_at END, coalesce(v.lineage_id, :id), c.id,
        coalesce(v.latest + 1, 1), v.present
 FROM indexes i
-LEFT JOIN documents c ON c.user_id = i.user_id AND c.id = :container_id
+LEFT JOIN documents c ON c.user_id = i.user_id AND c.id = :container_id AND is_within(c.index_id, :within)
 LEFT JOIN LATERAL (
     SELECT d.lineage_id, max(d.version) AS latest, (array_agg(d.id) FILTER (WHERE d.superseded_by IS NULL))[1] AS present
     FROM documents r JOIN documents d ON d.user_id = r.user_id AND d.lineage_id = r.lineage_id
     WHERE r.user_id = i.user_id AND r.index_id = i.id AND r.id = :replaces AND r.deleted_at IS NULL
     GROUP BY d.lineage_id
 ) AS v ON true
-WHERE i.user_id = :user_id AND i.id = :index_id AND (:container_id::uuid IS NULL OR c.id IS NOT NULL)
+WHERE i.user_id = :user_id AND i.id = :index_id AND is_within(i.id, :within) AND (:container_id::uuid IS NULL OR c.id IS NOT NULL)
   AND (:follows_source OR c.follows_source IS TRUE OR NOT EXISTS (
       SELECT 1 FROM documents d
       WHERE d.user_id = :user_id AND d.index_id = :index_id AND d.sha256 = :sha256))
@@ -32,7 +32,7 @@ RETURNING *;
 -- Of those with the content the one that can be seen first.
 SELECT id, name, version, superseded_by IS NOT NULL AS is_older, deleted_at IS NOT NULL AS in_trash
 FROM documents
-WHERE user_id = :user_id AND index_id = :index_id AND sha256 = :sha256
+WHERE user_id = :user_id AND index_id = :index_id AND is_within(index_id, :within) AND sha256 = :sha256
   AND (NOT :follows_source OR (follows_source AND source = :source))
 ORDER BY deleted_at DESC NULLS FIRST, superseded_by NULLS FIRST, number
 LIMIT 1;
@@ -106,7 +106,7 @@ RETURNING *;
 WITH wanted AS MATERIALIZED (
     SELECT d.id
     FROM documents d
-    WHERE d.user_id = :user_id AND d.deleted_at IS NULL
+    WHERE d.user_id = :user_id AND d.deleted_at IS NULL AND in_sight(d, :within, :with_trash)
       AND (d.id = ANY (:ids::uuid[]) OR d.lineage_id IN (
           SELECT c.lineage_id FROM documents c
           WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND c.superseded_by IS NULL))
@@ -125,7 +125,7 @@ SELECT id FROM gone WHERE id = ANY (:ids::uuid[]);
 WITH wanted AS MATERIALIZED (
     SELECT d.id, d.deleted_at
     FROM documents d
-    WHERE d.user_id = :user_id AND (d.lineage_id, d.deleted_at) IN (
+    WHERE d.user_id = :user_id AND in_sight(d, :within, :with_trash) AND (d.lineage_id, d.deleted_at) IN (
         SELECT o.lineage_id, o.deleted_at FROM documents o WHERE o.user_id = :user_id AND o.id = ANY (:ids::uuid[]))
     ORDER BY d.lineage_id, d.version DESC
     FOR NO KEY UPDATE

@@ -63,6 +63,7 @@ WITH RECURSIVE inside AS (
 )
 UPDATE documents d SET deleted_at = now()  -- the time of the transaction: what goes together has the same
 WHERE d.user_id = :user_id AND d.id IN (SELECT id FROM inside EXCEPT SELECT id FROM staying)
+  AND in_sight(d, :within, :with_trash)
 RETURNING d.id;
 
 -- name: restore
@@ -78,7 +79,7 @@ WITH RECURSIVE inside AS (
 )
 UPDATE documents d SET deleted_at = NULL
 FROM inside i
-WHERE d.user_id = :user_id AND d.id = i.id
+WHERE d.user_id = :user_id AND d.id = i.id AND in_sight(d, :within, :with_trash)
 RETURNING d.id;
 
 -- name: purge

@@ -25,16 +25,18 @@ FROM (
     SELECT user_id, id, vector_count < chunk_count AND NOT renewing AND NOT partial AS only_vectors FROM documents
 ) AS how
 WHERE d.user_id = :user_id AND d.id = :document_id AND how.user_id = d.user_id AND how.id = d.id
-  AND d.deleted_at IS NULL AND d.status NOT IN ('queued', 'parsing', 'embedding')
+  AND d.deleted_at IS NULL AND d.status NOT IN ('queued', 'parsing', 'embedding') AND in_sight(d, :within, :with_trash)
 RETURNING d.*;
 
 -- name: enqueue
-UPDATE documents SET queued_at = coalesce(queued_at, clock_timestamp())
-WHERE user_id = :user_id AND id = :document_id
+UPDATE documents d SET queued_at = coalesce(queued_at, clock_timestamp())
+WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash)
 RETURNING *;
 
 -- name: present
-SELECT * FROM documents WHERE user_id = :user_id AND id = :document_id AND deleted_at IS NULL;
+SELECT *
+FROM documents d
+WHERE user_id = :user_id AND id = :document_id AND deleted_at IS NULL AND in_sight(d, :within, :with_trash);
 
 -- name: keep_pictures_unread
 UPDATE documents SET pictures_waiting = false, attempts = 0, note = concat_ws(chr(10), note, :note::text)

@@ -44,3 +44,16 @@ RETURNING *;
 DELETE FROM shares
 WHERE user_id = :user_id AND index_id = :index_id AND grantee_kind = :grantee_kind AND grantee = :grantee
 RETURNING *;
+
+-- name: place
+-- Whether a file may be put beside a document's others: of one in sight, or of none yet.
+SELECT true AS allowed
+WHERE NOT EXISTS (
+    SELECT FROM documents d
+    WHERE d.user_id = :user_id AND d.id = :document_id AND NOT in_sight(d, :within, :with_trash));
+
+-- name: unused
+SELECT true AS allowed
+WHERE NOT EXISTS (
+    SELECT FROM documents d
+    WHERE d.user_id = :user_id AND d.id = :document_id AND coalesce(:within, d.index_id) IS NOT NULL);

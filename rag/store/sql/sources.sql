@@ -63,10 +63,13 @@ SELECT s.id, s.deleted_at AS was_deleted_at, ARRAY(SELECT id FROM hidden) AS hid
 -- name: of_upload_key
 SELECT d.*
 FROM upload_keys k JOIN documents d USING (user_id)
-WHERE k.user_id = :user_id AND k.key = :key AND d.id = k.document_id;
+WHERE k.user_id = :user_id AND k.key = upload_key(:asker, :key) AND d.id = k.document_id
+  AND in_sight(d, :within, :with_trash);
 
 -- name: keep_upload_key
 INSERT INTO upload_keys (user_id, key, document_id)
-SELECT d.user_id, :key, d.id FROM documents d WHERE d.user_id = :user_id AND d.id = :document_id
+SELECT d.user_id, upload_key(:asker, :key), d.id
+FROM documents d
+WHERE d.user_id = :user_id AND d.id = :document_id AND in_sight(d, :within, :with_trash)
 ON CONFLICT (user_id, key) DO UPDATE SET document_id = EXCLUDED.document_id, created_at = now()
 RETURNING key;

@@ -2,7 +2,7 @@
 -- The latest that a file of this name and content may be a new version of. What follows a folder gets its versions there.
 SELECT d.*
 FROM documents d
-WHERE d.user_id = :user_id AND d.index_id = :index_id AND d.name = :name AND d.deleted_at IS NULL
+WHERE d.user_id = :user_id AND d.index_id = :index_id AND is_within(d.index_id, :within) AND d.name = :name AND d.deleted_at IS NULL
   AND d.superseded_by IS NULL AND NOT d.follows_source
   AND d.container_id IS NULL AND NOT d.mime_type = ANY (:containers)
   AND NOT EXISTS (

@@ -43,6 +43,11 @@ CREATE FUNCTION only_within(index_id uuid, within uuid) RETURNS uuid LANGUAGE sq
     SELECT CASE WHEN within IS NULL OR index_id = within THEN index_id END
 $$;
 
+-- Upload keys of who uploads into another's collection are not its owner's: a line end is in no key.
+CREATE FUNCTION upload_key(asker text, key text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE WHEN asker IS NULL THEN key ELSE asker || chr(10) || key END
+$$;
+
 -- A chat about another's collection stays the asker's own: it is there without the collection, too.
 ALTER TABLE conversations ADD COLUMN index_owner text CHECK (index_owner <> user_id);
 ALTER TABLE conversations ADD COLUMN own_index_id uuid

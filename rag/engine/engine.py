@@ -16,6 +16,7 @@ from rag import answering, errors, retrieval, vocabulary
 from rag.config import Config, load_config
 from rag.engine import keys
 from rag.engine.asking import Asking
+from rag.engine.auditing import Auditing
 from rag.engine.catalogue import Catalogue
 from rag.engine.chats import Chats
 from rag.engine.chunks import Chunks
@@ -40,7 +41,7 @@ from rag.engine.sharing import Sharing
 from rag.engine.sync import OnFile
 from rag.engine.versions import Versions
 from rag.engine.work import Work
-from rag.engine.workspace import Workspace
+from rag.engine.workspace import NOWHERE, Workspace
 from rag.store import Caches, Health, backup, restore
 from rag.types import (
     DEFAULT_INDEX,
@@ -60,6 +61,7 @@ from rag.types import (
     SearchResponse,
     SyncReport,
     TextBlock,
+    Whence,
     ignore_progress,
 )
 
@@ -84,15 +86,15 @@ class Installation:
         """The settings of the environment."""
         return self._resources.config
 
-    def for_user(self, user_id: str) -> "RAGEngine":
-        """What this user can do."""
-        return RAGEngine(user_id=user_id, installation=self)
+    def for_user(self, user_id: str, origin: Whence = NOWHERE) -> "RAGEngine":
+        """What this user can do; `origin` is what the audit tells of where from."""
+        return RAGEngine(user_id=user_id, installation=self, workspace=self.workspace(user_id, origin))
 
-    def workspace(self, user_id: str) -> Workspace:
+    def workspace(self, user_id: str, origin: Whence = NOWHERE) -> Workspace:
         """This user's part of what all share."""
-        return Workspace(self._resources, user_id)
+        return Workspace(self._resources, user_id, origin)
 
-    def shared(self, user_id: str, index_id: uuid.UUID) -> "RAGEngine":
+    def shared(self, user_id: str, index_id: uuid.UUID, origin: Whence = NOWHERE) -> "RAGEngine":
         """What this user can do in a collection that another shares with them, as long as it is.
 
         Of `RAGEngine` what is for the right that was given; all else raises ForbiddenError. Chats, caches, glossary and
@@ -101,7 +103,7 @@ class Installation:
         Raises:
             errors.NotFoundError: nobody shares it with them now.
         """
-        workspace = SharedWorkspace(self._resources, user_id, index_id)
+        workspace = SharedWorkspace(self._resources, user_id, index_id, origin)
         return RAGEngine(user_id=user_id, installation=self, workspace=workspace)
 
     # --- who may come in ---
@@ -227,6 +229,7 @@ class RAGEngine:
         self.catalogue = Catalogue(workspace)
         self.exports = Export(workspace)
         self.sharing = Sharing(workspace)
+        self.audit = Auditing(workspace)
 
     @property
     def config(self) -> Config:
@@ -261,7 +264,7 @@ class RAGEngine:
             errors.ConflictError: several are; `details` have their ids.
         """
         shared = None if self.is_shared else self.sharing.meant(index_name)
-        return self.installation.shared(self.user_id, shared) if shared else self
+        return self.installation.shared(self.user_id, shared, self._workspace.origin) if shared else self
 
     def holding(self, document_id: uuid.UUID) -> "RAGEngine":
         """The engine of a document: this one, or that of the collection that it is in and another shares.
@@ -275,7 +278,8 @@ class RAGEngine:
         except errors.NotFoundError:
             if self.is_shared:
                 raise
-            return self.installation.shared(self.user_id, store.shares.holding(document_id))
+            shared = store.shares.holding(document_id)
+            return self.installation.shared(self.user_id, shared, self._workspace.origin)
         return self
 
     def about(self, conversation_id: uuid.UUID) -> "RAGEngine":

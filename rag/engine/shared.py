@@ -6,10 +6,10 @@ from typing import BinaryIO
 
 from rag import errors
 from rag.engine.resources import Resources
-from rag.engine.workspace import Workspace
+from rag.engine.workspace import NOWHERE, Workspace
 from rag.store import SharedStore, UserFiles
 from rag.store.files import Kind
-from rag.types import DEFAULT_INDEX, Index
+from rag.types import DEFAULT_INDEX, Index, Whence
 
 SHARED = "shared:"
 """What a shared collection's name follows where it is asked for: a name alone always means one's own."""
@@ -21,10 +21,10 @@ class SharedWorkspace(Workspace):
     Whatever is asked for by the name of the default index is asked of the collection.
     """
 
-    def __init__(self, resources: Resources, asker: str, index_id: uuid.UUID) -> None:
+    def __init__(self, resources: Resources, asker: str, index_id: uuid.UUID, origin: Whence = NOWHERE) -> None:
         """Raises NotFoundError if nobody shares it with the asker now."""
-        self._shared = resources.store.shared(asker, index_id)
-        super().__init__(resources, self._shared.user_id)
+        self._shared = resources.store.shared(asker, index_id, origin)
+        super().__init__(resources, self._shared.user_id, origin)
         self.asker = asker
         self.index_id = index_id
 
@@ -51,6 +51,11 @@ class SharedWorkspace(Workspace):
     def renew_index(self, name: str) -> Index:
         """Its owner's to do. Raises ForbiddenError."""
         raise errors.ForbiddenError(f"{name!r} would be another's index. Make it among your own.")
+
+    @property
+    def administers(self) -> bool:
+        """Nobody administers by what is shared with them."""
+        return False
 
     def is_shared(self, index_id: uuid.UUID) -> bool:
         """Whether an index is one that is shared with the asker now."""

@@ -9,9 +9,7 @@ from rag import errors
 from rag.engine.requests import parse
 from rag.engine.shared import SHARED
 from rag.engine.workspace import Workspace
-from rag.types import DEFAULT_INDEX, LOCAL_USER, Share, SharedIndex, ShareRequest
-
-SHARING_ROLES = ("curator", "admin")
+from rag.types import DEFAULT_INDEX, Share, SharedIndex, ShareRequest
 
 
 class Sharing:
@@ -32,7 +30,7 @@ class Sharing:
     @property
     def allowed(self) -> bool:
         """Whether the user may share: a curator or an admin, or the only user of an installation."""
-        return self._is_admin or self._workspace.store.shares.role() in SHARING_ROLES
+        return self._workspace.administers or self._workspace.store.shares.role() == "curator"
 
     def give(self, request: ShareRequest | Mapping[str, Any], index_name: str = DEFAULT_INDEX) -> builtins.list[Share]:
         """Share an index with a user or a group, or change what they may; returns its shares.
@@ -46,7 +44,7 @@ class Sharing:
         if (asked.grantee_kind, asked.grantee) == ("user", self._workspace.user_id):
             raise errors.ValidationError("This is your own collection. Name somebody else.")
         index = self._workspace.asked_index(index_name)
-        if not self._workspace.store.shares.give(index.id, asked, is_admin=self._is_admin):
+        if not self._workspace.store.shares.give(index.id, asked, is_admin=self._workspace.administers):
             raise errors.ForbiddenError(
                 "Only curators and admins share collections. Ask an admin for the role.", details={"role": "curator"}
             )
@@ -91,13 +89,6 @@ class Sharing:
                 details={"index_ids": [str(index_id) for index_id in found]},
             )
         return found[0]
-
-    @property
-    def _is_admin(self) -> bool:
-        """Whether this is the only user of an installation without accounts, or an admin by its settings."""
-        named = {name.strip() for name in (self._workspace.config.rag_admins or "").split(",")}
-        user_id = self._workspace.user_id
-        return user_id in named or (user_id == LOCAL_USER and self._workspace.store.shares.role() is None)
 
 
 def _as_id(text: str) -> uuid.UUID | None:

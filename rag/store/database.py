@@ -13,6 +13,7 @@ from psycopg import rows, sql
 
 from rag import errors
 from rag.store import queries
+from rag.types import Whence
 
 logger = logging.getLogger(__name__)
 
@@ -181,11 +182,16 @@ class Database:
             return cursor.fetchall() if cursor.description else []
 
 
+NOWHERE = Whence()
+
+
 class UserDatabase:
     """A database as one user's statements see it: the parameter `user_id` of each of them is this user's."""
 
-    def __init__(self, database: Database, user_id: str) -> None:
+    def __init__(self, database: Database, user_id: str, origin: Whence = NOWHERE) -> None:
+        """`origin` is what the audit tells of where the user is."""
         self.user_id = user_id
+        self.origin = origin
         self._database = database
 
     @property
@@ -199,7 +205,8 @@ class UserDatabase:
 
     def bind(self, parameters: Mapping[str, object]) -> dict[str, object]:
         """The parameters of a statement, with the user's id among them; all indexes of the user are in its reach."""
-        return {**parameters, "user_id": self.user_id, "within": None, "with_trash": True, "asker": None}
+        reach = {"user_id": self.user_id, "within": None, "with_trash": True, "asker": None}
+        return {**parameters, **reach, "actor": self.user_id, **self.origin._asdict()}
 
     def read(self, work: Callable[[Connection], Result], *, snapshot: bool = False) -> Result:
         """The result of `work`, which only reads; tried again once if its connection was lost.

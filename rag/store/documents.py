@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from rag import errors
-from rag.store import claims, queries, scopes
+from rag.store import audit, claims, queries, scopes
 from rag.store.database import Connection, Database, UserDatabase
 from rag.store.following import Following
 from rag.types import (
@@ -100,7 +100,9 @@ class Documents:
                     "The document cannot get a new version here: it is in the trash or another index, follows a file "
                     "of a folder (change that file), or is a mail, an archive or a part of one."
                 )
-            return [*connection.execute(self._queries["add"], bound).fetchall()]
+            added = connection.execute(self._queries["add"], bound).fetchall()
+            audit.note_documents(self._database, connection, "document.upload", [row["id"] for row in added])
+            return added
 
     def get(self, document_id: uuid.UUID) -> Document:
         """A document, in the trash or not (`deleted_at` tells). Raises NotFoundError."""
@@ -183,13 +185,17 @@ class Documents:
         """
         with self._database.transaction() as connection:
             touched = self._changed(connection, "trash", ids)
-            return [*touched, *self._parts.trash(connection, [*touched])]
+            all_touched = [*touched, *self._parts.trash(connection, [*touched])]
+            audit.note_documents(self._database, connection, "document.trash", all_touched)
+            return all_touched
 
     def restore(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
         """Take documents, and the versions and parts that went there with them, out of the trash; returns which."""
         with self._database.transaction() as connection:
             touched = self._changed(connection, "restore", ids)
-            return [*touched, *self._parts.restore(connection, touched)]
+            all_touched = [*touched, *self._parts.restore(connection, touched)]
+            audit.note_documents(self._database, connection, "document.restore", all_touched)
+            return all_touched
 
     def purge(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
         """Remove documents in the trash, with chunks and postings, for good; returns all that are gone.
@@ -197,8 +203,13 @@ class Documents:
         Their versions go as with `trash`, and their parts in the trash.
         """
         with self._database.transaction() as connection:
-            touched = [*self._changed(connection, "purge", ids)]
-            return [*touched, *self._parts.purge(connection, touched)]
+            touched = connection.execute(self._queries["purge"], self._database.bind({"ids": [*ids]})).fetchall()
+            gone = [*touched, *self._parts.purge(connection, [row["id"] for row in touched])]
+            for row in gone:
+                audit.note(
+                    self._database, connection, "document.purge", audit.Subject("document", str(row["id"]), row["name"])
+                )
+            return [row["id"] for row in gone]
 
     def _changed(self, connection: Connection, query: str, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Any]:
         """Those that a statement touched, and since when they were in the trash before."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rag.store import queries
-from rag.store.database import Connection, UserDatabase
+from rag.store.database import Connection, Row, UserDatabase
 
 
 class Following:
@@ -23,10 +23,11 @@ class Following:
         """The parts of what came out of the trash, where it was since the given times, come along; which did."""
         return self._ids(connection, "restore", {"ids": [*restored], "times": [*restored.values()]})
 
-    def purge(self, connection: Connection, purged: Sequence[uuid.UUID]) -> list[uuid.UUID]:
-        """The parts in the trash of what was removed for good go along; which did. Others stay."""
-        gone = self._ids(connection, "purge", {"ids": [*purged]})
-        connection.execute(self._queries["release"], self._database.bind({"ids": [*purged, *gone]}))
+    def purge(self, connection: Connection, purged: Sequence[uuid.UUID]) -> list[Row]:
+        """The parts in the trash of what was removed for good go along; `id` and `name` of each. Others stay."""
+        gone = connection.execute(self._queries["purge"], self._database.bind({"ids": [*purged]})).fetchall()
+        ids = [*purged, *(row["id"] for row in gone)]
+        connection.execute(self._queries["release"], self._database.bind({"ids": ids}))
         return gone
 
     def _ids(self, connection: Connection, query: str, parameters: Mapping[str, object]) -> list[uuid.UUID]:

@@ -18,10 +18,10 @@ import psycopg
 from rag import errors
 from rag.store import queries
 from rag.store.chunks import Chunks
-from rag.store.database import Connection, Database, UserDatabase
+from rag.store.database import NOWHERE, Connection, Database, UserDatabase
 from rag.store.dense import DenseSearch
 from rag.store.documents import Documents
-from rag.types import SharePermission
+from rag.types import SharePermission, Whence
 
 WITHIN = "%(within)s"
 
@@ -32,14 +32,14 @@ class SharedDatabase(UserDatabase):
     The parameter `user_id` is the owner's, `within` is the index.
     """
 
-    def __init__(self, database: Database, asker: str, index_id: uuid.UUID) -> None:
+    def __init__(self, database: Database, asker: str, index_id: uuid.UUID, origin: Whence = NOWHERE) -> None:
         """Raises NotFoundError if nobody shares it with the asker."""
         self.asker = asker
         self.index_id = index_id
         found = database.one(queries.load("shares")["access"], {"asker": asker, "within": index_id})
         if found is None:
             raise self._unknown()
-        super().__init__(database, found["user_id"])
+        super().__init__(database, found["user_id"], origin)
         self.may_write = found["permission"] == "write"
 
     @property
@@ -50,7 +50,7 @@ class SharedDatabase(UserDatabase):
     def bind(self, parameters: Mapping[str, object]) -> dict[str, object]:
         """The parameters of a statement within the index; who only reads does not see its trash."""
         within = {"within": self.index_id, "with_trash": self.may_write, "asker": self.asker}
-        return {**parameters, "user_id": self.user_id, **within}
+        return {**parameters, "user_id": self.user_id, **within, "actor": self.asker, **self.origin._asdict()}
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rag import errors
-from rag.store import queries
+from rag.store import audit, queries
 from rag.store.database import UserDatabase
 from rag.store.indexes import to_index
 from rag.types import Share, SharedIndex, ShareRequest
@@ -34,11 +34,22 @@ class Shares:
         `is_admin` is one whom the installation, and not an account's role, makes one.
         """
         parameters = {"index_id": index_id, "is_admin": is_admin, **asked.model_dump()}
-        return bool(self._database.write(self._queries["give"], parameters))
+        return self._noted("share.give", parameters)
 
     def withdraw(self, index_id: uuid.UUID, asked: ShareRequest) -> bool:
         """Share it no longer, from now on; False if it was not."""
-        return bool(self._database.write(self._queries["withdraw"], {"index_id": index_id, **asked.model_dump()}))
+        return self._noted("share.withdraw", {"index_id": index_id, **asked.model_dump()})
+
+    def _noted(self, action: str, parameters: Mapping[str, object]) -> bool:
+        """Whether `give` or `withdraw` did anything, which the audit tells."""
+        with self._database.transaction() as connection:
+            statement = self._queries[action.removeprefix("share.")]
+            for row in connection.execute(statement, self._database.bind(parameters)).fetchall():
+                details = {name: row[name] for name in ("grantee_kind", "grantee", "permission")}
+                subject = audit.Subject("index", str(row["index_id"]), row["name"])
+                audit.note(self._database, connection, action, subject, details=details)
+                return True
+        return False
 
     def with_me(self) -> builtins.list[SharedIndex]:
         """What others share with the user now."""

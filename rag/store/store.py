@@ -6,11 +6,12 @@ from types import TracebackType
 from typing import Self
 
 from rag.store import api_keys, documents, health, jobs, migrations
+from rag.store.audit import Audit
 from rag.store.caches import Caches
 from rag.store.catalogue import Catalogue
 from rag.store.chunks import Chunks
 from rag.store.conversations import Conversations
-from rag.store.database import Database, UserDatabase
+from rag.store.database import NOWHERE, Database, UserDatabase
 from rag.store.dense import DenseSearch
 from rag.store.embedding_cache import EmbeddingCache
 from rag.store.generations import Generations
@@ -26,7 +27,7 @@ from rag.store.shares import Shares
 from rag.store.sources import Sources
 from rag.store.vectors import Vectors
 from rag.store.versions import Versions
-from rag.types import ApiKey
+from rag.types import ApiKey, Whence
 
 
 class UserStore:
@@ -52,6 +53,7 @@ class UserStore:
         self.glossary = Glossary(bound)
         self.saved_filters = SavedFilters(bound)
         self.shares = Shares(bound)
+        self.audit = Audit(bound)
 
 
 class SharedStore(UserStore):
@@ -67,6 +69,7 @@ class SharedStore(UserStore):
         self.conversations = Conversations(asker, bound.user_id)
         self.glossary = own.glossary
         self.saved_filters = own.saved_filters
+        self.audit = own.audit
 
 
 class Store:
@@ -90,18 +93,18 @@ class Store:
         database.open()
         return cls(database)
 
-    def of(self, user_id: str) -> UserStore:
-        """What one user has. Every statement of it is bound to this user."""
-        return UserStore(UserDatabase(self._database, user_id), self._dense)
+    def of(self, user_id: str, origin: Whence = NOWHERE) -> UserStore:
+        """What one user has. Every statement of it is bound to this user; `origin` is for the audit."""
+        return UserStore(UserDatabase(self._database, user_id, origin), self._dense)
 
-    def shared(self, asker: str, index_id: uuid.UUID) -> SharedStore:
+    def shared(self, asker: str, index_id: uuid.UUID, origin: Whence = NOWHERE) -> SharedStore:
         """A collection that another shares with `asker`: as long as it is, and for what it is.
 
         Raises:
             errors.NotFoundError: nobody shares it with them now.
         """
-        own = UserDatabase(self._database, asker)
-        return SharedStore(SharedDatabase(self._database, asker, index_id), self._dense, own)
+        own = UserDatabase(self._database, asker, origin)
+        return SharedStore(SharedDatabase(self._database, asker, index_id, origin), self._dense, own)
 
     # --- of all users ---
 

@@ -26,6 +26,7 @@ from rag.types.answers import (
     Support,
     Verdict,
 )
+from rag.types.audit import AuditEntry, AuditFilter, Door, Whence
 from rag.types.backups import BackupFile, BackupManifest, BackupTable, MissingFile
 from rag.types.documents import (
     ARCHIVE,
@@ -182,6 +183,8 @@ __all__ = [
     "AnswerStatus",
     "AnswerToken",
     "ApiKey",
+    "AuditEntry",
+    "AuditFilter",
     "Auth",
     "BackupFile",
     "BackupManifest",
@@ -200,6 +203,7 @@ __all__ = [
     "Document",
     "DocumentEdit",
     "DocumentStatus",
+    "Door",
     "EmbeddingGeneration",
     "EmbeddingOptions",
     "EmbeddingSpace",
@@ -311,6 +315,7 @@ __all__ = [
     "VendorKey",
     "Verdict",
     "VersionDiff",
+    "Whence",
     "are_in_picture",
     "ignore_progress",
     "language_name",

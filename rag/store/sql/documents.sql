@@ -146,14 +146,14 @@ WITH gone AS (
           SELECT c.lineage_id FROM documents c
           WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND c.superseded_by IS NULL
             AND c.deleted_at IS NOT NULL))
-    RETURNING d.id, d.superseded_by
+    RETURNING d.id, d.name, d.superseded_by
 ), mended AS (
     UPDATE documents d SET superseded_by = gone.superseded_by
     FROM gone
     WHERE d.user_id = :user_id AND d.superseded_by = gone.id AND d.id NOT IN (SELECT g.id FROM gone g)
       AND gone.superseded_by IS NOT NULL
 )
-SELECT id FROM gone;
+SELECT id, name FROM gone;
 
 -- name: unfinished
 -- For the restart of a worker, who works for all users; it tells nothing about the documents.

@@ -91,7 +91,7 @@ WITH RECURSIVE inside AS (
     WHERE d.deleted_at IS NOT NULL
 )
 DELETE FROM documents d USING inside i WHERE d.user_id = :user_id AND d.id = i.id
-RETURNING d.id;
+RETURNING d.id, d.name;
 
 -- name: release
 -- Parts that stay are documents like any other from now on.

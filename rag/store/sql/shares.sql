@@ -38,12 +38,12 @@ FROM indexes i
 WHERE i.user_id = :user_id AND i.id = :index_id
   AND (:is_admin OR EXISTS (SELECT FROM accounts a WHERE a.user_id = :user_id AND a.role IN ('curator', 'admin')))
 ON CONFLICT (user_id, index_id, grantee_kind, grantee) DO UPDATE SET permission = excluded.permission
-RETURNING *;
+RETURNING *, (SELECT i.name FROM indexes i WHERE i.user_id = :user_id AND i.id = :index_id);
 
 -- name: withdraw
 DELETE FROM shares
 WHERE user_id = :user_id AND index_id = :index_id AND grantee_kind = :grantee_kind AND grantee = :grantee
-RETURNING *;
+RETURNING *, (SELECT i.name FROM indexes i WHERE i.user_id = :user_id AND i.id = :index_id);
 
 -- name: place
 -- Whether a file may be put beside a document's others: of one in sight, or of none yet.

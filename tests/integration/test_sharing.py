@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rag import errors, store
-from rag.types import ChunkingOptions, Document, DocumentEdit, Scope, SharePermission, ShareRequest
+from rag.types import ChunkingOptions, Document, DocumentEdit, Scope, ShareRequest
 from tests.integration import test_store_isolation as strangers
 from tests.integration.samples import SPACE, Owner, random_vector
 from tests.integration.test_store_isolation import VICTIM, World, snapshot
@@ -88,9 +88,6 @@ class Shared(World):
     def db(self) -> store.Store:
         return self.through  # type: ignore[return-value]  # stands in for it
 
-
-OWN = {"embedding_cache", "caches", "conversations", "glossary", "saved_filters"}
-"""Nouns that are the asker's own, where there is nothing of the owner's."""
 
 NOT_THROUGH_A_SHARE = {
     "queue.enqueue",
@@ -277,10 +274,6 @@ def test_a_chat_over_a_shared_collection_outlives_it(team: Team) -> None:
 
     assert team.db.of("reader").conversations.get(kept.id) == kept
     assert team.db.of("reader").conversations.list(own.index.id, with_lost=True) == [kept]
-
-
-def permission_of(opened: store.SharedStore) -> SharePermission:
-    return opened.access.permission
 
 
 WRITES = {

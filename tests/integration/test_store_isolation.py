@@ -101,6 +101,7 @@ EXEMPT = {
     "store.open": "before there are users",
     "store.of": "gives one user's part, whose methods are the cases",
     "store.shared": "gives what is shared with a user: `test_sharing.py` has the cases",
+    "audit.forget": "works for all users and returns a number of rows; the engine lets only admins",
     "store.health": "tells versions and a number of workers",
     "store.close": "closes connections",
     "store.keys_exist": "asked before anyone is known; tells nothing of whom",
@@ -299,6 +300,7 @@ CASES |= {
     "shares.with_me": lambda w, user: w.db.of(user).shares.with_me(),
     "shares.holding": lambda w, user: w.db.of(user).shares.holding(w.document.id),
     "shares.role": lambda w, user: w.db.of(user).shares.role(),
+    "audit.list": lambda w, user: [one for one in w.db.of(user).audit.list() if VICTIM in {one.actor, one.owner}],
     "glossary.get": lambda w, user: w.db.of(user).glossary.get(),
     "glossary.delete": lambda w, user: w.db.of(user).glossary.delete(),
     "jobs.get": lambda w, user: w.db.of(user).jobs.get(w.job.id),
@@ -310,6 +312,13 @@ CASES |= {
     "sources.of_upload_key": lambda w, user: w.db.of(user).sources.of_upload_key("upload-1"),
     "sources.keep_upload_key": lambda w, user: w.db.of(user).sources.keep_upload_key(w.document.id, "upload-2"),
 }
+
+
+@case("audit.note")
+def _entry_of_another(world: World, user: str) -> object:
+    """What another notes is told as theirs."""
+    world.db.of(user).audit.note("login")
+    return [one for one in world.db.of(VICTIM).audit.list() if one.action == "login"]
 
 
 @case("saved_filters.put")
@@ -415,7 +424,7 @@ def test_the_owner_gets_everything(world: World) -> None:
         *("chunks.of_document", "chunks.page_lines", "chunks.to_embed", "generations.list", "generations.missing"),
         *("embedding_cache.get", "caches.recall", "caches.stats", "api_keys.list", "jobs.get", "jobs.list"),
         *("glossary.get", "parts.of", "parts.unpacked", "parts.outermost", "catalogue.called", "catalogue.tags"),
-        *("saved_filters.get", "saved_filters.list", "shares.list"),
+        *("saved_filters.get", "saved_filters.list", "shares.list", "audit.list"),
         *("conversations.list", "conversations.get", "conversations.messages"),
     ):
         assert CASES[method](world, VICTIM), method

@@ -208,23 +208,23 @@ class UserDatabase:
         reach = {"user_id": self.user_id, "within": None, "with_trash": True, "asker": None}
         return {**parameters, **reach, "actor": self.user_id, **self.origin._asdict()}
 
-    def read(self, work: Callable[[Connection], Result], *, snapshot: bool = False) -> Result:
+    def read(self, work: Callable[[Connection], Result], *, in_snapshot: bool = False) -> Result:
         """The result of `work`, which only reads; tried again once if its connection was lost.
 
-        With a `snapshot` all of its statements see the database as it was at one moment.
+        With `in_snapshot` all of its statements see the database as it was at one moment.
         """
 
         def attempt() -> Result:
-            with self.reading(snapshot=snapshot) as connection:
+            with self.reading(in_snapshot=in_snapshot) as connection:
                 return work(connection)
 
         return twice(attempt)
 
     @contextmanager
-    def reading(self, *, snapshot: bool) -> Iterator[Connection]:
+    def reading(self, *, in_snapshot: bool) -> Iterator[Connection]:
         """A transaction that only reads, as `read` has it."""
         with self.transaction() as connection:
-            if snapshot:
+            if in_snapshot:
                 connection.execute(queries.load("session")["snapshot"])
             yield connection
 

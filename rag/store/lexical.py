@@ -145,7 +145,7 @@ class LexicalSearch:
                 "landmarks": [*landmarks],
             }
         )
-        return self._database.read(lambda connection: self._search(connection, parameters, limit), snapshot=True)
+        return self._database.read(lambda connection: self._search(connection, parameters, limit), in_snapshot=True)
 
     def _search(self, connection: Connection, parameters: Parameters, limit: int) -> LexicalMatches:
         found = self._find(connection, parameters)
@@ -221,7 +221,7 @@ class LexicalSearch:
         ]
 
     def _find(self, connection: Connection, parameters: Parameters) -> _Found | None:
-        """What is searched, seen as it is now until the end of the transaction; None if there is nothing in scope."""
+        """What is searched; None if there is nothing in scope."""
         rows = connection.execute(self._queries["collections"], parameters, binary=True).fetchall()
         lists: dict[str, dict[int, list[bm25.PostingList]]] = {row["language"]: {} for row in rows}
         asked = dict.fromkeys(lists, 0.0)

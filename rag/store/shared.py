@@ -69,10 +69,10 @@ class SharedDatabase(UserDatabase):
                 yield connection
 
     @contextmanager
-    def reading(self, *, snapshot: bool) -> Iterator[Connection]:
+    def reading(self, *, in_snapshot: bool) -> Iterator[Connection]:
         """The same, read-only whatever the right."""
         with self._database.transaction() as connection:
-            connection.execute(queries.load("session")["snapshot" if snapshot else "read_only"])
+            connection.execute(queries.load("session")["snapshot" if in_snapshot else "read_only"])
             self._access(connection)
             with self._restricted(connection):
                 yield connection

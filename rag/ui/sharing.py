@@ -46,9 +46,11 @@ def offer_sharing() -> None:
         with st.form("share", clear_on_submit=True, border=False):
             grantee = st.text_input("With", placeholder="User id or group", max_chars=500)
             kind = st.segmented_control("Kind", ["user", "group"], default="user", required=True)
-            permission = st.segmented_control("They", list(MAY), default="read", format_func=MAY.get, required=True)
+            permission = st.segmented_control(
+                "They", list(MAY), default="read", format_func=MAY.__getitem__, required=True
+            )
             if st.form_submit_button("Share", type="primary") and grantee.strip():
-                sharing.give(ShareRequest(grantee=grantee.strip(), grantee_kind=kind, permission=permission))
+                sharing.give({"grantee": grantee.strip(), "grantee_kind": kind, "permission": permission})
                 st.rerun()
 
 

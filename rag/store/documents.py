@@ -102,7 +102,7 @@ class Documents:
                 )
             added = connection.execute(self._queries["add"], bound).fetchall()
             audit.note_documents(self._database, connection, "document.upload", [row["id"] for row in added])
-            return added
+            return [*added]
 
     def get(self, document_id: uuid.UUID) -> Document:
         """A document, in the trash or not (`deleted_at` tells). Raises NotFoundError."""

@@ -210,7 +210,7 @@ def test_members_do_not_share(team: Team) -> None:
 def test_no_cell_of_the_audit_is_a_formula(tmp_path: Path) -> None:
     names = ["=cmd|' /C calc'!A0", "+1", "-1", "@x", "\t=1", "plain"]
     entries = [
-        AuditEntry(id=1, at="2026-01-01T00:00:00Z", actor="a", action="b", owner="a", subject_name=name)  # type: ignore[arg-type]
+        AuditEntry(id=1, at="2026-01-01T00:00:00Z", actor="a", action="b", owner="a", subject_name=name)
         for name in names
     ]
     cells = [row.split(",")[4] for row in to_csv(entries).splitlines()[1:]]

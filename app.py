@@ -10,6 +10,7 @@ st.navigation(
         st.Page("pages/library.py", title="Library"),
         st.Page("pages/glossary.py", title="Glossary"),
         st.Page("pages/index.py", title="Index"),
+        st.Page("pages/audit.py", title="Audit"),
         st.Page("pages/settings.py", title="Settings"),
     ],
     position="hidden",

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from rag.ui import frame, library
+from rag.ui import frame, library, sharing
 
 frame.page("Library")
 with st.container(horizontal=True, vertical_alignment="center", key="title"):
@@ -10,4 +10,5 @@ with st.container(horizontal=True, vertical_alignment="center", key="title"):
     views = {"Documents": library.documents, "Trash": library.trash}
     view = st.segmented_control("View", list(views), default="Documents", label_visibility="collapsed", required=True)
 with frame.door():
+    sharing.offer_sharing()
     views[view or "Documents"]()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from rag import errors
 from rag.access.rates import RateLimiter
 from rag.hosts import is_loopback
-from rag.types import LOCAL_USER, ApiKey, Permission
+from rag.types import LOCAL_USER, ApiKey, Door, Permission, Whence
 
 if TYPE_CHECKING:
     from rag.config import Config
@@ -75,9 +75,15 @@ class Gate:
     this machine is "local": a page of another site that is open in their browser is not, nor is another machine.
     """
 
-    def __init__(self, installation: "Callable[[], Installation]", *, needs_key: bool = False) -> None:
-        """`installation` is asked for when somebody comes; `needs_key` asks for a key even where none has been made."""
+    def __init__(
+        self, installation: "Callable[[], Installation]", *, needs_key: bool = False, door: Door = "rest"
+    ) -> None:
+        """`installation` is asked for when somebody comes; `needs_key` asks for a key even where none has been made.
+
+        `door` is what the audit tells of where they came in.
+        """
         self._installation = installation
+        self._door: Door = door
         self._needs_key = needs_key
         self._limiter = RateLimiter()
 
@@ -101,7 +107,7 @@ class Gate:
             if installation.config.rag_rate_limit_per_minute:
                 self._limiter.count_failure(address)
             raise errors.AuthError("The key is wrong, expired or revoked. Check it, or make another: pagelight keys.")
-        return Caller(installation.for_user(key.user_id), key)
+        return Caller(installation.for_user(key.user_id, Whence(self._door, address)), key)
 
     def _without_key(self, visitor: Visitor) -> Caller:
         if self._needs_key or self._installation().keys_exist():
@@ -114,7 +120,7 @@ class Gate:
             raise errors.ForbiddenError(
                 "Pages of other sites are not answered without a key. Make one, and for REST set CORS_ORIGIN."
             )
-        return Caller(self._installation().for_user(LOCAL_USER), None)
+        return Caller(self._installation().for_user(LOCAL_USER, Whence(self._door, visitor.address)), None)
 
     def _is_foreign(self, visitor: Visitor) -> bool:
         """Whether a browser sends it for a page that is neither of this server nor of a site in `CORS_ORIGIN`."""

@@ -1,5 +1,6 @@
 """What a route asks of its caller, as dependencies: a key, and a permission."""
 
+import uuid
 from collections.abc import Callable
 from typing import Annotated
 
@@ -7,7 +8,8 @@ from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
 from rag.access.gate import Caller, Gate, Visitor
-from rag.types import Permission
+from rag.engine import RAGEngine
+from rag.types import DEFAULT_INDEX, Permission
 
 _KEY = APIKeyHeader(name="x-api-key", auto_error=False, description="A key of `pagelight keys create`, or RAG_API_KEY.")
 _BEARER = HTTPBearer(auto_error=False, description="The same key as a bearer token.")
@@ -27,11 +29,31 @@ def caller(
 
 
 def _with(permission: Permission) -> Callable[[Caller], Caller]:
-    def permitted(sender: Annotated[Caller, Depends(caller)]) -> Caller:
+    def permitted(request: Request, sender: Annotated[Caller, Depends(caller)]) -> Caller:
         sender.require(permission)
-        return sender
+        return sender._replace(engine=_reached(request, sender.engine))
 
     return permitted
+
+
+def _reached(request: Request, engine: RAGEngine) -> RAGEngine:
+    """The engine of what a request's address names: the sender's own, or of a collection that is shared with them now.
+
+    Raises:
+        errors.NotFoundError: it names a document or chat that is neither.
+    """
+    if document_id := _as_id(request.path_params.get("document_id", "")):
+        return engine.holding(document_id)
+    if conversation_id := _as_id(request.path_params.get("conversation_id", "")):
+        return engine.about(conversation_id)
+    return engine.at(request.query_params.get("indexName", DEFAULT_INDEX))
+
+
+def _as_id(text: str) -> uuid.UUID | None:
+    try:
+        return uuid.UUID(text)
+    except ValueError:  # which the route refuses in its own words
+        return None
 
 
 Reader = Annotated[Caller, Depends(_with("read"))]

@@ -11,6 +11,7 @@ import typer
 
 from rag.cli import (
     ask,
+    audit,
     backup,
     cache,
     diff,
@@ -31,6 +32,7 @@ from rag.cli import (
     reindex,
     search,
     server,
+    share,
     sync,
     validate,
     why,
@@ -130,6 +132,13 @@ add_command(writers, models.embed)
 add_command(writers, models.try_models, "test")
 add_command(writers, models.key)
 app.add_typer(writers, name="models")
+
+team = typer.Typer(cls=Group, invoke_without_command=True)
+team.callback(help=help_text(share.share))(share.share)
+add_command(team, share.give)
+add_command(team, share.withdraw)
+app.add_typer(team, name="share")
+add_command(app, audit.audit)
 
 work = typer.Typer(cls=Group, no_args_is_help=True)
 work.callback(help=help_text(jobs.jobs))(jobs.jobs)

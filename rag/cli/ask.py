@@ -58,7 +58,7 @@ def ask(
         pagelight ask "What were net sales in 2023?"
         pagelight ask "Who may terminate?" --document contract.pdf --json
     """
-    with open_engine() as engine:
+    with open_engine(index_name) as engine:
         options = lookup.within(engine, index_name, documents, retrieval)
         request = validated(
             AnswerRequest,

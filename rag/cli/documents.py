@@ -82,7 +82,7 @@ def list_documents(
 def _list(
     index_name: str, search: str | None, filters: Filters, disabled: bool | None, *, in_trash: bool, as_json: bool
 ) -> None:
-    with open_engine() as engine:
+    with open_engine(index_name) as engine:
         lookup.require_index(engine, index_name)
         found = engine.documents.list(index_name, search=search, filters=filters, disabled=disabled, in_trash=in_trash)
     if as_json:
@@ -136,7 +136,7 @@ def versions(
 
     pagelight documents versions report.pdf
     """
-    with open_engine() as engine:
+    with open_engine(index_name) as engine:
         found = engine.versions.list(lookup.find_document(engine, index_name, name).id)
     if as_json:
         output.print_json(found)
@@ -177,7 +177,7 @@ def edit(
     changes = {field: None if value == "" and field != "name" else value for field, value in said.items()}
     if not (changes or tags or untags):
         raise errors.ValidationError("Nothing is to be changed. Give at least one option, such as --name or --tag.")
-    with open_engine() as engine:
+    with open_engine(index_name) as engine:
         document = lookup.find_document(engine, index_name, name)
         if changes:
             engine.catalogue.edit(document.id, changes)
@@ -194,7 +194,7 @@ def tags(index_name: IndexName = DEFAULT_INDEX, as_json: AsJson = False) -> None
 
     pagelight documents tags
     """
-    with open_engine() as engine:
+    with open_engine(index_name) as engine:
         lookup.require_index(engine, index_name)
         found = engine.catalogue.tags(index_name)
     if as_json:
@@ -210,7 +210,7 @@ def delete(names: Names, index_name: IndexName = DEFAULT_INDEX, as_json: AsJson 
 
     pagelight documents delete draft.pdf
     """
-    with open_engine() as engine:
+    with open_engine(index_name) as engine:
         found = _named(engine, index_name, names)
         _print_touched("deleted", found, engine.documents.trash([document.id for document in found]), as_json=as_json)
 
@@ -220,7 +220,7 @@ def restore(names: Names, index_name: IndexName = DEFAULT_INDEX, as_json: AsJson
 
     pagelight documents restore draft.pdf
     """
-    with open_engine() as engine:
+    with open_engine(index_name) as engine:
         found = _named(engine, index_name, names, in_trash=True)
         _print_touched(
             "restored", found, engine.documents.restore([document.id for document in found]), as_json=as_json
@@ -239,7 +239,7 @@ def purge(
     pagelight documents purge draft.pdf
     pagelight documents purge --all --yes
     """
-    with open_engine() as engine:
+    with open_engine(index_name) as engine:
         found = _named_or_all(engine, index_name, names, everything=everything, in_trash=True)
         if found and not yes:
             typer.confirm(f"Remove {output.plural(len(found), 'document')} for good?", abort=True, err=True)
@@ -252,7 +252,7 @@ def cancel(names: Names, index_name: IndexName = DEFAULT_INDEX, as_json: AsJson 
 
     pagelight documents cancel long.pdf
     """
-    with open_engine() as engine:
+    with open_engine(index_name) as engine:
         found = _named(engine, index_name, names)
         touched = engine.documents.cancel([document.id for document in found])
         _print_touched("cancelled", found, touched, as_json=as_json)
@@ -270,7 +270,7 @@ def retry(
     pagelight documents retry scan.pdf
     pagelight documents retry board-minutes.pdf --password secret
     """
-    with open_engine() as engine:
+    with open_engine(index_name) as engine:
         found = _named_or_all(engine, index_name, names, everything=everything, wanted=_is_unread)
         outcomes = files.each(found, functools.partial(_read_again, engine, password))
     if as_json:

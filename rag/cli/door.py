@@ -15,6 +15,7 @@ from typer import core
 import rag
 from rag import config, errors
 from rag.cli import output
+from rag.types import DEFAULT_INDEX, Whence
 from rag.types.problems import in_words
 
 if TYPE_CHECKING:
@@ -27,10 +28,10 @@ Model = TypeVar("Model", bound=pydantic.BaseModel)
 
 
 @contextlib.contextmanager
-def open_engine() -> "Iterator[RAGEngine]":
-    """The local user's engine under the settings of this environment."""
+def open_engine(index_name: str = DEFAULT_INDEX) -> "Iterator[RAGEngine]":
+    """The local user's engine under the settings of this environment, or that of a shared collection that is named."""
     with rag.RAGEngine(config.load_config()) as engine:
-        yield engine
+        yield engine.installation.for_user(engine.user_id, Whence("cli")).at(index_name)
 
 
 def validated(model: type[Model], **fields: object) -> Model:

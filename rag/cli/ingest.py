@@ -34,7 +34,7 @@ def ingest(
     found = files.find_files(paths)
     if not found:
         raise errors.SourceError(f"There are no files to take in in {', '.join(map(str, paths))}. Check the path.")
-    with open_engine() as engine:
+    with open_engine(index_name) as engine:
         outcomes = files.ingest_files(engine, found, index_name, password=password, same_name=same_name)
     if as_json:
         output.print_json(files.summary(outcomes))

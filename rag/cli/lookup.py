@@ -21,6 +21,8 @@ def require_index(engine: "RAGEngine", name: str) -> None:
     Raises:
         errors.NotFoundError: the message lists what exists.
     """
+    if engine.is_shared:  # which is the one that was named
+        return
     names = [DEFAULT_INDEX, *(index.name for index in engine.indexes.list() if index.name != DEFAULT_INDEX)]
     if name not in names:
         raise errors.NotFoundError(f"There is no index “{name}”. There are: {', '.join(names)}.")

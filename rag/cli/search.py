@@ -27,7 +27,7 @@ def search(
     pagelight search "goodwill impairment"
     pagelight search "termination for convenience" --document contract.pdf --mode lexical --k 20
     """
-    with open_engine() as engine:
+    with open_engine(index_name) as engine:
         options = lookup.within(engine, index_name, documents, retrieval).model_copy(update={"trace": not as_json})
         response = engine.search(validated(SearchRequest, index_name=index_name, query=query, retrieval=options))
     if as_json:

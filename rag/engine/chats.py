@@ -2,7 +2,7 @@
 
 import itertools
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal
 
 from rag import answering
@@ -16,6 +16,7 @@ from rag.types import (
     ChatMessage,
     Conversation,
     Filters,
+    Hit,
     LaterPlace,
     Message,
     RetrievalOptions,
@@ -40,16 +41,28 @@ class Chats:
         return self._workspace.store.conversations.create(index.id, title=title, document_ids=document_ids)
 
     def list(self, index_name: str = DEFAULT_INDEX) -> list[Conversation]:
-        """This user's chats, the latest first. Raises NotFoundError if there is no such index."""
-        return self._workspace.store.conversations.list(self._workspace.asked_index(index_name).id)
+        """This user's chats, the latest first. Raises NotFoundError if there is no such index.
+
+        Those about what is not shared with them any more are listed with the default index.
+        """
+        index = self._workspace.asked_index(index_name)
+        return self._workspace.store.conversations.list(index.id, with_lost=index_name == DEFAULT_INDEX)
 
     def get(self, conversation_id: uuid.UUID) -> Conversation:
         """One chat. Raises NotFoundError."""
         return self._workspace.store.conversations.get(conversation_id)
 
     def messages(self, conversation_id: uuid.UUID, *, last: int | None = None) -> Sequence[ChatMessage]:
-        """A chat's turns in order, or the `last` so many. Raises NotFoundError."""
-        return self._workspace.store.conversations.messages(conversation_id, last=last)
+        """A chat's turns in order, or the `last` so many. Raises NotFoundError.
+
+        Where the documents are not shared with the user any more, answers keep what they say and quote, and nothing of
+        the passages around that.
+        """
+        conversation = self.get(conversation_id)
+        turns = self._workspace.store.conversations.messages(conversation_id, last=last)
+        if conversation.index_owner is None or self._workspace.is_shared(conversation.index_id):
+            return turns
+        return [turn.model_copy(update={"response": turn.response and _quotes_alone(turn.response)}) for turn in turns]
 
     def later_places(self, messages: Sequence[ChatMessage]) -> Mapping[uuid.UUID, Mapping[int, LaterPlace]]:
         """What became of what kept answers quote in later versions, by the turn's id and the citation's number."""
@@ -106,6 +119,24 @@ class Chats:
     def delete(self, conversation_id: uuid.UUID) -> None:
         """Remove a chat and its turns. Raises NotFoundError."""
         self._workspace.store.conversations.delete(conversation_id)
+
+
+def _quotes_alone(response: AnswerResponse) -> AnswerResponse:
+    """An answer without the text of its passages that it does not quote."""
+    quoted = {
+        own: {line.number for citation in response.citations if citation.citation_id == own for line in citation.lines}
+        for own in response.sources
+    }
+    sources = {own: _lines_alone(hit, quoted[own]) for own, hit in response.sources.items()}
+    return response.model_copy(update={"sources": sources, "nearest": (), "hint": None})
+
+
+def _lines_alone(hit: Hit, numbers: Collection[int]) -> Hit:
+    parts = {"chunk": hit.chunk.model_copy(update={"context": "", "section": None}), "passage": hit.passage}
+    for name, part in parts.items():
+        lines = [line if line.number in numbers else line.model_copy(update={"text": ""}) for line in part.lines]
+        parts[name] = part.model_copy(update={"lines": tuple(lines)})
+    return hit.model_copy(update=parts)
 
 
 def _as_understood(turns: Sequence[ChatMessage]) -> Iterator[Message]:

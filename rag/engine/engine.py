@@ -12,10 +12,11 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.response_synthesizers import BaseSynthesizer
 
-from rag import answering, retrieval, vocabulary
+from rag import answering, errors, retrieval, vocabulary
 from rag.config import Config, load_config
 from rag.engine import keys
 from rag.engine.asking import Asking
+from rag.engine.auditing import Auditing
 from rag.engine.catalogue import Catalogue
 from rag.engine.chats import Chats
 from rag.engine.chunks import Chunks
@@ -35,11 +36,13 @@ from rag.engine.requests import parse
 from rag.engine.resources import Parts, Resources
 from rag.engine.saved_filters import SavedFilters
 from rag.engine.settings import Settings
+from rag.engine.shared import SharedWorkspace
+from rag.engine.sharing import Sharing
 from rag.engine.sync import OnFile
 from rag.engine.upkeep import Upkeep
 from rag.engine.versions import Versions
 from rag.engine.work import Work
-from rag.engine.workspace import Workspace
+from rag.engine.workspace import NOWHERE, Workspace
 from rag.store import Caches, Drafts, Health, Walls, backup, restore
 from rag.types import (
     DEFAULT_INDEX,
@@ -59,6 +62,7 @@ from rag.types import (
     SearchResponse,
     SyncReport,
     TextBlock,
+    Whence,
     ignore_progress,
 )
 
@@ -85,13 +89,25 @@ class Installation:
         """The settings of the environment."""
         return self._resources.config
 
-    def for_user(self, user_id: str) -> "RAGEngine":
-        """What this user can do."""
-        return RAGEngine(user_id=user_id, installation=self)
+    def for_user(self, user_id: str, origin: Whence = NOWHERE) -> "RAGEngine":
+        """What this user can do; `origin` is what the audit tells of where from."""
+        return RAGEngine(user_id=user_id, installation=self, workspace=self.workspace(user_id, origin))
 
-    def workspace(self, user_id: str) -> Workspace:
+    def workspace(self, user_id: str, origin: Whence = NOWHERE) -> Workspace:
         """This user's part of what all share."""
-        return Workspace(self._resources, user_id)
+        return Workspace(self._resources, user_id, origin)
+
+    def shared(self, user_id: str, index_id: uuid.UUID, origin: Whence = NOWHERE) -> "RAGEngine":
+        """What this user can do in a collection that another shares with them, as long as it is.
+
+        Of `RAGEngine` what is for the right that was given; all else raises ForbiddenError. Chats, caches, glossary and
+        saved filters are the user's own.
+
+        Raises:
+            errors.NotFoundError: nobody shares it with them now.
+        """
+        workspace = SharedWorkspace(self._resources, user_id, index_id, origin)
+        return RAGEngine(user_id=user_id, installation=self, workspace=workspace)
 
     # --- who may come in ---
 
@@ -199,12 +215,16 @@ class RAGEngine:
         *,
         user_id: str = LOCAL_USER,
         installation: Installation | None = None,
+        workspace: Workspace | None = None,
         **parts: Unpack[Parts],
     ) -> None:
-        """Of an installation there is, or of a new one with these settings and parts."""
+        """Of an installation there is, or of a new one with these settings and parts.
+
+        `workspace` is a part of another's, which `Installation.shared` gives.
+        """
         self.installation = installation or Installation(config, **parts)
         self.user_id = user_id
-        workspace = self._workspace = self.installation.workspace(user_id)
+        workspace = self._workspace = workspace or self.installation.workspace(user_id)
         self.documents = Documents(workspace)
         self.versions = Versions(workspace)
         self.files = Files(workspace)
@@ -220,6 +240,8 @@ class RAGEngine:
         self.filters = SavedFilters(workspace)
         self.catalogue = Catalogue(workspace)
         self.exports = Export(workspace)
+        self.sharing = Sharing(workspace)
+        self.audit = Auditing(workspace)
 
     @property
     def config(self) -> Config:
@@ -236,6 +258,46 @@ class RAGEngine:
 
     def __exit__(self, *_: object) -> None:
         self.installation.close()
+
+    # --- collections of others ---
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether this is about a collection of another's."""
+        return isinstance(self._workspace, SharedWorkspace)
+
+    def at(self, index_name: str) -> "RAGEngine":
+        """What can be done in the index that is named: by this engine, or by that of a collection shared with the user.
+
+        A shared one is named by its id, or as `shared:NAME`. To be asked for each request: shares end at any time.
+
+        Raises:
+            errors.NotFoundError: nothing of this name is shared with the user.
+            errors.ConflictError: several are; `details` have their ids.
+        """
+        shared = None if self.is_shared else self.sharing.meant(index_name)
+        return self.installation.shared(self.user_id, shared, self._workspace.origin) if shared else self
+
+    def holding(self, document_id: uuid.UUID) -> "RAGEngine":
+        """The engine of a document: this one, or that of the collection that it is in and another shares.
+
+        Raises:
+            errors.NotFoundError: there is no such document.
+        """
+        store = self._workspace.store
+        try:
+            store.catalogue.called(document_id)
+        except errors.NotFoundError:
+            if self.is_shared:
+                raise
+            shared = store.shares.holding(document_id)
+            return self.installation.shared(self.user_id, shared, self._workspace.origin)
+        return self
+
+    def about(self, conversation_id: uuid.UUID) -> "RAGEngine":
+        """The engine of what a chat is about; this one, too, if that is not shared any more. Raises NotFoundError."""
+        conversation = self.chats.get(conversation_id)
+        return self.at(str(conversation.index_id)) if conversation.index_owner else self
 
     # --- documents ---
 
@@ -294,7 +356,7 @@ class RAGEngine:
 
     def inspect_index(self, name: str = DEFAULT_INDEX) -> IndexStats:
         """What an index holds. Raises NotFoundError if there is none of this name or id."""
-        return self.indexes.stats(name)
+        return self.at(name).indexes.stats(name)
 
     # --- questions ---
 
@@ -310,13 +372,17 @@ class RAGEngine:
 
     def search(self, request: SearchRequest | Mapping[str, Any]) -> SearchResponse:
         """Find the places that fit a query, best first. Raises as `Questions.search`."""
-        return self.questions.search(request)
+        asked = parse(SearchRequest, request)
+        return self.at(asked.index_name).questions.search(asked)
 
     def answer(
         self, request: AnswerRequest | Mapping[str, Any] | str, document_id: uuid.UUID | str | None = None
     ) -> AnswerResponse:
         """Answer a question from the documents, every claim cited. See `Questions.answer`."""
-        return self.questions.answer(request, document_id)
+        if isinstance(request, str):
+            return self.questions.answer(request, document_id)
+        asked = parse(AnswerRequest, request)
+        return self.at(asked.index_name).questions.answer(asked, document_id)
 
     # --- for LlamaIndex ---
 

@@ -14,6 +14,7 @@ from rag import answering, errors
 from rag.contract import CitationBody
 from rag.engine.file_names import unique_names
 from rag.engine.workspace import Workspace
+from rag.store.audit import Subject
 from rag.types import ChatMessage, Chunk, Conversation, Document, Index, OnProgress, ignore_progress
 
 DOCUMENTS_FOLDER = "documents"
@@ -79,6 +80,9 @@ class Export:
             )
             if index_name is None and (glossary := self._workspace.store.glossary.get()):
                 (folder / GLOSSARY_FILE).write_text(glossary, encoding="utf-8", newline="")
+        self._workspace.store.audit.note(
+            "export", Subject("index", name=index_name or "all"), documents=len(documents), vectors=vectors
+        )
         lost = tuple(document.name for _, document in documents if document.id in missing)
         return ExportReport(len(documents), chunks, conversations, lost)
 

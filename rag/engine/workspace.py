@@ -1,5 +1,7 @@
 """One user's part of what a process shares."""
 
+import uuid
+
 from llama_index.core.node_parser import NodeParser
 
 from rag import errors
@@ -7,17 +9,21 @@ from rag.config import Config
 from rag.engine.models import Models
 from rag.engine.resources import Resources
 from rag.store import Queue, UserFiles, UserStore
-from rag.types import DEFAULT_INDEX, Index
+from rag.types import DEFAULT_INDEX, LOCAL_USER, Index, Whence
+
+NOWHERE = Whence()
 
 
 class Workspace:
     """A user's rows and files, and the models and the queue that work on them. The user is bound here, once."""
 
-    def __init__(self, resources: Resources, user_id: str) -> None:
+    def __init__(self, resources: Resources, user_id: str, origin: Whence = NOWHERE) -> None:
+        """`origin` is what the audit tells of where the user is."""
         if not user_id:
             raise errors.ValidationError("A user is needed: user_id is empty.")
         self._resources = resources
         self.user_id = user_id
+        self.origin = origin
 
     @property
     def config(self) -> Config:
@@ -37,7 +43,7 @@ class Workspace:
     @property
     def store(self) -> UserStore:
         """What the user has in the database, which is opened if need be."""
-        return self._resources.store.of(self.user_id)
+        return self._resources.store.of(self.user_id, self.origin)
 
     @property
     def files(self) -> UserFiles:
@@ -52,6 +58,17 @@ class Workspace:
     def find_index(self, name: str) -> Index:
         """The index of this name or id. Raises NotFoundError."""
         return self.store.indexes.find(name)
+
+    @property
+    def administers(self) -> bool:
+        """Whether the user is an admin: by role, by the settings, or as the only user of an installation."""
+        named = {name.strip() for name in (self.config.rag_admins or "").split(",")}
+        role = self.store.shares.role()
+        return self.user_id in named or role == "admin" or (role is None and self.user_id == LOCAL_USER)
+
+    def is_shared(self, index_id: uuid.UUID) -> bool:
+        """Whether an index is one that another shares with this user now."""
+        return any(shared.index.id == index_id for shared in self.store.shares.with_me())
 
     def ensure_index(self, name: str) -> Index:
         """The index of this name or id, made empty if there is none.

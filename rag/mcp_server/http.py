@@ -87,7 +87,7 @@ def http_app(
             allowed_origins=[f"http://{name}{port}" for name in names for port in ("", ":*")],
         ),
     )
-    app.user_middleware.append(Middleware(Doorkeeper, gate=Gate(installation, needs_key=needs_key)))
+    app.user_middleware.append(Middleware(Doorkeeper, gate=Gate(installation, needs_key=needs_key, door="mcp")))
     return app
 
 

@@ -16,9 +16,13 @@ if TYPE_CHECKING:
 def require_index(engine: "RAGEngine", name: str) -> str:
     """Refuse an index that does not exist: listing its documents would make it. The default one always exists.
 
+    To the engine of a shared collection that is the default one.
+
     Raises:
         errors.NotFoundError: the message lists what exists.
     """
+    if engine.is_shared:
+        return DEFAULT_INDEX
     indexes = engine.indexes.list()
     if name != DEFAULT_INDEX and not any(name in {index.name, str(index.id)} for index in indexes):
         names = sorted({DEFAULT_INDEX, *(index.name for index in indexes)})

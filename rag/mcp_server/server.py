@@ -11,7 +11,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
 from rag.mcp_server.tools import Call, Tools
-from rag.types import LOCAL_USER
+from rag.types import LOCAL_USER, Whence
 from rag.types.problems import in_words
 
 if TYPE_CHECKING:
@@ -79,4 +79,4 @@ def serve_stdio(installation: "Callable[[], Installation]") -> None:
 
     Nothing but the protocol reaches stdout: the SDK turns whatever else is printed to stderr.
     """
-    create_server(lambda _: installation().for_user(LOCAL_USER)).run("stdio")
+    create_server(lambda _: installation().for_user(LOCAL_USER, Whence("mcp"))).run("stdio")

@@ -17,7 +17,7 @@ from rag.store.queue import Queue
 from rag.store.renditions import put_rendition
 from rag.store.retries import MOST_ATTEMPTS
 from rag.store.roles import Walls
-from rag.store.store import Store, UserStore
+from rag.store.store import SharedStore, Store, UserStore
 from rag.store.sweep import Sweep
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "LexicalMatches",
     "Preferences",
     "Queue",
+    "SharedStore",
     "Started",
     "Store",
     "Sweep",

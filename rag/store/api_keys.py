@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rag import errors
-from rag.store import queries
+from rag.store import audit, queries
 from rag.store.database import Database, UserDatabase
 from rag.types import ApiKey, Permission
 
@@ -40,7 +40,7 @@ class ApiKeys:
             "permissions": [*permissions],
             "expires_at": expires_at,
         }
-        return _to_key(self._database.write(self._queries["create"], parameters)[0])
+        return self._noted("key.create", parameters)[0]
 
     def list(self) -> builtins.list[ApiKey]:
         """All keys of a user, expired and revoked ones too, the latest first."""
@@ -48,10 +48,23 @@ class ApiKeys:
 
     def revoke(self, key_id: uuid.UUID) -> ApiKey:
         """Let a key open nothing from now on. Raises NotFoundError."""
-        revoked = self._database.write(self._queries["revoke"], {"key_id": key_id})
+        revoked = self._noted("key.revoke", {"key_id": key_id})
         if not revoked:
             raise errors.NotFoundError(f"There is no key {key_id}. List the keys and check the id.")
-        return _to_key(revoked[0])
+        return revoked[0]
+
+    def _noted(self, action: str, parameters: Mapping[str, object]) -> builtins.list[ApiKey]:
+        """The keys that `create` or `revoke` touches, told in the audit."""
+        with self._database.transaction() as connection:
+            statement = self._queries[action.removeprefix("key.")]
+            found = connection.execute(statement, self._database.bind(parameters)).fetchall()
+            keys = [_to_key(row) for row in found]
+            for key in keys:
+                rights = {"hint": key.hint, "permissions": [*key.permissions]}
+                audit.note(
+                    self._database, connection, action, audit.Subject("key", str(key.id), key.name), details=rights
+                )
+        return keys
 
 
 def find(database: Database, digest: bytes) -> ApiKey | None:

@@ -174,7 +174,7 @@ class Chunks:
 
     def dense(self, scope: Scope, space: EmbeddingSpace, vector: Sequence[float], limit: int) -> list[Candidate]:
         """The chunks in scope nearest to `vector`, best first; the score is 1 - cosine distance, clipped to 0..1."""
-        return self._dense.search(self._database.user_id, scope, space, vector, limit)
+        return self._dense.search(self._database, scope, space, vector, limit)
 
     def lexical(
         self, scope: Scope, query: str, limit: int, *, added: Sequence[str] = (), landmarks: Sequence[str] = ()

@@ -16,9 +16,11 @@ from rag.types import AnswerResponse, ChatMessage, Conversation
 class Conversations:
     """A user's rows of the tables `conversations` and `messages`."""
 
-    def __init__(self, database: UserDatabase) -> None:
+    def __init__(self, database: UserDatabase, index_owner: str | None = None) -> None:
+        """`index_owner` is who owns the indexes that new ones are about, if that is another user."""
         self._database = database
         self._queries = queries.load("conversations")
+        self._index_owner = index_owner
 
     def create(self, index_id: uuid.UUID, *, title: str, document_ids: Sequence[uuid.UUID] = ()) -> Conversation:
         """A new chat over an index, or over some of its documents. Raises NotFoundError for an unknown index."""
@@ -27,15 +29,16 @@ class Conversations:
             "id": uuid.uuid4(),
             "title": title,
             "document_ids": [*document_ids],
+            "index_owner": self._index_owner,
         }
         created = self._database.write(self._queries["create"], parameters)
         if not created:
             raise errors.NotFoundError(f"There is no index {index_id}. List the indexes and check the id.")
         return _to_conversation(created[0])
 
-    def list(self, index_id: uuid.UUID) -> builtins.list[Conversation]:
-        """The chats over an index, the latest first."""
-        rows = self._database.all(self._queries["list"], {"index_id": index_id})
+    def list(self, index_id: uuid.UUID, *, with_lost: bool = False) -> builtins.list[Conversation]:
+        """The chats over an index, the latest first; `with_lost` also those over what is not shared any more."""
+        rows = self._database.all(self._queries["list"], {"index_id": index_id, "with_lost": with_lost})
         return [_to_conversation(row) for row in rows]
 
     def get(self, conversation_id: uuid.UUID) -> Conversation:
@@ -89,7 +92,8 @@ class Conversations:
 
 
 def _to_conversation(row: Mapping[str, Any]) -> Conversation:
-    return Conversation.model_validate({**row, "document_ids": tuple(row["document_ids"])})
+    kept = {name: value for name, value in row.items() if name != "own_index_id"}
+    return Conversation.model_validate({**kept, "document_ids": tuple(row["document_ids"])})
 
 
 def _to_message(row: Mapping[str, Any]) -> ChatMessage:

@@ -14,6 +14,7 @@ from psycopg import rows, sql
 from rag import errors
 from rag.store import queries, silence
 from rag.store.silence import Unanswered, WatchedConnection
+from rag.types import Whence
 
 logger = logging.getLogger(__name__)
 
@@ -251,55 +252,78 @@ def _commit(connection: Connection) -> None:
         raise errors.StoreError(UNCERTAIN, details={"uncertain": True}) from error
 
 
+NOWHERE = Whence()
+
+
 class UserDatabase:
     """A database as one user's statements see it: the parameter `user_id` of each of them is this user's.
 
     So is the setting by which the server itself shows no other user's rows, see ``sql/migrations/0025_walls.sql``.
     """
 
-    def __init__(self, database: Database, user_id: str) -> None:
+    def __init__(self, database: Database, user_id: str, origin: Whence = NOWHERE) -> None:
+        """`origin` is what the audit tells of where the user is."""
         self.user_id = user_id
+        self.origin = origin
         self._database = database
-        self.url = database.url
+
+    @property
+    def url(self) -> str:
+        """For a connection beside the pool."""
+        return self._database.url
 
     @contextmanager
     def transaction(self, *, long: bool = False) -> Iterator[Connection]:
         """See `Database.transaction`."""
         with self._database.transaction(long=long) as connection:
-            self._bind(connection)
+            self._enter(connection)
             yield connection
 
-    def read(self, work: Callable[[Connection], Result], *, in_snapshot: bool = False) -> Result:
-        """See `Database.read`; all statements see the same moment if `in_snapshot`."""
-
-        def bound(connection: Connection) -> Result:
-            if in_snapshot:  # can only be said first
-                connection.execute(queries.load("session")["snapshot"])
-            self._bind(connection)
-            return work(connection)
-
-        return self._database.read(bound)
-
-    def _bind(self, connection: Connection) -> None:
+    def _enter(self, connection: Connection) -> None:
+        """Until the end of the transaction the server shows this user's rows."""
         connection.execute(queries.load("walls")["bind"], {"user_id": self.user_id})
 
     def bind(self, parameters: Mapping[str, object]) -> dict[str, object]:
-        """The parameters of a statement, with the user's id among them."""
-        return {**parameters, "user_id": self.user_id}
+        """The parameters of a statement, with the user's id among them; all indexes of the user are in its reach."""
+        reach = {"user_id": self.user_id, "within": None, "with_trash": True, "asker": None}
+        return {**parameters, **reach, "actor": self.user_id, **self.origin._asdict()}
+
+    def read(self, work: Callable[[Connection], Result], *, in_snapshot: bool = False) -> Result:
+        """The result of `work`, which only reads; tried again once if its connection was lost.
+
+        With `in_snapshot` all of its statements see the database as it was at one moment.
+        """
+
+        def attempt() -> Result:
+            with self.reading(in_snapshot=in_snapshot) as connection:
+                return work(connection)
+
+        return twice(attempt)
+
+    @contextmanager
+    def reading(self, *, in_snapshot: bool) -> Iterator[Connection]:
+        """A transaction that only reads, as `read` has it."""
+        with self._database.transaction() as connection:
+            if in_snapshot:  # can only be said first
+                connection.execute(queries.load("session")["snapshot"])
+            self._enter(connection)
+            yield connection
 
     def all(self, query: Statement, parameters: Mapping[str, object]) -> list[Row]:
-        """See `Database.all`."""
-        return self.read(lambda connection: connection.execute(query, self.bind(parameters)).fetchall())
+        """The rows that a reading statement finds."""
+        bound = self.bind(parameters)
+        return self.read(lambda connection: connection.execute(query, bound).fetchall())
 
     def one(self, query: Statement, parameters: Mapping[str, object]) -> Row | None:
-        """See `Database.one`."""
-        rows = self.all(query, parameters)
-        return rows[0] if rows else None
+        """The row that a reading statement finds, if any."""
+        found = self.all(query, parameters)
+        return found[0] if found else None
 
     def write(self, query: Statement, parameters: Mapping[str, object]) -> list[Row]:
-        """See `Database.write`."""
+        """The rows that a writing statement returns; never tried twice."""
+        bound = self.bind(parameters)
         with self.transaction() as connection:
-            cursor = connection.execute(query, self.bind(parameters))
+            cursor = connection.execute(query, bound)
             return cursor.fetchall() if cursor.description else []
 
 

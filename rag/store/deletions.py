@@ -103,7 +103,7 @@ def lock(connection: Connection, document_id: object) -> None:
 
 def own(connection: Connection, document: Mapping[str, object]) -> None:
     """A document's files are its own from the end of the transaction on. Raises StoreError if they were deleted."""
-    bound = {"user_id": document["user_id"], "document_id": document["id"]}
+    bound = {**document, "document_id": document["id"]}
     if not connection.execute(queries.load("deletions")["own"], bound).fetchall():
         raise errors.StoreError("The upload took so long that its file was cleared away. Upload it again.")
 

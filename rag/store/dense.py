@@ -2,7 +2,7 @@
 
 import threading
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
 
@@ -50,7 +50,7 @@ class DenseSearch:
             self._store(dimensions)
 
     def search(
-        self, user_id: str, scope: Scope, space: EmbeddingSpace, vector: Sequence[float], limit: int
+        self, bound: UserDatabase, scope: Scope, space: EmbeddingSpace, vector: Sequence[float], limit: int
     ) -> list[Candidate]:
         """See `Chunks.dense`."""
         from llama_index.core.vector_stores.types import VectorStoreQuery
@@ -58,13 +58,14 @@ class DenseSearch:
         self.ensure_table(space.dimensions)
         query = VectorStoreQuery(query_embedding=[float(value) for value in vector], similarity_top_k=limit)
         store = self._store(space.dimensions)
-        exact = self._size(user_id, scope) <= COMPARED
-        bound = self._user_id.set(user_id)
+        parameters = bound.bind(scopes.parameters(scope))
+        exact = _size(bound, parameters) <= COMPARED
+        shown = self._user_id.set(bound.user_id)
         try:
             with self._database.limit():
-                result = twice(lambda: store.query(query, user_id=user_id, scope=scope, space=space, exact=exact))
+                result = twice(lambda: store.query(query, parameters=parameters, space=space, exact=exact))
         finally:
-            self._user_id.reset(bound)
+            self._user_id.reset(shown)
         found = [
             _candidate(node.metadata["custom_fields"], similarity)
             for node, similarity in zip(result.nodes or (), result.similarities or (), strict=True)
@@ -74,11 +75,6 @@ class DenseSearch:
     def _bind(self, connection: sa.Connection) -> None:
         """As `UserDatabase` does: whose rows the server shows in the transaction that begins."""
         connection.execute(sa.text(queries.load_text("walls")["bind"]), {"user_id": self._user_id.get()})
-
-    def _size(self, user_id: str, scope: Scope) -> int:
-        """The number of chunks in `scope`, before `must_include`."""
-        row = UserDatabase(self._database, user_id).one(queries.load("dense")["size"], scopes.parameters(scope))
-        return int(row["chunks"]) if row else 0
 
     def _store(self, dimensions: int) -> "PGVectorStore":
         from llama_index.vector_stores.postgres import PGVectorStore
@@ -119,10 +115,16 @@ def ensure_table(database: Database, dimensions: int) -> None:
             connection.execute(session["add_chunk_table"], {"dimensions": dimensions})
 
 
+def _size(bound: UserDatabase, parameters: Mapping[str, object]) -> int:
+    """The number of chunks in a scope, before `must_include`."""
+    row = bound.one(queries.load("dense")["size"], parameters)
+    return int(row["chunks"]) if row else 0
+
+
 def _scoped(
-    statement: sa.Select[Any], _table: object, *, user_id: str, scope: Scope, space: EmbeddingSpace, exact: bool
+    statement: sa.Select[Any], _table: object, *, parameters: Mapping[str, object], space: EmbeddingSpace, exact: bool
 ) -> sa.Select[Any]:
-    """`statement` inside what the user has in `scope` and `space`, whose values are bound, never written into it.
+    """`statement` inside a user's scope and `space`, whose `parameters` are bound, never written into it.
 
     The texts of candidates stay where they are: most are never read, and those that are come with their lines. An
     `exact` search orders by a sum, for which there is no index, so every vector in scope is compared.
@@ -134,10 +136,10 @@ def _scoped(
     columns: list[sa.ColumnClause[Any]] = [
         sa.literal_column(name) for name in ("chunk_id", "document_id", "page_number")
     ]
-    condition = sa.text(queries.load_text("dense")["scope"]).bindparams(
-        user_id=user_id, **scopes.parameters(scope), **space.model_dump()
-    )
-    return statement.with_only_columns(*kept, *columns).where(condition)
+    condition = queries.load_text("dense")["scope"]
+    values = {**parameters, **space.model_dump()}
+    bound = sa.text(condition).bindparams(**{name: values[name] for name in queries.PARAMETER.findall(condition)})
+    return statement.with_only_columns(*kept, *columns).where(bound)
 
 
 def _candidate(row: dict[str, Any], similarity: float) -> Candidate:

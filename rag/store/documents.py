@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from rag import errors
-from rag.store import claims, deletions, queries, scopes
+from rag.store import audit, claims, deletions, queries, scopes
 from rag.store.database import Connection, Database, UserDatabase
 from rag.store.following import Following
 from rag.types import (
@@ -116,6 +116,7 @@ class Documents:
                 deletions.own(connection, bound)
             if added and parameters["key"] and not connection.execute(self._queries["claim_key"], bound).fetchall():
                 raise errors.DuplicateError("Another file came under the same key at the same time.")
+            audit.note_documents(self._database, connection, "document.upload", [row["id"] for row in added])
             return [*added]
 
     def get(self, document_id: uuid.UUID) -> Document:
@@ -199,13 +200,17 @@ class Documents:
         """
         with self._database.transaction() as connection:
             touched = self._changed(connection, "trash", ids)
-            return [*touched, *self._parts.trash(connection, [*touched])]
+            all_touched = [*touched, *self._parts.trash(connection, [*touched])]
+            audit.note_documents(self._database, connection, "document.trash", all_touched)
+            return all_touched
 
     def restore(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
         """Take documents, and the versions and parts that went there with them, out of the trash; returns which."""
         with self._database.transaction() as connection:
             touched = self._changed(connection, "restore", ids)
-            return [*touched, *self._parts.restore(connection, touched)]
+            all_touched = [*touched, *self._parts.restore(connection, touched)]
+            audit.note_documents(self._database, connection, "document.restore", all_touched)
+            return all_touched
 
     def purge(self, ids: Sequence[uuid.UUID]) -> PurgeReceipt:
         """Remove documents in the trash, with chunks and postings, for good, and note that their files are to go.
@@ -216,6 +221,9 @@ class Documents:
             bound = self._database.bind({"ids": [*ids]})
             gone = [*connection.execute(self._queries["purge"], bound).fetchall()]
             gone += self._parts.purge(connection, [row["id"] for row in gone])
+            for row in gone:
+                subject = audit.Subject("document", str(row["id"]), row["name"])
+                audit.note(self._database, connection, "document.purge", subject)
         left = deletions.count(self._database, gone)
         counts = {name: sum(row[name] for row in gone) - left[name] for name in left}
         return PurgeReceipt(document_ids=tuple(row["id"] for row in gone), **counts)

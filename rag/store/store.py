@@ -7,11 +7,12 @@ from types import TracebackType
 from typing import Self
 
 from rag.store import api_keys, documents, health, jobs, migrations, roles, silence
+from rag.store.audit import Audit
 from rag.store.caches import Caches
 from rag.store.catalogue import Catalogue
 from rag.store.chunks import Chunks
 from rag.store.conversations import Conversations
-from rag.store.database import Database, UserDatabase
+from rag.store.database import NOWHERE, Database, UserDatabase
 from rag.store.deletions import AllDeletions, Deletions
 from rag.store.dense import DenseSearch
 from rag.store.embedding_cache import EmbeddingCache
@@ -25,18 +26,19 @@ from rag.store.parts import Parts
 from rag.store.queue import Queue
 from rag.store.readings import Readings
 from rag.store.saved_filters import SavedFilters
+from rag.store.shared import SharedChunks, SharedDatabase, SharedDeletions
+from rag.store.shares import Shares
 from rag.store.sources import Sources
 from rag.store.vectors import Vectors
 from rag.store.versions import Versions
-from rag.types import ApiKey
+from rag.types import ApiKey, Whence
 
 
 class UserStore:
     """What one user has in the database, by noun; what belongs to others behaves as if it did not exist."""
 
-    def __init__(self, database: Database, dense: DenseSearch, user_id: str) -> None:
-        bound = UserDatabase(database, user_id)
-        self.user_id = user_id
+    def __init__(self, bound: UserDatabase, dense: DenseSearch) -> None:
+        self.user_id = bound.user_id
         self.indexes = Indexes(bound)
         self.generations = Generations(bound, dense)
         self.documents = documents.Documents(bound)
@@ -56,6 +58,25 @@ class UserStore:
         self.job_steps = JobSteps(bound)
         self.glossary = Glossary(bound)
         self.saved_filters = SavedFilters(bound)
+        self.shares = Shares(bound)
+        self.audit = Audit(bound)
+
+
+class SharedStore(UserStore):
+    """A collection that another user shares with `asker`, and beside it what is the asker's own."""
+
+    def __init__(self, bound: SharedDatabase, dense: DenseSearch, asker: UserDatabase) -> None:
+        super().__init__(bound, dense)
+        own = UserStore(asker, dense)
+        self.access = bound
+        self.deletions = SharedDeletions(bound)
+        self.chunks = SharedChunks(bound, dense, self.documents)
+        self.embedding_cache = own.embedding_cache
+        self.caches = own.caches
+        self.conversations = Conversations(asker, bound.user_id)
+        self.glossary = own.glossary
+        self.saved_filters = own.saved_filters
+        self.audit = own.audit
 
 
 class Store:
@@ -99,9 +120,18 @@ class Store:
             undo.pop_all()
         return cls(*databases)
 
-    def of(self, user_id: str) -> UserStore:
-        """What one user has. Every statement of it is bound to this user."""
-        return UserStore(self._database, self._dense, user_id)
+    def of(self, user_id: str, origin: Whence = NOWHERE) -> UserStore:
+        """What one user has. Every statement of it is bound to this user; `origin` is for the audit."""
+        return UserStore(UserDatabase(self._database, user_id, origin), self._dense)
+
+    def shared(self, asker: str, index_id: uuid.UUID, origin: Whence = NOWHERE) -> SharedStore:
+        """A collection that another shares with `asker`: as long as it is, and for what it is.
+
+        Raises:
+            errors.NotFoundError: nobody shares it with them now.
+        """
+        own = UserDatabase(self._database, asker, origin)
+        return SharedStore(SharedDatabase(self._database, asker, index_id, origin), self._dense, own)
 
     # --- of all users ---
 

@@ -26,6 +26,7 @@ from rag.types.answers import (
     Support,
     Verdict,
 )
+from rag.types.audit import AuditEntry, AuditFilter, Door, Whence
 from rag.types.backups import BackupFile, BackupManifest, BackupTable, MissingFile
 from rag.types.deletions import PurgeReceipt, SweepReport
 from rag.types.documents import (
@@ -109,6 +110,7 @@ from rag.types.search import (
     Variant,
 )
 from rag.types.settings import FoundServer, KeyPlace, ModelChoice, ModelTest, Origin, ServedModel, VendorKey
+from rag.types.sharing import GranteeKind, Share, SharedIndex, SharePermission, ShareRequest
 from rag.types.text import (
     BlockKind,
     Chunk,
@@ -182,6 +184,8 @@ __all__ = [
     "AnswerStatus",
     "AnswerToken",
     "ApiKey",
+    "AuditEntry",
+    "AuditFilter",
     "Auth",
     "BackupFile",
     "BackupManifest",
@@ -200,6 +204,7 @@ __all__ = [
     "Document",
     "DocumentEdit",
     "DocumentStatus",
+    "Door",
     "EmbeddingGeneration",
     "EmbeddingOptions",
     "EmbeddingSpace",
@@ -219,6 +224,7 @@ __all__ = [
     "GenerationScore",
     "GenerationState",
     "GlossarySummary",
+    "GranteeKind",
     "Highlight",
     "Hit",
     "Index",
@@ -285,6 +291,10 @@ __all__ = [
     "SearchTrace",
     "Sentence",
     "ServedModel",
+    "Share",
+    "SharePermission",
+    "ShareRequest",
+    "SharedIndex",
     "Source",
     "SourceFile",
     "Span",
@@ -308,6 +318,7 @@ __all__ = [
     "VendorKey",
     "Verdict",
     "VersionDiff",
+    "Whence",
     "are_in_picture",
     "ignore_progress",
     "language_name",

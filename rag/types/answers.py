@@ -233,11 +233,12 @@ AnswerEvent = AnswerToken | AnswerResponse
 
 
 class Conversation(Model):
-    """A chat of one user over one index."""
+    """A chat of one user over one index: their own, or one of `index_owner`, who shares it."""
 
     id: uuid.UUID
     user_id: str
     index_id: uuid.UUID
+    index_owner: str | None = None
     title: str
     document_ids: tuple[uuid.UUID, ...] = ()
     created_at: dt.datetime

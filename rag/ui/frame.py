@@ -10,7 +10,7 @@ import streamlit as st
 
 from rag import errors
 from rag.types import LOCAL_USER
-from rag.ui import session
+from rag.ui import session, sharing
 from rag.ui.text import plain
 
 ASSETS = Path(__file__).with_name("assets")
@@ -21,6 +21,7 @@ PAGES = {
     "Library": ("pages/library.py", ":material/folder_open:"),
     "Glossary": ("pages/glossary.py", ":material/dictionary:"),
     "Index": ("pages/index.py", ":material/manage_search:"),
+    "Audit": ("pages/audit.py", ":material/history:"),
     "Settings": ("pages/settings.py", ":material/tune:"),
 }
 
@@ -47,6 +48,8 @@ def page(title: str) -> None:
     with st.sidebar.container(key="pages", gap=None):
         for label, (path, icon) in PAGES.items():
             st.page_link(path, label=label, icon=icon)
+    with st.sidebar, door():
+        sharing.switch()
     if user != LOCAL_USER:
         st.sidebar.button("Log out", icon=":material/logout:", type="tertiary", on_click=st.logout)
 

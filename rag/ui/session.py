@@ -2,10 +2,12 @@
 
 import streamlit as st
 
-from rag import worker
+from rag import errors, worker
 from rag.access import administrators
 from rag.engine import Installation, RAGEngine
-from rag.types import LOCAL_USER
+from rag.types import DEFAULT_INDEX, LOCAL_USER, Whence
+
+COLLECTION = "collection-id"
 
 _given: list[Installation] = []
 
@@ -52,4 +54,39 @@ def engine() -> RAGEngine:
     installation = shared()
     if installation.config.rag_worker:
         worker.keep()
-    return installation.for_user(user)
+    own = installation.for_user(user, Whence("app", _address()))
+    try:
+        return own.at(collection())
+    except errors.NotFoundError:  # it is not shared any more
+        leave()
+        return own
+
+
+def own_engine() -> RAGEngine:
+    """The engine of the present user's own documents, whichever collection is looked at."""
+    user = user_id()
+    if user is None:
+        st.stop()
+    return shared().for_user(user, Whence("app", _address()))
+
+
+def collection() -> str:
+    """The collection that is looked at: the user's own, or the id of one that another shares."""
+    return str(st.session_state.get(COLLECTION, DEFAULT_INDEX))
+
+
+def enter(index_id: str) -> None:
+    """Look at another collection from now on; what was open of the one before is closed."""
+    st.session_state[COLLECTION] = index_id
+    for name in ("viewing", "scope"):
+        st.session_state.pop(name, None)
+    st.query_params.clear()
+
+
+def leave() -> None:
+    """Look at one's own documents again."""
+    st.session_state.pop(COLLECTION, None)
+
+
+def _address() -> str:
+    return str(st.context.ip_address or "")

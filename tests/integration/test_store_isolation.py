@@ -25,6 +25,7 @@ from rag.types import (
     Landmark,
     Part,
     Scope,
+    ShareRequest,
 )
 from tests.integration.samples import SPACE, Owner, make_chunks, make_parsed, random_vector
 
@@ -36,6 +37,7 @@ BESIDE = EmbeddingSpace(provider="test", model="another", dimensions=384)
 SOURCE = "/home/victim/secret.pdf"
 LANDMARK = Landmark("balance sheet", 1, 1.0)
 INSUFFICIENT_PRIVILEGE = "42501"
+SHARE = ShareRequest(grantee="friend")
 GLOSSARY = 'title = "the secret words"'
 
 OTHERS = ("other", "", "x' or '1'='1", "victim'--", "victim\n", "%", "Victim", "victim ")
@@ -92,6 +94,7 @@ def make_world(db: store.Store) -> World:
     db.of(VICTIM).indexes.follow(owner.index.id, "/home/victim/", {"source": {"folder_id": "/home/victim"}})
     db.of(VICTIM).saved_filters.put("mine", Filters(tags=("mine",)))
     db.of(VICTIM).catalogue.tag([document.id], added=["mine"], removed=[])
+    db.of(VICTIM).shares.give(owner.index.id, SHARE, is_admin=True)
     job = db.of(VICTIM).jobs.create("evaluation", "default", {"question": "a secret one"})
     db.of(VICTIM).jobs.start(job.id)
     db.of(VICTIM).job_steps.keep(job.id, "1", ["a secret outcome"])
@@ -106,6 +109,8 @@ EXEMPT = {
     "store.open": "before there are users",
     "store.of": "gives one user's part, whose methods are the cases",
     "store.walls": "tells names of tables",
+    "store.shared": "gives what is shared with a user: `test_sharing.py` has the cases",
+    "audit.forget": "works for all users and returns a number of rows; the engine lets only admins",
     "store.health": "tells versions and a number of workers",
     "store.close": "closes connections",
     "store.keys_exist": "asked before anyone is known; tells nothing of whom",
@@ -324,6 +329,15 @@ CASES |= {
     "saved_filters.delete": lambda w, user: w.db.of(user).saved_filters.delete("mine"),
     "saved_filters.get": lambda w, user: w.db.of(user).saved_filters.get("mine"),
     "saved_filters.list": lambda w, user: w.db.of(user).saved_filters.list(),
+    "shares.list": lambda w, user: w.db.of(user).shares.list(w.owner.index.id),
+    "shares.give": lambda w, user: w.db.of(user).shares.give(
+        w.owner.index.id, ShareRequest(grantee="other"), is_admin=True
+    ),
+    "shares.withdraw": lambda w, user: w.db.of(user).shares.withdraw(w.owner.index.id, SHARE),
+    "shares.with_me": lambda w, user: w.db.of(user).shares.with_me(),
+    "shares.holding": lambda w, user: w.db.of(user).shares.holding(w.document.id),
+    "shares.role": lambda w, user: w.db.of(user).shares.role(),
+    "audit.list": lambda w, user: [one for one in w.db.of(user).audit.list() if VICTIM in {one.actor, one.owner}],
     "glossary.get": lambda w, user: w.db.of(user).glossary.get(),
     "glossary.delete": lambda w, user: w.db.of(user).glossary.delete(),
     "readings.postpone": lambda w, user: w.db.of(user).readings.postpone(w.document.id, "code", "message"),
@@ -341,6 +355,13 @@ CASES |= {
     "sources.of_upload_key": lambda w, user: w.db.of(user).sources.of_upload_key("upload-1"),
     "sources.keep_upload_key": lambda w, user: w.db.of(user).sources.keep_upload_key(w.document.id, "upload-2"),
 }
+
+
+@case("audit.note")
+def _entry_of_another(world: World, user: str) -> object:
+    """What another notes is told as theirs."""
+    world.db.of(user).audit.note("login")
+    return [one for one in world.db.of(VICTIM).audit.list() if one.action == "login"]
 
 
 @case("saved_filters.put")
@@ -400,6 +421,7 @@ def snapshot(world: World) -> object:
         db.of(VICTIM).api_keys.list(),
         db.of(VICTIM).glossary.get(),
         db.of(VICTIM).saved_filters.list(),
+        db.of(VICTIM).shares.list(),
         db.of(VICTIM).jobs.list(),
         db.of(VICTIM).jobs.get(world.job.id),
         db.of(VICTIM).job_steps.of(world.job.id),
@@ -455,7 +477,7 @@ def test_the_owner_gets_everything(world: World) -> None:
         *("embedding_cache.get", "caches.recall", "caches.stats", "api_keys.list", "jobs.get", "jobs.list"),
         "job_steps.of",
         *("glossary.get", "parts.of", "parts.unpacked", "parts.outermost", "catalogue.called", "catalogue.tags"),
-        *("saved_filters.get", "saved_filters.list"),
+        *("saved_filters.get", "saved_filters.list", "shares.list", "audit.list"),
         *("conversations.list", "conversations.get", "conversations.messages"),
     ):
         assert CASES[method](world, VICTIM), method

@@ -60,9 +60,10 @@ def list_conversations(
 @router.post("/conversations", status_code=201)
 def start_conversation(sender: Writer, body: NewConversation) -> Conversation:
     """Begin a chat."""
+    engine = sender.engine.at(body.index_name)
     for document_id in body.document_ids:
-        sender.engine.documents.get(document_id)
-    return sender.engine.chats.start(body.title, index_name=body.index_name, document_ids=body.document_ids)
+        engine.documents.get(document_id)
+    return engine.chats.start(body.title, index_name=body.index_name, document_ids=body.document_ids)
 
 
 @router.get("/conversations/{conversation_id}")

@@ -1,16 +1,16 @@
 -- name: edit
 -- What the owner gives stands beside what the file says, which counts again without it.
-UPDATE documents
+UPDATE documents d
 SET name = coalesce(:name, name), tags = coalesce(:tags::text[], tags), disabled = coalesce(:disabled, disabled),
     given_title = CASE WHEN :sets_title THEN :title ELSE given_title END,
     given_author = CASE WHEN :sets_author THEN :author ELSE given_author END,
     given_date = CASE WHEN :sets_dated THEN :dated::date ELSE given_date END
-WHERE user_id = :user_id AND id = :document_id
+WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash)
 RETURNING *;
 
 -- name: tag
 -- Of tags that differ only in case the first stays, so those that a document has already.
-UPDATE documents
+UPDATE documents d
 SET tags = ARRAY(
     SELECT kept.tag
     FROM (
@@ -21,15 +21,17 @@ SET tags = ARRAY(
     ) AS kept
     ORDER BY kept.place
 )
-WHERE user_id = :user_id AND id = ANY (:ids::uuid[])
+WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND in_sight(d, :within, :with_trash)
 RETURNING id;
 
 -- name: tags
 SELECT min(tag) AS name, count(*) AS documents
 FROM documents, unnest(tags) AS tag
-WHERE user_id = :user_id AND index_id = :index_id AND deleted_at IS NULL AND superseded_by IS NULL
+WHERE user_id = :user_id AND index_id = :index_id AND is_within(index_id, :within)
+  AND deleted_at IS NULL AND superseded_by IS NULL
 GROUP BY lower(tag)
 ORDER BY lower(tag);
 
 -- name: called
-SELECT name, given_title FROM documents WHERE user_id = :user_id AND id = :document_id;
+SELECT name, given_title FROM documents d
+WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash);

@@ -91,19 +91,20 @@ SELECT c.id AS chunk_id, c.content, c.ordinal, c.section, c.context, c.lines,
        d.lineage_id, d.version, d.superseded_by, d.author, d.dated, d.given_title, d.given_author, d.given_date, d.tags,
        d.disabled, d.stage_started_at, d.stage_started_with
 FROM document_chunks c JOIN documents d ON d.user_id = c.user_id AND d.id = c.document_id
-WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND d.deleted_at IS NULL;
+WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND d.deleted_at IS NULL AND in_sight(d, :within, :with_trash);
 
 -- name: with_words
 -- Also those of documents in the trash, after the others; not those of older versions.
 SELECT c.id AS chunk_id, c.document_id, d.name AS document_name, c.page_number, d.deleted_at IS NOT NULL AS in_trash
 FROM document_chunks c JOIN documents d ON d.user_id = c.user_id AND d.id = c.document_id
 WHERE c.user_id = :user_id AND c.index_id = :index_id AND c.content ~* :pattern AND d.superseded_by IS NULL
+  AND in_sight(d, :within, :with_trash)
 ORDER BY in_trash, d.created_at, c.ordinal
 LIMIT :limit;
 
 -- name: in_scope
 SELECT c.id
-FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
+FROM documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
                         :tags, :author, :dated_after, :dated_before) scope
 JOIN document_chunks c ON c.user_id = :user_id AND c.document_id = scope.id
 WHERE c.id = ANY (:ids::uuid[])
@@ -113,12 +114,12 @@ WHERE c.id = ANY (:ids::uuid[])
 -- name: vectors
 SELECT c.id, c.embedding::text AS embedding
 FROM document_chunks c JOIN documents d ON d.user_id = c.user_id AND d.id = c.document_id
-WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND d.deleted_at IS NULL;
+WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND d.deleted_at IS NULL AND in_sight(d, :within, :with_trash);
 
 -- name: of_document
 SELECT c.id, c.document_id, c.content, c.ordinal, c.section, c.context, c.lines
 FROM document_chunks c JOIN documents d ON d.user_id = c.user_id AND d.id = c.document_id
-WHERE c.user_id = :user_id AND c.document_id = :document_id AND d.deleted_at IS NULL
+WHERE c.user_id = :user_id AND c.document_id = :document_id AND d.deleted_at IS NULL AND in_sight(d, :within, :with_trash)
   AND (:page_number::int IS NULL OR :page_number::int BETWEEN c.page_number AND c.page_end)
 ORDER BY c.ordinal
 LIMIT :limit::bigint OFFSET :offset::bigint;
@@ -128,6 +129,7 @@ LIMIT :limit::bigint OFFSET :offset::bigint;
 SELECT c.document_id, c.content, c.lines
 FROM unnest(:document_ids::uuid[], :page_numbers::int[]) AS page (document_id, number)
 JOIN documents d ON d.user_id = :user_id AND d.id = page.document_id AND d.deleted_at IS NULL
+  AND in_sight(d, :within, :with_trash)
 JOIN document_chunks c ON c.user_id = d.user_id AND c.document_id = d.id
 WHERE page.number BETWEEN c.page_number AND c.page_end
 ORDER BY c.document_id, c.ordinal;

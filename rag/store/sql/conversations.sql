@@ -1,12 +1,21 @@
 -- name: create
-INSERT INTO conversations (user_id, id, index_id, title, document_ids)
-SELECT i.user_id, :id, i.id, :title, :document_ids::uuid[]
-FROM indexes i
-WHERE i.user_id = :user_id AND i.id = :index_id
+-- About an index of the user's own, or one that its owner shares with the user now.
+INSERT INTO conversations (user_id, id, index_id, index_owner, title, document_ids)
+SELECT :user_id, :id, i.id, i.owner, :title, :document_ids::uuid[]
+FROM (
+    SELECT id, NULL AS owner FROM indexes WHERE user_id = :user_id AND :index_owner::text IS NULL
+    UNION ALL
+    SELECT index_id, user_id FROM shared_with(:user_id) WHERE user_id = :index_owner::text
+) AS i
+WHERE i.id = :index_id
 RETURNING *;
 
 -- name: list
-SELECT * FROM conversations WHERE user_id = :user_id AND index_id = :index_id ORDER BY updated_at DESC, id;
+SELECT *
+FROM conversations c
+WHERE user_id = :user_id AND (index_id = :index_id OR :with_lost AND index_owner IS NOT NULL AND NOT EXISTS (
+    SELECT FROM shared_with(:user_id) s WHERE s.user_id = c.index_owner AND s.index_id = c.index_id))
+ORDER BY updated_at DESC, id;
 
 -- name: get
 SELECT * FROM conversations WHERE user_id = :user_id AND id = :conversation_id;

@@ -7,7 +7,10 @@ INSERT INTO deletions (user_id, document_id, draft) VALUES (:user_id, :document_
 ON CONFLICT (user_id, document_id) DO UPDATE SET draft = true, created_at = now();
 
 -- name: own
-DELETE FROM deletions WHERE user_id = :user_id AND document_id = :document_id AND draft RETURNING document_id;
+DELETE FROM deletions f
+WHERE f.user_id = :user_id AND f.document_id = :document_id AND f.draft
+  AND EXISTS (SELECT FROM documents d WHERE d.user_id = f.user_id AND d.id = f.document_id AND is_within(d.index_id, :within))
+RETURNING f.document_id;
 
 -- name: take
 DELETE FROM deletions WHERE user_id = :user_id AND document_id = :document_id RETURNING document_id;

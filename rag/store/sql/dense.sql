@@ -10,7 +10,7 @@ AND embedding IS NOT NULL  -- what has no vector yet is found by its words
 AND document_id IN (
     SELECT scope.id
     FROM documents_in_scope(
-        :user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
+        :user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
         :tags, :author, :dated_after, :dated_before
     ) scope
 )
@@ -19,5 +19,5 @@ AND (CAST(:must_any AS text[]) IS NULL OR text ~* ANY (CAST(:must_any AS text[])
 
 -- name: size
 SELECT coalesce(sum(scope.chunk_count), 0) AS chunks
-FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
+FROM documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
                         :tags, :author, :dated_after, :dated_before) scope;

@@ -2,8 +2,8 @@
 -- Of a document that can have another version here; what follows a folder gets its versions there.
 SELECT lock_lineage(d.user_id, d.lineage_id)
 FROM documents d
-WHERE d.user_id = :user_id AND d.index_id = :index_id AND d.id = :replaces AND d.deleted_at IS NULL
-  AND NOT d.follows_source AND d.container_id IS NULL AND NOT d.mime_type = ANY (:containers);
+WHERE d.user_id = :user_id AND d.index_id = :index_id AND is_within(d.index_id, :within) AND d.id = :replaces
+  AND d.deleted_at IS NULL AND NOT d.follows_source AND d.container_id IS NULL AND NOT d.mime_type = ANY (:containers);
 
 -- name: add
 -- One that replaces another is out of every search until it is ready, as older versions are.
@@ -14,14 +14,14 @@ SELECT i.user_id, i.id, :id, :name, :mime_type, :sha256, :size, :source, :shown_
        CASE WHEN :in_trash THEN now() ELSE c.deleted_at END, coalesce(v.lineage_id, :id), c.id,
        coalesce(v.latest + 1, 1), v.present
 FROM indexes i
-LEFT JOIN documents c ON c.user_id = i.user_id AND c.id = :container_id
+LEFT JOIN documents c ON c.user_id = i.user_id AND c.id = :container_id AND is_within(c.index_id, :within)
 LEFT JOIN LATERAL (
     SELECT d.lineage_id, max(d.version) AS latest, (array_agg(d.id) FILTER (WHERE d.superseded_by IS NULL))[1] AS present
     FROM documents r JOIN documents d ON d.user_id = r.user_id AND d.lineage_id = r.lineage_id
     WHERE r.user_id = i.user_id AND r.index_id = i.id AND r.id = :replaces AND r.deleted_at IS NULL
     GROUP BY d.lineage_id
 ) AS v ON true
-WHERE i.user_id = :user_id AND i.id = :index_id AND (:container_id::uuid IS NULL OR c.id IS NOT NULL)
+WHERE i.user_id = :user_id AND i.id = :index_id AND is_within(i.id, :within) AND (:container_id::uuid IS NULL OR c.id IS NOT NULL)
   AND (:follows_source OR c.follows_source IS TRUE OR NOT EXISTS (
       SELECT 1 FROM documents d
       WHERE d.user_id = :user_id AND d.index_id = :index_id AND d.sha256 = :sha256))
@@ -30,7 +30,10 @@ RETURNING *;
 
 -- name: claim_key
 -- Nothing if a document came under it already.
-INSERT INTO upload_keys (user_id, key, document_id) VALUES (:user_id, :key, :id)
+INSERT INTO upload_keys (user_id, key, document_id)
+SELECT d.user_id, upload_key(:asker, :key), d.id
+FROM documents d
+WHERE d.user_id = :user_id AND d.id = :id AND in_sight(d, :within, :with_trash)
 ON CONFLICT (user_id, key) DO NOTHING
 RETURNING key;
 
@@ -38,13 +41,13 @@ RETURNING key;
 -- Of those with the content the one that can be seen first.
 SELECT id, name, version, superseded_by IS NOT NULL AS is_older, deleted_at IS NOT NULL AS in_trash
 FROM documents
-WHERE user_id = :user_id AND index_id = :index_id AND sha256 = :sha256
+WHERE user_id = :user_id AND index_id = :index_id AND is_within(index_id, :within) AND sha256 = :sha256
   AND (NOT :follows_source OR (follows_source AND source = :source))
 ORDER BY deleted_at DESC NULLS FIRST, superseded_by NULLS FIRST, number
 LIMIT 1;
 
 -- name: get
-SELECT * FROM documents WHERE user_id = :user_id AND id = :document_id;
+SELECT * FROM documents d WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash);
 
 -- name: list
 -- Without the pages' sizes, which can be thousands per document. Of a document's versions the one that is searched, and
@@ -53,9 +56,9 @@ SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_sourc
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
        pictures_waiting, completeness, note, container_id, lineage_id, version, superseded_by, author, dated, given_title,
        given_author, given_date, tags, disabled, parts, stage_started_at, stage_started_with, retry_after
-FROM documents_filtered(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
+FROM documents_filtered(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
                         :tags, :author, :dated_after, :dated_before) d
-WHERE (deleted_at IS NOT NULL) = :in_trash
+WHERE (deleted_at IS NOT NULL) = :in_trash AND in_sight(d, :within, :with_trash)
   AND (superseded_by IS NULL OR CASE WHEN :in_trash THEN NOT went_along(d) ELSE is_to_take_over(d) END)
   AND (:disabled::boolean IS NULL OR disabled = :disabled::boolean)
   AND (:status::text IS NULL OR status = :status::text)
@@ -74,10 +77,11 @@ SELECT d.id, d.page_count,
         WHERE page.document_id = d.id AND (info ->> 'number')::int = page.number
           AND info ->> 'label' NOT IN ('', info ->> 'number')) AS labels
 FROM documents d
-WHERE d.user_id = :user_id AND d.id = ANY (:document_ids::uuid[]);
+WHERE d.user_id = :user_id AND d.id = ANY (:document_ids::uuid[]) AND in_sight(d, :within, :with_trash);
 
 -- name: languages
-SELECT id, language FROM documents WHERE user_id = :user_id AND id = ANY (:ids::uuid[]);
+SELECT id, language FROM documents d
+WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND in_sight(d, :within, :with_trash);
 
 -- name: update_progress
 -- Also in the trash: it may come back, and then tells how far it is. What is not being read any more says nothing.
@@ -111,7 +115,7 @@ RETURNING *;
 WITH wanted AS MATERIALIZED (
     SELECT d.id
     FROM documents d
-    WHERE d.user_id = :user_id AND d.deleted_at IS NULL
+    WHERE d.user_id = :user_id AND d.deleted_at IS NULL AND in_sight(d, :within, :with_trash)
       AND (d.id = ANY (:ids::uuid[]) OR d.lineage_id IN (
           SELECT c.lineage_id FROM documents c
           WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND c.superseded_by IS NULL))
@@ -130,7 +134,7 @@ SELECT id FROM gone WHERE id = ANY (:ids::uuid[]);
 WITH wanted AS MATERIALIZED (
     SELECT d.id, d.deleted_at
     FROM documents d
-    WHERE d.user_id = :user_id AND (d.lineage_id, d.deleted_at) IN (
+    WHERE d.user_id = :user_id AND in_sight(d, :within, :with_trash) AND (d.lineage_id, d.deleted_at) IN (
         SELECT o.lineage_id, o.deleted_at FROM documents o WHERE o.user_id = :user_id AND o.id = ANY (:ids::uuid[]))
     ORDER BY d.lineage_id, d.version DESC
     FOR NO KEY UPDATE
@@ -151,14 +155,14 @@ WITH gone AS (
           SELECT c.lineage_id FROM documents c
           WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND c.superseded_by IS NULL
             AND c.deleted_at IS NOT NULL))
-    RETURNING d.user_id, d.id, d.number, d.superseded_by
+    RETURNING d.user_id, d.id, d.number, d.name, d.superseded_by
 ), mended AS (
     UPDATE documents d SET superseded_by = gone.superseded_by
     FROM gone
     WHERE d.user_id = :user_id AND d.superseded_by = gone.id AND d.id NOT IN (SELECT g.id FROM gone g)
       AND gone.superseded_by IS NOT NULL
 )
-SELECT g.id, g.number, r.rows, r.chunks, r.vectors
+SELECT g.id, g.number, g.name, r.rows, r.chunks, r.vectors
 FROM gone g, LATERAL rows_of_document(g.user_id, g.id, g.number) AS r;
 
 -- name: unfinished

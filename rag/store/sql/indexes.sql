@@ -33,20 +33,20 @@ WHERE user_id = :user_id AND id = :index_id
 RETURNING *;
 
 -- name: get
-SELECT * FROM indexes WHERE user_id = :user_id AND name = :name;
+SELECT * FROM indexes WHERE user_id = :user_id AND name = :name AND is_within(id, :within);
 
 -- name: find
 -- What looks like an id may be a name, too, and is that first.
 SELECT * FROM indexes
-WHERE user_id = :user_id AND (name = :name OR id = :id::uuid)
+WHERE user_id = :user_id AND (name = :name OR id = :id::uuid) AND is_within(id, :within)
 ORDER BY name = :name DESC
 LIMIT 1;
 
 -- name: get_by_id
-SELECT * FROM indexes WHERE user_id = :user_id AND id = :index_id;
+SELECT * FROM indexes WHERE user_id = :user_id AND id = :index_id AND is_within(id, :within);
 
 -- name: list
-SELECT * FROM indexes WHERE user_id = :user_id ORDER BY name;
+SELECT * FROM indexes WHERE user_id = :user_id AND is_within(id, :within) ORDER BY name;
 
 -- name: follow
 UPDATE indexes SET followed = followed || jsonb_build_object(:folder::text, :request::jsonb)
@@ -77,18 +77,19 @@ SELECT count(*) FILTER (WHERE is_live) AS documents,
        coalesce(sum(chunk_count), 0)::bigint AS stored_chunks,
        coalesce(sum(lexeme_count), 0)::bigint AS stored_lexemes
 FROM documents d CROSS JOIN LATERAL (SELECT d.deleted_at IS NULL AND d.superseded_by IS NULL AS is_live) AS state
-WHERE user_id = :user_id AND index_id = :index_id;
+WHERE user_id = :user_id AND index_id = :index_id AND in_sight(d, :within, :with_trash);
 
 -- name: languages
 SELECT language, sum(chunk_count)::bigint AS chunks
 FROM documents
-WHERE user_id = :user_id AND index_id = :index_id AND deleted_at IS NULL AND superseded_by IS NULL AND chunk_count > 0
+WHERE user_id = :user_id AND index_id = :index_id AND is_within(index_id, :within)
+  AND deleted_at IS NULL AND superseded_by IS NULL AND chunk_count > 0
 GROUP BY language
 ORDER BY chunks DESC, language;
 
 -- name: table_size
 -- What one row costs with its share of the indexes; the planner's estimate of the number of rows is old until the next
--- analysis, the count of live rows is forgotten when the server crashes.
+-- analysis, the count of live rows is forgotten when the server crashes. Who is shared something with is not told.
 SELECT pg_total_relation_size(c.oid)::float8 / greatest(c.reltuples, pg_stat_get_live_tuples(c.oid), 1) AS row_bytes
 FROM pg_class c
-WHERE c.oid = to_regclass(:table_name::text);
+WHERE c.oid = to_regclass(:table_name::text) AND :within::uuid IS NULL;

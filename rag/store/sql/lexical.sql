@@ -7,7 +7,7 @@ SELECT scope.language,
        string_agg(int8send(scope.lexeme_count), '') AS lexeme_counts,
        (SELECT dimensions FROM indexes WHERE user_id = :user_id AND id = :index_id) AS dimensions,
        (SELECT generation FROM indexes WHERE user_id = :user_id AND id = :index_id) AS generation
-FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
+FROM documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
                         :tags, :author, :dated_after, :dated_before) scope
 WHERE scope.chunk_count > 0
 GROUP BY scope.language
@@ -24,7 +24,7 @@ ORDER BY scope.language;
 -- The language is looked at behind the join: as a condition of it, the scope would be hashed anew for every term.
 WITH scope AS MATERIALIZED (
     SELECT number, language
-    FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
+    FROM documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
                         :tags, :author, :dated_after, :dated_before)
     WHERE chunk_count > 0
 ), question AS MATERIALIZED (
@@ -68,7 +68,7 @@ WHERE found.blocks IS NOT NULL;
 -- name: containing
 -- The chunks in scope that have the required words, as bytes (big endian): the document's number and the ordinal.
 SELECT string_agg(int8send((scope.number::bigint << 32) | c.ordinal), '') AS chunks
-FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
+FROM documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
                         :tags, :author, :dated_after, :dated_before) scope
 JOIN {chunks} c ON c.user_id = :user_id AND c.document_id = scope.id AND c.generation = :generation
 WHERE (:must_all::text[] IS NULL OR c.text ~* ALL (:must_all::text[]))
@@ -77,7 +77,7 @@ WHERE (:must_all::text[] IS NULL OR c.text ~* ALL (:must_all::text[]))
 -- name: chunks
 SELECT best.place, c.chunk_id, c.document_id, c.page_number, c.embedding IS NOT NULL AS has_vector
 FROM unnest(:numbers::int[], :ordinals::int[]) WITH ORDINALITY AS best (number, ordinal, place)
-JOIN documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
+JOIN documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
                         :tags, :author, :dated_after, :dated_before) scope
     ON scope.number = best.number
 JOIN {chunks} c ON c.user_id = :user_id AND c.document_id = scope.id AND c.generation = :generation AND c.ordinal = best.ordinal
@@ -86,7 +86,7 @@ ORDER BY best.place;
 -- name: documents
 SELECT best.place, scope.id AS document_id
 FROM unnest(:numbers::int[]) WITH ORDINALITY AS best (number, place)
-JOIN documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
+JOIN documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
                         :tags, :author, :dated_after, :dated_before) scope
     ON scope.number = best.number
 ORDER BY best.place;
@@ -95,7 +95,7 @@ ORDER BY best.place;
 -- The chunks on pages that have one of the names, each with the greatest strength of them.
 SELECT c.chunk_id, c.document_id, c.page_number, max(l.strength)::float8 AS strength,
        bool_and(c.embedding IS NOT NULL) AS has_vector
-FROM documents_in_scope(:user_id, :index_id, :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
+FROM documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
                         :tags, :author, :dated_after, :dated_before) scope
 JOIN landmarks l ON l.user_id = :user_id AND l.document_id = scope.id AND l.name = ANY (:landmarks::text[])
 JOIN {chunks} c ON c.user_id = :user_id AND c.document_id = scope.id AND c.generation = :generation

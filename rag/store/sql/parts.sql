@@ -6,8 +6,8 @@ SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_sourc
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
        pictures_waiting, completeness, note, container_id, lineage_id, version, superseded_by, author, dated, given_title,
        given_author, given_date, tags, disabled, parts, stage_started_at, stage_started_with
-FROM documents
-WHERE user_id = :user_id AND container_id = ANY (:ids::uuid[])
+FROM documents d
+WHERE user_id = :user_id AND container_id = ANY (:ids::uuid[]) AND in_sight(d, :within, :with_trash)
 ORDER BY number;
 
 -- name: containers
@@ -63,6 +63,7 @@ WITH RECURSIVE inside AS (
 )
 UPDATE documents d SET deleted_at = now()  -- the time of the transaction: what goes together has the same
 WHERE d.user_id = :user_id AND d.id IN (SELECT id FROM inside EXCEPT SELECT id FROM staying)
+  AND in_sight(d, :within, :with_trash)
 RETURNING d.id;
 
 -- name: restore
@@ -78,7 +79,7 @@ WITH RECURSIVE inside AS (
 )
 UPDATE documents d SET deleted_at = NULL
 FROM inside i
-WHERE d.user_id = :user_id AND d.id = i.id
+WHERE d.user_id = :user_id AND d.id = i.id AND in_sight(d, :within, :with_trash)
 RETURNING d.id;
 
 -- name: purge
@@ -90,9 +91,9 @@ WITH RECURSIVE inside AS (
     WHERE d.deleted_at IS NOT NULL
 ), gone AS (
     DELETE FROM documents d USING inside i WHERE d.user_id = :user_id AND d.id = i.id
-    RETURNING d.user_id, d.id, d.number
+    RETURNING d.user_id, d.id, d.number, d.name
 )
-SELECT g.id, g.number, r.rows, r.chunks, r.vectors
+SELECT g.id, g.number, g.name, r.rows, r.chunks, r.vectors
 FROM gone g, LATERAL rows_of_document(g.user_id, g.id, g.number) AS r;
 
 -- name: release

@@ -25,15 +25,15 @@ FROM (
     SELECT user_id, id, vector_count < chunk_count AND NOT renewing AND NOT partial AS only_vectors FROM documents
 ) AS how
 WHERE d.user_id = :user_id AND d.id = :document_id AND how.user_id = d.user_id AND how.id = d.id
-  AND d.deleted_at IS NULL AND d.status NOT IN ('queued', 'parsing', 'embedding')
+  AND d.deleted_at IS NULL AND d.status NOT IN ('queued', 'parsing', 'embedding') AND in_sight(d, :within, :with_trash)
 RETURNING d.*;
 
 -- name: enqueue
 -- One that was to be tried again later is tried at once.
-UPDATE documents
+UPDATE documents d
 SET queued_at = coalesce(queued_at, clock_timestamp()), attempts = CASE WHEN retry_after IS NULL THEN attempts ELSE 0 END,
     retry_after = NULL, error = NULL, error_code = NULL
-WHERE user_id = :user_id AND id = :document_id
+WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash)
 RETURNING *;
 
 -- name: postpone
@@ -46,7 +46,9 @@ WHERE user_id = :user_id AND id = :document_id AND status IN ('queued', 'parsing
 RETURNING id;
 
 -- name: present
-SELECT * FROM documents WHERE user_id = :user_id AND id = :document_id AND deleted_at IS NULL;
+SELECT *
+FROM documents d
+WHERE user_id = :user_id AND id = :document_id AND deleted_at IS NULL AND in_sight(d, :within, :with_trash);
 
 -- name: keep_pictures_unread
 UPDATE documents SET pictures_waiting = false, attempts = 0, retry_after = NULL, note = concat_ws(chr(10), note, :note::text)

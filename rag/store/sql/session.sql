@@ -48,6 +48,9 @@ SELECT to_regclass('data_document_chunks_' || :dimensions::int) IS NOT NULL AS p
 -- name: try_claim
 SELECT pg_try_advisory_lock(hashtextextended(:user_id::text || chr(10) || :id::text, 0)) AS claimed;
 
+-- name: read_only
+SET TRANSACTION READ ONLY;
+
 -- name: snapshot
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
 

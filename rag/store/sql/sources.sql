@@ -20,7 +20,7 @@ RETURNING d.id;
 -- By id, by path or URL, or by the SHA-256 of path or URL.
 SELECT r.reference, d.id
 FROM unnest(:references::text[]) AS r (reference)
-JOIN documents d ON d.user_id = :user_id AND d.index_id = :index_id AND d.deleted_at IS NULL
+JOIN documents d ON d.user_id = :user_id AND d.index_id = :index_id AND is_within(d.index_id, :within) AND d.deleted_at IS NULL
   AND (d.id::text = lower(r.reference) OR d.superseded_by IS NULL AND (
            d.source = r.reference OR encode(sha256(convert_to(d.source, 'UTF8')), 'hex') = lower(r.reference)));
 
@@ -29,10 +29,10 @@ JOIN documents d ON d.user_id = :user_id AND d.index_id = :index_id AND d.delete
 SELECT s.source, d.id
 FROM unnest(:sources::text[]) AS s (source)
 CROSS JOIN LATERAL (
-    SELECT id FROM documents_in_scope(:user_id, :index_id, NULL, NULL, ARRAY[s.source], NULL)
+    SELECT id FROM documents_in_scope(:user_id, only_within(:index_id, :within), NULL, NULL, ARRAY[s.source], NULL)
     UNION
     SELECT id FROM documents
-    WHERE user_id = :user_id AND index_id = :index_id AND deleted_at IS NULL
+    WHERE user_id = :user_id AND index_id = :index_id AND is_within(index_id, :within) AND deleted_at IS NULL
       AND superseded_by IS NULL AND (name = s.source OR id::text = lower(s.source))
 ) AS d;
 
@@ -63,10 +63,13 @@ SELECT s.id, s.deleted_at AS was_deleted_at, ARRAY(SELECT id FROM hidden) AS hid
 -- name: of_upload_key
 SELECT d.*
 FROM upload_keys k JOIN documents d USING (user_id)
-WHERE k.user_id = :user_id AND k.key = :key AND d.id = k.document_id;
+WHERE k.user_id = :user_id AND k.key = upload_key(:asker, :key) AND d.id = k.document_id
+  AND in_sight(d, :within, :with_trash);
 
 -- name: keep_upload_key
 INSERT INTO upload_keys (user_id, key, document_id)
-SELECT d.user_id, :key, d.id FROM documents d WHERE d.user_id = :user_id AND d.id = :document_id
+SELECT d.user_id, upload_key(:asker, :key), d.id
+FROM documents d
+WHERE d.user_id = :user_id AND d.id = :document_id AND in_sight(d, :within, :with_trash)
 ON CONFLICT (user_id, key) DO UPDATE SET document_id = EXCLUDED.document_id, created_at = now()
 RETURNING key;

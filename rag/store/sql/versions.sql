@@ -2,7 +2,7 @@
 -- The latest that a file of this name and content may be a new version of. What follows a folder gets its versions there.
 SELECT d.*
 FROM documents d
-WHERE d.user_id = :user_id AND d.index_id = :index_id AND d.name = :name AND d.deleted_at IS NULL
+WHERE d.user_id = :user_id AND d.index_id = :index_id AND is_within(d.index_id, :within) AND d.name = :name AND d.deleted_at IS NULL
   AND d.superseded_by IS NULL AND NOT d.follows_source
   AND d.container_id IS NULL AND NOT d.mime_type = ANY (:containers)
   AND NOT EXISTS (
@@ -20,6 +20,7 @@ SELECT d.user_id, d.id, d.index_id, d.name, d.mime_type, d.sha256, d.size, d.sou
        d.given_date, d.tags, d.disabled, d.parts, d.stage_started_at, d.stage_started_with
 FROM documents o JOIN documents d ON d.user_id = o.user_id AND d.lineage_id = o.lineage_id
 WHERE o.user_id = :user_id AND o.id = ANY (:ids::uuid[])
+  AND in_sight(o, :within, :with_trash) AND in_sight(d, :within, :with_trash)
   AND (d.deleted_at IS NULL OR :in_trash)
 ORDER BY d.lineage_id, d.version DESC, d.number DESC;
 

@@ -1,0 +1,79 @@
+"""What a team has together: shared collections, and the audit."""
+
+from typing import Annotated, Any
+
+import pydantic
+from fastapi import APIRouter, Query
+from fastapi.responses import Response
+
+from rag import engine as facade
+from rag.api.access import Admin, Reader
+from rag.api.pages import Limit
+from rag.types import DEFAULT_INDEX, STORABLE, AuditEntry, AuditFilter, Model, Share, SharedIndex, ShareRequest
+
+IndexName = Annotated[str, Query(alias="indexName", min_length=1, max_length=200, pattern=STORABLE)]
+Text = Annotated[str | None, Query(max_length=500, pattern=STORABLE)]
+
+router = APIRouter(tags=["team"])
+
+
+class ShareList(Model):
+    """Whom the user's collections are shared with."""
+
+    items: tuple[Share, ...]
+
+
+class SharedList(Model):
+    """What others share with the user."""
+
+    items: tuple[SharedIndex, ...]
+
+
+class AuditList(Model):
+    """Entries of the audit, the latest first; `before` gives those that follow."""
+
+    items: tuple[AuditEntry, ...]
+
+
+@router.get("/shared")
+def list_shared(sender: Reader) -> SharedList:
+    """Collections that others share with the user now. Their ids are taken wherever an index is named."""
+    return SharedList(items=tuple(sender.engine.sharing.with_me()))
+
+
+@router.get("/shares")
+def list_shares(sender: Admin) -> ShareList:
+    """Whom the user's collections are shared with."""
+    return ShareList(items=tuple(sender.engine.sharing.list()))
+
+
+@router.put("/shares")
+def share(sender: Admin, body: ShareRequest, index_name: IndexName = DEFAULT_INDEX) -> ShareList:
+    """Share a collection with a user or a group, or change what they may. Only curators and admins may."""
+    return ShareList(items=tuple(sender.engine.sharing.give(body, index_name)))
+
+
+@router.post("/shares/withdraw")
+def withdraw_share(sender: Admin, body: ShareRequest, index_name: IndexName = DEFAULT_INDEX) -> ShareList:
+    """Share a collection with them no longer: what they have open shows nothing of it from this moment on."""
+    return ShareList(items=tuple(sender.engine.sharing.withdraw(body, index_name)))
+
+
+@router.get("/audit", response_model=AuditList, responses={200: {"content": {"text/csv": {}}}})
+def read_audit(
+    *,
+    sender: Admin,
+    since: Annotated[pydantic.AwareDatetime | None, Query()] = None,
+    until: Annotated[pydantic.AwareDatetime | None, Query()] = None,
+    actor: Text = None,
+    action: Annotated[str | None, Query(max_length=100, pattern=STORABLE, description="Or its first part.")] = None,
+    before: Annotated[int | None, Query(ge=1, le=2**63 - 1, description="Only entries with a lower id.")] = None,
+    limit: Limit = 50,
+    csv: Annotated[bool, Query(description="As CSV.")] = False,
+) -> Any:
+    """Who did what, when and from where: all of it for admins, else what the user did or was done to their things."""
+    asked = AuditFilter(since=since, until=until, actor=actor, action=action)
+    entries = sender.engine.audit.list(asked, limit=limit, below=before)
+    if csv:
+        return Response(facade.to_csv(entries), media_type="text/csv; charset=utf-8")
+    return AuditList(items=tuple(entries))

@@ -1,0 +1,62 @@
+"""The audit as people look at it, and take it along."""
+
+import builtins
+import csv
+import datetime as dt
+import io
+import json
+from collections.abc import Iterable
+
+from rag import errors
+from rag.engine.workspace import Workspace
+from rag.types import AuditEntry, AuditFilter
+
+EVERYTHING = AuditFilter()
+COLUMNS = ("at", "actor", "action", "subject_kind", "subject_name", "subject_id", "owner", "door", "address", "details")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""What a cell begins with that a spreadsheet would compute."""
+
+
+class Auditing:
+    """What one user may see of who did what."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether the user sees what everybody did; others see what they did, and what was done to their things."""
+        return self._workspace.administers
+
+    def list(
+        self, asked: AuditFilter = EVERYTHING, *, limit: int | None = 1000, below: int | None = None
+    ) -> builtins.list[AuditEntry]:
+        """Entries, the latest first; `below` an id are those that come after it."""
+        return self._workspace.store.audit.list(asked, sees_all=self.sees_all, limit=limit, below=below)
+
+    def forget(self, before: dt.datetime) -> int:
+        """Let go of what is older, and tell so; returns how much.
+
+        Raises:
+            errors.ForbiddenError: the user does not administer the installation.
+            errors.StoreError: the database's account may not.
+        """
+        if not self.sees_all:
+            raise errors.ForbiddenError("Only admins let old entries of the audit go. Ask one.")
+        return self._workspace.store.audit.forget(before)
+
+
+def to_csv(entries: Iterable[AuditEntry]) -> str:
+    """Entries as CSV; no cell is a formula, whatever a document or a user is called."""
+    written = io.StringIO()
+    rows = csv.writer(written)
+    rows.writerow(COLUMNS)
+    rows.writerows([_cell(getattr(entry, column)) for column in COLUMNS] for entry in entries)
+    return written.getvalue()
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, dt.datetime):
+        return value.isoformat()
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return f"'{text}" if text.startswith(FORMULA) else text

@@ -1,0 +1,55 @@
+-- name: access
+-- Of the transaction that follows: who owns an index that is shared with the asker now, and what they may.
+SELECT user_id, permission FROM shared_with(:asker) WHERE index_id = :within;
+
+-- name: hold
+-- For the transaction that writes: a withdrawal waits for it, or it for the withdrawal.
+SELECT s.user_id FROM shares s WHERE s.index_id = :within FOR KEY SHARE;
+
+-- name: with_me
+-- Of collections that others share with the user now.
+SELECT (s.collection).*, s.permission, s.owner_name
+FROM shared_collections(:user_id) s
+ORDER BY (s.collection).name, (s.collection).user_id;
+
+-- name: holding
+-- The collection shared with the user that a document is in, in the trash or not.
+SELECT shared_collection_of(:user_id, :document_id) AS index_id;
+
+-- name: list
+-- What the user shares, of one index or of all.
+SELECT s.*, i.name AS index_name
+FROM shares s JOIN indexes i ON i.user_id = s.user_id AND i.id = s.index_id
+WHERE s.user_id = :user_id AND (:index_id::uuid IS NULL OR s.index_id = :index_id::uuid)
+ORDER BY i.name, s.grantee_kind, s.grantee;
+
+-- name: role
+SELECT role FROM accounts WHERE user_id = :user_id;
+
+-- name: give
+-- By who may: a curator or an admin, or whoever the installation has made one.
+INSERT INTO shares (user_id, index_id, grantee_kind, grantee, permission)
+SELECT i.user_id, i.id, :grantee_kind, :grantee, :permission
+FROM indexes i
+WHERE i.user_id = :user_id AND i.id = :index_id
+  AND (:is_admin OR EXISTS (SELECT FROM accounts a WHERE a.user_id = :user_id AND a.role IN ('curator', 'admin')))
+ON CONFLICT (user_id, index_id, grantee_kind, grantee) DO UPDATE SET permission = excluded.permission
+RETURNING *, (SELECT i.name FROM indexes i WHERE i.user_id = :user_id AND i.id = :index_id);
+
+-- name: withdraw
+DELETE FROM shares
+WHERE user_id = :user_id AND index_id = :index_id AND grantee_kind = :grantee_kind AND grantee = :grantee
+RETURNING *, (SELECT i.name FROM indexes i WHERE i.user_id = :user_id AND i.id = :index_id);
+
+-- name: place
+-- Whether a file may be put beside a document's others: of one in sight, or of none yet.
+SELECT true AS allowed
+WHERE NOT EXISTS (
+    SELECT FROM documents d
+    WHERE d.user_id = :user_id AND d.id = :document_id AND NOT in_sight(d, :within, :with_trash));
+
+-- name: unused
+SELECT true AS allowed
+WHERE NOT EXISTS (
+    SELECT FROM documents d
+    WHERE d.user_id = :user_id AND d.id = :document_id AND coalesce(:within, d.index_id) IS NOT NULL);

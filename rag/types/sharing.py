@@ -1,0 +1,42 @@
+"""Collections that several people have: who shares which with whom, and what was shared with whom."""
+
+import datetime as dt
+import uuid
+from typing import Annotated, Literal
+
+import pydantic
+
+from rag.types.documents import Index
+from rag.types.patterns import LINE
+from rag.types.text import Input, Model
+
+GranteeKind = Literal["user", "group"]
+SharePermission = Literal["read", "write"]
+
+
+class ShareRequest(Input):
+    """Whom a collection is shared with, and whether they may write, too."""
+
+    grantee_kind: GranteeKind = "user"
+    grantee: Annotated[str, pydantic.Field(min_length=1, max_length=500, pattern=LINE)]
+    permission: SharePermission = "read"
+
+
+class Share(Model):
+    """What a user, the owner, shares with a user or a group."""
+
+    user_id: str
+    index_id: uuid.UUID
+    index_name: str
+    grantee_kind: GranteeKind
+    grantee: str
+    permission: SharePermission
+    created_at: dt.datetime
+
+
+class SharedIndex(Model):
+    """A collection that another shares with a user; `owner_name` is what the login provider calls its owner."""
+
+    index: Index
+    owner_name: str | None
+    permission: SharePermission

@@ -1,0 +1,134 @@
+"""Sharing and the audit as people use them: on the pages, over REST, and on the command line."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+from typer import testing
+
+from rag.cli.app import app as command
+from rag.config import load_config
+from rag.engine import RAGEngine
+from rag.types import Document, Rect, ShareRequest, TextBlock
+from rag.ui import session
+from tests.acceptance.api import client, key_of, serving
+
+APP = Path(__file__).parents[2] / "app.py"
+PATIENCE_SECONDS = 60
+KNOWN = "The harbour of Lindmark was dredged to a depth of fourteen metres."
+
+pytestmark = pytest.mark.usefixtures("settings")
+
+
+@pytest.fixture
+def engine() -> Iterator[RAGEngine]:
+    with RAGEngine(load_config()) as opened:
+        yield opened
+
+
+def add(engine: RAGEngine, name: str, index_name: str = "default") -> Document:
+    document = engine.documents.add(KNOWN.encode(), name, index_name=index_name, enqueue=False)
+    block = TextBlock(page_number=1, bbox=Rect(0, 0, 9, 9), line_start=1, line_end=1, text=KNOWN)
+    return engine.index_document(document.id, [block])
+
+
+def run(*arguments: str, code: int = 0) -> str:
+    result = testing.CliRunner().invoke(command, [*arguments])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result.stdout
+
+
+def test_over_rest_a_shared_collection_is_read_until_it_is_withdrawn(engine: RAGEngine) -> None:
+    document = add(engine, "known.txt")
+    admin, reads = key_of(engine, "local", "admin"), key_of(engine, "ada", "write")
+    with serving(engine) as url, client(url, admin) as owner, client(url, reads) as ada:
+        assert ada.get(f"/documents/{document.id}").status_code == 404
+        assert ada.put("/shares", json={"grantee": "bob"}).status_code == 403
+        given = owner.put("/shares", json={"grantee": "ada"})
+        assert [share["grantee"] for share in given.json()["items"]] == ["ada"]
+
+        (shared,) = ada.get("/shared").json()["items"]
+        index = shared["index"]["id"]
+        assert [one["name"] for one in ada.get("/documents", params={"indexName": index}).json()["items"]] == [
+            "known.txt"
+        ]
+        assert ada.get(f"/documents/{document.id}/content").text == KNOWN
+        found = ada.post("/search", json={"indexName": index, "query": "How deep is the harbour?"}).json()
+        assert found["results"]
+        assert ada.patch(f"/documents/{document.id}", json={"title": "Mine"}).status_code == 403
+        assert ada.delete(f"/documents/{document.id}").status_code == 403
+        chat = ada.post("/conversations", json={"indexName": index}).json()
+        asked = ada.post(f"/conversations/{chat['id']}/messages", json={"question": "How deep is the harbour?"})
+        assert "fourteen" in asked.text
+
+        assert owner.post("/shares/withdraw", json={"grantee": "ada"}).json()["items"] == []
+        assert ada.get(f"/documents/{document.id}/content").status_code == 404
+        assert ada.get("/documents", params={"indexName": index}).status_code == 404
+        assert ada.get("/shared").json()["items"] == []
+        assert len(ada.get(f"/conversations/{chat['id']}/messages").json()["items"]) == 2
+
+        told = owner.get("/audit", params={"action": "share"}).json()["items"]
+        assert [(entry["action"], entry["door"]) for entry in told] == [
+            ("share.withdraw", "rest"),
+            ("share.give", "rest"),
+        ]
+        assert ada.get("/audit").status_code == 403
+        rows = list(csv.DictReader(io.StringIO(owner.get("/audit", params={"csv": True}).text)))
+        assert rows[0]["action"] == "share.withdraw"
+
+
+def test_on_the_command_line_a_collection_is_shared_and_told_of(engine: RAGEngine) -> None:
+    add(engine, "known.txt", "filings")
+    assert "ada" in run("share", "give", "ada", "--index", "filings", "--write")
+    told: dict[str, Any] = json.loads(run("share", "--json"))
+    assert [(one["grantee"], one["permission"]) for one in told["given"]] == [("ada", "write")]
+    run("share", "withdraw", "ada", "--index", "filings")
+    assert json.loads(run("share", "--json"))["given"] == []
+    entries = json.loads(run("audit", "--action", "share", "--json"))
+    assert [(entry["action"], entry["door"]) for entry in entries] == [("share.withdraw", "cli"), ("share.give", "cli")]
+    assert "share.give" in run("audit", "--csv", "--since", "2020-01-01")
+    assert json.loads(run("audit", "--json", "--until", "2020-01-01")) == []
+
+
+@pytest.fixture
+def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+    monkeypatch.setenv("RAG_WORKER", "false")
+    yield AppTest.from_file(APP, default_timeout=PATIENCE_SECONDS)
+    session.shared().close()
+    st.cache_resource.clear()
+    st.cache_data.clear()
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(str(one.value) for one in [*app.markdown, *app.text, *app.caption, *app.error, *app.header])
+
+
+def test_in_the_app_a_shared_collection_is_chosen_and_the_audit_is_read(app: AppTest, engine: RAGEngine) -> None:
+    owner = engine.installation.for_user("ada")
+    add(owner, "known.txt")
+    owner._workspace.store.shares.give(owner.indexes.list()[0].id, ShareRequest(grantee="local"), is_admin=True)
+    app.run().switch_page("pages/library.py").run()
+    assert not app.exception
+    assert "known.txt" not in texts(app)
+
+    (switch,) = [box for box in app.selectbox if box.label == "Collection"]
+    switch.select_index(1).run()
+    assert not app.exception
+    assert "known.txt" in texts(app)
+
+    owner.sharing.withdraw({"grantee": "local"})
+    app.run()
+    assert not app.exception
+    assert "known.txt" not in texts(app)
+
+    app.switch_page("pages/audit.py").run()
+    assert not app.exception
+    assert {"share.give", "share.withdraw", "document.upload"} <= set(app.dataframe[0].value["What"])

@@ -1,0 +1,328 @@
+"""Shared collections: who finds what as long as it is shared, and nothing else of its owner's, whatever is called."""
+
+import dataclasses
+import uuid
+from typing import Any
+
+import pytest
+
+from rag import errors, store
+from rag.types import ChunkingOptions, Document, DocumentEdit, Scope, ShareRequest
+from tests.integration import test_store_isolation as strangers
+from tests.integration.samples import SPACE, Owner, random_vector
+from tests.integration.test_store_isolation import VICTIM, World, snapshot
+
+TEXT = "what the whole team knows of Acme"
+READER = ShareRequest(grantee="reader")
+WRITER = ShareRequest(grantee="writer", permission="write")
+GROUP = ShareRequest(grantee_kind="group", grantee="analysts")
+
+world = strangers.world
+
+
+@dataclasses.dataclass(frozen=True)
+class Team:
+    """A collection of the victim's that is shared, beside those that are not."""
+
+    owner: Owner
+    document: Document
+    trashed: Document
+
+    @property
+    def db(self) -> store.Store:
+        return self.owner.db
+
+    def shared(self, asker: str) -> store.SharedStore:
+        return self.db.shared(asker, self.owner.index.id)
+
+    def give(self, asked: ShareRequest) -> None:
+        assert self.db.of(VICTIM).shares.give(self.owner.index.id, asked, is_admin=True)
+
+    def withdraw(self, asked: ShareRequest) -> None:
+        assert self.db.of(VICTIM).shares.withdraw(self.owner.index.id, asked)
+
+
+def make_team(db: store.Store) -> Team:
+    owner = Owner.of(db, VICTIM, name="team")
+    document = owner.ready("known.pdf", [TEXT, "more that is known"])
+    trashed = owner.ready("thrown away.pdf", ["what the team threw away"])
+    db.of(VICTIM).documents.trash([trashed.id])
+    return Team(owner, document, trashed)
+
+
+@pytest.fixture(scope="module")
+def beside(world: World) -> Team:
+    """The shared collection of one who has others, too."""
+    team = make_team(world.db)
+    team.give(READER)
+    team.give(WRITER)
+    return team
+
+
+@pytest.fixture
+def team(db: store.Store) -> Team:
+    return make_team(db)
+
+
+@dataclasses.dataclass(frozen=True)
+class Through:
+    """The database as strangers' calls use it, where `of` gives what is shared with a user."""
+
+    db: store.Store
+    index_id: uuid.UUID
+
+    def of(self, user_id: str) -> store.UserStore:
+        return self.db.of(user_id) if user_id == VICTIM else self.db.shared(user_id, self.index_id)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.db, name)
+
+
+@dataclasses.dataclass(frozen=True)
+class Shared(World):
+    """What the victim owns and does not share, to who is shared something else with."""
+
+    through: Through
+
+    @property
+    def db(self) -> store.Store:
+        return self.through  # type: ignore[return-value]  # stands in for it
+
+
+NOT_THROUGH_A_SHARE = {
+    "queue.enqueue",
+    "queue.enqueue_job",
+    "api_keys.create",
+    "indexes.ensure",
+    "conversations.create",
+}
+"""Cases that make something of the caller's own, which a share has no place for."""
+
+
+@pytest.mark.parametrize("asker", ["reader", "writer"])
+@pytest.mark.parametrize("method", sorted(strangers.CASES.keys() - NOT_THROUGH_A_SHARE))
+def test_a_share_reaches_nothing_else_of_its_owner(world: World, beside: Team, method: str, asker: str) -> None:
+    before = snapshot(world), snapshot_of(beside)
+    fields = {field.name: getattr(world, field.name) for field in dataclasses.fields(world)}
+    seen = Shared(**fields, through=Through(world.db, beside.owner.index.id))
+    try:
+        found = strangers.CASES[method](seen, asker)
+    except (errors.NotFoundError, errors.ForbiddenError):
+        found = None
+    if method == "indexes.list":
+        found = [index for index in iter(found or ()) if index.id != beside.owner.index.id]
+    assert not found, f"{method} as {asker}"
+    assert (snapshot(world), snapshot_of(beside)) == before
+
+
+def snapshot_of(team: Team) -> object:
+    """What a call could have changed in the shared collection."""
+    documents, index_id = team.db.of(VICTIM).documents, team.owner.index.id
+    return documents.list(index_id), documents.list(index_id, in_trash=True), team.db.of(VICTIM).shares.list()
+
+
+NO_PLACE = {
+    "indexes.ensure": lambda s: s.indexes.ensure("team", SPACE, ChunkingOptions(chunk_size_chars=500)),
+    "indexes.delete": lambda s: s.indexes.delete(s.access.index_id),
+    "api_keys.create": lambda s: s.api_keys.create(name="x", digest=b"x", hint="x", permissions=["admin"]),
+    "shares.list": lambda s: s.shares.list(),
+    "shares.give": lambda s: s.shares.give(s.access.index_id, READER, is_admin=True),
+    "shares.withdraw": lambda s: s.shares.withdraw(s.access.index_id, READER),
+}
+
+
+@pytest.mark.parametrize("method", NO_PLACE)
+@pytest.mark.parametrize("asker", ["reader", "writer"])
+def test_what_a_share_has_no_place_for_is_refused(beside: Team, asker: str, method: str) -> None:
+    with pytest.raises(errors.ForbiddenError):
+        NO_PLACE[method](beside.shared(asker))
+    assert len(beside.db.of(VICTIM).shares.list(beside.owner.index.id)) == 2
+
+
+READS = {
+    "documents.get": lambda s, t: s.documents.get(t.document.id),
+    "documents.list": lambda s, t: s.documents.list(t.owner.index.id),
+    "documents.languages": lambda s, t: s.documents.languages([t.document.id]),
+    "documents.page_labels": lambda s, t: s.documents.page_labels([(t.document.id, 1)]),
+    "catalogue.called": lambda s, t: s.catalogue.called(t.document.id),
+    "indexes.find": lambda s, t: s.indexes.find("team"),
+    "indexes.get": lambda s, t: s.indexes.get("team"),
+    "indexes.list": lambda s, t: s.indexes.list(),
+    "indexes.stats": lambda s, t: s.indexes.stats(t.owner.index.id).documents,
+    "versions.list": lambda s, t: s.versions.list([t.document.id]),
+    "sources.named": lambda s, t: s.sources.named(t.owner.index.id, [str(t.document.id)])[str(t.document.id)],
+    "sources.meant": lambda s, t: s.sources.meant(t.owner.index.id, ["known.pdf"]),
+    "chunks.dense": lambda s, t: s.chunks.dense(Scope(index_id=t.owner.index.id), SPACE, random_vector(TEXT), 5),
+    "chunks.lexical": lambda s, t: s.chunks.lexical(Scope(index_id=t.owner.index.id), TEXT, 5).chunks,
+    "chunks.of_document": lambda s, t: s.chunks.of_document(t.document.id),
+    "chunks.get": lambda s, t: s.chunks.get([_chunk(t)]),
+    "chunks.vectors": lambda s, t: s.chunks.vectors([_chunk(t)]),
+    "chunks.in_scope": lambda s, t: s.chunks.in_scope(Scope(index_id=t.owner.index.id), [_chunk(t)]),
+    "chunks.with_words": lambda s, t: s.chunks.with_words(t.owner.index.id, "whole team", 5),
+    "chunks.page_lines": lambda s, t: s.chunks.page_lines([(t.document.id, 1)]),
+}
+"""What a share is for."""
+
+
+def _chunk(team: Team) -> uuid.UUID:
+    return team.db.of(VICTIM).chunks.of_document(team.document.id)[0].id
+
+
+@pytest.mark.parametrize("asker", ["reader", "writer", "analyst"])
+def test_who_is_shared_a_collection_with_reads_it_until_that_is_withdrawn(team: Team, asker: str) -> None:
+    asked = {"reader": READER, "writer": WRITER, "analyst": GROUP}[asker]
+    with team.db._database.transaction() as connection:
+        connection.execute("INSERT INTO accounts (user_id) VALUES ('analyst')")
+        connection.execute("INSERT INTO memberships VALUES ('analyst', 'analysts')")
+    with pytest.raises(errors.NotFoundError):
+        team.shared(asker)
+    team.give(asked)
+    opened = team.shared(asker)
+
+    assert [shared.index.id for shared in team.db.of(asker).shares.with_me()] == [team.owner.index.id]
+    assert team.db.of(asker).shares.holding(team.document.id) == team.owner.index.id
+    for method, call in READS.items():
+        assert call(opened, team), method
+
+    team.withdraw(asked)
+
+    assert team.db.of(asker).shares.with_me() == []
+    for method, call in READS.items():
+        with pytest.raises(errors.NotFoundError):
+            assert call(opened, team) is None, method  # an engine that was opened before is no way round
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM memberships WHERE user_id = 'analyst'",
+        "DELETE FROM accounts WHERE user_id = 'analyst'",
+        f"DELETE FROM accounts WHERE user_id = '{VICTIM}'",
+        f"DELETE FROM indexes WHERE user_id = '{VICTIM}' AND name = 'team'",
+    ],
+)
+def test_a_share_ends_with_the_membership_the_account_and_the_collection(team: Team, statement: str) -> None:
+    with team.db._database.transaction() as connection:
+        connection.execute(f"INSERT INTO accounts (user_id) VALUES ('analyst'), ('{VICTIM}')")
+        connection.execute("INSERT INTO memberships VALUES ('analyst', 'analysts')")
+    team.give(GROUP)
+    opened = team.shared("analyst")
+    assert opened.documents.get(team.document.id).id == team.document.id
+
+    with team.db._database.transaction() as connection:
+        connection.execute(statement)
+
+    with pytest.raises(errors.NotFoundError):
+        opened.documents.get(team.document.id)
+    with pytest.raises(errors.NotFoundError):
+        team.shared("analyst")
+
+
+def test_the_trash_is_not_for_readers(team: Team) -> None:
+    team.give(READER)
+    reader = team.shared("reader")
+    assert reader.documents.list(team.owner.index.id, in_trash=True) == []
+    assert reader.indexes.stats(team.owner.index.id).documents_in_trash == 0
+    assert reader.chunks.with_words(team.owner.index.id, "threw away", 5) == []
+    with pytest.raises(errors.NotFoundError):
+        reader.documents.get(team.trashed.id)
+    with pytest.raises(errors.NotFoundError):
+        team.db.of("reader").shares.holding(team.trashed.id)
+    assert team.db.of(VICTIM).chunks.with_words(team.owner.index.id, "threw away", 5)
+
+
+def test_who_loses_the_right_to_write_sees_the_trash_no_more(team: Team) -> None:
+    team.give(WRITER)
+    opened = team.shared("writer")
+    assert opened.documents.get(team.trashed.id).id == team.trashed.id
+    team.give(WRITER.model_copy(update={"permission": "read"}))
+    with pytest.raises((errors.ForbiddenError, errors.NotFoundError)):
+        opened.documents.get(team.trashed.id)
+    with pytest.raises(errors.NotFoundError):
+        opened.documents.get(team.trashed.id)
+
+
+@pytest.mark.parametrize("role", [None, "member", "curator", "admin"])
+def test_curators_and_admins_share(team: Team, role: str | None) -> None:
+    if role:
+        with team.db._database.transaction() as connection:
+            connection.execute("INSERT INTO accounts (user_id, role) VALUES (%s, %s)", [VICTIM, role])
+    given = team.db.of(VICTIM).shares.give(team.owner.index.id, READER)
+    assert given is (role in {"curator", "admin"})
+    assert bool(team.db.of("reader").shares.with_me()) is given
+
+
+def test_nobody_shares_what_is_not_theirs(team: Team) -> None:
+    assert not team.db.of("reader").shares.give(team.owner.index.id, READER, is_admin=True)
+    assert not team.db.of("reader").shares.withdraw(team.owner.index.id, READER)
+    assert team.db.of("reader").shares.with_me() == []
+
+
+def test_a_chat_over_a_shared_collection_outlives_it(team: Team) -> None:
+    team.give(READER)
+    reader = team.shared("reader")
+    kept = reader.conversations.create(team.owner.index.id, title="about the team")
+    assert (kept.user_id, kept.index_owner) == ("reader", VICTIM)
+    assert team.db.of(VICTIM).conversations.list(team.owner.index.id) == []
+    own = Owner.of(team.db, "reader")
+    assert team.db.of("reader").conversations.list(own.index.id, with_lost=True) == []
+
+    team.withdraw(READER)
+    with pytest.raises(errors.NotFoundError):
+        reader.conversations.create(team.owner.index.id, title="another")
+    team.db.of(VICTIM).indexes.delete(team.owner.index.id)
+
+    assert team.db.of("reader").conversations.get(kept.id) == kept
+    assert team.db.of("reader").conversations.list(own.index.id, with_lost=True) == [kept]
+
+
+WRITES = {
+    "documents.trash": lambda s, t: s.documents.trash([t.document.id]),
+    "documents.restore": lambda s, t: s.documents.restore([t.trashed.id]),
+    "catalogue.edit": lambda s, t: s.catalogue.edit(t.document.id, DocumentEdit(title="theirs")),
+    "catalogue.tag": lambda s, t: s.catalogue.tag([t.document.id], added=["theirs"], removed=[]),
+    "chunks.refresh_front": lambda s, t: s.chunks.refresh_front(t.document.id, "theirs"),
+    "documents.add": lambda s, t: s.documents.add(
+        t.owner.index.id, document_id=uuid.uuid4(), name="new", mime_type="text/plain", sha256="new", size=1
+    ),
+    "readings.enqueue": lambda s, t: s.readings.enqueue(t.document.id),
+    "readings.resume": lambda s, t: s.readings.resume(t.document.id),
+    "sources.keep_upload_key": lambda s, t: s.sources.keep_upload_key(t.document.id, "key"),
+}
+"""What a writer may."""
+
+
+@pytest.mark.parametrize("method", WRITES)
+def test_writers_write_and_readers_do_not(team: Team, method: str) -> None:
+    team.give(READER)
+    team.give(WRITER)
+    before = snapshot_of(team)
+    with pytest.raises((errors.ForbiddenError, errors.NotFoundError)):
+        WRITES[method](team.shared("reader"), team)
+    assert snapshot_of(team) == before
+
+    writer = team.shared("writer")
+    WRITES[method](writer, team)
+    team.withdraw(WRITER)
+    with pytest.raises(errors.NotFoundError):
+        WRITES[method](writer, team)
+
+
+def test_nobody_but_the_owner_purges(team: Team) -> None:
+    team.give(WRITER)
+    with pytest.raises(errors.ForbiddenError):
+        team.shared("writer").documents.purge([team.trashed.id])
+    assert team.db.of(VICTIM).documents.get(team.trashed.id).deleted_at
+
+
+def test_keys_of_uploads_are_not_the_owners(team: Team) -> None:
+    team.give(WRITER)
+    writer = team.shared("writer")
+    team.db.of(VICTIM).sources.keep_upload_key(team.document.id, "key")
+    assert writer.sources.of_upload_key("key") is None
+    writer.sources.keep_upload_key(team.trashed.id, "key")
+    mine, theirs = team.db.of(VICTIM).sources.of_upload_key("key"), writer.sources.of_upload_key("key")
+    assert mine is not None
+    assert mine.id == team.document.id
+    assert theirs is not None
+    assert theirs.id == team.trashed.id

@@ -1,0 +1,217 @@
+"""Engines of shared collections: what a reader and a writer can do with real documents, and when that ends."""
+
+import inspect
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from rag import errors
+from rag.config import load_config
+from rag.engine import Installation, RAGEngine, to_csv
+from rag.types import AuditEntry, Document, DocumentEdit, Rect, TextBlock
+
+SECRET = "The merger of Acme with Borealis is planned for the eleventh of March."
+KNOWN = "The harbour of Lindmark was dredged to a depth of fourteen metres."
+QUESTION = "How deep is the harbour of Lindmark?"
+
+
+class Team(NamedTuple):
+    """An owner with a shared collection and what is not shared."""
+
+    owner: RAGEngine
+    index_id: uuid.UUID
+    known: Document
+    secret: Document
+    trashed: Document
+
+    def opened(self, asker: str) -> RAGEngine:
+        return self.owner.installation.for_user(asker).at(str(self.index_id))
+
+
+@pytest.fixture(scope="module")
+def team(module_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
+    config = load_config(rag_data_dir=tmp_path_factory.mktemp("data"), rag_database_url=module_url)
+    with Installation(config) as installation:
+        owner = installation.for_user("local")
+        secret = add(owner, "secret.txt", SECRET, "default")
+        known = add(owner, "known.txt", KNOWN, "team")
+        trashed = add(owner, "old.txt", "What the team threw away.", "team")
+        owner.documents.trash([trashed.id])
+        for grantee, permission in (("reader", "read"), ("writer", "write")):
+            owner.sharing.give({"grantee": grantee, "permission": permission}, "team")
+        index_id = owner.sharing.list("team")[0].index_id
+        yield Team(owner, index_id, known, secret, trashed)
+
+
+def add(engine: RAGEngine, name: str, text: str, index_name: str) -> Document:
+    document = engine.documents.add(text.encode(), name, index_name=index_name, enqueue=False)
+    block = TextBlock(page_number=1, bbox=Rect(0, 0, 9, 9), line_start=1, line_end=1, text=text)
+    return engine.index_document(document.id, [block])
+
+
+def test_a_reader_searches_asks_and_keeps_the_chat(team: Team) -> None:
+    reader = team.owner.installation.for_user("reader")
+    for name in (str(team.index_id), "shared:team"):
+        found = reader.search({"index_name": name, "query": QUESTION})
+        assert [hit.document_name for hit in found.results] == ["known.txt"]
+        assert "fourteen" in reader.answer({"index_name": name, "question": QUESTION}).answer
+    with pytest.raises(errors.NotFoundError):
+        reader.search({"index_name": "team", "query": QUESTION})  # a name alone is one's own
+
+    shared = reader.holding(team.known.id)
+    assert shared.files.original(team.known.id).read_bytes() == KNOWN.encode()
+    chat = shared.chats.start("The harbour")
+    shared.chats.ask(chat.id, QUESTION)
+    assert [own.id for own in shared.chats.list()] == [chat.id]
+    assert not team.owner.chats.list("team")
+    with pytest.raises(errors.NotFoundError):
+        team.owner.chats.get(chat.id)
+
+
+def test_what_is_withdrawn_is_gone_from_open_engines_and_old_answers_keep_their_quotes_only(team: Team) -> None:
+    team.owner.sharing.give({"grantee": "guest"}, "team")
+    guest = team.owner.installation.for_user("guest")
+    shared = guest.at(str(team.index_id))
+    chat = shared.chats.start("The harbour")
+    answer = shared.chats.ask(chat.id, QUESTION).response
+    assert answer
+    assert any("fourteen" in (citation.quote or "") for citation in answer.citations)
+
+    team.owner.sharing.withdraw({"grantee": "guest"}, "team")
+
+    for call in (
+        lambda: shared.search({"query": QUESTION}),
+        lambda: shared.answer({"question": QUESTION}),
+        lambda: shared.chats.ask(chat.id, QUESTION),
+        lambda: shared.files.original(team.known.id),
+        lambda: shared.pages.text(team.known.id, [1]),
+        lambda: guest.holding(team.known.id),
+        lambda: guest.at("shared:team"),
+    ):
+        with pytest.raises(errors.NotFoundError):
+            call()
+    assert [own.id for own in guest.chats.list()] == [chat.id]
+    kept = guest.chats.messages(chat.id)[-1]
+    assert kept.content == answer.answer
+    assert kept.response
+    assert kept.response.citations == answer.citations
+    quoted = {line.number for citation in answer.citations for line in citation.lines}
+    for hit in kept.response.contexts:
+        assert not any(line.text for line in hit.passage.lines if line.number not in quoted)
+
+
+Call = Callable[[RAGEngine, Document], object]
+
+REACHES: dict[str, Call] = {
+    "documents.get": lambda e, d: e.documents.get(d.id),
+    "documents.retry": lambda e, d: e.documents.retry(d.id),
+    "documents.process": lambda e, d: e.documents.process(d.id, again=True),
+    "documents.unlock": lambda e, d: e.documents.unlock(d.id, "password"),
+    "documents.cancel": lambda e, d: e.documents.cancel([d.id]),
+    "documents.read_pictures": lambda e, d: e.documents.read_pictures(d.id),
+    "documents.trash": lambda e, d: e.documents.trash([d.id]),
+    "documents.restore": lambda e, d: e.documents.restore([d.id]),
+    "documents.purge": lambda e, d: e.documents.purge([d.id]),
+    "documents.add": lambda e, d: e.documents.add(b"new", "new.txt", replaces=d.id),
+    "documents.upload": lambda e, d: e.documents.upload(b"new", "new.txt", replaces=d.id),
+    "documents.list": lambda e, d: [one for one in e.documents.list() if one.id == d.id],
+    "files.original": lambda e, d: e.files.original(d.id),
+    "files.rendition": lambda e, d: e.files.rendition(d.id),
+    "files.parts": lambda e, d: e.files.parts(d.id),
+    "versions.list": lambda e, d: e.versions.list(d.id),
+    "versions.before": lambda e, d: e.versions.before(d.id),
+    "versions.diff": lambda e, d: e.versions.diff(d.id, d.id),
+    "versions.make_current": lambda e, d: e.versions.make_current(d.id),
+    "pages.text": lambda e, d: e.pages.text(d.id, [1]).lines,
+    "pages.image": lambda e, d: e.pages.image(d.id, 1),
+    "chunks.list": lambda e, d: e.chunks.list(d.id),
+    "catalogue.edit": lambda e, d: e.catalogue.edit(d.id, DocumentEdit(title="theirs")),
+    "catalogue.tag": lambda e, d: e.catalogue.tag([d.id], add=["theirs"]),
+    "keys.list": lambda e, _: e.keys.list(),
+    "keys.create": lambda e, _: e.keys.create("theirs", ["admin"]),
+    "jobs.list": lambda e, _: e.jobs.list(),
+    "sharing.list": lambda e, _: e.sharing.list(),
+    "sharing.give": lambda e, _: e.sharing.give({"grantee": "another"}),
+    "sharing.withdraw": lambda e, _: e.sharing.withdraw({"grantee": "reader"}),
+    "audit.forget": lambda e, d: e.audit.forget(d.created_at),
+    "indexes.ensure": lambda e, _: e.indexes.ensure("another"),
+    "delete": lambda e, d: e.delete([d.id])["deleted_ids"],
+    "index_document": lambda e, d: e.index_document(d.id, []),
+    "inspect_index": lambda e, _: e.inspect_index("another"),
+    "search": lambda e, d: e.search({"query": SECRET, "retrieval": {"filters": {"document_ids": [d.id]}}}).results,
+}
+"""Calls on what is not shared: each must be refused, or give nothing."""
+
+
+@pytest.mark.parametrize("asker", ["reader", "writer"])
+@pytest.mark.parametrize("method", REACHES)
+def test_nothing_else_of_the_owner_is_reached(team: Team, method: str, asker: str) -> None:
+    before = state(team.owner)
+    try:
+        found = REACHES[method](team.opened(asker), team.secret)
+    except (errors.NotFoundError, errors.ForbiddenError, errors.ValidationError):
+        found = None
+    assert not found
+    assert state(team.owner) == before
+
+
+def state(owner: RAGEngine) -> Any:
+    indexes = owner.indexes.list()
+    return [owner.documents.list(index.name, in_trash=trash) for index in indexes for trash in (False, True)], (
+        owner.sharing.list(),
+        owner.keys.list(),
+    )
+
+
+def test_every_call_on_documents_is_tried(team: Team) -> None:
+    nouns = {"documents": team.owner.documents, "files": team.owner.files}
+    public = {
+        f"{noun}.{name}"
+        for noun, part in nouns.items()
+        for name, _ in inspect.getmembers(type(part), callable)
+        if not name.startswith("_")
+    }
+    assert public <= REACHES.keys()
+
+
+def test_a_writer_uploads_renames_tags_trashes_and_restores(team: Team) -> None:
+    writer = team.opened("writer")
+    added = writer.documents.add(b"Added by the writer.", "added.txt")
+    assert (added.user_id, added.index_id) == ("local", team.index_id)
+    assert team.owner.documents.get(added.id).name == "added.txt"
+    assert writer.catalogue.edit(added.id, {"name": "renamed.txt"}).name == "renamed.txt"
+    assert writer.catalogue.edit(team.known.id, {"title": "The harbour"}).title == "The harbour"
+    assert writer.catalogue.tag([added.id], add=["mine"]) == [added.id]
+    assert writer.documents.trash([added.id]) == [added.id]
+    assert writer.documents.restore([added.id]) == [added.id]
+    assert writer.documents.trash([added.id]) == [added.id]
+    with pytest.raises(errors.ForbiddenError):
+        writer.documents.purge([added.id])
+    assert team.owner.documents.purge([added.id]) == [added.id]
+
+    told = [(entry.actor, entry.action) for entry in team.owner.audit.list() if entry.subject_id == str(added.id)]
+    assert told == [("local", "document.purge")] + [
+        ("writer", f"document.{action}") for action in ("trash", "restore", "trash", "upload")
+    ]
+
+
+def test_members_do_not_share(team: Team) -> None:
+    member = team.owner.installation.for_user("member")
+    add(member, "own.txt", "Mine.", "default")
+    with pytest.raises(errors.ForbiddenError):
+        member.sharing.give({"grantee": "reader"})
+    assert not member.sharing.allowed
+    assert not member.audit.sees_all
+
+
+def test_no_cell_of_the_audit_is_a_formula(tmp_path: Path) -> None:
+    names = ["=cmd|' /C calc'!A0", "+1", "-1", "@x", "\t=1", "plain"]
+    entries = [
+        AuditEntry(id=1, at="2026-01-01T00:00:00Z", actor="a", action="b", owner="a", subject_name=name)
+        for name in names
+    ]
+    cells = [row.split(",")[4] for row in to_csv(entries).splitlines()[1:]]
+    assert cells == [f"'{name}" for name in names[:-1]] + ["plain"]

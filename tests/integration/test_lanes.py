@@ -538,7 +538,8 @@ def test_what_goes_on_failing_is_given_up_and_a_user_may_try_at_once(
 def test_a_parser_that_is_killed_each_time_does_not_fail_its_document(
     engine: RAGEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    document = engine.documents.add(fleet(), "fleet.pdf")
+    more_than_a_pipe_holds = pdfs.pages(400, line=lambda page: " ".join([ship(page)] * 6), others=())
+    document = engine.documents.add(more_than_a_pipe_holds, "fleet.pdf")
     record, killed = Steps._record, set()
 
     def kill(steps: Steps, stage: str, done: int, total: int) -> None:

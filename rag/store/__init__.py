@@ -1,5 +1,6 @@
 """What is kept: rows in PostgreSQL with pgvector, files in any file system."""
 
+from rag.store.accounts import OwnAccount
 from rag.store.caches import CACHE_KINDS, CacheKind, Caches, CacheStats, CompletionKind
 from rag.store.embedding_cache import EmbeddingCache
 from rag.store.files import FileStore, UserFiles
@@ -24,6 +25,7 @@ __all__ = [
     "Kept",
     "Lanes",
     "LexicalMatches",
+    "OwnAccount",
     "Preferences",
     "Queue",
     "Store",

@@ -40,18 +40,18 @@ class ApiKeys:
             "permissions": [*permissions],
             "expires_at": expires_at,
         }
-        return _to_key(self._database.write(self._queries["create"], parameters)[0])
+        return to_key(self._database.write(self._queries["create"], parameters)[0])
 
     def list(self) -> builtins.list[ApiKey]:
         """All keys of a user, expired and revoked ones too, the latest first."""
-        return [_to_key(row) for row in self._database.all(self._queries["list"], {})]
+        return [to_key(row) for row in self._database.all(self._queries["list"], {})]
 
     def revoke(self, key_id: uuid.UUID) -> ApiKey:
         """Let a key open nothing from now on. Raises NotFoundError."""
         revoked = self._database.write(self._queries["revoke"], {"key_id": key_id})
         if not revoked:
             raise errors.NotFoundError(f"There is no key {key_id}. List the keys and check the id.")
-        return _to_key(revoked[0])
+        return to_key(revoked[0])
 
 
 def find(database: Database, digest: bytes) -> ApiKey | None:
@@ -67,7 +67,7 @@ def find(database: Database, digest: bytes) -> ApiKey | None:
     if row.pop("is_stale"):
         parameters = {"user_id": row["user_id"], "key_id": row["id"], "precision_seconds": LAST_USE_SECONDS}
         database.write(statements["touch"], parameters)
-    return _to_key(row)
+    return to_key(row)
 
 
 def exist(database: Database) -> bool:
@@ -76,5 +76,6 @@ def exist(database: Database) -> bool:
     return bool(row and row["present"])
 
 
-def _to_key(row: Mapping[str, Any]) -> ApiKey:
+def to_key(row: Mapping[str, Any]) -> ApiKey:
+    """A row of `api_keys`."""
     return ApiKey.model_validate({**row, "permissions": tuple(row["permissions"])})

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from rag.store import api_keys, documents, health, jobs, migrations
+from rag.store import accounts, api_keys, documents, health, jobs, migrations
 from rag.store.caches import Caches
 from rag.store.catalogue import Catalogue
 from rag.store.chunks import Chunks
@@ -46,6 +46,7 @@ class UserStore:
         self.embedding_cache = EmbeddingCache(bound)
         self.caches = Caches(bound)
         self.conversations = Conversations(bound)
+        self.account = accounts.OwnAccount(bound)
         self.api_keys = api_keys.ApiKeys(bound)
         self.jobs = jobs.Jobs(bound)
         self.glossary = Glossary(bound)
@@ -60,6 +61,7 @@ class Store:
         self._dense = DenseSearch(database)
         self.queue = Queue(database)
         self.lanes = Lanes(database)
+        self.accounts = accounts.Accounts(database)
 
     @classmethod
     def open(cls, url: str, *, pool_size: int = 8) -> Self:

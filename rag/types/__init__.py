@@ -6,6 +6,7 @@ Python names are snake_case; camelCase aliases are accepted everywhere and used 
 """
 
 from rag.types.access import LOCAL_USER, PERMISSIONS, ApiKey, Permission
+from rag.types.accounts import Account, AccountUse, Identity, Login, Role, Storage
 from rag.types.answers import (
     LIKELY,
     AnswerEvent,
@@ -173,6 +174,8 @@ __all__ = [
     "STORABLE",
     "TEXT",
     "UNFINISHED",
+    "Account",
+    "AccountUse",
     "AdapterOptions",
     "AnswerEvent",
     "AnswerOptions",
@@ -220,6 +223,7 @@ __all__ = [
     "GlossarySummary",
     "Highlight",
     "Hit",
+    "Identity",
     "Index",
     "IndexName",
     "IndexReference",
@@ -236,6 +240,7 @@ __all__ = [
     "Lane",
     "LaterPlace",
     "Line",
+    "Login",
     "Message",
     "Missing",
     "MissingFile",
@@ -275,6 +280,7 @@ __all__ = [
     "RetrieveResponse",
     "RetrievedChunk",
     "Rewriting",
+    "Role",
     "SavedFilter",
     "Scope",
     "SearchMode",
@@ -288,6 +294,7 @@ __all__ = [
     "Span",
     "Stage",
     "StorableText",
+    "Storage",
     "Support",
     "SyncReport",
     "Tag",

@@ -41,7 +41,7 @@ def user_id() -> str | None:
 def may_administer() -> bool:
     """Whether the present user may change what is set for all."""
     user = user_id()
-    return user is not None and administrators.may_administer(shared().config, user)
+    return user is not None and administrators.role_of(shared(), user).may_administer
 
 
 def engine() -> RAGEngine:

@@ -20,6 +20,9 @@ from rag.types.problems import problems_of
 SYSTEM_DATA_DIR = Path("/var/lib/pagelight")
 """Default data folder of root: the embedded database then runs as an unprivileged user, who must be able to enter."""
 
+MEGABYTE = 1_000_000
+"""Bytes, as sizes of files and disks are shown; not what limits of reading count in."""
+
 PART = "__"
 """Between a setting's name and that of its part: RAG_PARSING__MAX_FILE_MB."""
 
@@ -130,7 +133,7 @@ class Config(pydantic_settings.BaseSettings):
     @property
     def quota_bytes(self) -> int | None:
         """How many bytes of originals a user may have who has no quota of their own; None is no limit."""
-        return None if self.rag_quota_mb is None else self.rag_quota_mb * 1024 * 1024
+        return None if self.rag_quota_mb is None else self.rag_quota_mb * MEGABYTE
 
     @property
     def session_lifetime(self) -> dt.timedelta:

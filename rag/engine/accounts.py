@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Sequence
 
 from rag import errors
+from rag.config import MEGABYTE
 from rag.engine.resources import Resources
 from rag.store import OwnAccount
 from rag.types import Account, AccountUse, ApiKey, Identity, Job, Login, Role, Storage
@@ -117,7 +118,7 @@ class Accounts:
             raise errors.ValidationError(
                 f"A quota has from 0 to {MAX_QUOTA_MB:,} megabytes.", details={"field": "quota_mb"}
             )
-        self._of(user_id).set_quota(None if megabytes is None else megabytes * 1024 * 1024)
+        self._of(user_id).set_quota(None if megabytes is None else megabytes * MEGABYTE)
         return self.storage(user_id)
 
     def keys(self) -> builtins.list[ApiKey]:

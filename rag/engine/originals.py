@@ -52,6 +52,7 @@ class Originals:
             errors.UnsupportedFileError: a kind of file that cannot be taken in.
             errors.DuplicateError: the same content is in the index; `details` name it.
             errors.PasswordError: the password is wrong.
+            errors.QuotaError: the user has no room for it; `details` have `size`, `used_bytes` and `quota_bytes`.
         """
         with as_file(content) as path:
             self._check_size(path, name)
@@ -76,6 +77,7 @@ class Originals:
                     in_trash=in_trash,
                     replaces=replaces,
                     container_id=container.id if container else None,
+                    quota_bytes=self._workspace.config.quota_bytes,
                 )
             except errors.Error:
                 self._workspace.files.delete(document_id)

@@ -10,6 +10,7 @@ from rag.store.lanes import Lanes, Taken
 from rag.store.lexical import LexicalMatches
 from rag.store.preferences import Kept, Preferences
 from rag.store.queue import Queue
+from rag.store.roots import Roots
 from rag.store.store import Store, UserStore
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "OwnAccount",
     "Preferences",
     "Queue",
+    "Roots",
     "Store",
     "Taken",
     "UserFiles",

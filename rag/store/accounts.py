@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rag import errors
+from rag.config import MEGABYTE
 from rag.store import queries
 from rag.store.api_keys import to_key
 from rag.store.database import Connection, Database, UserDatabase
@@ -33,6 +34,19 @@ class OwnAccount:
         """How many bytes are used, of how many; `default_quota` is that of whoever has none of their own."""
         row = self._database.one(self._queries["storage"], {"quota_bytes": default_quota})
         return Storage.model_validate(row)
+
+    def lock_quota(self, connection: Connection, default_quota: object) -> int | None:
+        """The user's quota, with the right to be the only one who adds to what they have until the transaction ends."""
+        connection.execute(self._queries["ensure"], self._database.bind({}))
+        bound = self._database.bind({"quota_bytes": default_quota})
+        row = connection.execute(self._queries["lock_quota"], bound).fetchone()
+        return row["quota_bytes"] if row else None
+
+    def require_room(self, name: str, size: int, default_quota: int | None) -> None:
+        """Raises QuotaError where the user has no room for a file of so many bytes."""
+        storage = self.storage(default_quota)
+        if storage.quota_bytes is not None and storage.used_bytes + size > storage.quota_bytes:
+            raise over_quota(name, size, storage)
 
     def see(self) -> None:
         """The user is here; the first time a row is made."""
@@ -161,4 +175,4 @@ def over_quota(name: str, size: int, storage: Storage) -> errors.QuotaError:
 
 
 def _mb(size: int) -> str:
-    return f"{size / 1024 / 1024:,.1f}"
+    return f"{size / MEGABYTE:,.1f}"

@@ -67,6 +67,7 @@ def find(database: Database, digest: bytes) -> ApiKey | None:
     if row.pop("is_stale"):
         parameters = {"user_id": row["user_id"], "key_id": row["id"], "precision_seconds": LAST_USE_SECONDS}
         database.write(statements["touch"], parameters)
+        database.write(queries.load("accounts")["see"], parameters)
     return to_key(row)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from rag import errors
 from rag.store import claims, queries, scopes
+from rag.store.accounts import OwnAccount
 from rag.store.database import Connection, Database, UserDatabase
 from rag.store.following import Following
 from rag.types import (
@@ -35,6 +36,7 @@ class Documents:
         self._database = database
         self._queries = queries.load("documents")
         self._parts = Following(database)
+        self._account = OwnAccount(database)
 
     def add(
         self,
@@ -52,14 +54,16 @@ class Documents:
         in_trash: bool = False,
         container_id: uuid.UUID | None = None,
         replaces: uuid.UUID | None = None,
+        quota_bytes: int | None = None,
     ) -> Document:
         """A new document; `size` in bytes. One that `follows_source` may have the content of another place's document.
 
         `in_trash` keeps it out of sight until it takes the place of an older one (`supersede`). With `replaces` it is
         the next version of the document that has this one among its versions, and takes over when it is ready. A part
-        is in the trash as long as its container is.
+        is in the trash as long as its container is. `quota_bytes` is that of a user who has none of their own.
 
         Raises:
+            errors.QuotaError: the user has no room for so many bytes.
             errors.DuplicateError: a document with this SHA-256 is in the index, or in its trash; `details` have its
                 `document_id`, `name` and `in_trash`, and its `version` where another version is searched.
             errors.NotFoundError: there is no such index, no such container, or no document to replace.
@@ -81,12 +85,14 @@ class Documents:
             "container_id": container_id,
             "replaces": replaces,
             "containers": [*CONTAINERS],
+            "quota_bytes": quota_bytes,
         }
         added = self._add(parameters, self.get(replaces) if replaces else None)
         if added:
             return to_document(added[0])
         present = self._database.one(self._queries["same_content"], parameters)
         if present is None:
+            self._account.require_room(name, size, quota_bytes)
             raise errors.NotFoundError(
                 f"There is no index {index_id}, or {name} was in what is gone. List the indexes."
             )
@@ -94,7 +100,8 @@ class Documents:
 
     def _add(self, parameters: Mapping[str, object], replaced: Document | None) -> builtins.list[Mapping[str, Any]]:
         with self._database.transaction() as connection:
-            bound = self._database.bind(parameters)
+            quota = self._account.lock_quota(connection, parameters["quota_bytes"])
+            bound = self._database.bind({**parameters, "quota_bytes": quota})
             if replaced and not connection.execute(self._queries["lock_lineage"], bound).fetchall():
                 raise errors.ConflictError(
                     "The document cannot get a new version here: it is in the trash or another index, follows a file "

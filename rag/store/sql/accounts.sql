@@ -73,6 +73,12 @@ UPDATE accounts SET role = :role WHERE user_id = :user_id RETURNING user_id;
 -- name: set_quota
 UPDATE accounts SET quota_bytes = :quota_bytes::bigint WHERE user_id = :user_id RETURNING user_id;
 
+-- name: lock_quota
+-- Until the end of the transaction nobody else adds to what the user has: what is added next sees all before it.
+SELECT coalesce(quota_bytes, :quota_bytes::bigint) AS quota_bytes
+FROM accounts WHERE user_id = :user_id
+FOR NO KEY UPDATE;
+
 -- name: storage
 SELECT (SELECT coalesce(sum(size), 0)::bigint FROM documents WHERE user_id = :user_id) AS used_bytes,
        coalesce((SELECT quota_bytes FROM accounts WHERE user_id = :user_id), :quota_bytes::bigint) AS quota_bytes;

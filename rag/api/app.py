@@ -8,7 +8,18 @@ from fastapi.routing import APIRoute
 
 from rag.access.gate import Gate, origins
 from rag.api import limits, observing, problems
-from rag.api.routes import conversations, documents, glossary, indexes, jobs, organising, questions, retrieval, status
+from rag.api.routes import (
+    admin,
+    conversations,
+    documents,
+    glossary,
+    indexes,
+    jobs,
+    organising,
+    questions,
+    retrieval,
+    status,
+)
 from rag.engine import Installation
 
 DESCRIPTION = """Chat with your PDFs: every claim of an answer comes with its verbatim quote and the boxes of exactly
@@ -40,7 +51,7 @@ def create_app(installation: Installation, *, needs_key: bool = False) -> FastAP
     app.state.gate = Gate(lambda: installation, needs_key=needs_key)
     app.state.questions = limits.Turns(config.rag_max_questions)
     app.state.searches = limits.Turns(limits.SEARCHES_AT_ONCE)
-    parts = (status, questions, retrieval, documents, indexes, jobs, conversations, glossary, organising)
+    parts = (status, questions, retrieval, documents, indexes, jobs, conversations, glossary, organising, admin)
     for part in parts:
         app.include_router(part.router)
     problems.install(app, [route for part in parts for route in part.router.routes])

@@ -88,6 +88,13 @@ class Accounts:
         admins = self._resources.config.admins
         return [one.model_copy(update={"role": Role.ADMIN}) if one.user_id in admins else one for one in found]
 
+    def find(self, user_id: str) -> AccountUse:
+        """One of those. Raises NotFoundError: a slip must not give a role to nobody."""
+        found = next((one for one in self.list() if one.user_id == user_id), None)
+        if found is None:
+            raise errors.NotFoundError(f"There is no user {user_id}. List them: pagelight users list")
+        return found
+
     def set_role(self, user_id: str, role: Role) -> Account:
         """Give a user a role.
 
@@ -121,13 +128,16 @@ class Accounts:
         self._of(user_id).set_quota(None if megabytes is None else megabytes * MEGABYTE)
         return self.storage(user_id)
 
-    def keys(self) -> builtins.list[ApiKey]:
+    def api_keys(self) -> builtins.list[ApiKey]:
         """Everybody's API keys without their secrets, the latest first."""
-        return self._resources.store.accounts.keys()
+        return self._resources.store.accounts.api_keys()
 
-    def revoke_key(self, user_id: str, key_id: uuid.UUID) -> ApiKey:
-        """Let a user's key open nothing from now on. Raises NotFoundError."""
-        return self._resources.store.of(user_id).api_keys.revoke(key_id)
+    def revoke_key(self, key_id: uuid.UUID) -> ApiKey:
+        """Let anybody's key open nothing from now on. Raises NotFoundError."""
+        owner = next((key.user_id for key in self.api_keys() if key.id == key_id), None)
+        if owner is None:
+            raise errors.NotFoundError(f"There is no key {key_id}. List the keys and check the id.")
+        return self._resources.store.of(owner).api_keys.revoke(key_id)
 
     def jobs(self) -> builtins.list[Job]:
         """Everybody's latest jobs without their results."""

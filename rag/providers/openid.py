@@ -3,15 +3,16 @@
 import threading
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
-from joserfc import jwt
-from joserfc.errors import JoseError
-from joserfc.jwk import KeySet
 
 from rag import errors
 from rag.providers.connections import http_client
+
+if TYPE_CHECKING:
+    from joserfc.jwk import KeySet
+    from joserfc.jwt import JWTClaimsRegistry, Token
 
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 """With a key that is published no symmetric algorithm, nor none, is ever right."""
@@ -42,6 +43,8 @@ class OpenIdProvider:
             errors.AuthError: it is anything else.
             errors.ProviderError: the provider's keys cannot be had.
         """
+        from joserfc.errors import JoseError
+
         try:
             claims = self._decode(token).claims
             self._registry().validate(claims)
@@ -52,14 +55,19 @@ class OpenIdProvider:
             ) from None
         return claims
 
-    def _decode(self, token: str) -> jwt.Token:
+    def _decode(self, token: str) -> "Token":
+        from joserfc import jwt
+        from joserfc.errors import JoseError
+
         try:
             return jwt.decode(token, self._key_set(KEYS_SECONDS), algorithms=ALGORITHMS)
         except (JoseError, ValueError, KeyError):  # perhaps by a key that is new
             return jwt.decode(token, self._key_set(RENEWAL_SECONDS), algorithms=ALGORITHMS)
 
-    def _registry(self) -> jwt.JWTClaimsRegistry:
-        return jwt.JWTClaimsRegistry(
+    def _registry(self) -> "JWTClaimsRegistry":
+        from joserfc.jwt import JWTClaimsRegistry
+
+        return JWTClaimsRegistry(
             leeway=LEEWAY_SECONDS,
             iss={"essential": True, "value": self._issuer},
             aud={"essential": True, "value": self._audience},
@@ -68,7 +76,7 @@ class OpenIdProvider:
             sub={"essential": True},
         )
 
-    def _key_set(self, seconds: float) -> KeySet:
+    def _key_set(self, seconds: float) -> "KeySet":
         """The keys, not older than so many seconds."""
         with self._lock:
             if self._keys is None or time.monotonic() - self._fetched_at > seconds:
@@ -76,7 +84,10 @@ class OpenIdProvider:
                 self._fetched_at = time.monotonic()
             return self._keys
 
-    def _fetch(self) -> KeySet:
+    def _fetch(self) -> "KeySet":
+        from joserfc.errors import JoseError
+        from joserfc.jwk import KeySet
+
         metadata = self._json(f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
         if metadata.get("issuer") != self._issuer:
             raise errors.ProviderError(f"{self._issuer} says of itself that it is another. Correct RAG_OIDC_ISSUER.")

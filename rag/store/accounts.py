@@ -35,12 +35,12 @@ class OwnAccount:
         row = self._database.one(self._queries["storage"], {"quota_bytes": default_quota})
         return Storage.model_validate(row)
 
-    def lock_quota(self, connection: Connection, default_quota: object) -> int | None:
+    def lock_quota(self, connection: Connection, default_quota: int | None) -> int | None:
         """The user's quota, with the right to be the only one who adds to what they have until the transaction ends."""
         connection.execute(self._queries["ensure"], self._database.bind({}))
         bound = self._database.bind({"quota_bytes": default_quota})
         row = connection.execute(self._queries["lock_quota"], bound).fetchone()
-        return row["quota_bytes"] if row else None
+        return row["quota_bytes"] if row else default_quota
 
     def require_room(self, name: str, size: int, default_quota: int | None) -> None:
         """Raises QuotaError where the user has no room for a file of so many bytes."""
@@ -148,7 +148,7 @@ class Accounts:
         found = self._database.all(self._queries["list_all"], {"lifetime_seconds": lifetime.total_seconds()})
         return [AccountUse.model_validate(_grouped(row)) for row in found]
 
-    def keys(self) -> builtins.list[ApiKey]:
+    def api_keys(self) -> builtins.list[ApiKey]:
         """Everybody's API keys without their secrets, expired and revoked ones too, the latest first."""
         return [to_key(row) for row in self._database.all(self._queries["all_keys"], {})]
 

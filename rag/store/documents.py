@@ -85,9 +85,8 @@ class Documents:
             "container_id": container_id,
             "replaces": replaces,
             "containers": [*CONTAINERS],
-            "quota_bytes": quota_bytes,
         }
-        added = self._add(parameters, self.get(replaces) if replaces else None)
+        added = self._add(parameters, self.get(replaces) if replaces else None, quota_bytes)
         if added:
             return to_document(added[0])
         present = self._database.one(self._queries["same_content"], parameters)
@@ -98,9 +97,11 @@ class Documents:
             )
         raise _duplicate(name, present)
 
-    def _add(self, parameters: Mapping[str, object], replaced: Document | None) -> builtins.list[Mapping[str, Any]]:
+    def _add(
+        self, parameters: Mapping[str, object], replaced: Document | None, quota_bytes: int | None
+    ) -> builtins.list[Mapping[str, Any]]:
         with self._database.transaction() as connection:
-            quota = self._account.lock_quota(connection, parameters["quota_bytes"])
+            quota = self._account.lock_quota(connection, quota_bytes)
             bound = self._database.bind({**parameters, "quota_bytes": quota})
             if replaced and not connection.execute(self._queries["lock_lineage"], bound).fetchall():
                 raise errors.ConflictError(

@@ -179,7 +179,7 @@ def _button(label: str, key: str, act: Callable[[], object], help_text: str | No
 
 def keys() -> None:
     """Everybody's API keys, without their secrets, which are kept nowhere."""
-    found = _accounts().keys()
+    found = _accounts().api_keys()
     if not found:
         with empty("key", "There are no API keys", "Keys of programs are made with: pagelight keys create"):
             return
@@ -188,7 +188,7 @@ def keys() -> None:
         st.caption("Select a key to revoke it.")
     elif found[number].revoked_at is None:
         key = found[number]
-        _button(f"Revoke {plain(key.name)}", "revoke", lambda: _accounts().revoke_key(key.user_id, key.id))
+        _button(f"Revoke {plain(key.name)}", "revoke", lambda: _accounts().revoke_key(key.id))
 
 
 def _key_row(key: ApiKey) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """No user sees, searches, counts, changes or removes what another owns: one case per public method of the store."""
 
+import datetime as dt
 import hashlib
 import inspect
 import uuid
@@ -23,6 +24,7 @@ from rag.types import (
     Job,
     Landmark,
     Part,
+    Role,
     Scope,
 )
 from tests.integration.samples import SPACE, Owner, make_chunks, make_parsed, random_vector
@@ -34,6 +36,9 @@ DIGEST = b"digest of a secret"
 BESIDE = EmbeddingSpace(provider="test", model="another", dimensions=384)
 SOURCE = "/home/victim/secret.pdf"
 LANDMARK = Landmark("balance sheet", 1, 1.0)
+LOGIN = uuid.uuid4()
+NOW = dt.datetime.now(dt.UTC)
+DAY = dt.timedelta(days=1)
 GLOSSARY = 'title = "the secret words"'
 
 OTHERS = ("other", "", "x' or '1'='1", "victim'--", "victim\n", "%", "Victim", "victim ")
@@ -87,6 +92,7 @@ def world(module_db: store.Store) -> World:
     db.of(VICTIM).saved_filters.put("mine", Filters(tags=("mine",)))
     db.of(VICTIM).catalogue.tag([document.id], added=["mine"], removed=[])
     job = db.of(VICTIM).jobs.create("evaluation", "default", {"question": "a secret one"})
+    db.of(VICTIM).account.log_in(LOGIN, NOW, name="Vic", groups=["secret group"])
     return World(owner, document, trashed, part, chunk, conversation, generation, key, job)
 
 
@@ -103,6 +109,11 @@ EXEMPT = {
     "store.find_key": "finds the user, for one who has the secret",
     "store.unfinished_documents": "for the restart of a worker; tells user and id only",
     "store.unfinished_jobs": "for the restart of a worker; tells user and id only",
+    "accounts.list": "for admins; the doors ask whether one is",
+    "accounts.api_keys": "for admins; the doors ask whether one is",
+    "accounts.jobs": "for admins; the doors ask whether one is",
+    "account.lock_quota": "needs a transaction: see `documents.add`",
+    "account.require_room": "see `account.storage`",
     "queue.discard_stalled": "works for all users and returns a number of jobs",
     "queue.run": "works for all users",
     "lanes.next": "works for all users; tells user and id only",
@@ -203,6 +214,18 @@ CASES |= {
         cache.entries for cache in w.db.of(user).caches.stats() if cache.kind == "answers"
     ),
     "caches.clear": lambda w, user: w.db.of(user).caches.clear(["answers"]),
+    "account.get": lambda w, user: w.db.of(user).account.get().groups,
+    "account.storage": lambda w, user: w.db.of(user).account.storage(None).used_bytes,
+    "account.see": lambda w, user: w.db.of(user).account.see(),
+    "account.is_logged_in": lambda w, user: w.db.of(user).account.is_logged_in(LOGIN),
+    "account.logins": lambda w, user: w.db.of(user).account.logins(DAY),
+    "account.log_out": lambda w, user: w.db.of(user).account.log_out(LOGIN),
+    "account.log_out_everywhere": lambda w, user: w.db.of(user).account.log_out_everywhere(),
+    "account.accepts": lambda w, user: not w.db.of(user).account.accepts(NOW + DAY),
+    "account.set_role": lambda w, user: w.db.of(user).account.set_role(Role.ADMIN),
+    "account.set_quota": lambda w, user: w.db.of(user).account.set_quota(0),
+    "account.set_groups": lambda w, user: w.db.of(user).account.set_groups([]),
+    "account.log_in": lambda w, user: w.db.of(user).account.log_in(LOGIN, NOW, groups=[]) if user else None,
     "api_keys.list": lambda w, user: w.key in w.db.of(user).api_keys.list(),
     "api_keys.revoke": lambda w, user: w.db.of(user).api_keys.revoke(w.key.id),
     "conversations.create": lambda w, user: w.db.of(user).conversations.create(w.owner.index.id, title="theirs"),
@@ -355,6 +378,9 @@ def snapshot(world: World) -> object:
         db.of(VICTIM).embedding_cache.get(SPACE, [HASH]),
         db.of(VICTIM).caches.recall("answers", HASH),
         db.of(VICTIM).api_keys.list(),
+        db.of(VICTIM).account.get(),
+        db.of(VICTIM).account.logins(DAY),
+        db.of(VICTIM).account.accepts(NOW),
         db.of(VICTIM).glossary.get(),
         db.of(VICTIM).saved_filters.list(),
         db.of(VICTIM).jobs.list(),
@@ -403,6 +429,7 @@ def test_the_owner_gets_everything(world: World) -> None:
         *("embedding_cache.get", "caches.recall", "caches.stats", "api_keys.list", "jobs.get", "jobs.list"),
         *("glossary.get", "parts.of", "parts.unpacked", "parts.outermost", "catalogue.called", "catalogue.tags"),
         *("saved_filters.get", "saved_filters.list"),
+        *("account.get", "account.storage", "account.is_logged_in", "account.logins"),
         *("conversations.list", "conversations.get", "conversations.messages"),
     ):
         assert CASES[method](world, VICTIM), method

@@ -7,11 +7,14 @@ FROM accounts a
 WHERE a.user_id = :user_id;
 
 -- name: ensure
-INSERT INTO accounts (user_id) VALUES (:user_id) ON CONFLICT DO NOTHING;
+-- A name that no account can have has none.
+INSERT INTO accounts (user_id) SELECT :user_id WHERE octet_length(:user_id) BETWEEN 1 AND 512
+ON CONFLICT DO NOTHING;
 
 -- name: see
 -- Of many requests within a minute one writes.
-INSERT INTO accounts AS a (user_id, last_seen_at) VALUES (:user_id, now())
+INSERT INTO accounts AS a (user_id, last_seen_at)
+SELECT :user_id, now() WHERE octet_length(:user_id) BETWEEN 1 AND 512
 ON CONFLICT (user_id) DO UPDATE SET last_seen_at = now()
 WHERE a.last_seen_at IS NULL OR a.last_seen_at <= now() - make_interval(secs => :precision_seconds);
 

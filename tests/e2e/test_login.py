@@ -1,5 +1,6 @@
 """People log in by OpenID Connect: each sees their own documents, and a login that has ended opens nothing."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +10,8 @@ from tests import openid
 from tests.e2e import steps
 from tests.e2e.conftest import free_port, running, visit
 
+ADDRESS = re.compile(r"ann@\u2060?example\.org")
+"""As it is shown: a joiner that nobody sees keeps it from becoming a link."""
 NOTES = FilePayload(name="notes of ann.txt", mimeType="text/plain", buffer=b"A pear.")
 
 
@@ -59,7 +62,7 @@ def log_out(page: Page) -> None:
 def test_each_sees_their_own_and_an_ended_login_opens_nothing(page: Page, provider: openid.Provider) -> None:
     log_in(page, "ann")
     expect(page.locator(".st-key-who")).to_contain_text("Ann Archer")
-    expect(page.locator(".st-key-who")).to_contain_text("ann@example.org")
+    expect(page.locator(".st-key-who")).to_contain_text(ADDRESS)
     page.goto("/upload")
     steps.drop(page, NOTES)
     expect(page.locator('[class*="st-key-file-"]').first).to_contain_text("notes of ann.txt")
@@ -69,7 +72,7 @@ def test_each_sees_their_own_and_an_ended_login_opens_nothing(page: Page, provid
 
     log_in(page, "bob")
     expect(page.locator(".st-key-who")).to_contain_text("Bob <b>Baker</b>")
-    expect(page.locator(".st-key-who")).not_to_contain_text("ann@example.org")  # which nobody has verified as Bob's
+    expect(page.locator(".st-key-who")).not_to_contain_text("example.org")  # which nobody has verified as Bob's
     expect(page.get_by_text("No documents yet")).to_be_visible()
     page.goto("/admin")
     expect(page.get_by_text("This page is for administrators")).to_be_visible()
@@ -89,7 +92,7 @@ def test_an_admin_logs_somebody_out_everywhere(browser: Browser, base_url: str, 
         log_in(page, "bob")
         log_in(admin, "cat")
         expect(admin.locator(".st-key-who")).to_contain_text("cat")
-        admin.locator(".st-key-pages").get_by_text("Admin").click()
+        admin.locator(".st-key-pages").get_by_role("link", name="Admin").click()
         table = admin.locator('[data-testid="stDataFrame"] canvas').first
         table.wait_for()
         people = admin.locator('[data-testid="stDataFrame"] canvas [role="row"]').filter(has_text="Baker")

@@ -12,6 +12,7 @@ st.navigation(
         st.Page("pages/index.py", title="Index"),
         st.Page("pages/audit.py", title="Audit"),
         st.Page("pages/settings.py", title="Settings"),
+        st.Page("pages/admin.py", title="Admin"),
     ],
     position="hidden",
 ).run()

@@ -4,6 +4,7 @@ Names are those of the environment variables; `Config()` reads them when it is c
 this module does nothing. Keys are `SecretStr`: they do not show in logs, reprs or errors.
 """
 
+import datetime as dt
 import os
 from pathlib import Path
 from typing import Literal
@@ -13,11 +14,14 @@ import pydantic
 import pydantic_settings
 
 from rag import errors
-from rag.types import ChunkingOptions, ParsingConfig
+from rag.types import LOCAL_USER, ChunkingOptions, ParsingConfig
 from rag.types.problems import problems_of
 
 SYSTEM_DATA_DIR = Path("/var/lib/pagelight")
 """Default data folder of root: the embedded database then runs as an unprivileged user, who must be able to enter."""
+
+MEGABYTE = 1_000_000
+"""Bytes, as sizes of files and disks are shown; not what limits of reading count in."""
 
 PART = "__"
 """Between a setting's name and that of its part: RAG_PARSING__MAX_FILE_MB."""
@@ -91,6 +95,13 @@ class Config(pydantic_settings.BaseSettings):
     cors_origin: str | None = None
     rag_api_key: pydantic.SecretStr | None = None
     rag_admins: str | None = None
+    rag_quota_mb: int | None = pydantic.Field(default=None, ge=0)  # of originals, for each user; None: no limit
+    rag_session_hours: float = pydantic.Field(default=12.0, gt=0)  # after which people log in again
+    rag_oidc_groups_claim: str | None = None
+    rag_oidc_role_claim: str | None = None
+    rag_oidc_issuer: str | None = None
+    rag_oidc_audience: str | None = None
+    rag_folder_roots: str | None = None
     rag_app_port: int = pydantic.Field(default=8501, ge=1, le=65535)
     rag_worker: bool = True
     rag_worker_readers: int | None = pydantic.Field(default=None, ge=1)  # files read at once; None: as many as cores
@@ -121,9 +132,37 @@ class Config(pydantic_settings.BaseSettings):
         return self.rag_data_dir / "drafts"
 
     @property
+    def admins(self) -> frozenset[str]:
+        """The users of `RAG_ADMINS`, parted by commas; where it names nobody, this machine's only one.
+
+        Whoever logs in is none until named: where people log in there are many, and what is set holds for all.
+        """
+        return frozenset(_parted(self.rag_admins)) or frozenset({LOCAL_USER})
+
+    @property
+    def quota_bytes(self) -> int | None:
+        """How many bytes of originals a user may have who has no quota of their own; None is no limit."""
+        return None if self.rag_quota_mb is None else self.rag_quota_mb * MEGABYTE
+
+    @property
+    def session_lifetime(self) -> dt.timedelta:
+        """How long a login lasts."""
+        return dt.timedelta(hours=self.rag_session_hours)
+
+    @property
+    def folder_roots(self) -> tuple[str, ...]:
+        """The folders and addresses below which programs may have this machine read, parted by commas."""
+        return _parted(self.rag_folder_roots)
+
+    @property
     def cache_dir(self) -> Path:
         """Files that can be made again: local copies of remote renditions."""
         return self.rag_data_dir / "cache"
+
+
+def _parted(setting: str | None) -> tuple[str, ...]:
+    """What a setting names, parted by commas."""
+    return tuple(name for part in (setting or "").split(",") if (name := part.strip()))
 
 
 def silence_telemetry() -> None:

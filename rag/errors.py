@@ -14,6 +14,7 @@ Every message says what is wrong and what to do. The tree::
     │   ├── ReadingInterruptedError  the process that read a file was ended, which is not the file's fault
     │   ├── UnsupportedFileError  a kind of file that cannot be taken in
     │   ├── LimitError            a file is larger than the request allows
+    │   ├── QuotaError            a user has no room for a file
     │   └── DuplicateError        the same content is in the index already
     ├── ConflictError             a thing is not in the state that is needed for what is asked
     │   └── SameNameError         a document has the name of a new file, which may be its new version
@@ -125,6 +126,13 @@ class LimitError(SourceError):
     """The file is larger than the request allows. Raise the limit, or leave the file out."""
 
     code = "limit"
+
+
+class QuotaError(SourceError):
+    """There is no room for this file. Delete documents for good, or ask an administrator for a larger quota."""
+
+    code = "quota"
+    http_status = 413
 
 
 class CancelledError(SourceError):

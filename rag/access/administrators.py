@@ -1,17 +1,35 @@
-"""Who may change what is set for all users."""
+"""Who may do what beyond their own documents."""
 
 from typing import TYPE_CHECKING
 
-from rag.types import LOCAL_USER
+from rag import errors
+from rag.types import Role
 
 if TYPE_CHECKING:
     from rag.config import Config
+    from rag.engine import Installation
 
 
 def may_administer(config: "Config", user_id: str) -> bool:
-    """Whether a user is among those of `RAG_ADMINS`, parted by commas; where it names nobody, this machine's only one.
+    """Whether a user is among those of `RAG_ADMINS`; where it names nobody, this machine's only one.
 
-    Whoever logs in is none until named: where people log in there are many, and keys and models are everybody's.
+    They are admins whatever their account says, so that nobody can lock everybody out.
     """
-    named = {name for part in (config.rag_admins or "").split(",") if (name := part.strip())}
-    return user_id in named if named else user_id == LOCAL_USER
+    return user_id in config.admins
+
+
+def role_of(installation: "Installation", user_id: str) -> Role:
+    """What a user may do now; asked again before each action that needs it."""
+    return installation.accounts.role(user_id)
+
+
+def require_admin(installation: "Installation", user_id: str) -> None:
+    """Raises ForbiddenError where the user is no admin."""
+    if not role_of(installation, user_id).may_administer:
+        raise errors.ForbiddenError("Only administrators may do this. Ask one of them, or have RAG_ADMINS name you.")
+
+
+def require_curator(installation: "Installation", user_id: str) -> None:
+    """Raises ForbiddenError where the user may not share."""
+    if not role_of(installation, user_id).may_share:
+        raise errors.ForbiddenError("Only curators and administrators share. Ask an administrator for the role.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from rag import errors
 from rag.access.rates import RateLimiter
+from rag.access.tokens import Tokens
 from rag.hosts import is_loopback
 from rag.types import LOCAL_USER, ApiKey, Door, Permission, Whence
 
@@ -71,8 +72,9 @@ class Caller(NamedTuple):
 class Gate:
     """Finds out who is asking.
 
-    `RAG_API_KEY` is the user "local"; a key of `pagelight keys` is its own user. While there is neither, whoever is on
-    this machine is "local": a page of another site that is open in their browser is not, nor is another machine.
+    `RAG_API_KEY` is the user "local"; a key of `pagelight keys` is its own user, and so is a token of the login
+    provider. While there is no key, whoever is on this machine is "local": a page of another site that is open in their
+    browser is not, nor is another machine.
     """
 
     def __init__(
@@ -86,6 +88,7 @@ class Gate:
         self._door: Door = door
         self._needs_key = needs_key
         self._limiter = RateLimiter()
+        self._tokens = Tokens()
 
     def admit(self, visitor: Visitor) -> Caller:
         """The sender of a request.
@@ -102,11 +105,16 @@ class Gate:
 
     def _by_key(self, secret: str, address: str) -> Caller:
         installation = self._installation()
-        key = installation.authenticate(secret)
-        if key is None:
+        try:
+            key = installation.authenticate(secret) or self._tokens.key(installation, secret)
+            if key is None:
+                raise errors.AuthError(
+                    "The key is wrong, expired or revoked. Check it, or make another: pagelight keys."
+                )
+        except errors.AuthError:
             if installation.config.rag_rate_limit_per_minute:
                 self._limiter.count_failure(address)
-            raise errors.AuthError("The key is wrong, expired or revoked. Check it, or make another: pagelight keys.")
+            raise
         return Caller(installation.for_user(key.user_id, Whence(self._door, address)), key)
 
     def _without_key(self, visitor: Visitor) -> Caller:

@@ -10,6 +10,7 @@ from fastapi.routing import APIRoute
 from rag.access.gate import Gate, origins
 from rag.api import limits, observing, problems
 from rag.api.routes import (
+    admin,
     conversations,
     documents,
     glossary,
@@ -53,7 +54,7 @@ def create_app(installation: Installation, *, needs_key: bool = False) -> FastAP
     app.state.lookers = anyio.CapacityLimiter(status.LOOKING_AT_ONCE)
     app.state.questions = limits.Turns(config.rag_max_questions)
     app.state.searches = limits.Turns(limits.SEARCHES_AT_ONCE)
-    parts = (status, questions, retrieval, documents, indexes, jobs, conversations, glossary, organising, team)
+    parts = (status, questions, retrieval, documents, indexes, jobs, conversations, glossary, organising, team, admin)
     for part in parts:
         app.include_router(part.router)
     problems.install(app, [route for part in parts for route in part.router.routes])

@@ -34,6 +34,7 @@ from rag.cli import (
     server,
     share,
     sync,
+    users,
     validate,
     why,
 )
@@ -110,6 +111,13 @@ add_command(access, keys.create)
 add_command(access, keys.list_keys, "list")
 add_command(access, keys.revoke)
 app.add_typer(access, name="keys")
+
+people = typer.Typer(cls=Group, no_args_is_help=True)
+people.callback(help=help_text(users.users))(users.users)
+add_command(people, users.list_users, "list")
+for change in (users.role, users.groups, users.quota, users.logout):
+    add_command(people, change)
+app.add_typer(people, name="users")
 
 words = typer.Typer(cls=Group, invoke_without_command=True)
 words.callback(help=help_text(glossary.glossary))(glossary.glossary)

@@ -96,6 +96,7 @@ class Documents:
             errors.UnsupportedFileError: a kind of file that cannot be taken in.
             errors.DuplicateError: the same content is in the index; `details` name it.
             errors.PasswordError: the password is wrong.
+            errors.QuotaError: the user has no room for it.
             errors.NotFoundError: there is no document that it could replace.
             errors.ConflictError: the document to replace is in the trash, or follows a file.
             errors.SameNameError: `on_same_name` is "ask", and a document has the name; `details` have its

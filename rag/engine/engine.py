@@ -15,6 +15,7 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from rag import answering, errors, retrieval, vocabulary
 from rag.config import Config, load_config
 from rag.engine import keys
+from rag.engine.accounts import Accounts
 from rag.engine.asking import Asking
 from rag.engine.auditing import Auditing
 from rag.engine.catalogue import Catalogue
@@ -73,8 +74,8 @@ DEFAULT_RETRIEVAL = RetrievalOptions()
 class Installation:
     """What serves all users: one database, one storage of files, one set of models, each opened when first needed.
 
-    `for_user` gives what one of them can do, `settings` has what is set for all, `work` what is to be done, and
-    `upkeep` clears away what was left behind.
+    `for_user` gives what one of them can do, `settings` has what is set for all, `work` what is to be done, `accounts`
+    who they are, and `upkeep` clears away what was left behind.
     """
 
     def __init__(self, config: Config | None = None, **parts: Unpack[Parts]) -> None:
@@ -82,6 +83,7 @@ class Installation:
         self._resources = Resources(config or load_config(), **parts)
         self.work = Work(self._resources)
         self.upkeep = Upkeep(self._resources)
+        self.accounts = Accounts(self._resources)
         self.settings = Settings(self._resources.config, self._resources.preferences, self._resources.models)
 
     @property

@@ -10,23 +10,29 @@ from rag import errors, providers
 from rag.engine.requests import parse
 from rag.engine.sync import Intake, OnFile, SourceFolder
 from rag.engine.workspace import Workspace
-from rag.store import Folder
+from rag.store import Folder, Roots
 from rag.types import DEFAULT_INDEX, EmbeddingSpace, FileReport, Index, IndexRequest, Source, SyncReport, Usage
 
 logger = logging.getLogger(__name__)
 
 
-class Folders:
-    """The folders and files that one user takes in."""
+CONFINED = "confined"
+"""Beside a request that is kept: a program asked for it, so the folder must be below a root whenever it is read."""
 
-    def __init__(self, workspace: Workspace) -> None:
+
+class Folders:
+    """The folders and files that one user takes in; `confined` to the roots of the settings where a program asks."""
+
+    def __init__(self, workspace: Workspace, *, confined: bool = False) -> None:
         self._workspace = workspace
+        self._confined = confined
 
     def take_in(self, request: IndexRequest, *, remove: bool, on_file: OnFile | None = None) -> SyncReport:
         """Take in what the request's source names; with `remove`, what it no longer names goes to the trash.
 
         Raises:
             errors.SourceError: the folder cannot be read, or a file, where failures are not to be skipped.
+            errors.ForbiddenError: it is not below a root.
             errors.NotFoundError: there is no index of the id asked for.
             errors.IndexError: its vectors are of another model than the one asked for.
             errors.EmbeddingCapabilityError: the provider cannot embed what is asked.
@@ -47,18 +53,21 @@ class Folders:
         usage = Usage(latency_ms=(time.perf_counter() - started) * 1000)
         return SyncReport(index=index, files=tuple(reports), usage=usage)
 
-    def refresh(self, index: Index, on_file: OnFile | None = None) -> tuple[list[SyncReport], list[errors.SourceError]]:
+    def refresh(self, index: Index, on_file: OnFile | None = None) -> tuple[list[SyncReport], list[errors.Error]]:
         """Make an index follow again every folder that it was ever made to follow.
 
         Returns the reports, and what is wrong with folders that cannot be read: these stop no other, and stay as they
         are. Raises as `take_in` but for these.
         """
-        reports, unreadable = [], []
-        for asked in self._workspace.store.indexes.followed(index.id):
+        reports: list[SyncReport] = []
+        unreadable: list[errors.Error] = []
+        for kept in self._workspace.store.indexes.followed(index.id):
+            asked = {name: value for name, value in kept.items() if name != CONFINED}
             request = parse(IndexRequest, {**asked, "index": {"index_file_id": str(index.id)}})
+            folders = Folders(self._workspace, confined=bool(kept.get(CONFINED)))
             try:
-                reports.append(self.take_in(request, remove=True, on_file=on_file))
-            except errors.SourceError as error:
+                reports.append(folders.take_in(request, remove=True, on_file=on_file))
+            except (errors.SourceError, errors.ForbiddenError) as error:
                 logger.warning("a folder that the index %s follows: %s", index.id, error.code)
                 unreadable.append(error)
         return reports, unreadable
@@ -67,13 +76,16 @@ class Folders:
         """That the index follows the folder, by an address that has no password and means the same everywhere."""
         source = request.source.model_copy(update={"folder_id": folder.prefix.rstrip("/") or folder.prefix})
         asked = request.model_copy(update={"source": source}).model_dump(mode="json", include={"source", "options"})
-        self._workspace.store.indexes.follow(index.id, folder.prefix, asked)
+        kept = {**asked, CONFINED: True} if self._confined else asked
+        self._workspace.store.indexes.follow(index.id, folder.prefix, kept)
 
     def _open(self, source: Source) -> AbstractContextManager[SourceFolder]:
+        config, deep = self._workspace.config, source.include_subfolders
+        roots = Roots(config.folder_roots) if self._confined else None
         if providers.is_drive(source.folder_id):
-            config, deep = self._workspace.config, source.include_subfolders
-            return providers.DriveFolder(source.folder_id, config, include_subfolders=deep)
-        return nullcontext(Folder(source.folder_id, include_subfolders=source.include_subfolders))
+            address = roots.require(source.folder_id) if roots else source.folder_id
+            return providers.DriveFolder(address, config, include_subfolders=deep)
+        return nullcontext(Folder(source.folder_id, include_subfolders=deep, roots=roots))
 
     def _intake(self, request: IndexRequest, index: Index, *, again: bool) -> Intake:
         return Intake(

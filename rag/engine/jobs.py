@@ -12,7 +12,7 @@ from rag import errors, evaluation
 from rag.contract import SyncBody
 from rag.engine.documents import Documents
 from rag.engine.evaluating import evaluate
-from rag.engine.folders import Folders
+from rag.engine.folders import CONFINED, Folders
 from rag.engine.job_steps import Steps
 from rag.engine.pages import Pages
 from rag.engine.questions import Questions
@@ -20,7 +20,7 @@ from rag.engine.reading import PASSING, PASSING_CODES, machine_errors
 from rag.engine.requests import parse
 from rag.engine.sync import OnFile
 from rag.engine.workspace import Workspace
-from rag.store import MOST_ATTEMPTS, Started
+from rag.store import MOST_ATTEMPTS, Roots, Started
 from rag.types import (
     DEFAULT_INDEX,
     Document,
@@ -51,19 +51,28 @@ class Jobs:
         self._documents = documents
         self._questions = questions
 
-    def start_reindex(self, request: ReindexRequest | Mapping[str, Any] | None = None) -> Job:
+    def start_reindex(
+        self, request: ReindexRequest | Mapping[str, Any] | None = None, *, confined: bool = False
+    ) -> Job:
         """Have every document of an index read anew, or the index follow a folder; searches go on meanwhile.
 
-        Before it reads anew, the index catches up with the folders that it follows already.
+        Before it reads anew, the index catches up with the folders that it follows already. `confined` lets it follow
+        only what is below the roots of the settings, now and whenever it is read again.
 
         Raises:
             errors.ValidationError: the request is malformed.
+            errors.ForbiddenError: the folder is not below a root.
             errors.NotFoundError: there is no such index, and no folder to fill it from.
         """
         asked = parse(ReindexRequest, request or {})
         if asked.source is None:
             self._workspace.asked_index(asked.index_name)
-        return self._start("sync" if asked.source else "reindex", asked.index_name, asked.model_dump(mode="json"))
+            return self._start("reindex", asked.index_name, asked.model_dump(mode="json"))
+        kept = asked.model_dump(mode="json")
+        if confined:
+            Roots(self._workspace.config.folder_roots).require(asked.source.folder_id)
+            kept[CONFINED] = True
+        return self._start("sync", asked.index_name, kept)
 
     def start_evaluation(self, request: evaluation.EvaluationRequest | Mapping[str, Any]) -> Job:
         """Have an index searched, or asked for answers, for questions whose answers are known.
@@ -93,7 +102,7 @@ class Jobs:
 
     def refresh_folders(
         self, index_name: str = DEFAULT_INDEX, on_file: OnFile | None = None
-    ) -> tuple[builtins.list[SyncReport], builtins.list[errors.SourceError]]:
+    ) -> tuple[builtins.list[SyncReport], builtins.list[errors.Error]]:
         """Make an index catch up with every folder that it follows. See `Folders.refresh`."""
         return Folders(self._workspace).refresh(self._workspace.asked_index(index_name), on_file)
 
@@ -161,7 +170,9 @@ class Jobs:
             case "reindex":
                 return self._reindex(job, report, steps)
             case "sync":
-                return self._follow(parse(ReindexRequest, request), report, steps)
+                confined = bool(request.get(CONFINED))
+                wanted = {name: value for name, value in request.items() if name != CONFINED}
+                return self._follow(parse(ReindexRequest, wanted), report, steps, confined=confined)
             case "evaluation":
                 asked = parse(evaluation.EvaluationRequest, request)
                 documents = self._documents.list(asked.index_name)
@@ -197,13 +208,14 @@ class Jobs:
             return "gone"
         return "failed"
 
-    def _follow(self, request: ReindexRequest, report: OnProgress, steps: Steps) -> dict[str, Any]:
+    def _follow(self, request: ReindexRequest, report: OnProgress, steps: Steps, *, confined: bool) -> dict[str, Any]:
         """Make the index follow the folder that the request names."""
         if request.source is None:
             raise errors.ValidationError("The job names no folder. Start it again with a source.")
         target = IndexTarget(index_name=request.index_name)
         wanted = IndexRequest(source=request.source, index=target)
-        synced = Folders(self._workspace).take_in(wanted, remove=True, on_file=_counted(report, steps))
+        folders = Folders(self._workspace, confined=confined)
+        synced = folders.take_in(wanted, remove=True, on_file=_counted(report, steps))
         return SyncBody.of(synced).model_dump(mode="json", by_alias=True)
 
 

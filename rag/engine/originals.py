@@ -58,6 +58,7 @@ class Originals:
             errors.UnsupportedFileError: a kind of file that cannot be taken in.
             errors.DuplicateError: the same content is in the index; `details` name it.
             errors.PasswordError: the password is wrong.
+            errors.QuotaError: the user has no room for it; `details` have `size`, `used_bytes` and `quota_bytes`.
         """
         with as_file(content) as path:
             self._check_size(path, name)
@@ -84,6 +85,7 @@ class Originals:
                         container_id=container.id if container else None,
                         upload_key=upload_key,
                         drafted=True,
+                        quota_bytes=self._workspace.config.quota_bytes,
                     )
             except errors.DuplicateError as error:
                 mended = self._mended(error, path, password)

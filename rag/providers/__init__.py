@@ -9,6 +9,7 @@ from rag.providers.calls import complete, complete_stream, context_window, embed
 from rag.providers.catalogue import LOCAL, EmbeddingModel, Provider
 from rag.providers.drive import DriveFolder, is_drive
 from rag.providers.local import CrossEncoder, LocalEmbedding, count_tokens, most_tokens
+from rag.providers.openid import OpenIdProvider
 from rag.providers.registry import EXTRACTIVE, Embed, EmbeddingCapabilities, Registry
 from rag.providers.servers import find_servers
 from rag.providers.vendor import own_embedding
@@ -24,6 +25,7 @@ __all__ = [
     "EmbeddingCapabilities",
     "EmbeddingModel",
     "LocalEmbedding",
+    "OpenIdProvider",
     "Provider",
     "Registry",
     "complete",

@@ -1,5 +1,6 @@
 """What is kept: rows in PostgreSQL with pgvector, files in any file system."""
 
+from rag.store.accounts import OwnAccount
 from rag.store.caches import CACHE_KINDS, CacheKind, Caches, CacheStats, CompletionKind
 from rag.store.deletions import SAFE_AGE
 from rag.store.drafts import Drafts
@@ -17,6 +18,7 @@ from rag.store.queue import Queue
 from rag.store.renditions import put_rendition
 from rag.store.retries import MOST_ATTEMPTS
 from rag.store.roles import Walls
+from rag.store.roots import Roots
 from rag.store.store import SharedStore, Store, UserStore
 from rag.store.sweep import Sweep
 
@@ -39,8 +41,10 @@ __all__ = [
     "Kept",
     "Lanes",
     "LexicalMatches",
+    "OwnAccount",
     "Preferences",
     "Queue",
+    "Roots",
     "SharedStore",
     "Started",
     "Store",

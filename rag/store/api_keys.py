@@ -44,7 +44,7 @@ class ApiKeys:
 
     def list(self) -> builtins.list[ApiKey]:
         """All keys of a user, expired and revoked ones too, the latest first."""
-        return [_to_key(row) for row in self._database.all(self._queries["list"], {})]
+        return [to_key(row) for row in self._database.all(self._queries["list"], {})]
 
     def revoke(self, key_id: uuid.UUID) -> ApiKey:
         """Let a key open nothing from now on. Raises NotFoundError."""
@@ -58,7 +58,7 @@ class ApiKeys:
         with self._database.transaction() as connection:
             statement = self._queries[action.removeprefix("key.")]
             found = connection.execute(statement, self._database.bind(parameters)).fetchall()
-            keys = [_to_key(row) for row in found]
+            keys = [to_key(row) for row in found]
             for key in keys:
                 rights = {"hint": key.hint, "permissions": [*key.permissions]}
                 audit.note(
@@ -80,7 +80,8 @@ def find(database: Database, digest: bytes) -> ApiKey | None:
     if row.pop("is_stale"):
         parameters = {"user_id": row["user_id"], "key_id": row["id"], "precision_seconds": LAST_USE_SECONDS}
         database.write(statements["touch"], parameters)
-    return _to_key(row)
+        database.write(queries.load("accounts")["see"], parameters)
+    return to_key(row)
 
 
 def exist(database: Database) -> bool:
@@ -89,5 +90,6 @@ def exist(database: Database) -> bool:
     return bool(row and row["present"])
 
 
-def _to_key(row: Mapping[str, Any]) -> ApiKey:
+def to_key(row: Mapping[str, Any]) -> ApiKey:
+    """A row of `api_keys`."""
     return ApiKey.model_validate({**row, "permissions": tuple(row["permissions"])})

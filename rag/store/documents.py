@@ -9,6 +9,7 @@ from typing import Any
 
 from rag import errors
 from rag.store import audit, claims, deletions, queries, scopes
+from rag.store.accounts import OwnAccount
 from rag.store.database import Connection, Database, UserDatabase
 from rag.store.following import Following
 from rag.types import (
@@ -36,6 +37,7 @@ class Documents:
         self._database = database
         self._queries = queries.load("documents")
         self._parts = Following(database)
+        self._account = OwnAccount(database)
 
     def add(
         self,
@@ -55,15 +57,17 @@ class Documents:
         replaces: uuid.UUID | None = None,
         drafted: bool = False,
         upload_key: str | None = None,
+        quota_bytes: int | None = None,
     ) -> Document:
         """A new document; `size` in bytes. One that `follows_source` may have the content of another place's document.
 
         `in_trash` keeps it out of sight until it takes the place of an older one (`supersede`). With `replaces` it is
         the next version of the document that has this one among its versions, and takes over when it is ready. A part
         is in the trash as long as its container is. Files that were `drafted` (`Deletions.draft`) are its own now, and
-        the `upload_key` is kept, in the same moment.
+        the `upload_key` is kept, in the same moment. `quota_bytes` is that of a user who has none of their own.
 
         Raises:
+            errors.QuotaError: the user has no room for so many bytes.
             errors.DuplicateError: a document with this SHA-256 is in the index, or in its trash; `details` have its
                 `document_id`, `name` and `in_trash`, and its `version` where another version is searched. Without
                 these: another document came under the key.
@@ -89,21 +93,24 @@ class Documents:
             "containers": [*CONTAINERS],
             "key": upload_key,
         }
-        added = self._add(parameters, self.get(replaces) if replaces else None, drafted=drafted)
+        replaced = self.get(replaces) if replaces else None
+        added = self._add(parameters, replaced, quota_bytes, drafted=drafted)
         if added:
             return to_document(added[0])
         present = self._database.one(self._queries["same_content"], parameters)
         if present is None:
+            self._account.require_room(name, size, quota_bytes)
             raise errors.NotFoundError(
                 f"There is no index {index_id}, or {name} was in what is gone. List the indexes."
             )
         raise _duplicate(name, present)
 
     def _add(
-        self, parameters: Mapping[str, object], replaced: Document | None, *, drafted: bool
+        self, parameters: Mapping[str, object], replaced: Document | None, quota_bytes: int | None, *, drafted: bool
     ) -> builtins.list[Mapping[str, Any]]:
         with self._database.transaction() as connection:
-            bound = self._database.bind(parameters)
+            quota = self._account.lock_quota(connection, quota_bytes)
+            bound = self._database.bind({**parameters, "quota_bytes": quota})
             if drafted:
                 deletions.lock(connection, parameters["id"])
             if replaced and not connection.execute(self._queries["lock_lineage"], bound).fetchall():

@@ -11,15 +11,22 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from rag import errors
+from rag.store.roots import Roots
 from rag.types import SourceFile
 
 _USER_INFO = re.compile(r"(?<=://)[^/@]*@")
 
 
 class Folder:
-    """A folder at a local path or an fsspec URL. A file's id is its absolute path, or its URL without user and key."""
+    """A folder at a local path or an fsspec URL. A file's id is its absolute path, or its URL without user and key.
 
-    def __init__(self, url: str, *, include_subfolders: bool = True) -> None:
+    With `roots` it is below one of them, and no link leads out of them.
+    """
+
+    def __init__(self, url: str, *, include_subfolders: bool = True, roots: Roots | None = None) -> None:
+        """Raises SourceError where there is no driver for the URL, and ForbiddenError where no root is above it."""
+        self._roots = roots
+        url = roots.require(url) if roots else url
         self._shown = _USER_INFO.sub("", url)
         self._include_subfolders = include_subfolders
         with _source_errors(self._shown):
@@ -56,6 +63,15 @@ class Folder:
     def _inside(self, info: dict[str, Any]) -> str:
         return str(info["name"]).removeprefix(self._root).lstrip("/")
 
+    def _within_roots(self, path: Path) -> Path:
+        """A local file; where there are roots, what its links lead to."""
+        if self._roots is None:
+            return path
+        real = path.resolve()
+        if not self._roots.hold(real):
+            raise errors.SourceError(f"{path.name} is a link that leads out of the folders of RAG_FOLDER_ROOTS.")
+        return real
+
     @contextmanager
     def fetch(self, file: SourceFile) -> Iterator[Path]:
         """The file as a path on this machine while the block runs; only to be read.
@@ -65,7 +81,7 @@ class Folder:
         """
         remote = f"{self._root}/{file.path}"
         if isinstance(self._files, LocalFileSystem):
-            yield Path(remote)
+            yield self._within_roots(Path(remote))
             return
         with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
             path = Path(folder) / "file"

@@ -39,16 +39,16 @@ class Jobs:
             "index_name": index_name,
             "request": Jsonb(dict(request)),
         }
-        return _to_job(self._database.write(self._queries["create"], parameters)[0])
+        return to_job(self._database.write(self._queries["create"], parameters)[0])
 
     def get(self, job_id: uuid.UUID) -> Job:
         """One job with its result. Raises NotFoundError."""
-        return _to_job(self._row(job_id))
+        return to_job(self._row(job_id))
 
     def list(self, *, kind: JobKind | None = None, limit: int | None = None, offset: int = 0) -> builtins.list[Job]:
         """A user's jobs without their results, the latest first."""
         parameters = {"kind": kind, "limit": limit, "offset": offset}
-        return [_to_job(row) for row in self._database.all(self._queries["list"], parameters)]
+        return [to_job(row) for row in self._database.all(self._queries["list"], parameters)]
 
     def start(self, job_id: uuid.UUID) -> Started | None:
         """Mark a job as running, from where it stood; None if it has ended already.
@@ -110,7 +110,8 @@ class Jobs:
         return self._database.write(self._queries[query], {"job_id": job_id, **parameters})
 
 
-def _to_job(row: Mapping[str, Any]) -> Job:
+def to_job(row: Mapping[str, Any]) -> Job:
+    """A row of `jobs`."""
     return Job(
         id=row["id"],
         user_id=row["user_id"],

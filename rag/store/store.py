@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from rag.store import api_keys, documents, health, jobs, migrations, roles, silence
+from rag.store import accounts, api_keys, documents, health, jobs, migrations, roles, silence
 from rag.store.audit import Audit
 from rag.store.caches import Caches
 from rag.store.catalogue import Catalogue
@@ -53,6 +53,7 @@ class UserStore:
         self.embedding_cache = EmbeddingCache(bound)
         self.caches = Caches(bound)
         self.conversations = Conversations(bound)
+        self.account = accounts.OwnAccount(bound)
         self.api_keys = api_keys.ApiKeys(bound)
         self.jobs = jobs.Jobs(bound)
         self.job_steps = JobSteps(bound)
@@ -90,6 +91,7 @@ class Store:
         self.lanes = Lanes(of_all_users)
         self.job_lane = JobLane(of_all_users)
         self.deletions = AllDeletions(of_all_users)
+        self.accounts = accounts.Accounts(of_all_users)
 
     @classmethod
     def open(

@@ -6,6 +6,7 @@ Python names are snake_case; camelCase aliases are accepted everywhere and used 
 """
 
 from rag.types.access import LOCAL_USER, PERMISSIONS, ApiKey, Permission
+from rag.types.accounts import Account, AccountUse, Identity, Login, Role, Storage
 from rag.types.answers import (
     LIKELY,
     AnswerEvent,
@@ -176,6 +177,8 @@ __all__ = [
     "STORABLE",
     "TEXT",
     "UNFINISHED",
+    "Account",
+    "AccountUse",
     "AdapterOptions",
     "AnswerEvent",
     "AnswerOptions",
@@ -227,6 +230,7 @@ __all__ = [
     "GranteeKind",
     "Highlight",
     "Hit",
+    "Identity",
     "Index",
     "IndexName",
     "IndexReference",
@@ -243,6 +247,7 @@ __all__ = [
     "Lane",
     "LaterPlace",
     "Line",
+    "Login",
     "Message",
     "Missing",
     "MissingFile",
@@ -283,6 +288,7 @@ __all__ = [
     "RetrieveResponse",
     "RetrievedChunk",
     "Rewriting",
+    "Role",
     "SavedFilter",
     "Scope",
     "SearchMode",
@@ -300,6 +306,7 @@ __all__ = [
     "Span",
     "Stage",
     "StorableText",
+    "Storage",
     "Support",
     "SweepReport",
     "SyncReport",

@@ -28,6 +28,12 @@ class ApiKey(Model):
     last_used_at: dt.datetime | None = None
     revoked_at: dt.datetime | None = None
 
+    def state(self) -> Literal["valid", "expired", "revoked"]:
+        """What it is worth now."""
+        if self.revoked_at:
+            return "revoked"
+        return "expired" if self.expires_at and self.expires_at <= dt.datetime.now(dt.UTC) else "valid"
+
     def allows(self, permission: Permission) -> bool:
         """Whether the key has this permission, or one that implies it. Says nothing of expiry and revocation."""
         return any(PERMISSIONS.index(mine) >= PERMISSIONS.index(permission) for mine in self.permissions)

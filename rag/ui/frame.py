@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from rag import errors
-from rag.types import LOCAL_USER
+from rag.types import Account
 from rag.ui import session, sharing
 from rag.ui.text import plain
 
@@ -23,7 +23,9 @@ PAGES = {
     "Index": ("pages/index.py", ":material/manage_search:"),
     "Audit": ("pages/audit.py", ":material/history:"),
     "Settings": ("pages/settings.py", ":material/tune:"),
+    "Admin": ("pages/admin.py", ":material/admin_panel_settings:"),
 }
+ADMINS_PAGES = {"Admin"}
 
 LOOK_AGAIN_SECONDS = 3.0
 HEALTH_SECONDS = 3.0
@@ -40,25 +42,47 @@ def page(title: str) -> None:
         layout="wide",
         initial_sidebar_state=SIDEBAR_PX,
     )
-    st.logo(str(ASSETS / "logo.svg"), size="large", icon_image=str(ASSETS / "icon.png"))
     st.html(ASSETS / "app.css")
-    user = session.user_id()
-    if user is None:
-        _login()
+    with door():
+        if session.user_id() is None:
+            _login()
+        _sidebar()
+        return
+    st.stop()  # who it is cannot be told, which the page has said
+
+
+def _sidebar() -> None:
+    st.logo(str(ASSETS / "logo.svg"), size="large", icon_image=str(ASSETS / "icon.png"))
+    account = session.account()
     with st.sidebar.container(key="pages", gap=None):
         for label, (path, icon) in PAGES.items():
-            st.page_link(path, label=label, icon=icon)
+            if account.role.may_administer or label not in ADMINS_PAGES:
+                st.page_link(path, label=label, icon=icon)
     with st.sidebar, door():
         sharing.switch()
-    if user != LOCAL_USER:
-        st.sidebar.button("Log out", icon=":material/logout:", type="tertiary", on_click=st.logout)
+    if session.has_login():
+        _who(account)
+
+
+def _who(account: Account) -> None:
+    """Who is logged in, and the way out."""
+    with st.sidebar.container(key="who", gap=None):
+        st.markdown(f"**{plain(account.name or account.email or 'Logged in')}**")
+        if account.name and account.email:
+            st.caption(plain(account.email))
+        st.button("Log out", icon=":material/logout:", type="tertiary", on_click=session.log_out)
 
 
 def _login() -> None:
-    with st.container(key="empty"):
-        st.subheader("Welcome to Pagelight")
-        st.text("Log in to see your documents.")
-        st.button("Log in", type="primary", on_click=st.login)
+    with empty("lock", "Welcome to Pagelight", "Log in to see your documents."):
+        for name in session.providers() or [None]:
+            st.button(
+                f"Log in with {plain(name)}" if name else "Log in",
+                key=f"login-{name or 'default'}",
+                type="primary",
+                on_click=st.login,
+                args=(name,) if name else (),
+            )
     st.stop()
 
 

@@ -1,13 +1,19 @@
 """Who is asking, and the engine that answers them."""
 
+import time
+
 import streamlit as st
 
 from rag import errors, worker
-from rag.access import administrators
+from rag.access import administrators, claims
 from rag.engine import Installation, RAGEngine
-from rag.types import DEFAULT_INDEX, LOCAL_USER, Whence
+from rag.types import DEFAULT_INDEX, LOCAL_USER, Account, Identity, Whence
 
 COLLECTION = "collection-id"
+CHECK_SECONDS = 2.0
+"""How long an ended login goes on at most: it is asked about once for all that a page does at the same time."""
+CHECKED = "login-checked"
+"""Where a session keeps which login was open, and when it was asked."""
 
 _given: list[Installation] = []
 
@@ -28,22 +34,77 @@ def has_login() -> bool:
     return st.secrets.load_if_toml_exists() and "auth" in st.secrets
 
 
-def user_id() -> str | None:
-    """The present user; None when a login is configured and nobody is logged in.
+def providers() -> list[str]:
+    """The names of the providers that people choose among; none where there is only one, which has no name."""
+    if not has_login() or "client_id" in st.secrets["auth"]:
+        return []
+    return [name for name, value in st.secrets["auth"].items() if hasattr(value, "keys")]
 
-    A login is on when `.streamlit/secrets.toml` has an `[auth]` section (OpenID Connect). Subjects are unique
-    per issuer only, so both make the id.
+
+def login() -> Identity | None:
+    """The login of this browser as its cookie has it, open or not; None where nobody is logged in.
+
+    Raises:
+        errors.AuthError: the provider does not say who it is.
     """
     user = st.user.to_dict()
-    if "is_logged_in" not in user:
+    return claims.identity(user, shared().config) if user.get("is_logged_in") else None
+
+
+def user_id() -> str | None:
+    """The present user; None when a login is configured and nobody is logged in, or the login has ended.
+
+    Raises:
+        errors.AuthError: the provider does not say who it is.
+        errors.StoreError: the database cannot be reached.
+    """
+    if not has_login():
         return LOCAL_USER
-    return f"{user['iss']}|{user['sub']}" if user["is_logged_in"] else None
+    user = login()
+    return user.user_id if user and _is_open(user) else None
+
+
+def _is_open(user: Identity) -> bool:
+    """Whether a login goes on: the cookie lives longer, and cannot be taken back."""
+    checked = st.session_state.get(CHECKED)
+    if checked and checked[0] == user.login_id and time.monotonic() - checked[1] < CHECK_SECONDS:
+        return True
+    is_open = shared().accounts.log_in(user)
+    st.session_state[CHECKED] = (user.login_id, time.monotonic()) if is_open else None
+    return is_open
+
+
+def account() -> Account:
+    """The account of the present user, with the role in force."""
+    return shared().accounts.get(user_id() or LOCAL_USER)
+
+
+def log_out() -> None:
+    """End this login, for every tab and every copy of its cookie; then the provider's own, where it can be."""
+    user = login()
+    if user:
+        shared().accounts.log_out(user.user_id, user.login_id)
+    st.session_state.clear()
+    st.logout()
 
 
 def may_administer() -> bool:
     """Whether the present user may change what is set for all."""
     user = user_id()
-    return user is not None and administrators.may_administer(shared().config, user)
+    return user is not None and administrators.role_of(shared(), user).may_administer
+
+
+def require_admin() -> str:
+    """The present user's id, asked anew for each action of an admin's.
+
+    Raises:
+        errors.ForbiddenError: the present user is no admin.
+    """
+    user = user_id()
+    if user is None:
+        raise errors.ForbiddenError("The login has ended. Log in again.")
+    administrators.require_admin(shared(), user)
+    return user
 
 
 def engine() -> RAGEngine:

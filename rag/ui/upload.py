@@ -57,6 +57,16 @@ class Refusal(NamedTuple):
     file: UploadedFile | None = None
 
 
+def room() -> None:
+    """How much of their quota the user has taken up, where there is one."""
+    storage = session.shared().accounts.storage(session.engine().user_id)
+    if storage.quota_bytes is not None:
+        st.caption(
+            f"{size(storage.used_bytes)} of {size(storage.quota_bytes)} used. The trash and old versions count, too.",
+            width="content",
+        )
+
+
 def drop_zone() -> None:
     """Take in files as they are dropped, and clear the field for the next ones."""
     turn = st.session_state.setdefault("upload-turn", 0)

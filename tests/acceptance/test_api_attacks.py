@@ -5,6 +5,7 @@ import io
 import os
 import socket
 import tarfile
+import uuid
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,8 +13,10 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from fastapi.testclient import TestClient
 
 from rag import worker
+from rag.api import create_app
 from rag.api.limits import MAX_JSON_BYTES
 from rag.engine import RAGEngine
 from tests import pdfs
@@ -286,11 +289,67 @@ def test_only_an_admin_has_the_server_read_folders(
         assert web.get("/jobs").json()["items"] == []
 
 
-def test_an_admins_folder_that_cannot_be_read_fails_as_a_job(web: httpx.Client, engine: RAGEngine) -> None:
-    started = web.post("/reindex", json={"indexName": "x", "source": {"folderId": "/no/such/folder"}})
+@pytest.mark.parametrize(
+    "source",
+    [
+        *("/etc", "/", "etc", "file:///etc", "local:///etc", "FILE:///etc", "memory://x", "http://127.0.0.1:1/"),
+        *("gdrive://x", "data:text/plain,x", "zip://x::file:///etc/x.zip", "simplecache::file:///etc", "~"),
+        *("{root}/..", "{root}/../", "{root}-beside", "{root}/link", "{root}/link/below", "file://{root}/../etc"),
+        *("s3://bucket", "s3://bucket/reports/../other", "s3://bucket/reportsother", "s3://ada:pw@bucket/reports"),
+        *("s3://bucket/reports/%2e%2e/other", "s3://bucket/reports\\..\\other", "S3://bucket/other"),
+    ],
+)
+def test_an_admins_key_reads_no_folder_out_of_the_roots(rooted: tuple[RAGEngine, Path], source: str) -> None:
+    engine, root = rooted
+    client = TestClient(create_app(engine.installation), headers={"x-api-key": api.SHARED_KEY})
+    response = client.post("/reindex", json={"source": {"folderId": source.replace("{root}", str(root))}})
+    assert api.error_of(response) == (403, "forbidden")
+    assert engine.jobs.list() == []
+
+
+def test_nor_what_a_link_leads_to_also_not_later(rooted: tuple[RAGEngine, Path]) -> None:
+    engine, root = rooted
+    client = TestClient(create_app(engine.installation), headers={"x-api-key": api.SHARED_KEY})
+    (papers := root / "papers").mkdir()
+    (papers / "in sight.txt").write_text("A pear.", encoding="utf-8")
+    (papers / "within.txt").symlink_to(papers / "in sight.txt")
+    (papers / "out.txt").symlink_to(root.parent / "secret.txt")
+    (papers / "folder.txt").symlink_to(root.parent, target_is_directory=True)
+    started = client.post("/reindex", json={"source": {"folderId": f"{root}/./papers"}})
+    engine.jobs.run(uuid.UUID(started.json()["id"]))
+    result = client.get(f"/jobs/{started.json()['id']}").json()["result"]
+    states = {file["source"].rpartition("/")[2]: file["state"] for file in result["files"]}
+    assert states == {"in sight.txt": "added", "within.txt": "added", "out.txt": "failed", "folder.txt": "failed"}
+    assert "secret" not in client.get("/documents").text
+    papers.rename(root / "moved")
+    papers.symlink_to(root.parent / "private", target_is_directory=True)
+    again = client.post("/reindex", json={}).json()["id"]
+    engine.jobs.run(uuid.UUID(again))
+    assert client.get(f"/jobs/{again}").json()["result"]["unreadableFolders"] == 1
+    assert "private" not in client.get("/documents").text
+
+
+@pytest.fixture
+def rooted(database_url: str, tmp_path: Path) -> Iterator[tuple[RAGEngine, Path]]:
+    """An engine that reads folders for programs below one, and what is beside that."""
+    (root := tmp_path / "reports").mkdir()
+    (tmp_path / "private").mkdir()
+    (tmp_path / "reports-beside").mkdir()
+    for name in ("secret.txt", "private/private.txt", "reports-beside/beside.txt"):
+        (tmp_path / name).write_text("A secret.", encoding="utf-8")
+    (root / "link").symlink_to(tmp_path / "private", target_is_directory=True)
+    roots = f"{root}, s3://bucket/reports/"
+    with api.open_engine(database_url, tmp_path / "data", rag_folder_roots=roots) as engine:
+        yield engine, root
+
+
+def test_an_admins_folder_that_cannot_be_read_fails_as_a_job(rooted: tuple[RAGEngine, Path]) -> None:
+    engine, root = rooted
+    client = TestClient(create_app(engine.installation), headers={"x-api-key": api.SHARED_KEY})
+    started = client.post("/reindex", json={"indexName": "x", "source": {"folderId": f"{root}/no/such/folder"}})
     assert started.status_code == 202
-    worker.run(engine.installation, wait=False)
-    assert web.get(f"/jobs/{started.json()['id']}").json()["errorCode"] == "source"
+    engine.jobs.run(uuid.UUID(started.json()["id"]))
+    assert client.get(f"/jobs/{started.json()['id']}").json()["errorCode"] == "source"
 
 
 # --- secrets ---

@@ -110,7 +110,7 @@ def test_what_is_not_answered_has_no_sources(web: httpx.Client, documents: dict[
 def test_paths_of_the_server_are_shown_nowhere(database_url: str, tmp_path: Path) -> None:
     (below := tmp_path / "reports" / "below").mkdir(parents=True)
     (below / "harbour.pdf").write_bytes(pdfs.plain(api.FACTS["harbour.pdf"].split("\n")))
-    with api.open_engine(database_url, tmp_path / "data") as engine:
+    with api.open_engine(database_url, tmp_path / "data", rag_folder_roots=str(tmp_path)) as engine:
         (file,) = engine.sync_index({"source": {"folderId": str(tmp_path / "reports")}}).files
         client = TestClient(create_app(engine.installation), headers={"x-api-key": api.SHARED_KEY})
         chat = client.post("/conversations", json={"title": "Ships"}).json()["id"]

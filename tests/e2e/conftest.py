@@ -53,17 +53,34 @@ def ollama() -> Iterator[VendorServer]:
 @pytest.fixture(scope="package")
 def base_url(external_database_url: str | None, ollama: VendorServer) -> Iterator[str]:
     """`pagelight run` on a free port, with an empty data folder and a database of its own."""
+    with running(free_port(), external_database_url, OLLAMA_BASE_URL=ollama.url) as url:
+        yield url
+
+
+def free_port() -> int:
+    """A port that nobody listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+@contextmanager
+def running(port: int, database_url: str | None, secrets: str | None = None, **settings: str) -> Iterator[str]:
+    """The address of `pagelight run` with a data folder and a database of its own; `secrets` are for Streamlit."""
     with tempfile.TemporaryDirectory(prefix="pagelight-e2e-") as folder, ExitStack() as databases:
         Path(folder).chmod(0o755)  # as root the database runs under another account, who must be able to enter
-        environment = {**os.environ, "RAG_DATA_DIR": f"{folder}/data", "OLLAMA_BASE_URL": ollama.url}
-        if external_database_url:
-            environment["RAG_DATABASE_URL"] = databases.enter_context(new_database(external_database_url))
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        environment = {**os.environ, "RAG_DATA_DIR": f"{folder}/data", **settings}
+        if database_url:
+            environment["RAG_DATABASE_URL"] = databases.enter_context(new_database(database_url))
+        if secrets:
+            (where := Path(folder, ".streamlit")).mkdir()
+            (where / "secrets.toml").write_text(secrets, encoding="utf-8")
+            environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [environment.get("PYTHONPATH")])])
         command = [sys.executable, "-m", "rag", "run", "--port", str(port), "--no-browser"]
         with Path(folder, "app.log").open("wb") as log:
-            app = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
+            place = folder if secrets else ROOT
+            app = subprocess.Popen(command, cwd=place, env=environment, stdout=log, stderr=subprocess.STDOUT)
             url = f"http://127.0.0.1:{port}"
             _wait_for(f"{url}/_stcore/health", app)
             yield url
@@ -103,8 +120,8 @@ def page(browser: Browser, base_url: str) -> Iterator[Page]:
 
 
 @contextmanager
-def visit(browser: Browser, base_url: str) -> Iterator[Page]:
-    """A fresh visitor. Fails when the page asks any other machine for anything, or throws."""
+def visit(browser: Browser, base_url: str, *others: str) -> Iterator[Page]:
+    """A fresh visitor. Fails when the page asks any server but this one and `others` for anything, or throws."""
     context = browser.new_context(viewport={"width": 1440, "height": 900}, base_url=base_url)
     context.set_default_timeout(PATIENCE_SECONDS * 1000)
     page = context.new_page()
@@ -112,7 +129,7 @@ def visit(browser: Browser, base_url: str) -> Iterator[Page]:
     thrown: list[str] = []
 
     def note(request: Request) -> None:
-        if not request.url.startswith((base_url, "data:", "blob:")):
+        if not request.url.startswith((base_url, *others, "data:", "blob:")):
             elsewhere.append(request.url)
 
     page.on("request", note)

@@ -24,6 +24,7 @@ from rag.types import (
     Job,
     Landmark,
     Part,
+    Role,
     Scope,
     ShareRequest,
 )
@@ -38,6 +39,9 @@ SOURCE = "/home/victim/secret.pdf"
 LANDMARK = Landmark("balance sheet", 1, 1.0)
 INSUFFICIENT_PRIVILEGE = "42501"
 SHARE = ShareRequest(grantee="friend")
+LOGIN = uuid.uuid4()
+NOW = dt.datetime.now(dt.UTC)
+DAY = dt.timedelta(days=1)
 GLOSSARY = 'title = "the secret words"'
 
 OTHERS = ("other", "", "x' or '1'='1", "victim'--", "victim\n", "%", "Victim", "victim ")
@@ -98,6 +102,7 @@ def make_world(db: store.Store) -> World:
     job = db.of(VICTIM).jobs.create("evaluation", "default", {"question": "a secret one"})
     db.of(VICTIM).jobs.start(job.id)
     db.of(VICTIM).job_steps.keep(job.id, "1", ["a secret outcome"])
+    db.of(VICTIM).account.log_in(LOGIN, NOW, name="Vic", groups=["secret group"])
     return World(owner, document, trashed, part, chunk, conversation, generation, key, job)
 
 
@@ -116,6 +121,12 @@ EXEMPT = {
     "store.keys_exist": "asked before anyone is known; tells nothing of whom",
     "store.find_key": "finds the user, for one who has the secret",
     "store.unfinished_documents": "for the restart of a worker; tells user and id only",
+    "store.unfinished_jobs": "for the restart of a worker; tells user and id only",
+    "accounts.list": "for admins; the doors ask whether one is",
+    "accounts.api_keys": "for admins; the doors ask whether one is",
+    "accounts.jobs": "for admins; the doors ask whether one is",
+    "account.lock_quota": "needs a transaction: see `documents.add`",
+    "account.require_room": "see `account.storage`",
     "queue.discard_stalled": "works for all users and returns a number of jobs",
     "queue.run": "works for all users",
     "deletions.due": "works for all users; tells user and id only",
@@ -223,6 +234,18 @@ CASES |= {
         cache.entries for cache in w.db.of(user).caches.stats() if cache.kind == "answers"
     ),
     "caches.clear": lambda w, user: w.db.of(user).caches.clear(["answers"]),
+    "account.get": lambda w, user: w.db.of(user).account.get().groups,
+    "account.storage": lambda w, user: w.db.of(user).account.storage(None).used_bytes,
+    "account.see": lambda w, user: w.db.of(user).account.see(),
+    "account.is_logged_in": lambda w, user: w.db.of(user).account.is_logged_in(LOGIN),
+    "account.logins": lambda w, user: w.db.of(user).account.logins(DAY),
+    "account.log_out": lambda w, user: w.db.of(user).account.log_out(LOGIN),
+    "account.log_out_everywhere": lambda w, user: w.db.of(user).account.log_out_everywhere(),
+    "account.accepts": lambda w, user: not w.db.of(user).account.accepts(NOW + DAY),
+    "account.set_role": lambda w, user: w.db.of(user).account.set_role(Role.ADMIN),
+    "account.set_quota": lambda w, user: w.db.of(user).account.set_quota(0),
+    "account.set_groups": lambda w, user: w.db.of(user).account.set_groups([]),
+    "account.log_in": lambda w, user: w.db.of(user).account.log_in(LOGIN, NOW, groups=[]) if user else None,
     "api_keys.list": lambda w, user: w.key in w.db.of(user).api_keys.list(),
     "api_keys.revoke": lambda w, user: w.db.of(user).api_keys.revoke(w.key.id),
     "conversations.create": lambda w, user: w.db.of(user).conversations.create(w.owner.index.id, title="theirs"),
@@ -419,6 +442,9 @@ def snapshot(world: World) -> object:
         db.of(VICTIM).embedding_cache.get(SPACE, [HASH]),
         db.of(VICTIM).caches.recall("answers", HASH),
         db.of(VICTIM).api_keys.list(),
+        db.of(VICTIM).account.get(),
+        db.of(VICTIM).account.logins(DAY),
+        db.of(VICTIM).account.accepts(NOW),
         db.of(VICTIM).glossary.get(),
         db.of(VICTIM).saved_filters.list(),
         db.of(VICTIM).shares.list(),
@@ -478,6 +504,8 @@ def test_the_owner_gets_everything(world: World) -> None:
         "job_steps.of",
         *("glossary.get", "parts.of", "parts.unpacked", "parts.outermost", "catalogue.called", "catalogue.tags"),
         *("saved_filters.get", "saved_filters.list", "shares.list", "audit.list"),
+        *("saved_filters.get", "saved_filters.list"),
+        *("account.get", "account.storage", "account.is_logged_in", "account.logins"),
         *("conversations.list", "conversations.get", "conversations.messages"),
     ):
         assert CASES[method](world, VICTIM), method

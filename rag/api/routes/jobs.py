@@ -19,11 +19,11 @@ EVERYTHING = ReindexRequest()
 def reindex(response: Response, sender: Writer, body: Annotated[ReindexRequest, Body()] = EVERYTHING) -> Job:
     """Read every document of an index anew, and what is new in the folders that it follows.
 
-    Or make it follow a folder of the server, which only an admin may.
+    Or make it follow a folder of the server, which only an admin may, below the roots that the installation names.
     """
     if body.source is not None:
         sender.require("admin")  # a folder's path or URL makes the server read what its sender could not
-    return _located(response, sender.engine.jobs.start_reindex(body))
+    return _located(response, sender.engine.jobs.start_reindex(body, confined=True))
 
 
 @router.post("/evaluations", status_code=202)

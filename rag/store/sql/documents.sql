@@ -22,6 +22,8 @@ LEFT JOIN LATERAL (
     GROUP BY d.lineage_id
 ) AS v ON true
 WHERE i.user_id = :user_id AND i.id = :index_id AND is_within(i.id, :within) AND (:container_id::uuid IS NULL OR c.id IS NOT NULL)
+  AND (:quota_bytes::bigint IS NULL
+       OR (SELECT coalesce(sum(d.size), 0) FROM documents d WHERE d.user_id = :user_id) + :size <= :quota_bytes::bigint)
   AND (:follows_source OR c.follows_source IS TRUE OR NOT EXISTS (
       SELECT 1 FROM documents d
       WHERE d.user_id = :user_id AND d.index_id = :index_id AND d.sha256 = :sha256))

@@ -1,0 +1,109 @@
+"""Who works here, for admins: roles, groups, quotas, logins and everybody's keys."""
+
+import uuid
+from typing import Annotated
+
+import pydantic
+from fastapi import APIRouter, Response
+
+from rag.api.access import Admin
+from rag.engine.accounts import MAX_QUOTA_MB, Accounts
+from rag.types import STORABLE, AccountUse, ApiKey, Input, Job, Login, Model, Role
+
+router = APIRouter(prefix="/admin", tags=["admin"])
+
+UserId = Annotated[str, pydantic.Field(min_length=1, max_length=512, pattern=STORABLE)]
+Group = Annotated[str, pydantic.Field(min_length=1, max_length=512, pattern=STORABLE)]
+
+
+class UserList(Model):
+    """Everybody who was seen or owns something."""
+
+    items: tuple[AccountUse, ...]
+
+
+class KeyList(Model):
+    """Everybody's keys without their secrets, the latest first."""
+
+    items: tuple[ApiKey, ...]
+
+
+class JobList(Model):
+    """Everybody's latest jobs without their results."""
+
+    items: tuple[Job, ...]
+
+
+class LoginList(Model):
+    """Where a user is logged in, the last seen first."""
+
+    items: tuple[Login, ...]
+
+
+class UserReference(Input):
+    """A user. Ids have slashes, so they stand in the body."""
+
+    user_id: UserId
+
+
+class UserEdit(UserReference):
+    """What to change of a user; what is left out stays. `quota_mb` null is what the installation allows."""
+
+    role: Role | None = None
+    groups: Annotated[tuple[Group, ...], pydantic.Field(max_length=1000)] | None = None
+    quota_mb: int | None = pydantic.Field(default=None, ge=0, le=MAX_QUOTA_MB)
+
+
+@router.get("/users")
+def list_users(sender: Admin) -> UserList:
+    """Everybody who was seen or owns something, and what they use."""
+    return UserList(items=tuple(_accounts(sender).list()))
+
+
+@router.patch("/users")
+def edit_user(sender: Admin, body: UserEdit) -> AccountUse:
+    """Change a user's role, groups and quota."""
+    accounts = _accounts(sender)
+    accounts.find(body.user_id)
+    if body.role is not None:
+        accounts.set_role(body.user_id, body.role)
+    if body.groups is not None:
+        accounts.set_groups(body.user_id, body.groups)
+    if "quota_mb" in body.model_fields_set:
+        accounts.set_quota(body.user_id, body.quota_mb)
+    return accounts.find(body.user_id)
+
+
+@router.get("/logins")
+def list_logins(sender: Admin, user: UserId) -> LoginList:
+    """Where a user is logged in."""
+    return LoginList(items=tuple(_accounts(sender).logins(user)))
+
+
+@router.post("/logout", status_code=204, response_class=Response)
+def log_out_user(sender: Admin, body: UserReference) -> None:
+    """End every login of a user, and refuse the tokens issued until now. API keys stay."""
+    accounts = _accounts(sender)
+    accounts.log_out_everywhere(accounts.find(body.user_id).user_id)
+
+
+@router.get("/keys")
+def list_keys(sender: Admin) -> KeyList:
+    """Everybody's keys without their secrets."""
+    return KeyList(items=tuple(_accounts(sender).api_keys()))
+
+
+@router.delete("/keys/{key_id}")
+def revoke_key(sender: Admin, key_id: uuid.UUID) -> ApiKey:
+    """Let a key of anybody open nothing from now on."""
+    return _accounts(sender).revoke_key(key_id)
+
+
+@router.get("/jobs")
+def list_all_jobs(sender: Admin) -> JobList:
+    """Everybody's latest jobs."""
+    return JobList(items=tuple(_accounts(sender).jobs()))
+
+
+def _accounts(sender: Admin) -> Accounts:
+    return sender.engine.installation.accounts

@@ -1,0 +1,156 @@
+"""Everybody who works here: roles, groups, quotas, logins, and what admins see of all.
+
+Whoever is let at it acts for everybody; `rag.access.administrators` says who that is.
+"""
+
+import builtins
+import datetime as dt
+import uuid
+from collections.abc import Sequence
+
+from rag import errors
+from rag.config import MEGABYTE
+from rag.engine.resources import Resources
+from rag.store import OwnAccount
+from rag.types import Account, AccountUse, ApiKey, Identity, Job, Login, Role, Storage
+
+MAX_GROUP_BYTES = 512
+MAX_QUOTA_MB = 1_000_000_000
+JOBS_SHOWN = 200
+
+
+class Accounts:
+    """The accounts of an installation."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+
+    def role(self, user_id: str) -> Role:
+        """What a user may do: admins by `RAG_ADMINS` whatever their account says, the others by their account."""
+        return Role.ADMIN if user_id in self._resources.config.admins else self._of(user_id).get().role
+
+    def get(self, user_id: str) -> Account:
+        """A user's account with the role in force; that of a member where nobody was seen under the name."""
+        account = self._of(user_id).get()
+        return account.model_copy(update={"role": self.role(user_id)})
+
+    def storage(self, user_id: str) -> Storage:
+        """How many bytes of originals a user has, of how many."""
+        return self._of(user_id).storage(self._resources.config.quota_bytes)
+
+    def see(self, user_id: str) -> None:
+        """The user is here; the first time an account is made."""
+        self._of(user_id).see()
+
+    # --- logins ---
+
+    def log_in(self, identity: Identity) -> bool:
+        """Whether a login is open; one that is new is opened, and what it says of the user is kept.
+
+        One that is too old, was ended, or was issued before all were ended stays closed.
+        """
+        if identity.issued_at <= dt.datetime.now(dt.UTC) - self._resources.config.session_lifetime:
+            return False
+        account = self._of(identity.user_id)
+        if account.is_logged_in(identity.login_id):
+            return True
+        account.log_in(
+            identity.login_id,
+            identity.issued_at,
+            name=identity.name,
+            email=identity.email,
+            role=identity.role,
+            groups=identity.groups,
+        )
+        return account.is_logged_in(identity.login_id)
+
+    def accepts(self, user_id: str, issued_at: dt.datetime) -> bool:
+        """Whether a token issued to the user then may still open something."""
+        return self._of(user_id).accepts(issued_at)
+
+    def logins(self, user_id: str) -> builtins.list[Login]:
+        """Where a user is logged in, the last seen first."""
+        return self._of(user_id).logins(self._resources.config.session_lifetime)
+
+    def log_out(self, user_id: str, login_id: uuid.UUID) -> None:
+        """End a login: its cookie opens nothing any more."""
+        self._of(user_id).log_out(login_id)
+
+    def log_out_everywhere(self, user_id: str) -> None:
+        """End all logins of a user, and refuse every token issued until now. API keys stay."""
+        self._of(user_id).log_out_everywhere()
+
+    # --- for admins ---
+
+    def list(self) -> builtins.list[AccountUse]:
+        """Everybody who was seen or owns something, with the role in force and what they use."""
+        found = self._resources.store.accounts.list(self._resources.config.session_lifetime)
+        admins = self._resources.config.admins
+        return [one.model_copy(update={"role": Role.ADMIN}) if one.user_id in admins else one for one in found]
+
+    def find(self, user_id: str) -> AccountUse:
+        """One of those. Raises NotFoundError: a slip must not give a role to nobody."""
+        found = next((one for one in self.list() if one.user_id == user_id), None)
+        if found is None:
+            raise errors.NotFoundError(f"There is no user {user_id}. List them: pagelight users list")
+        return found
+
+    def set_role(self, user_id: str, role: Role) -> Account:
+        """Give a user a role.
+
+        Raises:
+            errors.ConflictError: `RAG_ADMINS` names the user, who stays an admin.
+        """
+        if user_id in self._resources.config.admins and role is not Role.ADMIN:
+            raise errors.ConflictError(f"{user_id} is an administrator by RAG_ADMINS. Take the name out of it first.")
+        self._of(user_id).set_role(role)
+        return self.get(user_id)
+
+    def set_groups(self, user_id: str, groups: Sequence[str]) -> Account:
+        """Have a user in these groups, beside those that the login provider names.
+
+        Raises:
+            errors.ValidationError: a group has no name, or one that is too long or not printable.
+        """
+        self._of(user_id).set_groups(sorted({_group(name) for name in groups}))
+        return self.get(user_id)
+
+    def set_quota(self, user_id: str, megabytes: int | None) -> Storage:
+        """Allow a user so many megabytes of originals; None is what the installation allows.
+
+        Raises:
+            errors.ValidationError: it is less than none, or no size that a disk has.
+        """
+        if megabytes is not None and not 0 <= megabytes <= MAX_QUOTA_MB:
+            raise errors.ValidationError(
+                f"A quota has from 0 to {MAX_QUOTA_MB:,} megabytes.", details={"field": "quota_mb"}
+            )
+        self._of(user_id).set_quota(None if megabytes is None else megabytes * MEGABYTE)
+        return self.storage(user_id)
+
+    def api_keys(self) -> builtins.list[ApiKey]:
+        """Everybody's API keys without their secrets, the latest first."""
+        return self._resources.store.accounts.api_keys()
+
+    def revoke_key(self, key_id: uuid.UUID) -> ApiKey:
+        """Let anybody's key open nothing from now on. Raises NotFoundError."""
+        owner = next((key.user_id for key in self.api_keys() if key.id == key_id), None)
+        if owner is None:
+            raise errors.NotFoundError(f"There is no key {key_id}. List the keys and check the id.")
+        return self._resources.store.of(owner).api_keys.revoke(key_id)
+
+    def jobs(self) -> builtins.list[Job]:
+        """Everybody's latest jobs without their results."""
+        return self._resources.store.accounts.jobs(JOBS_SHOWN)
+
+    def _of(self, user_id: str) -> OwnAccount:
+        return self._resources.store.of(user_id).account
+
+
+def _group(name: str) -> str:
+    stripped = name.strip()
+    if not stripped or not stripped.isprintable() or len(stripped.encode()) > MAX_GROUP_BYTES:
+        raise errors.ValidationError(
+            f"A group's name has 1 to {MAX_GROUP_BYTES} bytes, all of them printable.", details={"field": "groups"}
+        )
+    return stripped

@@ -1,0 +1,125 @@
+-- name: get
+SELECT a.user_id, a.role, a.name, a.email, a.quota_bytes, a.created_at, a.last_seen_at,
+       ARRAY(SELECT m.group_name FROM memberships m WHERE m.user_id = a.user_id ORDER BY m.group_name) AS groups,
+       ARRAY(SELECT m.group_name FROM memberships m WHERE m.user_id = a.user_id AND m.by_login
+             ORDER BY m.group_name) AS groups_by_login
+FROM accounts a
+WHERE a.user_id = :user_id;
+
+-- name: ensure
+-- A name that no account can have has none.
+INSERT INTO accounts (user_id) SELECT :user_id WHERE octet_length(:user_id) BETWEEN 1 AND 512 AND :within::uuid IS NULL
+ON CONFLICT DO NOTHING;
+
+-- name: see
+-- Of many requests within a minute one writes.
+INSERT INTO accounts AS a (user_id, last_seen_at)
+SELECT :user_id, now() WHERE octet_length(:user_id) BETWEEN 1 AND 512
+ON CONFLICT (user_id) DO UPDATE SET last_seen_at = now()
+WHERE a.last_seen_at IS NULL OR a.last_seen_at <= now() - make_interval(secs => :precision_seconds);
+
+-- name: log_in
+-- What the provider says of the user; where it names no role, the one that was given here stays.
+UPDATE accounts SET role = coalesce(:role::text, role), name = :name, email = :email, last_seen_at = now()
+WHERE user_id = :user_id;
+
+-- name: leave_groups
+DELETE FROM memberships
+WHERE user_id = :user_id AND by_login = :by_login AND NOT group_name = ANY (:groups::text[]);
+
+-- name: join_groups
+INSERT INTO memberships (user_id, group_name, by_login)
+SELECT :user_id, name, :by_login FROM unnest(:groups::text[]) AS joined (name)
+ON CONFLICT (user_id, group_name) DO UPDATE SET by_login = memberships.by_login AND excluded.by_login;
+
+-- name: open_login
+-- A login that was ended stays so, and none begins that was issued before all were ended.
+INSERT INTO logins (user_id, id, started_at)
+SELECT a.user_id, :login_id, :started_at
+FROM accounts a
+WHERE a.user_id = :user_id AND (a.logins_valid_after IS NULL OR a.logins_valid_after <= :started_at)
+ON CONFLICT DO NOTHING
+RETURNING id;
+
+-- name: find_login
+SELECT l.id, l.user_id, l.started_at, l.last_seen_at,
+       l.last_seen_at <= now() - make_interval(secs => :precision_seconds) AS is_stale
+FROM logins l
+WHERE l.user_id = :user_id AND l.id = :login_id AND l.ended_at IS NULL;
+
+-- name: touch_login
+UPDATE logins SET last_seen_at = now() WHERE user_id = :user_id AND id = :login_id;
+
+-- name: list_logins
+SELECT id, user_id, started_at, last_seen_at
+FROM logins
+WHERE user_id = :user_id AND ended_at IS NULL AND started_at > now() - make_interval(secs => :lifetime_seconds)
+ORDER BY last_seen_at DESC, id;
+
+-- name: end_login
+UPDATE logins SET ended_at = now() WHERE user_id = :user_id AND id = :login_id AND ended_at IS NULL;
+
+-- name: end_logins
+UPDATE logins SET ended_at = now() WHERE user_id = :user_id AND ended_at IS NULL;
+
+-- name: end_what_was_issued
+-- Providers give whole seconds: what is issued in this one is valid again from the next on.
+UPDATE accounts SET logins_valid_after = date_trunc('second', now()) + interval '1 second' WHERE user_id = :user_id;
+
+-- name: accepts
+-- Whether what was issued to the user at a time may still open something. A user without a row has ended nothing.
+SELECT NOT EXISTS (SELECT FROM accounts WHERE user_id = :user_id AND logins_valid_after > :issued_at) AS accepted;
+
+-- name: set_role
+UPDATE accounts SET role = :role WHERE user_id = :user_id RETURNING user_id;
+
+-- name: set_quota
+UPDATE accounts SET quota_bytes = :quota_bytes::bigint WHERE user_id = :user_id RETURNING user_id;
+
+-- name: lock_quota
+-- Until the end of the transaction nobody else adds to what the user has: what is added next sees all before it.
+SELECT coalesce(quota_bytes, :quota_bytes::bigint) AS quota_bytes
+FROM accounts a
+WHERE a.user_id = :user_id
+  AND (:within::uuid IS NULL OR EXISTS (SELECT FROM indexes i WHERE i.user_id = a.user_id AND i.id = :within))
+FOR NO KEY UPDATE OF a;
+
+-- name: storage
+SELECT (SELECT coalesce(sum(size), 0)::bigint FROM documents WHERE user_id = :user_id AND
+        (:within::uuid IS NULL OR EXISTS (SELECT FROM indexes i WHERE i.user_id = :user_id AND i.id = :within))) AS used_bytes,
+       coalesce((SELECT quota_bytes FROM accounts WHERE user_id = :user_id), :quota_bytes::bigint) AS quota_bytes;
+
+-- name: list_all
+-- For an admin. Whoever owns something has a row, also where nobody was seen.
+SELECT u.user_id, coalesce(a.role, 'member') AS role, a.name, a.email, a.quota_bytes, a.created_at, a.last_seen_at,
+       ARRAY(SELECT m.group_name FROM memberships m WHERE m.user_id = u.user_id ORDER BY m.group_name) AS groups,
+       ARRAY(SELECT m.group_name FROM memberships m WHERE m.user_id = u.user_id AND m.by_login
+             ORDER BY m.group_name) AS groups_by_login,
+       coalesce(d.documents, 0) AS documents, coalesce(d.used_bytes, 0)::bigint AS used_bytes,
+       coalesce(k.keys, 0) AS keys, coalesce(l.logins, 0) AS logins
+FROM (SELECT user_id FROM accounts UNION SELECT user_id FROM documents UNION SELECT user_id FROM api_keys) AS u
+LEFT JOIN accounts a ON a.user_id = u.user_id
+LEFT JOIN (SELECT user_id, count(*) AS documents, sum(size) AS used_bytes FROM documents GROUP BY user_id) AS d
+       ON d.user_id = u.user_id
+LEFT JOIN (SELECT user_id, count(*) AS keys FROM api_keys
+           WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now()) GROUP BY user_id) AS k
+       ON k.user_id = u.user_id
+LEFT JOIN (SELECT user_id, count(*) AS logins FROM logins
+           WHERE ended_at IS NULL AND started_at > now() - make_interval(secs => :lifetime_seconds)
+           GROUP BY user_id) AS l
+       ON l.user_id = u.user_id
+ORDER BY u.user_id;
+
+-- name: all_keys
+-- For an admin; there is no secret in it.
+SELECT user_id, id, name, hint, permissions, created_at, expires_at, last_used_at, revoked_at
+FROM api_keys
+ORDER BY created_at DESC, id;
+
+-- name: all_jobs
+-- For an admin, without what was asked and what came of it.
+SELECT user_id, id, kind, index_name, status, progress_done, progress_total, error_code, error, created_at, started_at,
+       finished_at
+FROM jobs
+ORDER BY created_at DESC, id
+LIMIT :limit;

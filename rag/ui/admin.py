@@ -1,0 +1,224 @@
+"""The admin page: who works here, what they may do, what they use, their keys and the jobs of all.
+
+Each action asks again whether whoever clicks is an admin: a page that is open outlives a role.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from rag.config import MEGABYTE
+from rag.engine.accounts import Accounts
+from rag.types import AccountUse, ApiKey, Role
+from rag.ui import session
+from rag.ui.frame import empty
+from rag.ui.text import plain, plural, size
+
+MOST_ROWS = 14
+"""A longer table scrolls within the window."""
+MOMENT = "D MMM YYYY, HH:mm"
+USERS = {
+    "user": st.column_config.TextColumn("User", width="medium"),
+    "email": st.column_config.TextColumn("Mail", width="medium"),
+    "role": st.column_config.TextColumn("Role", width="small"),
+    "groups": st.column_config.ListColumn("Groups"),
+    "documents": st.column_config.NumberColumn("Documents", format="localized", width="small"),
+    "storage": st.column_config.TextColumn("Storage", width=150),
+    "logins": st.column_config.NumberColumn("Logins", width="small"),
+    "keys": st.column_config.NumberColumn("Keys", width="small"),
+    "seen": st.column_config.DatetimeColumn("Last seen", format=MOMENT),
+    "id": st.column_config.TextColumn("Id", width="medium"),
+}
+KEYS = {
+    "name": st.column_config.TextColumn("Key"),
+    "hint": st.column_config.TextColumn("Begins with", width="small"),
+    "permissions": st.column_config.ListColumn("May", width="small"),
+    "state": st.column_config.TextColumn("State", width="small"),
+    "used": st.column_config.DatetimeColumn("Last used", format=MOMENT),
+    "created": st.column_config.DatetimeColumn("Created", format=MOMENT),
+    "user": st.column_config.TextColumn("User", width="medium"),
+}
+JOBS = {
+    "kind": st.column_config.TextColumn("Job", width="small"),
+    "index": st.column_config.TextColumn("Index", width="small"),
+    "status": st.column_config.TextColumn("Status", width="small"),
+    "progress": st.column_config.TextColumn("Progress", width="small"),
+    "created": st.column_config.DatetimeColumn("Started", format=MOMENT),
+    "error": st.column_config.TextColumn("Error", width="large"),
+    "user": st.column_config.TextColumn("User", width="medium"),
+}
+
+
+def require() -> None:
+    """Stop, with an explanation, for whoever is no admin."""
+    if session.may_administer():
+        return
+    with empty("lock", "This page is for administrators", "They see who works here and what is used."):
+        st.caption("To be one, have `RAG_ADMINS` name you, or ask an administrator:")
+        st.code(session.user_id() or "", language=None)
+    st.stop()
+
+
+def _accounts() -> Accounts:
+    """What an admin acts through; whoever is none any more does not get it."""
+    session.require_admin()
+    return session.shared().accounts
+
+
+def _table(rows: Iterable[dict[str, Any]], columns: dict[str, Any], key: str) -> int | None:
+    """Show rows; gives the number of the one that is selected."""
+    shown = pd.DataFrame(rows, columns=[*columns])
+    state = st.dataframe(
+        shown,
+        key=f"{key}-table",
+        column_config=columns,
+        hide_index=True,
+        height="stretch" if len(shown) > MOST_ROWS else "content",
+        on_select="rerun",
+        selection_mode="single-row",
+    )
+    return next((row for row in state.selection.rows if row < len(shown)), None)
+
+
+# --- users ------------------------------------------------------------------------------------------
+
+
+def users() -> None:
+    """Everybody who was seen or owns something; one that is selected can be changed."""
+    found = _accounts().list()
+    used = sum(one.used_bytes for one in found)
+    documents = plural(sum(one.documents for one in found), "document")
+    st.caption(f"{plural(len(found), 'user')} · {documents} · {size(used)}. Old versions and the trash count, too.")
+    if not found:
+        return
+    number = _table(map(_user_row, found), USERS, "users")
+    if number is None:
+        st.caption("Select a user to change role, groups and quota, or to log them out.")
+        return
+    with st.container(border=True, key="account"):
+        _account(found[number])
+
+
+def _user_row(one: AccountUse) -> dict[str, Any]:
+    return {
+        "user": one.name or one.user_id,
+        "email": one.email or "",
+        "role": one.role.capitalize(),
+        "groups": one.groups,
+        "documents": one.documents,
+        "storage": _storage(one.used_bytes, _quota(one)),
+        "logins": one.logins,
+        "keys": one.keys,
+        "seen": one.last_seen_at,
+        "id": one.user_id,
+    }
+
+
+def _quota(one: AccountUse) -> int | None:
+    return session.shared().config.quota_bytes if one.quota_bytes is None else one.quota_bytes
+
+
+def _storage(used: int, quota: int | None) -> str:
+    return size(used) if quota is None else f"{size(used)} of {size(quota)}"
+
+
+def _account(one: AccountUse) -> None:
+    st.subheader(plain(one.name or one.user_id), anchor=False)
+    st.code(one.user_id, language=None)
+    with st.form(f"account-{one.user_id}", border=False, enter_to_submit=False):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            role = st.selectbox("Role", list(Role), index=list(Role).index(one.role), format_func=str.capitalize)
+            given = [name for name in one.groups if name not in one.groups_by_login]
+            groups = st.multiselect("Groups given here", given, default=given, accept_new_options=True)
+            own = None if one.quota_bytes is None else one.quota_bytes // MEGABYTE
+            quota = st.number_input("Quota in MB", min_value=0, value=own, step=1, placeholder=_default_quota())
+        if one.groups_by_login:
+            st.caption(f"By the login: {plain(', '.join(one.groups_by_login))}")
+        if st.form_submit_button("Save", type="primary"):
+            _save(one, role, groups, quota)
+    _logins(one)
+
+
+def _default_quota() -> str:
+    megabytes = session.shared().config.rag_quota_mb
+    return "No limit" if megabytes is None else f"{megabytes:,}, as for all"
+
+
+def _save(one: AccountUse, role: Role, groups: Sequence[str], quota: int | None) -> None:
+    accounts = _accounts()
+    if role is not one.role:
+        accounts.set_role(one.user_id, role)
+    accounts.set_groups(one.user_id, groups)
+    accounts.set_quota(one.user_id, quota)
+    st.rerun()
+
+
+def _logins(one: AccountUse) -> None:
+    found = _accounts().logins(one.user_id)
+    if not found:
+        st.caption("Logged in nowhere.")
+    for login in found:
+        since, seen = (f"{moment.astimezone():%-d %b, %H:%M}" for moment in (login.started_at, login.last_seen_at))
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.caption(f"Logged in since {since}, last seen {seen}", width="content")
+            _button("Log out", f"end-{login.id}", lambda login=login: _accounts().log_out(one.user_id, login.id))
+    help_text = "Ends every login and refuses the provider's tokens issued until now. API keys stay."
+    _button("Log out everywhere", "end-all", lambda: _accounts().log_out_everywhere(one.user_id), help_text)
+
+
+def _button(label: str, key: str, act: Callable[[], object], help_text: str | None = None) -> None:
+    if st.button(label, key=key, help=help_text):
+        act()
+        st.rerun()
+
+
+# --- keys and jobs ----------------------------------------------------------------------------------
+
+
+def keys() -> None:
+    """Everybody's API keys, without their secrets, which are kept nowhere."""
+    found = _accounts().api_keys()
+    if not found:
+        with empty("key", "There are no API keys", "Keys of programs are made with: pagelight keys create"):
+            return
+    number = _table(map(_key_row, found), KEYS, "keys")
+    if number is None:
+        st.caption("Select a key to revoke it.")
+    elif found[number].revoked_at is None:
+        key = found[number]
+        _button(f"Revoke {plain(key.name)}", "revoke", lambda: _accounts().revoke_key(key.id))
+
+
+def _key_row(key: ApiKey) -> dict[str, Any]:
+    return {
+        "name": key.name,
+        "hint": f"{key.hint}…",
+        "permissions": key.permissions,
+        "state": key.state().capitalize(),
+        "used": key.last_used_at,
+        "created": key.created_at,
+        "user": key.user_id,
+    }
+
+
+def jobs() -> None:
+    """Everybody's latest jobs, without what was asked."""
+    found = _accounts().jobs()
+    if not found:
+        with empty("work", "There are no jobs", "Evaluations, and indexes that are read anew, appear here."):
+            return
+    rows = [
+        {
+            "kind": job.kind.capitalize(),
+            "index": job.index_name,
+            "status": job.status.capitalize(),
+            "progress": f"{job.progress.done:,} of {job.progress.total:,}" if job.progress.total else "",
+            "created": job.created_at,
+            "error": job.error or "",
+            "user": job.user_id,
+        }
+        for job in found
+    ]
+    _table(rows, JOBS, "jobs")

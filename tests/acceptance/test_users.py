@@ -1,0 +1,184 @@
+"""Who works here: on the command line, over REST, and by the tokens of a login provider."""
+
+import json
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from joserfc.jwk import RSAKey
+from typer.testing import CliRunner
+
+from rag.cli.app import app
+from rag.engine import RAGEngine
+from rag.types import Role
+from tests import openid
+from tests.acceptance import api
+
+AUDIENCE = "https://pagelight.example"
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[openid.Provider]:
+    with openid.serving() as provider:
+        yield provider
+
+
+@pytest.fixture(scope="module")
+def engine(
+    shared_database_url: str, tmp_path_factory: pytest.TempPathFactory, provider: openid.Provider
+) -> Iterator[RAGEngine]:
+    folder = tmp_path_factory.mktemp("data")
+    settings = {"rag_oidc_issuer": provider.url, "rag_oidc_audience": AUDIENCE, "rag_admins": f"{provider.url}|root"}
+    with api.open_engine(shared_database_url, folder, **settings) as opened:
+        yield opened
+
+
+def bearer(base_url: str, token: str) -> httpx.Client:
+    return httpx.Client(base_url=base_url, headers={"authorization": f"Bearer {token}"}, timeout=60)
+
+
+# --- tokens ---
+
+
+def test_a_token_is_its_user_as_the_login_is(base_url: str, engine: RAGEngine, provider: openid.Provider) -> None:
+    with bearer(base_url, provider.token("ann", AUDIENCE)) as web:
+        web.post("/indexes", json={"name": "anns"}).raise_for_status()
+        assert api.error_of(web.get("/admin/users")) == (403, "forbidden")
+    names = [index.name for index in engine.installation.for_user(f"{provider.url}|ann").indexes.list()]
+    assert "anns" in names
+    asked = provider.asked.count("/jwks")
+    with bearer(base_url, provider.token("bob", AUDIENCE)) as web:
+        assert "anns" not in web.get("/indexes").text
+    assert provider.asked.count("/jwks") == asked  # it was kept
+
+
+def test_a_token_may_what_the_role_may(base_url: str, engine: RAGEngine, provider: openid.Provider) -> None:
+    with (
+        bearer(base_url, provider.token("root", AUDIENCE)) as root,
+        bearer(base_url, provider.token("cat", AUDIENCE)) as cat,
+    ):
+        assert cat.get("/admin/users").status_code == 403
+        user = f"{provider.url}|cat"
+        edited = root.patch("/admin/users", json={"userId": user, "role": "admin", "groups": ["legal"], "quotaMb": 7})
+        assert edited.json()["groups"] == ["legal"]
+        assert edited.json()["quotaBytes"] == 7_000_000
+        assert cat.get("/admin/users").status_code == 200
+        assert root.patch("/admin/users", json={"userId": user, "quotaMb": None}).json()["quotaBytes"] is None
+        assert root.patch("/admin/users", json={"userId": user, "role": "member"}).json()["groups"] == ["legal"]
+        assert cat.get("/admin/users").status_code == 403
+        assert api.error_of(root.patch("/admin/users", json={"userId": "nobody", "role": "admin"})) == (
+            404,
+            "not_found",
+        )
+        lowered = root.patch("/admin/users", json={"userId": f"{provider.url}|root", "role": "member"})
+        assert api.error_of(lowered) == (409, "conflict")
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"aud": "pagelight"},
+        {"aud": None},
+        {"iss": "https://other.example"},
+        {"iss": None},
+        {"exp": 1},
+        {"exp": None},
+        {"iat": 4_000_000_000},
+        {"iat": None},
+        {"sub": None},
+        {"sub": ""},
+        {"nbf": 4_000_000_000},
+    ],
+)
+def test_tokens_that_are_not_for_us_open_nothing(
+    base_url: str, provider: openid.Provider, claims: dict[str, object]
+) -> None:
+    with bearer(base_url, provider.token("ann", AUDIENCE, **claims)) as web:
+        assert api.error_of(web.get("/indexes")) == (401, "auth")
+
+
+def test_nor_do_tokens_of_another_key_or_of_none(base_url: str, provider: openid.Provider) -> None:
+    forger = RSAKey.generate_key(2048, {"kid": provider.key.kid, "alg": "RS256"})
+    _, payload, signature = provider.token("ann", AUDIENCE).split(".")
+    unsigned = "eyJhbGciOiJub25lIn0"  # {"alg":"none"}
+    for token in (
+        provider.token("ann", AUDIENCE, key=forger),
+        f"{unsigned}.{payload}.x",
+        f"{unsigned}.{payload}.{signature}",
+        "a.b.c",
+    ):
+        with bearer(base_url, token) as web:
+            assert api.error_of(web.get("/indexes")) == (401, "auth"), token
+
+
+def test_a_logout_everywhere_ends_tokens_too(base_url: str, provider: openid.Provider) -> None:
+    with bearer(base_url, provider.token("dan", AUDIENCE)) as dan, api.client(base_url) as admin:
+        assert dan.get("/indexes").status_code == 200
+        assert admin.post("/admin/logout", json={"userId": f"{provider.url}|dan"}).status_code == 204
+        assert api.error_of(dan.get("/indexes")) == (401, "auth")
+        assert admin.get("/admin/logins", params={"user": f"{provider.url}|dan"}).json() == {"items": []}
+
+
+# --- keys and jobs of all ---
+
+
+@pytest.mark.parametrize("permission", ["read", "write"])
+def test_only_admins_see_others(base_url: str, engine: RAGEngine, permission: str) -> None:
+    with api.client(base_url, api.key_of(engine, "eve", permission)) as web:  # type: ignore[arg-type]  # a permission
+        for path in ("/admin/users", "/admin/keys", "/admin/jobs", "/admin/logins?user=ann"):
+            assert api.error_of(web.get(path)) == (403, "forbidden")
+        for method, path in (("PATCH", "/admin/users"), ("POST", "/admin/logout")):
+            assert api.error_of(web.request(method, path, json={"userId": "eve", "role": "admin"})) == (
+                403,
+                "forbidden",
+            )
+        assert api.error_of(web.delete(f"/admin/keys/{uuid.uuid4()}")) == (403, "forbidden")
+
+
+def test_an_admin_revokes_anybodys_key(base_url: str, engine: RAGEngine) -> None:
+    secret = api.key_of(engine, "finn", "read")
+    with api.client(base_url, secret) as finn, api.client(base_url) as admin:
+        assert finn.get("/indexes").status_code == 200
+        listed = admin.get("/admin/keys")
+        assert secret not in listed.text
+        (key,) = [key for key in listed.json()["items"] if key["userId"] == "finn"]
+        assert admin.delete(f"/admin/keys/{key['id']}").json()["revokedAt"]
+        assert api.error_of(finn.get("/indexes")) == (401, "auth")
+        assert any(one["userId"] == "finn" for one in admin.get("/admin/users").json()["items"])
+        engine.installation.for_user("finn").jobs.start_reindex()
+        assert [job["userId"] for job in admin.get("/admin/jobs").json()["items"]] == ["finn"]
+
+
+# --- the command line ---
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    done = CliRunner().invoke(app, ["users", *arguments])
+    return done.exit_code, done.output
+
+
+def test_users_on_the_command_line(settings: Path) -> None:
+    user = "https://login.example|7"
+    with RAGEngine() as engine:
+        engine.installation.accounts.see(user)
+    assert run("role", user, "curator") == (0, f"{user}  curator\n")
+    assert run("groups", user, "legal", "finance") == (0, f"{user}  finance, legal\n")
+    assert run("quota", user, "5") == (0, f"{user}  0 B of 5.0 MB\n")
+    code, listed = run("list", "--json")
+    (found,) = json.loads(listed)
+    assert (code, found["role"], found["groups"], found["quotaBytes"]) == (
+        0,
+        "curator",
+        ["finance", "legal"],
+        5_000_000,
+    )
+    assert user in run("list")[1]
+    assert run("quota", user) == (0, f"{user}  0 B\n")
+    assert run("logout", user)[0] == 0
+    code, told = run("role", "nobody", "admin")
+    assert (code, "There is no user nobody" in told) == (5, True)
+    assert run("role", user, "owner")[0] == 2
+    with RAGEngine() as engine:
+        assert engine.installation.accounts.role("nobody") is Role.MEMBER

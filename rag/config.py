@@ -49,6 +49,8 @@ class Config(pydantic_settings.BaseSettings):
     rag_database_url: pydantic.SecretStr | None = None
     rag_storage_url: str | None = None
     rag_local_model_dir: Path | None = None
+    rag_disk_warning_mb: int = pydantic.Field(default=2000, ge=0)  # less left is said before it is too little
+    rag_disk_reserve_mb: int = pydantic.Field(default=500, ge=0)  # an upload that would leave less is refused
 
     # Models; "provider:model" or a provider's name. None: the best that the given keys allow
     rag_embed_model: str | None = None
@@ -96,6 +98,7 @@ class Config(pydantic_settings.BaseSettings):
     rag_rate_limit_per_minute: int = pydantic.Field(default=600, ge=0)  # requests per key; 0: no limit
     rag_max_questions: int = pydantic.Field(default=4, ge=1)  # answered at the same time
     rag_upload_timeout_seconds: float = pydantic.Field(default=300.0, gt=0)
+    otel_exporter_otlp_endpoint: str | None = None  # where traces go, by OpenTelemetry's own name; None: nowhere
 
     # Work
     rag_parsing: ParsingConfig = ParsingConfig()

@@ -19,6 +19,7 @@ Every message says what is wrong and what to do. The tree::
     │   └── SameNameError         a document has the name of a new file, which may be its new version
     ├── IndexError                an index and what is asked of it do not fit
     ├── StoreError                the database or the file storage fails
+    │   └── DiskFullError         too little room is left to take a file in
     ├── RetrievalError            searching fails
     ├── EmbeddingCapabilityError  a provider cannot embed what is asked
     ├── BusyError                 too much is being asked at the same time
@@ -168,6 +169,13 @@ class StoreError(Error, RuntimeError):
     code = "store"
     http_status = 503
     exit_code = 7
+
+
+class DiskFullError(StoreError):
+    """Too little room is left on a disk to take a file in. Make room and try again."""
+
+    code = "disk_full"
+    http_status = 507
 
 
 class RetrievalError(Error):

@@ -14,7 +14,7 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 
 from rag import answering, retrieval, vocabulary
 from rag.config import Config, load_config
-from rag.engine import keys
+from rag.engine import disk, keys, status
 from rag.engine.asking import Asking
 from rag.engine.catalogue import Catalogue
 from rag.engine.chats import Chats
@@ -56,6 +56,7 @@ from rag.types import (
     RetrievalResult,
     SearchRequest,
     SearchResponse,
+    Status,
     SyncReport,
     TextBlock,
     ignore_progress,
@@ -115,6 +116,14 @@ class Installation:
         """What the database says of itself, and how many workers are alive. Raises StoreError if it is unreachable."""
         return self._resources.store.health()
 
+    def status(self) -> Status:
+        """How everything is: for those who run the installation, not for users. Raises as `health`."""
+        return status.read(self._resources.store, self.config)
+
+    def disk_warnings(self) -> tuple[str, ...]:
+        """Sentences for people about disks of this machine that are nearly full; none when there is room."""
+        return disk.warnings(disk.spaces(self.config))
+
     def warm_up(self) -> None:
         """Connect to the database and load models and vocabularies, for which the first question would wait."""
         self.health()
@@ -136,8 +145,10 @@ class Installation:
             errors.SourceError: it cannot be written.
             errors.StoreError: the database or the file storage fails.
         """
-        _ = self._resources.store  # brings the schema forward: an archive never has one that no program knows
-        return backup.write(self._resources.database_url, self._resources.files, path, on_progress)
+        store = self._resources.store  # brings the schema forward: an archive never has one that no program knows
+        manifest = backup.write(self._resources.database_url, self._resources.files, path, on_progress)
+        store.figures.keep_backup(status.record_of(path, manifest))
+        return manifest
 
     def restore(self, path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
         """Put an archive in where nothing is yet; all of it is checked before anything is changed.

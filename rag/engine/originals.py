@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
-from rag import errors, parsing
+from rag import errors, parsing, tracing
+from rag.engine import disk
 from rag.engine.workspace import Workspace
 from rag.types import INSIDE, Document, DocumentStatus, Index, shown_source
 
@@ -52,6 +53,7 @@ class Originals:
             errors.UnsupportedFileError: a kind of file that cannot be taken in.
             errors.DuplicateError: the same content is in the index; `details` name it.
             errors.PasswordError: the password is wrong.
+            errors.DiskFullError: too little room is left for it.
         """
         with as_file(content) as path:
             self._check_size(path, name)
@@ -60,7 +62,8 @@ class Originals:
             document_id = document_id or uuid.uuid4()
             if is_locked and password is not None:
                 self._keep_decrypted(document_id, path, password)
-            self._workspace.files.put(document_id, "original", path)
+            with tracing.span("store", document=document_id, bytes=path.stat().st_size):
+                self._workspace.files.put(document_id, "original", path)
             try:
                 return self._workspace.store.documents.add(
                     index.id,
@@ -107,6 +110,7 @@ class Originals:
                 f"{name} has {size / 1024 / 1024:.0f} MB, more than the limit of {limits.max_file_mb} MB. "
                 "Split it, or raise RAG_PARSING__MAX_FILE_MB."
             )
+        disk.require_room(self._workspace.config, display_name(name), size)
 
     def _keep_decrypted(self, document_id: uuid.UUID, path: Path, password: str) -> None:
         with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:

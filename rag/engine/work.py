@@ -1,14 +1,16 @@
 """What a worker does for all users: documents by lanes, and jobs."""
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 
+from rag import errors, tracing
 from rag.engine.documents import Documents
 from rag.engine.jobs import Jobs
 from rag.engine.questions import Questions
 from rag.engine.reading import Reader
 from rag.engine.resources import Resources
 from rag.engine.workspace import Workspace
-from rag.types import Document, Job, Lane
+from rag.types import UNFINISHED, Document, DocumentStatus, Job, Lane
 
 MOST_ATTEMPTS = 3
 """So often a document may end its worker before it is given up."""
@@ -37,14 +39,20 @@ class Work:
         with lanes.next(lane, most_bytes=most_bytes) as taken:
             if taken is None:
                 return None
-            reader = Reader(Workspace(self._resources, taken.user_id))
-            if taken.attempts > MOST_ATTEMPTS:
-                reader.give_up(taken.document_id)
-            else:
-                reader.step(taken.document_id, lane, is_stopping)
-                if is_stopping():
-                    lanes.give_back(taken)
-            return reader.document(taken.document_id)
+            workspace = Workspace(self._resources, taken.user_id)
+            reader = Reader(workspace)
+            before = reader.document(taken.document_id)
+            with _traced(workspace, before, lane):
+                if taken.attempts > MOST_ATTEMPTS:
+                    reader.give_up(taken.document_id)
+                else:
+                    reader.step(taken.document_id, lane, is_stopping)
+                    if is_stopping():
+                        lanes.give_back(taken)
+                done = reader.document(taken.document_id)
+                _trace_end(done)
+            self._count(before, done, lane)
+            return done
 
     def read_pictures(self) -> bool:
         """Read the words in a document's pictures; False if none wait, or there is more urgent work."""
@@ -61,8 +69,43 @@ class Work:
         """Do a job of any user's; None if there is none, or others are at all of them."""
         unfinished = self._resources.store.unfinished_jobs()
         done = (self._jobs(user_id).run(job_id) for user_id, job_id in unfinished)
-        return next((job for job in done if job.finished_at), None)
+        finished = next((job for job in done if job.finished_at), None)
+        if finished and finished.status == "failed":
+            self._resources.store.figures.count_failure(finished.error_code or errors.Error.code)
+        elif finished:
+            self._resources.store.figures.count({"jobs_done": 1})
+        return finished
+
+    def _count(self, before: Document, done: Document, lane: Lane) -> None:
+        """Add a step to what all workers have done."""
+        figures = self._resources.store.figures
+        if done.status is DocumentStatus.FAILED:
+            figures.count_failure(done.error_code or errors.Error.code)
+            return
+        known = before.vector_count if lane is Lane.EMBEDDING else 0
+        counts = {"chunks_embedded": done.vector_count - known}
+        if done.status is DocumentStatus.READY:
+            counts |= {"documents_read": 1, "pages_read": done.page_count}
+        if counts := {name: count for name, count in counts.items() if count > 0}:
+            figures.count(counts)
 
     def _jobs(self, user_id: str) -> Jobs:
         workspace = Workspace(self._resources, user_id)
         return Jobs(workspace, Documents(workspace), Questions(workspace))
+
+
+@contextlib.contextmanager
+def _traced(workspace: Workspace, document: Document, lane: Lane) -> Iterator[None]:
+    """The step of a lane as a part of the trace that began with the upload."""
+    if not tracing.is_on():
+        yield
+        return
+    with tracing.within(workspace.store.readings.trace(document.id)), tracing.span(lane.value, document=document.id):
+        yield
+
+
+def _trace_end(done: Document) -> None:
+    """A mark in the trace where a document has come to its end: `ready` or `failed`."""
+    if done.status not in UNFINISHED:
+        with tracing.span(done.status.value, document=done.id, pages=done.page_count, chunks=done.chunk_count) as step:
+            step.note(error=done.error_code)

@@ -27,9 +27,9 @@ from rag.store.database import Connection, connect, store_errors
 from rag.store.files import KINDS, FileStore, Kind, UserFiles, folder_name
 from rag.types import BackupFile, BackupManifest, BackupTable, MissingFile, OnProgress, ignore_progress
 
-LEFT_OUT = ("cache_counts", "embedding_cache")
-"""Counters, and vectors of texts, which the chunks have too. Completions of models are in: to get them again would cost
-money, and they would not be the same."""
+LEFT_OUT = ("backups", "cache_counts", "embedding_cache", "work_counts")
+"""Which archives there are, counters, and vectors of texts, which the chunks have too. Completions of models are in: to
+get them again would cost money, and they would not be the same."""
 
 Item = TypeVar("Item")
 Names = tuple[str, ...]

@@ -22,6 +22,7 @@ from rag.store.queue import Queue
 from rag.store.readings import Readings
 from rag.store.saved_filters import SavedFilters
 from rag.store.sources import Sources
+from rag.store.status import Figures
 from rag.store.vectors import Vectors
 from rag.store.versions import Versions
 from rag.types import ApiKey
@@ -60,6 +61,7 @@ class Store:
         self._dense = DenseSearch(database)
         self.queue = Queue(database)
         self.lanes = Lanes(database)
+        self.figures = Figures(database)
 
     @classmethod
     def open(cls, url: str, *, pool_size: int = 8) -> Self:

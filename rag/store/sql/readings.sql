@@ -39,3 +39,9 @@ SELECT * FROM documents WHERE user_id = :user_id AND id = :document_id AND delet
 -- name: keep_pictures_unread
 UPDATE documents SET pictures_waiting = false, attempts = 0, note = concat_ws(chr(10), note, :note::text)
 WHERE user_id = :user_id AND id = :document_id;
+
+-- name: keep_trace
+UPDATE documents SET trace_parent = :traceparent WHERE user_id = :user_id AND id = :document_id RETURNING id;
+
+-- name: trace
+SELECT trace_parent FROM documents WHERE user_id = :user_id AND id = :document_id;

@@ -11,6 +11,7 @@ st.navigation(
         st.Page("pages/glossary.py", title="Glossary"),
         st.Page("pages/index.py", title="Index"),
         st.Page("pages/settings.py", title="Settings"),
+        st.Page("pages/status.py", title="Status"),
     ],
     position="hidden",
 ).run()

@@ -31,6 +31,7 @@ from rag.cli import (
     reindex,
     search,
     server,
+    status,
     sync,
     validate,
     why,
@@ -148,6 +149,7 @@ add_command(app, backup.backup)
 add_command(app, backup.restore)
 add_command(app, cache.cache)
 add_command(app, doctor.doctor)
+add_command(app, status.status)
 
 
 def main(run: Callable[[], None] = app) -> None:

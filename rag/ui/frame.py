@@ -22,6 +22,7 @@ PAGES = {
     "Index": ("pages/index.py", ":material/manage_search:"),
     "Settings": ("pages/settings.py", ":material/tune:"),
 }
+ADMIN_PAGES = {"Status": ("pages/status.py", ":material/monitor_heart:")}
 
 log = logging.getLogger(__name__)
 
@@ -40,10 +41,17 @@ def page(title: str) -> None:
     if user is None:
         _login()
     with st.sidebar.container(key="pages", gap=None):
-        for label, (path, icon) in PAGES.items():
+        for label, (path, icon) in _pages().items():
             st.page_link(path, label=label, icon=icon)
     if user != LOCAL_USER:
         st.sidebar.button("Log out", icon=":material/logout:", type="tertiary", on_click=st.logout)
+
+
+def _pages() -> dict[str, tuple[str, str]]:
+    with contextlib.suppress(errors.Error):  # of wrong settings the page itself tells
+        if session.may_administer():
+            return PAGES | ADMIN_PAGES
+    return PAGES
 
 
 def _login() -> None:

@@ -6,15 +6,17 @@ from fastapi import APIRouter, Request, Response
 
 from rag.api.access import Admin
 from rag.engine import Installation
-from rag.types import Model
+from rag.observing import CONTENT_TYPE
+from rag.types import Model, Status
 
 router = APIRouter(tags=["status"])
 
 
 class HealthResponse(Model):
-    """The server lives and reaches its database."""
+    """The server lives and reaches its database; `warnings` say what should be looked after before that ends."""
 
     ok: Literal[True] = True
+    warnings: tuple[str, ...] = ()
 
 
 @router.get("/health")
@@ -22,10 +24,17 @@ def health(request: Request) -> HealthResponse:
     """Whether the server lives and reaches its database; no key is needed."""
     installation: Installation = request.app.state.installation
     installation.health()
-    return HealthResponse()
+    return HealthResponse(warnings=installation.disk_warnings())
+
+
+@router.get("/status")
+def status(request: Request, _: Admin) -> Status:
+    """How the installation is: database, workers and what they are at, sizes, disks, the last backup."""
+    installation: Installation = request.app.state.installation
+    return installation.status()
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 def metrics(request: Request, _: Admin) -> Response:
     """Figures in the text format of Prometheus."""
-    return Response(request.app.state.metrics.render(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    return Response(request.app.state.metrics.render(), media_type=CONTENT_TYPE)

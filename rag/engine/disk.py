@@ -23,7 +23,8 @@ WORDS = {
 
 def spaces(config: Config) -> tuple[DiskSpace, ...]:
     """The room in each folder of this machine that is written to. Of servers elsewhere nothing is known."""
-    return tuple(_space(config, place, folder) for place, folder in _folders(config))
+    found = (_space(config, place, folder) for place, folder in _folders(config))
+    return tuple(space for space in found if space)
 
 
 def _folders(config: Config) -> Iterator[tuple[str, Path]]:
@@ -36,9 +37,12 @@ def _folders(config: Config) -> Iterator[tuple[str, Path]]:
     yield "temporary", Path(tempfile.gettempdir())
 
 
-def _space(config: Config, place: str, folder: Path) -> DiskSpace:
-    present = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    usage = shutil.disk_usage(present)
+def _space(config: Config, place: str, folder: Path) -> DiskSpace | None:
+    try:
+        present = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+        usage = shutil.disk_usage(present)
+    except OSError:  # a folder that may not be looked into; whoever writes there is told more
+        return None
     warning = config.rag_disk_reserve_mb if place == "temporary" else config.rag_disk_warning_mb
     state = DiskState.LOW if usage.free < warning * MB else DiskState.GOOD
     if usage.free < _reserve(config, place):

@@ -83,7 +83,7 @@ def _work(status: Status) -> None:
                 for work in status.running
             ]
             st.dataframe(running, hide_index=True, height="content")
-        seen = ", ".join(f"{worker.id} ({ago(status.at, worker.last_seen)})" for worker in status.workers)
+        seen = ", ".join(f"no. {worker.id} ({ago(status.at, worker.last_seen)})" for worker in status.workers)
         _facts({"Workers alive": seen or "none"})
 
 

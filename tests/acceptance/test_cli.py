@@ -660,6 +660,22 @@ def test_the_doctor_finds_a_sound_machine_and_tells_no_secret(monkeypatch: pytes
     assert "not-to-be-printed" not in shown + json.dumps(report)
 
 
+@pytest.mark.usefixtures("settings")
+def test_the_status_tells_what_waits_and_the_last_backup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pagelight("backup", tmp_path / "kept.tar")
+    monkeypatch.setenv("RAG_DISK_WARNING_MB", "1000000000")
+    status = parsed("status")
+    assert {lane["lane"]: lane["waiting"] for lane in status["lanes"]}["reading"] == 0
+    assert status["backup"]["path"] == str(tmp_path / "kept.tar")
+    assert status["backup"]["isPresent"]
+    assert "nearly full" in status["warnings"][0]
+    shown = pagelight("status").stdout
+    assert "kept.tar" in shown
+    assert "! The disk is nearly full" in shown
+    disk = {check["name"]: check["state"] for check in parsed("doctor")["checks"]}["Disk (data)"]
+    assert disk == "warning"
+
+
 def test_the_doctor_names_what_is_broken(settings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_DATABASE_URL", "postgresql://someone:hidden-word@127.0.0.1:1/nothing")
     monkeypatch.setenv("RAG_LOCAL_MODEL_DIR", str(tmp_path))

@@ -85,6 +85,7 @@ def world(module_db: store.Store) -> World:
     db.of(VICTIM).sources.keep_upload_key(document.id, "upload-1")
     db.of(VICTIM).indexes.follow(owner.index.id, "/home/victim/", {"source": {"folder_id": "/home/victim"}})
     db.of(VICTIM).saved_filters.put("mine", Filters(tags=("mine",)))
+    db.of(VICTIM).readings.keep_trace(document.id, "00-mine")
     db.of(VICTIM).catalogue.tag([document.id], added=["mine"], removed=[])
     job = db.of(VICTIM).jobs.create("evaluation", "default", {"question": "a secret one"})
     return World(owner, document, trashed, part, chunk, conversation, generation, key, job)
@@ -109,6 +110,17 @@ EXEMPT = {
     "lanes.next_pictures": "works for all users; tells user and id only",
     "lanes.give_back": "works for all users, on what `lanes.next` gave",
     "lanes.line_up": "works for all users; tells nothing",
+    "figures.database": "tells of the server",
+    "figures.workers": "tells of workers",
+    "figures.lanes": "for administrators; numbers of all users together",
+    "figures.running": "for administrators; tells user, id and progress only",
+    "figures.library": "for administrators; numbers of all users together",
+    "figures.indexes": "for administrators; numbers of all users together",
+    "figures.counts": "for administrators; numbers of all users together",
+    "figures.count": "of a worker; tells nothing",
+    "figures.count_failure": "of a worker; tells nothing",
+    "figures.keep_backup": "of who made a backup of everything",
+    "figures.last_backup": "for administrators; tells of a file",
 }
 
 
@@ -161,6 +173,8 @@ CASES |= {
     "documents.fail": lambda w, user: w.db.of(user).documents.fail(w.document.id, "code", "message"),
     "readings.cancel": lambda w, user: w.db.of(user).readings.cancel([w.document.id]),
     "readings.lane": lambda w, user: w.db.of(user).readings.lane(w.document.id),
+    "readings.keep_trace": lambda w, user: w.db.of(user).readings.keep_trace(w.document.id, "00-theirs"),
+    "readings.trace": lambda w, user: w.db.of(user).readings.trace(w.document.id),
     "readings.resume": lambda w, user: w.db.of(user).readings.resume(w.document.id),
     "readings.enqueue": lambda w, user: w.db.of(user).readings.enqueue(w.document.id),
     "documents.requeue": lambda w, user: w.db.of(user).documents.requeue(w.document.id),
@@ -351,6 +365,7 @@ def snapshot(world: World) -> object:
         db.of(VICTIM).chunks.of_document(world.document.id),
         db.of(world.owner.user_id).chunks.lexical(world.owner.scope, TEXT, 10),
         db.of(world.owner.user_id).chunks.dense(world.owner.scope, SPACE, random_vector(TEXT), 10),
+        db.of(VICTIM).readings.trace(world.document.id),
         db.of(VICTIM).generations.list(index_id),
         db.of(VICTIM).embedding_cache.get(SPACE, [HASH]),
         db.of(VICTIM).caches.recall("answers", HASH),
@@ -402,7 +417,7 @@ def test_the_owner_gets_everything(world: World) -> None:
         *("chunks.of_document", "chunks.page_lines", "chunks.to_embed", "generations.list", "generations.missing"),
         *("embedding_cache.get", "caches.recall", "caches.stats", "api_keys.list", "jobs.get", "jobs.list"),
         *("glossary.get", "parts.of", "parts.unpacked", "parts.outermost", "catalogue.called", "catalogue.tags"),
-        *("saved_filters.get", "saved_filters.list"),
+        *("saved_filters.get", "saved_filters.list", "readings.trace"),
         *("conversations.list", "conversations.get", "conversations.messages"),
     ):
         assert CASES[method](world, VICTIM), method

@@ -120,8 +120,9 @@ class Installation:
         """How everything is: for those who run the installation, not for users. Raises as `health`."""
         return status.read(self._resources.store, self.config)
 
+    @property
     def disk_warnings(self) -> tuple[str, ...]:
-        """Sentences for people about disks of this machine that are nearly full; none when there is room."""
+        """Sentences for people about disks of this machine that are nearly full now; none when there is room."""
         return disk.warnings(disk.spaces(self.config))
 
     def warm_up(self) -> None:

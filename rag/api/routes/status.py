@@ -24,7 +24,7 @@ def health(request: Request) -> HealthResponse:
     """Whether the server lives and reaches its database; no key is needed."""
     installation: Installation = request.app.state.installation
     installation.health()
-    return HealthResponse(warnings=installation.disk_warnings())
+    return HealthResponse(warnings=installation.disk_warnings)
 
 
 @router.get("/status")

@@ -148,7 +148,7 @@ class Installation:
         """
         store = self._resources.store  # brings the schema forward: an archive never has one that no program knows
         manifest = backup.write(self._resources.database_url, self._resources.files, path, on_progress)
-        store.figures.keep_backup(status.record_of(path, manifest))
+        status.keep_backup(store, path, manifest)
         return manifest
 
     def restore(self, path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:

@@ -1,14 +1,18 @@
 """How the whole installation is: one look at the database, the disks and the workers, for those who run it."""
 
 import datetime as dt
+import logging
 from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 
+from rag import errors
 from rag.config import Config
 from rag.engine import disk
 from rag.store import Store
 from rag.types import BackupManifest, BackupRecord, DatabaseStatus, IndexHealth, LaneStatus, Status
+
+logger = logging.getLogger(__name__)
 
 CROWDED = 0.9
 """With this share of its connections in use a database is about to refuse some."""
@@ -65,9 +69,9 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def record_of(path: Path, manifest: BackupManifest) -> BackupRecord:
-    """What is remembered of an archive that was just written, and read again as a whole."""
-    return BackupRecord(
+def keep_backup(store: Store, path: Path, manifest: BackupManifest) -> None:
+    """Remember an archive that was just written, and read again as a whole. Good as it is, it counts more than that."""
+    record = BackupRecord(
         created_at=manifest.created_at,
         path=str(path.absolute()),
         bytes=path.stat().st_size,
@@ -76,3 +80,7 @@ def record_of(path: Path, manifest: BackupManifest) -> BackupRecord:
         missing=len(manifest.missing),
         verified_at=dt.datetime.now(dt.UTC),
     )
+    try:
+        store.figures.keep_backup(record)
+    except errors.StoreError as error:
+        logger.warning("The backup is written, and the page Status does not know of it: %s", error)

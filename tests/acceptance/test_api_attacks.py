@@ -35,7 +35,7 @@ def engine(shared_database_url: str, data_dir: Path) -> Iterator[RAGEngine]:
 def _lives_on(web: httpx.Client) -> Iterator[None]:
     """After each attempt the server answers as before."""
     yield
-    assert web.get("/health").json()["ok"] is True
+    assert web.get("/health").json() == {"ok": True}
 
 
 def send_raw(base_url: str, *parts: bytes) -> bytes:

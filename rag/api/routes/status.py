@@ -13,18 +13,18 @@ router = APIRouter(tags=["status"])
 
 
 class HealthResponse(Model):
-    """The server lives and reaches its database; `warnings` say what should be looked after before that ends."""
+    """The server lives and reaches its database; `warnings`, if there are any, say what may end that soon."""
 
     ok: Literal[True] = True
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] | None = None
 
 
-@router.get("/health")
+@router.get("/health", response_model_exclude_none=True)
 def health(request: Request) -> HealthResponse:
     """Whether the server lives and reaches its database; no key is needed."""
     installation: Installation = request.app.state.installation
     installation.health()
-    return HealthResponse(warnings=installation.disk_warnings)
+    return HealthResponse(warnings=installation.disk_warnings or None)
 
 
 @router.get("/status")

@@ -111,7 +111,7 @@ def test_a_disk_without_room_is_told_and_uploads_are_refused(database_url: str, 
         refused = web.post("/documents", files={"file": ("a.pdf", pdfs.plain(["A page."]))})
         assert api.error_of(refused) == (507, "disk_full")
         assert str(tmp_path) not in refused.text
-        assert web.get("/documents").json()["documents"] == []
+        assert web.get("/documents").json()["items"] == []
 
 
 # --- without any key ---

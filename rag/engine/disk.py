@@ -71,7 +71,7 @@ def _told(count: int) -> str:
     return f"{count / MB:,.0f} MB"
 
 
-def require_room(config: Config, name: str, size: int) -> None:
+def require_room(config: Config, size: int) -> None:
     """See that a file of `size` bytes can be taken in and read, and the reserve is still there then.
 
     Raises:
@@ -81,7 +81,7 @@ def require_room(config: Config, name: str, size: int) -> None:
         needed = size * KEPT_FOR_A_BYTE + _reserve(config, space.place)
         if space.free_bytes < needed:
             raise errors.DiskFullError(
-                f"{name} is not taken in, for the disk is nearly full: {_told(space.free_bytes)} are left "
+                f"The file is not taken in, for the disk is nearly full: {_told(space.free_bytes)} are left "
                 f"{WORDS[space.place]}, and {_told(needed)} are needed. Make room, then try again; the reserve is set "
                 "by RAG_DISK_RESERVE_MB.",
                 details={"free_bytes": space.free_bytes, "needed_bytes": needed},

@@ -110,7 +110,7 @@ class Originals:
                 f"{name} has {size / 1024 / 1024:.0f} MB, more than the limit of {limits.max_file_mb} MB. "
                 "Split it, or raise RAG_PARSING__MAX_FILE_MB."
             )
-        disk.require_room(self._workspace.config, display_name(name), size)
+        disk.require_room(self._workspace.config, size)
 
     def _keep_decrypted(self, document_id: uuid.UUID, path: Path, password: str) -> None:
         with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:

@@ -68,7 +68,9 @@ def _status_of(error: ToolError) -> int:
     if isinstance(error, UnexpectedToolError):
         return errors.Error.http_status
     cause = error.__cause__
-    return cause.http_status if isinstance(cause, errors.Error) else errors.ValidationError.http_status
+    while cause is not None and not isinstance(cause, errors.Error):  # the SDK wraps what a tool raises
+        cause = cause.__cause__
+    return cause.http_status if cause is not None else errors.ValidationError.http_status
 
 
 def create_server(engine: "RAGEngine | Callable[[Call], RAGEngine]") -> MCPServer[None]:

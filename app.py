@@ -13,6 +13,7 @@ st.navigation(
         st.Page("pages/audit.py", title="Audit"),
         st.Page("pages/settings.py", title="Settings"),
         st.Page("pages/admin.py", title="Admin"),
+        st.Page("pages/status.py", title="Status"),
     ],
     position="hidden",
 ).run()

@@ -55,6 +55,8 @@ class Config(pydantic_settings.BaseSettings):
     rag_database_timeout_seconds: float = pydantic.Field(default=20.0, ge=3)  # until a request is told it is silent
     rag_storage_url: str | None = None
     rag_local_model_dir: Path | None = None
+    rag_disk_warning_mb: int = pydantic.Field(default=2000, ge=0)  # less left is said before it is too little
+    rag_disk_reserve_mb: int = pydantic.Field(default=500, ge=0)  # an upload that would leave less is refused
 
     # Models; "provider:model" or a provider's name. None: the best that the given keys allow
     rag_embed_model: str | None = None
@@ -111,6 +113,7 @@ class Config(pydantic_settings.BaseSettings):
     rag_max_questions: int = pydantic.Field(default=4, ge=1)  # answered at the same time
     rag_upload_timeout_seconds: float = pydantic.Field(default=60.0, gt=0)  # a body may rest; it may move for hours
     rag_connections_per_address: int = pydantic.Field(default=250, ge=0)  # 0: as many as there are, as for a proxy
+    otel_exporter_otlp_endpoint: str | None = None  # where traces go, by OpenTelemetry's own name; None: nowhere
 
     # Work
     rag_parsing: ParsingConfig = ParsingConfig()

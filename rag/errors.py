@@ -21,6 +21,7 @@ Every message says what is wrong and what to do. The tree::
     ├── IndexError                an index and what is asked of it do not fit
     ├── StoreError                the database or the file storage fails
     │   └── StoreUnavailableError  the database does not answer, which may be over in a moment
+    │   └── DiskFullError         too little room is left to take a file in
     ├── RetrievalError            searching fails
     ├── EmbeddingCapabilityError  a provider cannot embed what is asked
     ├── BusyError                 too much is being asked at the same time
@@ -181,6 +182,13 @@ class StoreError(Error, RuntimeError):
 
 class StoreUnavailableError(StoreError):
     """The database does not answer. Try again in a few seconds; if it lasts, see that its server runs."""
+
+
+class DiskFullError(StoreError):
+    """Too little room is left on a disk to take a file in. Make room and try again."""
+
+    code = "disk_full"
+    http_status = 507
 
 
 class RetrievalError(Error):

@@ -28,6 +28,7 @@ SETTINGS = (
     "AWS_",
     "HF_",
     "LLAMA_",
+    "OTEL_",
     "STREAMLIT_",
     "PG",
     "PORT",

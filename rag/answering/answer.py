@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from llama_index.core.llms import LLM, ChatMessage, MessageRole
 
-from rag import errors, prompts, providers
+from rag import errors, prompts, providers, tracing
 from rag.answering import citations, extractive
 from rag.answering.context import MIN_SOURCE_TOKENS, Context, build_context, fitting_context
 from rag.answering.followups import standalone
@@ -68,7 +68,9 @@ def stream(
         errors.ProviderError: the language model refuses or is down.
     """
     started = time.perf_counter()
-    context = read_context(question, hits, llm, options)
+    with tracing.span("context", hits=len(hits)) as step:
+        context = read_context(question, hits, llm, options)
+        step.note(sources=len(context.hits))
     grounder = Grounder(context.hits, locate=locate, reranker=reranker)
     if not context.sources:
         draft = _Draft(model=_model_name(llm))
@@ -189,10 +191,14 @@ def _written(
 ) -> Generator[AnswerToken, None, _Draft]:
     messages = _messages(question, context.text)
     markup = AnswerFilter(context.hits)
-    text, usage = yield from _show(writer.write(messages), markup)
-    parsed = citations.parse_shown(text, markup.quotes)
-    sentences, cited = grounder.ground(parsed.claims, parsed.text)
-    return _Draft(_model_name(writer.llm), parsed.text, sentences, cited, usage)
+    model = _model_name(writer.llm)
+    written = tracing.streaming("model", lambda: writer.write(messages), model=model)
+    text, usage = yield from _show(written, markup)
+    with tracing.span("ground") as step:
+        parsed = citations.parse_shown(text, markup.quotes)
+        sentences, cited = grounder.ground(parsed.claims, parsed.text)
+        step.note(sentences=len(sentences), citations=len(cited))
+    return _Draft(model, parsed.text, sentences, cited, usage)
 
 
 def _messages(question: str, sources: str) -> list[ChatMessage]:
@@ -243,7 +249,8 @@ def _extracted(
     question: str, grounder: Grounder, context: Context, reranker: Reranker | None, rewritings: Sequence[Rewriting]
 ) -> Generator[AnswerToken, None, _Draft]:
     ids = {id(hit): citation_id for citation_id, hit in context.hits.items()}
-    choice = extractive.choose(question, list(context.hits.values()), reranker=reranker, rewritings=rewritings)
+    with tracing.span("model", model=EXTRACTIVE_MODEL):
+        choice = extractive.choose(question, list(context.hits.values()), reranker=reranker, rewritings=rewritings)
     several = len({hit.passage.document_id for hit in context.hits.values()}) > 1
     text = ""
     sentences: list[Sentence] = []
@@ -259,7 +266,8 @@ def _extracted(
         piece = f"{lead}{shown} [{citation_id}]"
         yield AnswerToken(text=piece)
         text += piece
-        cited.append(grounder.cite_unit(len(sentences), citation_id, candidate.unit, row))
+        with tracing.span("ground", citation=citation_id):
+            cited.append(grounder.cite_unit(len(sentences), citation_id, candidate.unit, row))
         sentences.append(
             Sentence(text=shown, citation_ids=(citation_id,), start=start, end=len(text), support=Support.SUPPORTED)
         )

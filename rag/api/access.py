@@ -28,7 +28,7 @@ def caller(
     return found
 
 
-def _with(permission: Permission) -> Callable[[Caller], Caller]:
+def _with(permission: Permission) -> Callable[[Request, Caller], Caller]:
     def permitted(request: Request, sender: Annotated[Caller, Depends(caller)]) -> Caller:
         sender.require(permission)
         return sender._replace(engine=_reached(request, sender.engine))

@@ -1,5 +1,6 @@
 """The application: routes, what stands before them, and what they share."""
 
+import logging
 from importlib import metadata
 
 import anyio
@@ -7,8 +8,10 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.routing import APIRoute
 
+from rag import observing
 from rag.access.gate import Gate, origins
-from rag.api import limits, observing, problems
+from rag.api import limits, problems
+from rag.api.figures import InstallationFigures
 from rag.api.routes import (
     admin,
     conversations,
@@ -24,6 +27,8 @@ from rag.api.routes import (
 )
 from rag.engine import Installation
 
+requests = logging.getLogger("rag.api.requests")
+
 DESCRIPTION = """Chat with your PDFs: every claim of an answer comes with its verbatim quote and the boxes of exactly
 those words on the page. Send your key as `x-api-key` or as a bearer token. Every error has the shape
 `{"success": false, "error": {"type", "message", "details"}}`."""
@@ -37,7 +42,7 @@ def create_app(installation: Installation, *, needs_key: bool = False) -> FastAP
     With `needs_key` nobody is answered without a key, though none be configured.
     """
     config = installation.config
-    metrics = observing.Metrics()
+    metrics = observing.Metrics(InstallationFigures(installation))
     app = FastAPI(
         title="Pagelight",
         description=DESCRIPTION,
@@ -71,7 +76,7 @@ def create_app(installation: Installation, *, needs_key: bool = False) -> FastAP
             allow_headers=["authorization", "content-type", "x-api-key", "x-request-id", "idempotency-key"],
             expose_headers=list(EXPOSED_HEADERS),
         )
-    app.add_middleware(observing.Observer, metrics=metrics)
+    app.add_middleware(observing.Observer, metrics=metrics, logger=requests)
     return app
 
 

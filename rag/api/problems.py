@@ -55,6 +55,7 @@ DOCUMENTED: dict[int | str, dict[str, Any]] = {
         500: "A bug",
         502: "A model vendor refuses or is down",
         503: "Busy, or the database does not answer",
+        507: "Too little room is left to take a file in",
     }.items()
 }
 """The errors that any route may answer with."""

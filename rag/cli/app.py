@@ -33,6 +33,7 @@ from rag.cli import (
     search,
     server,
     share,
+    status,
     sync,
     users,
     validate,
@@ -166,6 +167,7 @@ add_command(app, backup.backup)
 add_command(app, backup.restore)
 add_command(app, cache.cache)
 add_command(app, doctor.doctor)
+add_command(app, status.status)
 
 
 def main(run: Callable[[], None] = app) -> None:

@@ -1,28 +1,26 @@
 """`pagelight doctor`: is everything there that this machine needs?"""
 
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
+from urllib import parse
 
 import typer
 from rich.text import Text
 
-from rag import errors
+from rag import errors, tracing
 from rag.cli import output, server
 from rag.cli.door import open_engine
 from rag.cli.options import AsJson
 from rag.config import Config, load_config
-from rag.types import UNFINISHED
+from rag.types import UNFINISHED, DiskState
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
 
-ROOM_BYTES = 2_000_000_000
-"""Less free disk space than this is worth a warning: the database's log alone may take 2 GB."""
 OLDEST_PYTHON = (3, 11)
 DOUBTFUL = (
     "Files of documents that this database does not know are more than those it knows: see that RAG_STORAGE_URL and "
@@ -110,11 +108,12 @@ def _checks(config: Config, *, mend: bool, doubtful: bool) -> Iterator[Check]:
     yield _check("Python", _python)
     yield _check("App", lambda: (State.GOOD, str(server.find_app())))
     yield _check("Data folder", lambda: _data_folder(config.rag_data_dir))
-    yield _check("Disk", lambda: _disk(config.rag_data_dir))
+    yield from _disks(config)
     yield from _models(config.rag_local_model_dir)
     yield _check("Text recognition", lambda: _tesseract(config))
     yield from _keys(config)
     yield _check("Servers of models", lambda: _servers(config))
+    yield _check("Traces", lambda: _traces(config))
     yield from _engine_checks(config, mend=mend, doubtful=doubtful)
 
 
@@ -143,12 +142,27 @@ def _data_folder(folder: Path) -> Found:
         return State.BROKEN, f"{folder} cannot be written ({reason}). Set RAG_DATA_DIR to a folder that can."
 
 
-def _disk(folder: Path) -> Found:
-    present = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    free = shutil.disk_usage(present).free
-    if free < ROOM_BYTES:
-        return State.WARNING, f"only {output.size(free)} free in {present}. Make room, or move RAG_DATA_DIR."
-    return State.GOOD, f"{output.size(free)} free"
+def _disks(config: Config) -> Iterator[Check]:
+    from rag.engine import disk
+
+    states = {DiskState.GOOD: State.GOOD, DiskState.LOW: State.WARNING, DiskState.FULL: State.BROKEN}
+    words = {
+        DiskState.GOOD: "",
+        DiskState.LOW: ". Make room, or move RAG_DATA_DIR.",
+        DiskState.FULL: ". Uploads are refused until there is room.",
+    }
+    for space in disk.spaces(config):
+        message = f"{output.size(space.free_bytes)} free in {space.path}{words[space.state]}"
+        yield Check(f"Disk ({space.place})", states[space.state], message)
+
+
+def _traces(config: Config) -> Found:
+    endpoint = config.otel_exporter_otlp_endpoint
+    if not endpoint:
+        return State.GOOD, "not sent anywhere (optional)"
+    if not tracing.is_installed():
+        return State.WARNING, f"OTEL_EXPORTER_OTLP_ENDPOINT is set, and nothing is traced: {tracing.HOW_TO_INSTALL}"
+    return State.GOOD, f"sent to {parse.urlsplit(endpoint).hostname}"
 
 
 def _models(folder: Path | None) -> Iterator[Check]:

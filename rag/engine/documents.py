@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rag import errors
+from rag import errors, tracing
 from rag.engine import saved_filters
 from rag.engine.originals import FileContent, Originals, as_file, display_name, sha256_of
 from rag.engine.parts import Parts
@@ -128,11 +128,15 @@ class Documents:
         key: str | None = None,
         enqueue: bool = True,
     ) -> Document:
-        replaced = replaces or self._same_name(path, name, index, on_same_name)
-        document = self._originals.keep(
-            path, name, index, password=password, source=source, replaces=replaced, upload_key=key
-        )
-        return self._enqueue(document) if enqueue else document
+        with tracing.span("upload") as step:
+            replaced = replaces or self._same_name(path, name, index, on_same_name)
+            document = self._originals.keep(
+                path, name, index, password=password, source=source, replaces=replaced, upload_key=key
+            )
+            step.note(document=document.id, bytes=document.size, mime_type=document.mime_type)
+            if (traced := tracing.parent()) is not None:
+                self._workspace.store.readings.keep_trace(document.id, traced)
+            return self._enqueue(document) if enqueue else document
 
     def _index_of(self, replaces: uuid.UUID | None, index_name: str) -> Index:
         """The index that a file goes into: that of the document whose version it is."""
@@ -214,8 +218,9 @@ class Documents:
     def _enqueue(self, document: Document) -> Document:
         if document.status not in UNFINISHED:
             return document
-        enqueued = self._workspace.store.readings.enqueue(document.id)
-        self._workspace.queue.enqueue(self._workspace.user_id, document.id)
+        with tracing.span("queue", document=document.id):
+            enqueued = self._workspace.store.readings.enqueue(document.id)
+            self._workspace.queue.enqueue(self._workspace.user_id, document.id)
         return enqueued
 
     # --- reading ---

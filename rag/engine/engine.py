@@ -14,7 +14,7 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 
 from rag import answering, errors, retrieval, vocabulary
 from rag.config import Config, load_config
-from rag.engine import keys
+from rag.engine import disk, keys, status
 from rag.engine.accounts import Accounts
 from rag.engine.asking import Asking
 from rag.engine.auditing import Auditing
@@ -61,6 +61,7 @@ from rag.types import (
     RetrievalResult,
     SearchRequest,
     SearchResponse,
+    Status,
     SyncReport,
     TextBlock,
     Whence,
@@ -144,6 +145,15 @@ class Installation:
         """How the database itself keeps users apart. Raises StoreError if it is unreachable."""
         return self._resources.store.walls()
 
+    def status(self) -> Status:
+        """How everything is: for those who run the installation, not for users. Raises as `health`."""
+        return status.read(self._resources.store, self.config)
+
+    @property
+    def disk_warnings(self) -> tuple[str, ...]:
+        """Sentences for people about disks of this machine that are nearly full now; none when there is room."""
+        return disk.warnings(disk.spaces(self.config))
+
     def warm_up(self) -> None:
         """Connect to the database and load models and vocabularies, for which the first question would wait."""
         self.health()
@@ -165,9 +175,11 @@ class Installation:
             errors.SourceError: it cannot be written.
             errors.StoreError: the database or the file storage fails.
         """
-        _ = self._resources.store  # brings the schema forward: an archive never has one that no program knows
+        store = self._resources.store  # brings the schema forward: an archive never has one that no program knows
         drafts = Drafts(self.config.drafts_dir)
-        return backup.write(self._resources.admin_url, self._resources.files, path, on_progress, drafts=drafts)
+        manifest = backup.write(self._resources.admin_url, self._resources.files, path, on_progress, drafts=drafts)
+        status.keep_backup(store, path, manifest)
+        return manifest
 
     def restore(self, path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
         """Put an archive in where nothing is yet; all of it is checked before anything is changed.

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
-from rag import errors, parsing
+from rag import errors, parsing, tracing
+from rag.engine import disk
 from rag.engine.workspace import Workspace
 from rag.store import Content, put_rendition
 from rag.types import INSIDE, Document, DocumentStatus, Index, PurgeReceipt, shown_source
@@ -59,6 +60,7 @@ class Originals:
             errors.DuplicateError: the same content is in the index; `details` name it.
             errors.PasswordError: the password is wrong.
             errors.QuotaError: the user has no room for it; `details` have `size`, `used_bytes` and `quota_bytes`.
+            errors.DiskFullError: too little room is left for it.
         """
         with as_file(content) as path:
             self._check_size(path, name)
@@ -99,7 +101,8 @@ class Originals:
         if password is not None and parsing.needs_password(path):
             with _decrypted(path, password) as decrypted:
                 self._workspace.files.put(document_id, "rendition", decrypted)
-        self._workspace.files.put(document_id, "original", path)
+        with tracing.span("store", document=document_id, bytes=path.stat().st_size):
+            self._workspace.files.put(document_id, "original", path)
 
     def _saved_after_all(self, document_id: uuid.UUID, error: errors.Error) -> Document:
         """The new document, if the database lost the connection before it could tell that it was saved.
@@ -199,6 +202,7 @@ class Originals:
                 f"{name} has {size / 1024 / 1024:.0f} MB, more than the limit of {limits.max_file_mb} MB. "
                 "Split it, or raise RAG_PARSING__MAX_FILE_MB."
             )
+        disk.require_room(self._workspace.config, size)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 
 from llama_index.core.llms import LLM
 
-from rag import answering, errors, retrieval
+from rag import answering, errors, retrieval, tracing
 from rag.engine.asking import Asking
 from rag.engine.composing import Composing, with_summary
 from rag.engine.explanation import Explainer
@@ -47,8 +47,10 @@ class Questions:
             errors.ProviderError: that provider refuses or is down.
         """
         request = parse(SearchRequest, request)
-        with own_key(request.auth):
-            return self._asking(request).search(request.query)
+        with own_key(request.auth), tracing.span("search") as step:
+            found = self._asking(request).search(request.query)
+            step.note(top_k=found.top_k, mode=found.mode, returned=len(found.results))
+            return found
 
     def answer(
         self, request: AnswerRequest | Mapping[str, Any] | str, document_id: uuid.UUID | str | None = None
@@ -71,12 +73,15 @@ class Questions:
 
     def stream(self, request: AnswerRequest | Mapping[str, Any]) -> Generator[AnswerEvent, None, None]:
         """Pieces of the answer as they come, then the checked answer, which replaces them. Raises as `answer`."""
-        request = parse(AnswerRequest, request)
+        asked = parse(AnswerRequest, request)
+        return tracing.streaming("question", lambda: self._answering(asked))
+
+    def _answering(self, request: AnswerRequest) -> Generator[AnswerEvent, None, None]:
         started = time.perf_counter()
         index = self._workspace.asked_index(request.index_name)
         generation = self._generation(request, index)
         llm = self._workspace.models.language_model(generation)
-        with own_key(generation.auth):
+        with own_key(generation.auth), tracing.span("condense", turns=len(request.history)):
             names = Composing(self._workspace, index, request).names() if request.history and llm is None else ()
             question = answering.condense(request.question, request.history, llm, names)
         understood = request.model_copy(update={"question": question})

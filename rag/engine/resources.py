@@ -8,7 +8,7 @@ from llama_index.core.base.embeddings import base as embeddings
 from llama_index.core.llms import LLM
 from llama_index.core.node_parser import NodeParser
 
-from rag import providers
+from rag import providers, tracing
 from rag.config import Config
 from rag.engine.models import Models
 from rag.store import FileStore, Preferences, Store, embedded, roles
@@ -36,6 +36,7 @@ class Resources:
 
     def __init__(self, config: Config, **parts: Unpack[Parts]) -> None:
         self.config = config
+        tracing.switch_on(config.otel_exporter_otlp_endpoint)
         self.preferences = Preferences(config.rag_data_dir)
         self.models = Models(
             config,

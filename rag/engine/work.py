@@ -1,8 +1,10 @@
 """What a worker does for all users: documents by lanes, and jobs."""
 
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+from rag import errors, tracing
 from rag.engine.documents import Documents
 from rag.engine.jobs import Jobs
 from rag.engine.questions import Questions
@@ -10,7 +12,7 @@ from rag.engine.reading import Reader
 from rag.engine.resources import Resources
 from rag.engine.workspace import Workspace
 from rag.store import MOST_ATTEMPTS
-from rag.types import Document, Job, Lane
+from rag.types import UNFINISHED, Document, DocumentStatus, Job, Lane
 
 GIVE_WAY_SECONDS = 5.0
 """So long a job lets documents go first, after each of its steps, which take about a second."""
@@ -44,14 +46,20 @@ class Work:
         with lanes.next(lane, most_bytes=most_bytes) as taken:
             if taken is None:
                 return None
-            reader = Reader(Workspace(self._resources, taken.user_id))
-            if taken.attempts > MOST_ATTEMPTS:
-                reader.give_up(taken.document_id)
-            else:
-                reader.step(taken.document_id, lane, is_stopping, taken.attempts)
-                if is_stopping():
-                    lanes.give_back(taken)
-            return reader.document(taken.document_id)
+            workspace = Workspace(self._resources, taken.user_id)
+            reader = Reader(workspace)
+            before = reader.document(taken.document_id)
+            with _traced(workspace, before, lane):
+                if taken.attempts > MOST_ATTEMPTS:
+                    reader.give_up(taken.document_id)
+                else:
+                    reader.step(taken.document_id, lane, is_stopping, taken.attempts)
+                    if is_stopping():
+                        lanes.give_back(taken)
+                done = reader.document(taken.document_id)
+                _trace_end(done)
+            self._count(before, done, lane)
+            return done
 
     def is_due(self) -> bool:
         """Whether something waits that was to be tried again later, and now may be."""
@@ -79,10 +87,15 @@ class Work:
             if taken is None:
                 return None
             try:
-                return self._jobs(taken.user_id).go_on(taken.job_id, lambda: self._give_way(is_stopping))
+                done = self._jobs(taken.user_id).go_on(taken.job_id, lambda: self._give_way(is_stopping))
             except _StoppingError:
                 store.of(taken.user_id).jobs.give_back(taken.job_id)
                 return store.of(taken.user_id).jobs.get(taken.job_id)
+        if done.status == "failed":
+            store.figures.count_failure(done.error_code or errors.Error.code)
+        elif done.finished_at:
+            store.figures.count({"jobs_done": 1})
+        return done
 
     def _give_way(self, is_stopping: Callable[[], bool]) -> None:
         """Let documents be read first, but not for ever: then the job would never be done where there are many."""
@@ -92,6 +105,36 @@ class Work:
         if is_stopping():
             raise _StoppingError
 
+    def _count(self, before: Document, done: Document, lane: Lane) -> None:
+        """Add a step to what all workers have done."""
+        figures = self._resources.store.figures
+        if done.status is DocumentStatus.FAILED:
+            figures.count_failure(done.error_code or errors.Error.code)
+            return
+        known = before.vector_count if lane is Lane.EMBEDDING else 0
+        counts = {"chunks_embedded": done.vector_count - known}
+        if done.status is DocumentStatus.READY:
+            counts |= {"documents_read": 1, "pages_read": done.page_count}
+        if counts := {name: count for name, count in counts.items() if count > 0}:
+            figures.count(counts)
+
     def _jobs(self, user_id: str) -> Jobs:
         workspace = Workspace(self._resources, user_id)
         return Jobs(workspace, Documents(workspace), Questions(workspace))
+
+
+@contextlib.contextmanager
+def _traced(workspace: Workspace, document: Document, lane: Lane) -> Iterator[None]:
+    """The step of a lane as a part of the trace that began with the upload."""
+    if not tracing.is_on():
+        yield
+        return
+    with tracing.within(workspace.store.readings.trace(document.id)), tracing.span(lane.value, document=document.id):
+        yield
+
+
+def _trace_end(done: Document) -> None:
+    """A mark in the trace where a document has come to its end: `ready` or `failed`."""
+    if done.status not in UNFINISHED:
+        with tracing.span(done.status.value, document=done.id, pages=done.page_count, chunks=done.chunk_count) as step:
+            step.note(error=done.error_code)

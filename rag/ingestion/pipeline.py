@@ -18,7 +18,7 @@ from llama_index.core import ingestion, schema
 from llama_index.core.base.embeddings import base as embeddings
 from llama_index.core.node_parser import NodeParser
 
-from rag import errors, parsing, providers, vocabulary
+from rag import errors, parsing, providers, tracing, vocabulary
 from rag.config import Config
 from rag.ingestion import languages
 from rag.ingestion.chunking import SECTION_SEPARATOR, document_heading, search_text
@@ -188,8 +188,10 @@ class Ingestion:
         title = given_title or parsed.title
         file = FileDocument.of(document.id, name, parsed.model_copy(update={"title": title}))
         pipeline = ingestion.IngestionPipeline(transformations=[self._node_parser, *steps], disable_cache=True)
-        nodes = pipeline.run(documents=[file])
-        return _Cut(parsed, name, title, nodes, chunks_of(file, nodes), languages.detect(file.text))
+        with tracing.span("chunk", document=document.id, pages=len(parsed.pages)) as step:
+            nodes = pipeline.run(documents=[file])
+            step.note(chunks=len(nodes))
+            return _Cut(parsed, name, title, nodes, chunks_of(file, nodes), languages.detect(file.text))
 
     def _put(
         self,
@@ -201,20 +203,21 @@ class Ingestion:
         while_read: bool = False,
     ) -> None:
         lines = lines_of(cut.parsed)
-        self._store.chunks.replace(
-            document.id,
-            self._index.space,
-            parsed=cut.parsed,
-            chunks=cut.chunks,
-            vectors=vectors,
-            search_texts=[node.get_content(metadata_mode=schema.MetadataMode.EMBED) for node in cut.nodes],
-            language=cut.language,
-            front=front(cut.name, cut.title, lines),
-            landmarks=self._landmarks.find(lines, _labels(cut.parsed)),
-            pages=_page_texts(lines, cut.chunks),
-            partial=partial,
-            while_read=while_read,
-        )
+        with tracing.span("index", document=document.id, chunks=len(cut.chunks), partial=partial):
+            self._store.chunks.replace(
+                document.id,
+                self._index.space,
+                parsed=cut.parsed,
+                chunks=cut.chunks,
+                vectors=vectors,
+                search_texts=[node.get_content(metadata_mode=schema.MetadataMode.EMBED) for node in cut.nodes],
+                language=cut.language,
+                front=front(cut.name, cut.title, lines),
+                landmarks=self._landmarks.find(lines, _labels(cut.parsed)),
+                pages=_page_texts(lines, cut.chunks),
+                partial=partial,
+                while_read=while_read,
+            )
 
     def _parse(
         self,
@@ -229,7 +232,7 @@ class Ingestion:
         has_rendition = self._files.exists(document.id, "rendition")  # of an encrypted file from the beginning
         if has_rendition and parsing.needs_password(source):
             source = self._files.local_path(document.id, "rendition")
-        with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
+        with tempfile.TemporaryDirectory(prefix="pagelight-") as folder, tracing.span("parse") as step:
             rendition, parts_folder = Path(folder) / "rendition.pdf", Path(folder) / "parts"
             parts_folder.mkdir()
             parsed = parsing.read_file(
@@ -243,6 +246,7 @@ class Ingestion:
                 parts_folder=parts_folder,
                 unpacked=self._store.parts.unpacked(document.id),
             )
+            step.note(document=document.id, pages=len(parsed.pages), blocks=len(parsed.blocks))
             put_rendition(self._store, self._files, document.id, rendition)
             if on_parts:
                 on_parts(parsed.parts)

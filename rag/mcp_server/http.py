@@ -1,5 +1,6 @@
 """The server over HTTP: who may call it, and as which user."""
 
+import functools
 import logging
 import socket
 from collections.abc import Callable, Sequence
@@ -11,7 +12,9 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
-from starlette.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rag import errors
@@ -19,12 +22,14 @@ from rag.access.gate import Caller, Gate, Visitor
 from rag.connections import Guard
 from rag.mcp_server.server import create_server
 from rag.mcp_server.tools import Call
+from rag.observing import CONTENT_TYPE, Metrics, Observer, log_as_json
 
 if TYPE_CHECKING:
     from rag.engine import Installation, RAGEngine
 
-logger = logging.getLogger(__name__)
+requests = logging.getLogger("rag.mcp.requests")
 
+PATHS = ("/mcp", "/metrics")
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MAX_BODY_BYTES = 1_000_000
 """Questions are short; nothing is uploaded here."""
@@ -43,6 +48,8 @@ class Doorkeeper:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request, or refuse it."""
         if scope["type"] == "http":
+            state = scope.setdefault("state", {})
+            state["route"] = scope["path"] if scope["path"] in PATHS else None
             visitor = Visitor.of(Headers(scope=scope), scope.get("client"))
             try:
                 caller = await run_in_threadpool(self._gate.admit, visitor)
@@ -50,7 +57,7 @@ class Doorkeeper:
             except errors.Error as error:
                 await _refusal(error)(scope, receive, send)
                 return
-            scope.setdefault("state", {})["caller"] = caller
+            state |= {"caller": caller, "user_id": caller.user_id, "key_id": caller.key_id}
         await self._app(scope, receive, send)
 
 
@@ -87,8 +94,21 @@ def http_app(
             allowed_origins=[f"http://{name}{port}" for name in names for port in ("", ":*")],
         ),
     )
+    metrics = Metrics()
+    app.router.routes.append(Route("/metrics", functools.partial(_figures, metrics=metrics)))
     app.user_middleware.append(Middleware(Doorkeeper, gate=Gate(installation, needs_key=needs_key, door="mcp")))
+    app.add_middleware(Observer, metrics=metrics, logger=requests)
     return app
+
+
+def _figures(request: Request, *, metrics: Metrics) -> Response:
+    """Figures of this process in the text format of Prometheus, for those who may administer."""
+    caller: Caller = request.state.caller
+    try:
+        caller.require("admin")
+    except errors.Error as error:
+        return _refusal(error)
+    return Response(metrics.render(), media_type=CONTENT_TYPE)
 
 
 def _engine_of(call: Call) -> "RAGEngine":
@@ -116,10 +136,12 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def serve_http(app: Starlette, bound: socket.socket, guard: Guard) -> None:
-    """Serve until SIGINT or SIGTERM, the connections that a guard lets in."""
+    """Serve until SIGINT or SIGTERM, the connections that a guard lets in; the log is JSON, a line per request."""
+    log_as_json()
     config = uvicorn.Config(
         app,
-        log_config=None,  # our logging goes to stderr
+        log_config=None,
+        access_log=False,
         server_header=False,
         http=guard.protocol,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import mcp_types
 import pydantic
 from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 
-from rag.mcp_server.tools import Call, Tools
+from rag import errors
+from rag.mcp_server.tools import Call, Tools, note
 from rag.types import LOCAL_USER, Whence
 from rag.types.problems import in_words
 
@@ -37,9 +38,21 @@ class Server(MCPServer[None]):
         self, name: str, arguments: dict[str, Any], context: Call | None = None
     ) -> mcp_types.CallToolResult | mcp_types.InputRequiredResult:
         """Call a tool. Raises ToolError with what the caller may know."""
+        try:
+            return await self._call(name, arguments, context)
+        except ToolError as error:
+            note(context, status=_status_of(error))
+            raise
+
+    async def _call(
+        self, name: str, arguments: dict[str, Any], context: Call | None
+    ) -> mcp_types.CallToolResult | mcp_types.InputRequiredResult:
         for tool in await self.list_tools():
+            if tool.name != name:
+                continue
+            note(context, route=f"/mcp {name}")  # only of a name that is known: it becomes a label
             known = tool.input_schema["properties"]
-            if tool.name == name and (unknown := sorted(arguments.keys() - known.keys())):
+            if unknown := sorted(arguments.keys() - known.keys()):
                 raise ToolError(f"{name} has no argument {unknown[0]!r}. It takes: {', '.join(known)}.")
         try:
             return await super().call_tool(name, arguments, context)
@@ -48,6 +61,16 @@ class Server(MCPServer[None]):
                 words = in_words(error.__cause__.errors())
                 raise ToolError(f"{name} cannot be called so: {words}.") from error.__cause__
             raise
+
+
+def _status_of(error: ToolError) -> int:
+    """What REST would answer with: over MCP every answer is a success of HTTP."""
+    if isinstance(error, UnexpectedToolError):
+        return errors.Error.http_status
+    cause = error.__cause__
+    while cause is not None and not isinstance(cause, errors.Error):  # the SDK wraps what a tool raises
+        cause = cause.__cause__
+    return cause.http_status if cause is not None else errors.ValidationError.http_status
 
 
 def create_server(engine: "RAGEngine | Callable[[Call], RAGEngine]") -> MCPServer[None]:

@@ -46,6 +46,14 @@ Tags = Annotated[
 Call = Context[Any, Any]
 
 
+def note(context: Call | None, **noted: object) -> None:
+    """Keep with the call's HTTP request what the log is to tell of it; over stdio there is none."""
+    request = context.request_context.request if context else None
+    if request is not None:
+        for name, value in noted.items():
+            setattr(request.state, name, value)
+
+
 class Tools:
     """What the server offers. Each call acts as the user whom `engine_of` makes of its context."""
 
@@ -75,6 +83,7 @@ class Tools:
             ids = passages.document_ids(engine, index, documents)
             options = RetrievalOptions(top_k=top_k, filters=Filters(document_ids=ids, tags=tuple(tags or ())))
             found = engine.search(SearchRequest(query=query, index_name=index, retrieval=options))
+        note(context, usage=found.usage)
         results = SearchResults(query=query, results=[Found.of(hit) for hit in found.results])
         return _result(results, wording.search_results(results))
 
@@ -101,6 +110,7 @@ class Tools:
             ids = passages.document_ids(engine, index, documents)
             options = RetrievalOptions(filters=Filters(document_ids=ids, tags=tuple(tags or ())))
             given = engine.answer(AnswerRequest(question=question, index_name=index, retrieval=options))
+            note(context, usage=given.usage)
             answer = Answer.of(given, [passages.place_of(engine, *cited) for cited in given.cited])
         return _result(answer, wording.answer(answer))
 

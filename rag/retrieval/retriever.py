@@ -10,7 +10,7 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.embeddings import base as embeddings
 from llama_index.core.llms import LLM
 
-from rag import errors
+from rag import errors, tracing
 from rag.retrieval.augmentation import variants
 from rag.retrieval.completions import Completions
 from rag.retrieval.configured import ConfiguredOptions
@@ -132,8 +132,9 @@ class HybridRetriever(BaseRetriever):
         return Completions(self._llm, self._store.caches)
 
     def _understand(self, texts: Sequence[str]) -> list[Understanding]:
-        widener = self._widener()
-        return [understand(text, self._options, widener) for text in texts]
+        with tracing.span("understand", texts=len(texts)):
+            widener = self._widener()
+            return [understand(text, self._options, widener) for text in texts]
 
     def _search(self, texts: Sequence[str]) -> list[Ranking]:
         """Each text by itself, as a question."""
@@ -143,16 +144,19 @@ class HybridRetriever(BaseRetriever):
         """All searches at the same time: what each found, and the vectors that were searched for."""
         by_meaning, by_words = self._options.by_meaning, self._options.by_words
         with futures.ThreadPoolExecutor(SEARCHES_AT_ONCE, thread_name_prefix="search") as threads:
-            matches = [threads.submit(self._lexical, asked) for asked in understood] if by_words else []
+            matches = (
+                [threads.submit(tracing.carried(self._lexical), asked) for asked in understood] if by_words else []
+            )
             vectors = [self._embedder.get_query_embedding(asked.text) for asked in understood] if by_meaning else []
-            near = [threads.submit(self._dense, vector) for vector in vectors]
+            near = [threads.submit(tracing.carried(self._dense), vector) for vector in vectors]
             dense = [done.result() for done in near] or [[] for _ in understood]
             lexical = [done.result() for done in matches] or [LexicalMatches.none() for _ in understood]
         foreign = self._foreign(dense, lexical)
         needs_scale = by_meaning and self._options.mode == "hybrid" and not self._options.by_ranks
         similarity = self._similarity() if needs_scale else COSINES
         found = zip(dense, lexical, strict=True)
-        return [rank(*lists, self._options, similarity, foreign=foreign) for lists in found], vectors
+        with tracing.span("fuse", fusion=self._options.fusion):
+            return [rank(*lists, self._options, similarity, foreign=foreign) for lists in found], vectors
 
     def _foreign(self, dense: Sequence[Sequence[Candidate]], lexical: Sequence[LexicalMatches]) -> frozenset[uuid.UUID]:
         """The documents of candidates in languages that the embedding model does not speak, where this matters."""
@@ -165,10 +169,18 @@ class HybridRetriever(BaseRetriever):
         return frozenset(key for key, language in languages.items() if language not in self._languages)
 
     def _dense(self, vector: Sequence[float], limit: int = POOL) -> list[Candidate]:
-        return self._store.chunks.dense(self._scope, self._space, vector, limit)
+        with tracing.span("dense", model=self._space.model, limit=limit) as step:
+            found = self._store.chunks.dense(self._scope, self._space, vector, limit)
+            step.note(found=len(found))
+            return found
 
     def _lexical(self, asked: Understanding, limit: int = POOL) -> LexicalMatches:
-        return self._store.chunks.lexical(self._scope, asked.text, limit, added=asked.added, landmarks=asked.landmarks)
+        with tracing.span("lexical", limit=limit) as step:
+            found = self._store.chunks.lexical(
+                self._scope, asked.text, limit, added=asked.added, landmarks=asked.landmarks
+            )
+            step.note(found=len(found.chunks))
+            return found
 
 
 def _hit(

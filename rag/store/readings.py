@@ -53,6 +53,15 @@ class Readings:
         parameters = {"document_id": document_id, "code": code, "message": message, "pauses": PAUSES}
         self._database.write(self._queries["postpone"], parameters)
 
+    def keep_trace(self, document_id: uuid.UUID, traceparent: str) -> None:
+        """What is done with a document belongs to this step of a trace."""
+        self._database.write(self._queries["keep_trace"], {"document_id": document_id, "traceparent": traceparent})
+
+    def trace(self, document_id: uuid.UUID) -> str | None:
+        """The step of a trace that a document came with, if any."""
+        row = self._database.one(self._queries["trace"], {"document_id": document_id})
+        return row["trace_parent"] if row else None
+
     def enqueue(self, document_id: uuid.UUID) -> Document:
         """Let workers take a document, now, even if it was to wait. Raises NotFoundError."""
         enqueued = self._database.write(self._queries["enqueue"], {"document_id": document_id})

@@ -29,6 +29,7 @@ from rag.store.saved_filters import SavedFilters
 from rag.store.shared import SharedChunks, SharedDatabase, SharedDeletions
 from rag.store.shares import Shares
 from rag.store.sources import Sources
+from rag.store.status import Figures
 from rag.store.vectors import Vectors
 from rag.store.versions import Versions
 from rag.types import ApiKey, Whence
@@ -92,6 +93,7 @@ class Store:
         self.job_lane = JobLane(of_all_users)
         self.deletions = AllDeletions(of_all_users)
         self.accounts = accounts.Accounts(of_all_users)
+        self.figures = Figures(of_all_users)
 
     @classmethod
     def open(

@@ -3,6 +3,7 @@
 Each action asks again whether whoever clicks is an admin: a page that is open outlives a role.
 """
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -129,7 +130,10 @@ def _account(one: AccountUse) -> None:
     st.code(one.user_id, language=None)
     with st.form(f"account-{one.user_id}", border=False, enter_to_submit=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            role = st.selectbox("Role", list(Role), index=list(Role).index(one.role), format_func=str.capitalize)
+            role = (
+                st.selectbox("Role", list(Role), index=list(Role).index(one.role), format_func=str.capitalize)
+                or one.role
+            )
             given = [name for name in one.groups if name not in one.groups_by_login]
             groups = st.multiselect("Groups given here", given, default=given, accept_new_options=True)
             own = None if one.quota_bytes is None else one.quota_bytes // MEGABYTE
@@ -163,7 +167,7 @@ def _logins(one: AccountUse) -> None:
         since, seen = (f"{moment.astimezone():%-d %b, %H:%M}" for moment in (login.started_at, login.last_seen_at))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(f"Logged in since {since}, last seen {seen}", width="content")
-            _button("Log out", f"end-{login.id}", lambda login=login: _accounts().log_out(one.user_id, login.id))
+            _button("Log out", f"end-{login.id}", functools.partial(_accounts().log_out, one.user_id, login.id))
     help_text = "Ends every login and refuses the provider's tokens issued until now. API keys stay."
     _button("Log out everywhere", "end-all", lambda: _accounts().log_out_everywhere(one.user_id), help_text)
 

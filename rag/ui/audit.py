@@ -48,7 +48,7 @@ def _asked() -> AuditFilter:
         since = st.date_input("Since", value=dt.datetime.now(dt.UTC).date() - dt.timedelta(days=30))
         kind = st.selectbox("What", list(KINDS))
         actor = st.text_input("Who", placeholder="User id", max_chars=500)
-    start = dt.datetime.combine(since, dt.time(), dt.UTC) if isinstance(since, dt.date) else None
+    start = dt.datetime.combine(since, dt.time(), dt.UTC)
     return AuditFilter(since=start, actor=actor.strip() or None, action=KINDS[kind])
 
 

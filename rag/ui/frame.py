@@ -24,8 +24,9 @@ PAGES = {
     "Audit": ("pages/audit.py", ":material/history:"),
     "Settings": ("pages/settings.py", ":material/tune:"),
     "Admin": ("pages/admin.py", ":material/admin_panel_settings:"),
+    "Status": ("pages/status.py", ":material/monitor_heart:"),
 }
-ADMINS_PAGES = {"Admin"}
+ADMINS_PAGES = {"Admin", "Status"}
 
 LOOK_AGAIN_SECONDS = 3.0
 HEALTH_SECONDS = 3.0
@@ -75,7 +76,7 @@ def _who(account: Account) -> None:
 
 def _login() -> None:
     with empty("lock", "Welcome to Pagelight", "Log in to see your documents."):
-        for name in session.providers() or [None]:
+        for name in session.providers() or [""]:
             st.button(
                 f"Log in with {plain(name)}" if name else "Log in",
                 key=f"login-{name or 'default'}",

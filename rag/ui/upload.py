@@ -69,6 +69,8 @@ def room() -> None:
 
 def drop_zone() -> None:
     """Take in files as they are dropped, and clear the field for the next ones."""
+    for warning in session.shared().disk_warnings:
+        st.warning(plain(warning), icon=":material/hard_drive:")
     turn = st.session_state.setdefault("upload-turn", 0)
     files = st.file_uploader(
         f"Drop files here: {', '.join(KINDS)}",

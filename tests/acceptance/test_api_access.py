@@ -80,6 +80,38 @@ def test_figures_are_the_admins(engine: RAGEngine, base_url: str) -> None:
         figures = web.get("/metrics").text
     assert 'route="/documents"' in figures
     assert "pagelight_request_seconds_bucket" in figures
+    for lane in ("reading", "embedding", "renewing", "pictures", "jobs"):
+        assert f'pagelight_queue_waiting{{lane="{lane}"}} 0.0' in figures
+        assert f'pagelight_queue_oldest_seconds{{lane="{lane}"}} 0.0' in figures
+    for name in ("workers", "documents_read_total", "pages_read_total", "chunks_embedded_total", "database_bytes"):
+        assert f"\npagelight_{name} " in figures
+
+
+def test_the_state_of_the_installation_is_the_admins(engine: RAGEngine, base_url: str) -> None:
+    with api.client(base_url, api.key_of(engine, "writer", "write")) as web:
+        assert api.error_of(web.get("/status")) == (403, "forbidden")
+    with api.client(base_url, api.key_of(engine, "chief", "admin")) as web:
+        status = web.get("/status").json()
+    assert status["database"]["migration"] == engine.installation.health().migration
+    assert {lane["lane"] for lane in status["lanes"]} == {"reading", "embedding", "renewing", "pictures", "jobs"}
+    assert {space["place"] for space in status["disk"]} == {"data", "temporary"}  # the database's are its server's
+
+
+def test_a_disk_without_room_is_told_and_uploads_are_refused(database_url: str, tmp_path: Path) -> None:
+    with (
+        api.open_engine(database_url, tmp_path, rag_disk_reserve_mb=10**9) as crowded,
+        api.serving(crowded) as url,
+        api.client(url) as web,
+    ):
+        health = web.get("/health")
+        assert health.status_code == 200
+        assert health.json()["ok"] is True
+        assert "nearly full" in health.json()["warnings"][0]
+        assert str(tmp_path) not in health.text
+        refused = web.post("/documents", files={"file": ("a.pdf", pdfs.plain(["A page."]))})
+        assert api.error_of(refused) == (507, "disk_full")
+        assert str(tmp_path) not in refused.text
+        assert web.get("/documents").json()["items"] == []
 
 
 # --- without any key ---

@@ -86,7 +86,7 @@ def commands() -> list[str]:
 
 def test_the_documentation_has_each_command_with_an_example() -> None:
     documentation = (REPOSITORY / "docs" / "cli.md").read_text(encoding="utf-8")
-    assert len(commands()) == 27
+    assert len(commands()) == 28
     for command in commands():
         assert f"\n## {command}\n" in documentation
         assert re.search(rf"^pagelight {command}\b", documentation, re.MULTILINE), command
@@ -681,6 +681,22 @@ def test_the_doctor_clears_away_what_was_left_behind(settings: Path) -> None:
     assert "cleared away: 1 of documents that no row knows" in told("--mend")
     assert not old.exists()
     assert "no row knows" not in told()
+
+
+@pytest.mark.usefixtures("settings")
+def test_the_status_tells_what_waits_and_the_last_backup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pagelight("backup", tmp_path / "kept.tar")
+    monkeypatch.setenv("RAG_DISK_WARNING_MB", "1000000000")
+    status = parsed("status")
+    assert {lane["lane"]: lane["waiting"] for lane in status["lanes"]}["reading"] == 0
+    assert status["backup"]["path"] == str(tmp_path / "kept.tar")
+    assert status["backup"]["isPresent"]
+    assert "nearly full" in status["warnings"][0]
+    shown = pagelight("status").stdout
+    assert "kept.tar" in shown
+    assert "! The disk is nearly full" in shown
+    disk = {check["name"]: check["state"] for check in parsed("doctor")["checks"]}["Disk (data)"]
+    assert disk == "warning"
 
 
 def test_the_doctor_names_what_is_broken(settings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

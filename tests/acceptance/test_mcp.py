@@ -2,6 +2,7 @@
 
 import base64
 import json
+import logging
 import os
 import re
 import socket
@@ -562,6 +563,44 @@ def test_each_key_opens_its_own_user_s_documents(engine: RAGEngine, keys: dict[s
     assert "There is no document" in refused(bob[2])
     assert data(bob[3])["status"] == "insufficient_context"
     assert "Acme is confidential" not in json.dumps(data(bob[3]))
+
+
+def test_a_call_is_a_line_and_a_figure_without_words_and_keys(
+    database_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = load_config(rag_data_dir=tmp_path, rag_database_url=database_url, rag_api_key=pydantic.SecretStr(API_KEY))
+
+    async def calls(client: Client) -> None:
+        await client.call_tool("search", {"query": "a private question"})
+        await client.call_tool("get_passage", {"document_id": str(uuid.uuid4()), "page": 1})
+        await client.call_tool("ask", {"question": "Why?", "documnet": "private"})
+        await client.call_tool("private_tool", {})
+
+    with RAGEngine(config) as engine, served(engine) as url, caplog.at_level(logging.INFO, "rag.mcp.requests"):
+        reader = engine.keys.create("reader", ("read",))[1]
+        over_http(url, API_KEY, calls)
+        assert knock(url, x_api_key="wrong", x_request_id="mine-1").headers["x-request-id"] == "mine-1"
+        address = url.removesuffix("/mcp") + "/metrics"
+        figures = httpx2.get(address, headers={"x-api-key": API_KEY}).text
+        assert httpx2.get(address, headers={"x-api-key": reader}).status_code == 403
+        assert httpx2.get(address).status_code == 401
+    lines = [vars(record) for record in caplog.records if record.name == "rag.mcp.requests"]
+    told = [(line["method"], line["route"], line["status"], line["user"]) for line in lines]
+    for expected in (
+        ("POST", "/mcp search", 200, "local"),
+        ("POST", "/mcp get_passage", 404, "local"),
+        ("POST", "/mcp ask", 422, "local"),
+        ("POST", "/mcp", 401, None),
+        ("GET", "/metrics", 200, "local"),
+    ):
+        assert expected in told
+    form = {"request_id", "user", "key", "method", "route", "status", "ms"}
+    assert all(form <= line.keys() for line in lines)
+    (searched,) = (line for line in lines if line["route"] == "/mcp search")
+    assert searched["embedding_tokens"] > 0
+    everything = figures + " ".join(str(value) for line in lines for value in line.values())
+    assert 'pagelight_requests_total{method="POST",route="/mcp search",status="200"} 1.0' in figures
+    assert not [word for word in ("private", API_KEY, reader) if word in everything]
 
 
 def test_users_at_the_same_time_are_not_confused(engine: RAGEngine, keys: dict[str, str]) -> None:

@@ -632,3 +632,30 @@ def test_users_see_their_own_documents_only(app: AppTest, engine: RAGEngine) -> 
     assert {metric.label: metric.value for metric in app.metric}["Documents"] == "1"
     app.button_group[0].set_value("Chunks").run()
     assert app.selectbox[0].options == ["annas.pdf"]
+
+
+# --- Status -----------------------------------------------------------------------------------------
+
+
+def test_the_status_page_tells_how_the_installation_is(
+    app: AppTest, engine: RAGEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAG_DISK_WARNING_MB", "1000000000")
+    add(engine)
+    engine.documents.add(pdfs.plain(["It waits."]), "waiting.pdf")
+    engine.installation.backup(tmp_path / "kept.tar")
+    page = open_page(app, "status")
+    figures = {metric.label: metric.value for metric in page.metric}
+    assert (figures["Users"], figures["Documents"], figures["Waiting"], figures["Workers"]) == ("1", "2", "1", "0")
+    warned = "".join(warning.value for warning in page.warning)
+    assert "nearly full" in warned
+    assert "no worker is alive" in warned
+    assert str(tmp_path / "kept.tar") in texts(page)
+    assert "nearly full" in "".join(warning.value for warning in open_page(app, "upload").warning)
+
+
+def test_the_status_page_is_for_administrators(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_ADMINS", "somebody else")
+    page = open_page(app, "status")
+    assert "Only administrators" in page.info[0].value
+    assert not page.metric

@@ -97,6 +97,7 @@ def make_world(db: store.Store) -> World:
     db.of(VICTIM).sources.keep_upload_key(document.id, "upload-1")
     db.of(VICTIM).indexes.follow(owner.index.id, "/home/victim/", {"source": {"folder_id": "/home/victim"}})
     db.of(VICTIM).saved_filters.put("mine", Filters(tags=("mine",)))
+    db.of(VICTIM).readings.keep_trace(document.id, "00-mine")
     db.of(VICTIM).catalogue.tag([document.id], added=["mine"], removed=[])
     db.of(VICTIM).shares.give(owner.index.id, SHARE, is_admin=True)
     job = db.of(VICTIM).jobs.create("evaluation", "default", {"question": "a secret one"})
@@ -140,6 +141,17 @@ EXEMPT = {
     "job_lane.next": "works for all users; tells user and id only",
     "lanes.is_due": "asked for all users; tells nothing but yes or no",
     "lanes.are_waiting": "asked for all users; tells nothing but yes or no",
+    "figures.database": "tells of the server",
+    "figures.workers": "tells of workers",
+    "figures.lanes": "for administrators; numbers of all users together",
+    "figures.running": "for administrators; tells user, id and progress only",
+    "figures.library": "for administrators; numbers of all users together",
+    "figures.indexes": "for administrators; numbers of all users together",
+    "figures.counts": "for administrators; numbers of all users together",
+    "figures.count": "of a worker; tells nothing",
+    "figures.count_failure": "of a worker; tells nothing",
+    "figures.keep_backup": "of who made a backup of everything",
+    "figures.last_backup": "for administrators; tells of a file",
 }
 
 
@@ -192,6 +204,8 @@ CASES |= {
     "documents.fail": lambda w, user: w.db.of(user).documents.fail(w.document.id, "code", "message"),
     "readings.cancel": lambda w, user: w.db.of(user).readings.cancel([w.document.id]),
     "readings.lane": lambda w, user: w.db.of(user).readings.lane(w.document.id),
+    "readings.keep_trace": lambda w, user: w.db.of(user).readings.keep_trace(w.document.id, "00-theirs"),
+    "readings.trace": lambda w, user: w.db.of(user).readings.trace(w.document.id),
     "readings.resume": lambda w, user: w.db.of(user).readings.resume(w.document.id),
     "readings.enqueue": lambda w, user: w.db.of(user).readings.enqueue(w.document.id),
     "documents.requeue": lambda w, user: w.db.of(user).documents.requeue(w.document.id),
@@ -438,6 +452,7 @@ def snapshot(world: World) -> object:
         db.of(VICTIM).chunks.of_document(world.document.id),
         db.of(world.owner.user_id).chunks.lexical(world.owner.scope, TEXT, 10),
         db.of(world.owner.user_id).chunks.dense(world.owner.scope, SPACE, random_vector(TEXT), 10),
+        db.of(VICTIM).readings.trace(world.document.id),
         db.of(VICTIM).generations.list(index_id),
         db.of(VICTIM).embedding_cache.get(SPACE, [HASH]),
         db.of(VICTIM).caches.recall("answers", HASH),
@@ -506,6 +521,7 @@ def test_the_owner_gets_everything(world: World) -> None:
         *("saved_filters.get", "saved_filters.list", "shares.list", "audit.list"),
         *("saved_filters.get", "saved_filters.list"),
         *("account.get", "account.storage", "account.is_logged_in", "account.logins"),
+        *("saved_filters.get", "saved_filters.list", "readings.trace"),
         *("conversations.list", "conversations.get", "conversations.messages"),
     ):
         assert CASES[method](world, VICTIM), method

@@ -14,3 +14,35 @@ def test_embedding_leaves_no_trace_of_telemetry_in_the_home_folder(tmp_path: Pat
     environment |= {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / ".cache")}
     subprocess.run([sys.executable, "-c", EMBED], env=environment, check=True)
     assert [str(path) for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+LOADED = """
+import sys, logging
+logging.basicConfig()
+{before}
+from rag.config import load_config
+from rag.engine import Installation
+from rag import tracing
+Installation(load_config()).close()
+assert not tracing.is_on()
+with tracing.span("step") as step:
+    step.note(count=1)
+    assert tracing.parent() is None
+assert "opentelemetry.sdk" not in sys.modules
+"""
+HIDDEN = "sys.modules['opentelemetry.exporter'] = None  # as if it were not installed"
+
+
+def _run(code: str, **settings: str) -> str:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")} | settings
+    done = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
+    return done.stderr
+
+
+def test_nothing_is_traced_unless_an_address_is_named() -> None:
+    assert "traced" not in _run(LOADED.format(before=""))
+
+
+def test_without_the_extra_a_line_says_how_to_get_traces() -> None:
+    said = _run(LOADED.format(before=HIDDEN), OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9")
+    assert 'nothing is traced. Install it: pip install "pagelight[telemetry]"' in said

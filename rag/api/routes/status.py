@@ -9,7 +9,8 @@ from fastapi import APIRouter, Request, Response
 from rag import errors
 from rag.api.access import Admin
 from rag.engine import Installation
-from rag.types import Model
+from rag.observing import CONTENT_TYPE
+from rag.types import Model, Status
 
 router = APIRouter(tags=["status"])
 
@@ -22,12 +23,13 @@ LOOKING_AT_ONCE = 4
 
 
 class HealthResponse(Model):
-    """The server lives and reaches its database."""
+    """The server lives and reaches its database; `warnings`, if there are any, say what may end that soon."""
 
     ok: Literal[True] = True
+    warnings: tuple[str, ...] | None = None
 
 
-@router.get("/health")
+@router.get("/health", response_model_exclude_none=True)
 async def health(request: Request) -> HealthResponse:
     """Whether the server lives and reaches its database, within 5 seconds; no key is needed."""
     state = request.app.state
@@ -39,10 +41,17 @@ async def health(request: Request) -> HealthResponse:
             )
     except TimeoutError:
         raise errors.StoreUnavailableError from None
-    return HealthResponse()
+    return HealthResponse(warnings=installation.disk_warnings or None)
+
+
+@router.get("/status")
+def status(request: Request, _: Admin) -> Status:
+    """How the installation is: database, workers and what they are at, sizes, disks, the last backup."""
+    installation: Installation = request.app.state.installation
+    return installation.status()
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 def metrics(request: Request, _: Admin) -> Response:
     """Figures in the text format of Prometheus."""
-    return Response(request.app.state.metrics.render(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    return Response(request.app.state.metrics.render(), media_type=CONTENT_TYPE)

@@ -1,32 +1,56 @@
-"""What happens, for those who run the server: a line per request, and figures for Prometheus.
+"""What happens, for those who run the servers: a line of JSON per request, and figures for Prometheus.
 
-Neither has a word of a document, a question or a key.
+One form for every server (REST, MCP). Neither has a word of a document, a question or a key. A server says what it
+knows of a request in its scope's `state`: `user_id` and `key_id`, `usage`, and what it calls the `route` and the
+`status` where HTTP's own tell less, as for the tools of MCP.
 """
 
 import logging
 import re
+import sys
 import time
 import uuid
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
 
 import prometheus_client
-from starlette.datastructures import MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from prometheus_client import registry
+from pythonjsonlogger.core import RESERVED_ATTRS
+from pythonjsonlogger.json import JsonFormatter
 
+from rag import tracing
 from rag.types import Usage
 
-logger = logging.getLogger("rag.api.requests")
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 """What a client may call its request."""
 
 UNKNOWN_ROUTE = "unknown"
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60)
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+LOG_FIELDS = "{asctime}{levelname}{name}{message}"
+
+
+def log_as_json() -> None:
+    """Have every logger of this process write lines of JSON to stderr."""
+    handler = logging.StreamHandler(sys.stderr)
+    renamed = {"asctime": "time", "levelname": "level", "name": "logger"}
+    unwanted = [*RESERVED_ATTRS, "color_message"]  # uvicorn says things twice, once for terminals
+    handler.setFormatter(JsonFormatter(LOG_FIELDS, style="{", rename_fields=renamed, reserved_attrs=unwanted))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    for name in ("rag", "uvicorn"):
+        logging.getLogger(name).setLevel(logging.INFO)
 
 
 class Metrics:
-    """Counters of one application."""
+    """Counters of one application, and what `collectors` find when they are asked."""
 
-    def __init__(self) -> None:
+    def __init__(self, *collectors: registry.Collector) -> None:
         self.registry = prometheus_client.CollectorRegistry()
         self.requests = prometheus_client.Counter(
             "pagelight_requests", "Requests answered.", ["method", "route", "status"], registry=self.registry
@@ -45,6 +69,8 @@ class Metrics:
             "pagelight_tokens", "Tokens sent to and received from models.", ["kind"], registry=self.registry
         )
         prometheus_client.ProcessCollector(registry=self.registry)
+        for collector in collectors:
+            self.registry.register(collector)
 
     def count_tokens(self, usage: Usage) -> None:
         """Add what a request cost."""
@@ -60,9 +86,11 @@ class Metrics:
 class Observer:
     """Names, times, counts and logs each request."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    def __init__(self, app: App, metrics: Metrics, logger: logging.Logger) -> None:
+        """`logger` gets the lines: its name says which server it is."""
         self._app = app
         self._metrics = metrics
+        self._logger = logger
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -78,24 +106,25 @@ class Observer:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)["x-request-id"] = state["request_id"]
+                message["headers"] = [*message.get("headers", ()), (b"x-request-id", state["request_id"].encode())]
             await send(message)
 
-        with self._metrics.running.track_inprogress():
+        with self._metrics.running.track_inprogress(), tracing.span("request", id=state["request_id"]) as step:
             try:
                 await self._app(scope, receive, send_named)
             finally:
-                self._note(scope, status, time.perf_counter() - started)
+                route, status = _route(scope), state.get("status") or status
+                step.note(method=scope["method"], route=route, status=status)
+                self._note(scope, route, status, time.perf_counter() - started)
 
-    def _note(self, scope: Scope, status: int, seconds: float) -> None:
-        route = getattr(scope.get("route"), "path", UNKNOWN_ROUTE)
+    def _note(self, scope: Scope, route: str, status: int, seconds: float) -> None:
         self._metrics.requests.labels(scope["method"], route, status).inc()
         self._metrics.seconds.labels(route).observe(seconds)
         state = scope["state"]
         usage: Usage | None = state.get("usage")
         if usage:
             self._metrics.count_tokens(usage)
-        logger.info(
+        self._logger.info(
             "request",
             extra={
                 "request_id": state["request_id"],
@@ -108,6 +137,11 @@ class Observer:
                 **(usage.model_dump(include={"input_tokens", "output_tokens", "embedding_tokens"}) if usage else {}),
             },
         )
+
+
+def _route(scope: Scope) -> str:
+    """What the server calls it, else the path of the route as it is declared: never an id or a word of a client."""
+    return str(scope["state"].get("route") or getattr(scope.get("route"), "path", UNKNOWN_ROUTE))
 
 
 def _request_id(scope: Scope) -> str:

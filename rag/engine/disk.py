@@ -1,0 +1,88 @@
+"""The room that is left where the app writes: said before it is used up, and kept free when it nearly is."""
+
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from urllib import parse
+
+from rag import errors
+from rag.config import Config
+from rag.types import DiskSpace, DiskState
+
+MB = 1_000_000
+KEPT_FOR_A_BYTE = 3
+"""What a byte of a file may take in the end: the original, its rendition, and its text with vectors in the database."""
+WORDS = {
+    "data": "in the data folder",
+    "files": "where documents' files are kept",
+    "database": "in the database's folder",
+    "temporary": "in the folder for temporary files",
+}
+
+
+def spaces(config: Config) -> tuple[DiskSpace, ...]:
+    """The room in each folder of this machine that is written to. Of servers elsewhere nothing is known."""
+    found = (_space(config, place, folder) for place, folder in _folders(config))
+    return tuple(space for space in found if space)
+
+
+def _folders(config: Config) -> Iterator[tuple[str, Path]]:
+    yield "data", config.rag_data_dir
+    address = parse.urlsplit(config.rag_storage_url or "")
+    if address.path and address.scheme in ("", "file"):
+        yield "files", Path(parse.unquote(address.path))
+    if config.rag_database_url is None:
+        yield "database", config.database_dir
+    yield "temporary", Path(tempfile.gettempdir())
+
+
+def _space(config: Config, place: str, folder: Path) -> DiskSpace | None:
+    try:
+        present = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+        usage = shutil.disk_usage(present)
+    except OSError:  # a folder that may not be looked into; whoever writes there is told more
+        return None
+    warning = config.rag_disk_reserve_mb if place == "temporary" else config.rag_disk_warning_mb
+    state = DiskState.LOW if usage.free < warning * MB else DiskState.GOOD
+    if usage.free < _reserve(config, place):
+        state = DiskState.FULL
+    return DiskSpace(
+        place=place, path=str(folder.absolute()), free_bytes=usage.free, total_bytes=usage.total, state=state
+    )
+
+
+def _reserve(config: Config, place: str) -> int:
+    """Bytes that are left alone; what is temporary may fill its folder, which is then empty again."""
+    return 0 if place == "temporary" else config.rag_disk_reserve_mb * MB
+
+
+def warnings(found: Iterable[DiskSpace]) -> tuple[str, ...]:
+    """What people should know, without paths: whoever asks need not be an administrator."""
+    return tuple(_warning(space) for space in found if space.state is not DiskState.GOOD)
+
+
+def _warning(space: DiskSpace) -> str:
+    end = "Uploads are refused until there is room." if space.state is DiskState.FULL else "Make room soon."
+    return f"The disk is nearly full: {_told(space.free_bytes)} left {WORDS[space.place]}. {end}"
+
+
+def _told(count: int) -> str:
+    return f"{count / MB:,.0f} MB"
+
+
+def require_room(config: Config, size: int) -> None:
+    """See that a file of `size` bytes can be taken in and read, and the reserve is still there then.
+
+    Raises:
+        errors.DiskFullError: it cannot.
+    """
+    for space in spaces(config):
+        needed = size * KEPT_FOR_A_BYTE + _reserve(config, space.place)
+        if space.free_bytes < needed:
+            raise errors.DiskFullError(
+                f"The file is not taken in, for the disk is nearly full: {_told(space.free_bytes)} are left "
+                f"{WORDS[space.place]}, and {_told(needed)} are needed. Make room, then try again; the reserve is set "
+                "by RAG_DISK_RESERVE_MB.",
+                details={"free_bytes": space.free_bytes, "needed_bytes": needed},
+            )

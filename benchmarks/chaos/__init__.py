@@ -18,7 +18,6 @@ import functools
 import itertools
 import os
 import random
-import sys
 import tempfile
 import time
 import uuid
@@ -32,7 +31,7 @@ from benchmarks.chaos import disks, faults
 from benchmarks.chaos.census import Census
 from benchmarks.chaos.disks import Folder
 from benchmarks.chaos.faults import Stage
-from benchmarks.chaos.ledger import Ledger, Wrong
+from benchmarks.chaos.ledger import Ledger, Wrong, tell
 from benchmarks.chaos.services import Services
 from benchmarks.chaos.users import Archivist, Crowd, User
 from benchmarks.processes import PROC
@@ -68,7 +67,7 @@ def measure(options: Options, section: Section) -> None:
         tempfile.TemporaryDirectory(prefix="chaos-") as logs,
         installation(options, disk, Path(logs), ledger, chance) as (stage, crowd),
     ):
-        _say(f"seed {options.chaos.seed}; {disk.say}")
+        tell(f"seed {options.chaos.seed}; {disk.say}")
         census = Census(stage.services, ledger)
         rounds = plan(options, disk, chance)
         for number, (this, following) in enumerate(zip(rounds, [*rounds[1:], None], strict=True), 1):
@@ -77,10 +76,10 @@ def measure(options: Options, section: Section) -> None:
             if following is None or not (options.quick and following.name.startswith(KILL)):
                 crowd.pause()
                 census.take()
-            _say(f"{len(ledger.violations)} violations so far")
+            tell(f"{len(ledger.violations)} violations so far")
         crowd.end()
         census.stop()
-    _tell(section, ledger, rounds, disk, options)
+    _add(section, ledger, rounds, disk, options)
 
 
 def plan(options: Options, disk: Folder, chance: random.Random) -> list[Round]:
@@ -137,15 +136,11 @@ def _run(this: Round, stage: Stage, crowd: Crowd) -> None:
     stage.services.wait_until_healthy()
     crowd.go()
     time.sleep(stage.random.uniform(*before))
-    _say(f"{stage.ledger.round}: {this.fault(stage)}")
+    tell(f"{stage.ledger.round}: {this.fault(stage)}")
     time.sleep(stage.random.uniform(*after))
 
 
-def _say(what: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')} {what}", file=sys.stderr, flush=True)
-
-
-def _tell(section: Section, ledger: Ledger, rounds: list[Round], disk: Folder, options: Options) -> None:
+def _add(section: Section, ledger: Ledger, rounds: list[Round], disk: Folder, options: Options) -> None:
     done = ", ".join(f"{count:,} {what}" for what, count in sorted(ledger.acknowledged.items()))
     section.about = f"seed {options.chaos.seed}, {len(rounds)} rounds on {disk.say}; confirmed: {done}"
     found = Counter(violation.wrong for violation in ledger.violations)
@@ -155,5 +150,5 @@ def _tell(section: Section, ledger: Ledger, rounds: list[Round], disk: Folder, o
     for name, count in sorted(Counter(this.name for this in rounds).items()):
         section.add(f"{name}, rounds", count, "")
         section.add(f"{name}, violations", by_round[name], "", NONE)
-    section.notes = [f"{each.wrong} ({each.round}): {each.evidence}" for each in ledger.violations]
+    section.notes = [str(violation) for violation in ledger.violations]
     section.failed = bool(ledger.violations)

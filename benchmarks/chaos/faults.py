@@ -3,9 +3,9 @@
 import os
 import random
 import signal
-import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -20,6 +20,8 @@ WAIT_SECONDS = 60.0
 """How long a process of the kind to be killed may let wait for it."""
 FROZEN_SECONDS = 15.0
 """Within this every request is answered while the database stands still: 5 seconds, and what a busy machine adds."""
+PROBED = ("/health", "/documents", "/conversations")
+"""Asked of each door meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -83,15 +85,15 @@ def freeze_database(stage: Stage) -> str:
     _signal(late, signal.SIGSTOP)
     started = time.monotonic()
     try:
-        _all([lambda url=url, path=path: _probe(stage, url, path) for url in stage.services.urls for path in PROBED])
+        doors = [(url, path) for url in stage.services.urls for path in PROBED]
+        with ThreadPoolExecutor(len(doors)) as pool:
+            for _ in pool.map(lambda door: _probe(stage, *door), doors):
+                pass
         if not stage.quick:
             time.sleep(stage.random.uniform(1, 8))
     finally:
         _signal([*stopped, *late], signal.SIGCONT)
     return f"{len(stopped) + len(late)} processes stood still for {time.monotonic() - started:.0f} s"
-
-
-PROBED = ("/health", "/documents", "/conversations")
 
 
 def _probe(stage: Stage, url: str, path: str) -> None:
@@ -103,15 +105,6 @@ def _probe(stage: Stage, url: str, path: str) -> None:
         stage.ledger.report(Wrong.HUNG, f"GET {path} of the {door}, {stage.ledger.round}", evidence)
     except httpx.HTTPError:
         pass  # it may end, and be started again
-
-
-def _all(calls: Sequence[Callable[[], None]]) -> None:
-    """All at the same time."""
-    threads = [threading.Thread(target=call, daemon=True) for call in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def _signal(stopped: list[Process], request: signal.Signals) -> None:

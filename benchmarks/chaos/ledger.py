@@ -2,7 +2,9 @@
 
 import enum
 import itertools
+import sys
 import threading
+import time
 import uuid
 from collections import Counter
 from dataclasses import dataclass, field
@@ -75,6 +77,14 @@ class Violation:
     round: str
     evidence: str
 
+    def __str__(self) -> str:
+        return f"{self.wrong} ({self.round}): {self.evidence}"
+
+
+def tell(what: str) -> None:
+    """Say what happens, for those who watch: a run takes long."""
+    print(f"{time.strftime('%H:%M:%S')} {what}", file=sys.stderr, flush=True)
+
 
 class Ledger:
     """The log of all users. Each user's entries are changed by that user alone."""
@@ -106,6 +116,7 @@ class Ledger:
             if (wrong, subject) not in self._seen:
                 self._seen.add((wrong, subject))
                 self.violations.append(Violation(wrong, self.round, f"{subject}: {evidence}"))
+                tell(str(self.violations[-1]))
 
     def of(self, user: str) -> list[Entry]:
         """A user's entries, oldest first."""

@@ -20,15 +20,17 @@ from rag.store.files import KINDS, folder_name
 POLL_SECONDS = 0.3
 STUCK_SECONDS = 120.0
 """A document that nothing happens to for so long, though workers live, hangs; they look around twice a minute."""
-SWEEP_SECONDS = 0.0
-"""So long what nobody owns may lie about."""
+SWEEP = "benchmarks.chaos.sweep"
+SWEEP_SECONDS = 75.0
+"""Whoever purges is left a minute to delete the files before the sweep does."""
 
 Row = dict[str, Any]
 Connection = psycopg.Connection[Row]
 
 DOCUMENTS: LiteralString = """
 SELECT user_id, id, name, sha256, status, error_code, error, deleted_at IS NOT NULL AS in_trash, superseded_by, version,
-       chunk_count, vector_count, progress_done, attempts, pictures_waiting
+       chunk_count, vector_count, progress_done, attempts, pictures_waiting,
+       coalesce((to_jsonb(documents) ->> 'retry_after')::timestamptz > now(), false) AS is_put_off
 FROM documents"""
 
 CHUNKS: LiteralString = """
@@ -90,7 +92,7 @@ class Census:
         """Ask all processes to end, and count what is left of them."""
         for process in self._services.stop():
             self._ledger.report(Wrong.HUNG, f"process {process.pid}", f"does not end: {process.command[:120]}")
-        self._report_strays(lambda: [*self._services.temporary.iterdir()], "left over when all had ended")
+        self._count_strays(lambda: dict.fromkeys(self._services.temporary.iterdir(), "left over when all had ended"))
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
@@ -108,7 +110,7 @@ class Census:
         before: list[Row] = []
         since = time.monotonic()
         while waiting := [row for row in connection.execute(DOCUMENTS) if is_waiting(row)]:
-            if waiting != before:
+            if waiting != before or any(row["is_put_off"] for row in waiting):
                 before, since = waiting, time.monotonic()
             if time.monotonic() - since > STUCK_SECONDS:
                 for row in waiting:
@@ -214,14 +216,19 @@ class Census:
                 self._ledger.report(Wrong.LOST, _named(row), f"it has no original, and is {row['status']}")
             elif hashlib.sha256(original.read_bytes()).hexdigest() != row["sha256"]:
                 self._ledger.report(Wrong.LOST, _named(row), "its original is not what was sent")
-        self._report_strays(lambda: strays(root, {*folders}), "no row owns it")
-        self._report_strays(lambda: [*self._services.temporary.iterdir()], "left over, and nothing is being done")
+        self._count_strays(lambda: dict.fromkeys(strays(root, {*folders}), "no row owns it"))
+        self._count_strays(
+            lambda: dict.fromkeys(self._services.temporary.iterdir(), "left over, nothing is being done")
+        )
 
-    def _report_strays(self, look: Callable[[], list[Path]], why: str) -> None:
+    def _count_strays(self, look: Callable[[], dict[Path, str]]) -> None:
+        """What is left of them after a sweep as of the worker and `pagelight doctor --mend`, which wait for a day."""
         deadline = time.monotonic() + SWEEP_SECONDS
-        while (found := look()) and time.monotonic() < deadline:
-            time.sleep(POLL_SECONDS)
-        for path in found:
+        while look() and time.monotonic() < deadline:
+            self._services.python("-m", SWEEP, log="sweep").wait()
+            if look():
+                time.sleep(SWEEP_SECONDS / 4)
+        for path, why in look().items():
             self._ledger.report(Wrong.ORPHANED, str(path.relative_to(self._services.data.parent)), why)
 
 

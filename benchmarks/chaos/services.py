@@ -102,9 +102,13 @@ class Services:
 
     def run(self, *arguments: str, log: str, settings: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
         """A command of `pagelight` in this installation."""
+        return self.python("-m", "rag", *arguments, log=log, settings=settings)
+
+    def python(self, *arguments: str, log: str, settings: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+        """A Python of this installation."""
         with (self.logs / f"{log}.log").open("ab") as output:
             return subprocess.Popen(
-                [sys.executable, "-m", "rag", *arguments],
+                [sys.executable, *arguments],
                 env=self.environment | dict(settings or {}),
                 cwd=self.logs,
                 stdin=subprocess.DEVNULL,

@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 BATCH = 32
 """Chunks that are embedded at a time, about a second's work: so long a document waits for another one's turn."""
 FOLLOW_SECONDS = 0.2
+PROGRESS_SECONDS = 0.2
+"""Progress is written so often at most: a page takes less time to read than the row that tells of it to be written."""
 
 IsCancelled = Callable[[], bool]
 
@@ -195,6 +197,8 @@ class Steps:
         self._auth = auth
         self._options = options
         self._is_stopping = is_stopping
+        self._stage = ""
+        self._recorded_at = 0.0
 
     def take(self, lane: Lane) -> None:
         """Do what is to be done in `lane`; a failure is recorded, not raised."""
@@ -229,7 +233,10 @@ class Steps:
         )
 
     def _record(self, stage: str, done: int, total: int) -> None:
-        self._reader.record(self._document_id, stage, done, total)
+        now = time.monotonic()
+        if stage != self._stage or done == total or now - self._recorded_at > PROGRESS_SECONDS:
+            self._reader.record(self._document_id, stage, done, total)
+            self._stage, self._recorded_at = stage, now
         self._on_progress(stage, done, total)
         if self._is_stopping():
             raise errors.CancelledError

@@ -64,11 +64,12 @@ UNFINISHED = ("queued", "parsing", "embedding")
 
 
 class Census:
-    """Counts when nobody does anything and everything has recovered."""
+    """Counts when nobody does anything and everything has recovered; what nobody owns is swept for `sweep_seconds`."""
 
-    def __init__(self, services: Services, ledger: Ledger) -> None:
+    def __init__(self, services: Services, ledger: Ledger, sweep_seconds: float = SWEEP_SECONDS) -> None:
         self._services = services
         self._ledger = ledger
+        self._sweep_seconds = sweep_seconds
 
     def take(self) -> None:
         """All counts."""
@@ -77,16 +78,19 @@ class Census:
         try:
             with self._connected() as connection:
                 self._settle(connection)
-                rows = {(row["user_id"], row["id"]): row for row in connection.execute(DOCUMENTS)}
-                self._count_documents(rows)
-                self._count_chunks(connection)
-                self._count_chats(connection)
+                self.count(connection)
         except (psycopg.Error, errors.Error) as error:
             self._ledger.report(Wrong.HUNG, f"the database, {self._ledger.round}", str(error))
-            return
-        self._count_files(rows)
         for process in self._services.left_over():
             self._ledger.report(Wrong.HUNG, f"process {process.pid}", f"left over: {process.command[:120]}")
+
+    def count(self, connection: Connection) -> None:
+        """What is in the database, and among the files."""
+        rows = {(row["user_id"], row["id"]): row for row in connection.execute(DOCUMENTS)}
+        self._count_documents(rows)
+        self._count_chunks(connection)
+        self._count_chats(connection)
+        self._count_files(rows)
 
     def stop(self) -> None:
         """Ask all processes to end, and count what is left of them."""
@@ -223,11 +227,11 @@ class Census:
 
     def _count_strays(self, look: Callable[[], dict[Path, str]]) -> None:
         """What is left of them after a sweep as of the worker and `pagelight doctor --mend`, which wait for a day."""
-        deadline = time.monotonic() + SWEEP_SECONDS
+        deadline = time.monotonic() + self._sweep_seconds
         while look() and time.monotonic() < deadline:
             self._services.python("-m", SWEEP, log="sweep").wait()
             if look():
-                time.sleep(SWEEP_SECONDS / 4)
+                time.sleep(self._sweep_seconds / 4)
         for path, why in look().items():
             self._ledger.report(Wrong.ORPHANED, str(path.relative_to(self._services.data.parent)), why)
 

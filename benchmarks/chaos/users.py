@@ -36,6 +36,7 @@ TROUBLE = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS, H
 EVIDENCE_CHARS = 300
 
 UPLOADED = (HTTPStatus.ACCEPTED, HTTPStatus.OK)
+PURGED = (HTTPStatus.OK, HTTPStatus.NO_CONTENT, HTTPStatus.NOT_FOUND)
 
 
 class Worker(threading.Thread):
@@ -120,9 +121,7 @@ class User(Worker):
 
     def purge(self) -> None:
         """Remove one for good. When the first answer was lost, it is not there any more."""
-        self._move(
-            State.TRASHED, State.PURGED, "DELETE", "?permanent=true", HTTPStatus.NO_CONTENT, HTTPStatus.NOT_FOUND
-        )
+        self._move(State.TRASHED, State.PURGED, "DELETE", "?permanent=true", *PURGED)
 
     def _move(self, before: State, after: State, method: str, path: str, *accepted: HTTPStatus) -> None:
         entry = self.random.choice(self._some(before))

@@ -36,7 +36,7 @@ from benchmarks.chaos.services import Services
 from benchmarks.chaos.users import Archivist, Crowd, User
 from benchmarks.processes import PROC
 from benchmarks.report import Section, at_most
-from benchmarks.settings import Options
+from benchmarks.settings import Chaos, Options
 from rag import errors
 from rag.engine import Installation
 
@@ -85,18 +85,15 @@ def measure(options: Options, section: Section) -> None:
 def plan(options: Options, disk: Folder, chance: random.Random) -> list[Round]:
     """The rounds in their order; what the machine does not allow is left out."""
     chaos = options.chaos
-    kinds = itertools.islice(itertools.cycle(faults.KILLED), len(faults.KILLED) if options.quick else chaos.rounds)
+    if options.quick:
+        chaos = Chaos(
+            len(faults.KILLED), *(min(1, many) for many in (chaos.disk_full, chaos.freezes, chaos.power_cuts))
+        )
+    kinds = itertools.islice(itertools.cycle(faults.KILLED), chaos.rounds)
     rounds = [Round(f"{KILL}{kind}", functools.partial(faults.kill, kind=kind)) for kind in kinds]
-    once = options.quick
-    rounds += (
-        [Round("disk full", faults.fill_disk)] * (min(chaos.disk_full, 1) if once else chaos.disk_full) * disk.can_fill
-    )
-    rounds += [Round("frozen database", faults.freeze_database)] * (min(chaos.freezes, 1) if once else chaos.freezes)
-    rounds += (
-        [Round("power cut", faults.cut_power)]
-        * (min(chaos.power_cuts, 1) if once else chaos.power_cuts)
-        * disk.can_crash
-    )
+    rounds += [Round("disk full", faults.fill_disk)] * (chaos.disk_full if disk.can_fill else 0)
+    rounds += [Round("frozen database", faults.freeze_database)] * chaos.freezes
+    rounds += [Round("power cut", faults.cut_power)] * (chaos.power_cuts if disk.can_crash else 0)
     if not options.quick:
         chance.shuffle(rounds)
     return rounds

@@ -1,8 +1,10 @@
 """`python -m benchmarks [PART …]`: measure, print tables, write JSON."""
 
 import argparse
+import dataclasses
 import importlib
 import json
+import sys
 import time
 from pathlib import Path
 
@@ -10,28 +12,35 @@ from rich.console import Console
 
 from benchmarks import report
 from benchmarks.report import Section
-from benchmarks.settings import Options, local_config
+from benchmarks.settings import Chaos, Options, local_config
 
 PARTS = ("parsing", "embedding", "ingestion", "search", "contract", "memory")
-ON_DEMAND = ("answers", "claims", "completeness", "load", "pictures", "stacks", "viewers")
-"""Need what is not installed with the other tools (locust, Chromium, other libraries, a folder of files), so they are
-measured only when asked for."""
+ON_DEMAND = ("answers", "chaos", "claims", "completeness", "load", "pictures", "stacks", "viewers")
+"""Need what is not installed with the other tools (locust, Chromium, other libraries, a folder of files), or take long
+and kill processes (chaos), so they are measured only when asked for."""
 
 
 def main() -> None:
     """Measure the asked parts, one after another."""
     arguments = parse_arguments()
     options = Options(
-        local_config(), quick=arguments.quick, pdf=arguments.pdf, pdfs=arguments.pdfs, files=arguments.files
+        local_config(),
+        quick=arguments.quick,
+        pdf=arguments.pdf,
+        pdfs=arguments.pdfs,
+        files=arguments.files,
+        chaos=Chaos(**{field.name: getattr(arguments, field.name) for field in dataclasses.fields(Chaos)}),
     )
     console = Console()
     sections = []
     for part in arguments.parts or PARTS:
         sections.append(measure(part, options, console))
-        console.print(sections[-1].table(), "")
+        console.print(sections[-1].table())
+        console.print(*sections[-1].notes, "", sep="\n", highlight=False, markup=False, soft_wrap=True)
     if arguments.json:
         content = json.dumps(report.to_json(sections, quick=options.quick), indent=2, ensure_ascii=False)
         arguments.json.write_text(content + "\n", encoding="utf-8")
+    sys.exit(any(section.failed for section in sections))
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -50,6 +59,10 @@ def parse_arguments() -> argparse.Namespace:
     )
     made.add_argument("--pdfs", type=Path, metavar="FOLDER", help="the PDFs of claims, pictures and stacks")
     made.add_argument("--files", type=Path, metavar="FOLDER", help="the files whose completeness is measured")
+    faults = made.add_argument_group("chaos", "how often what goes wrong; once each with --quick")
+    for field in dataclasses.fields(Chaos):
+        name = f"--{field.name.replace('_', '-')}"
+        faults.add_argument(name, type=int, default=field.default, metavar="N", help=f"{field.default} unless given")
     arguments = made.parse_args()
     if unknown := set(arguments.parts) - {*PARTS, *ON_DEMAND}:
         made.error(f"there is no part {', '.join(sorted(unknown))}; choose from {', '.join(PARTS + ON_DEMAND)}")

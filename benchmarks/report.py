@@ -56,12 +56,17 @@ class Figure:
 
 @dataclass
 class Section:
-    """The figures of one part; `about` says what was measured, as sizes and counts."""
+    """The figures of one part; `about` says what was measured, as sizes and counts.
+
+    `notes` are lines below the table. A part that `failed` gives the command exit code 1; a missed goal alone does not.
+    """
 
     part: str
     about: str = ""
     figures: list[Figure] = field(default_factory=list)
     seconds: float = 0.0
+    notes: list[str] = field(default_factory=list)
+    failed: bool = False
 
     def add(self, name: str, value: float, unit: str, goal: Goal | None = None) -> None:
         """Take down a figure."""
@@ -74,6 +79,7 @@ class Section:
             "about": self.about,
             "seconds": round(self.seconds, 1),
             "figures": [figure.to_json() for figure in self.figures],
+            "notes": self.notes,
         }
 
     def table(self) -> Table:

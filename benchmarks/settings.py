@@ -7,6 +7,17 @@ from rag.config import Config, load_config
 
 
 @dataclass(frozen=True)
+class Chaos:
+    """How often what goes wrong; everything that chance decides comes from `seed`."""
+
+    rounds: int = 30
+    disk_full: int = 2
+    freezes: int = 2
+    power_cuts: int = 3
+    seed: int = 1
+
+
+@dataclass(frozen=True)
 class Options:
     """What to measure with: small sizes with `quick`; `pdf` takes the place of the PDF made by script.
 
@@ -18,6 +29,7 @@ class Options:
     pdf: Path | None = None
     pdfs: Path | None = None
     files: Path | None = None
+    chaos: Chaos = Chaos()
 
     @property
     def folder(self) -> Path:

@@ -109,8 +109,7 @@ class Chats:
     def ask(self, conversation_id: uuid.UUID, question: str, *, filters: Filters = EVERYTHING) -> ChatMessage:
         """Answer a chat's next question and keep both turns, or neither if it fails. Raises as `Questions.answer`."""
         response = self._questions.answer(self.request(conversation_id, question, filters=filters))
-        self.append(conversation_id, "user", question)
-        return self.append(conversation_id, "assistant", response.answer, response)
+        return self._workspace.store.conversations.append_both(conversation_id, question, response)
 
     def rename(self, conversation_id: uuid.UUID, title: str) -> None:
         """Give a chat another title. Raises NotFoundError."""

@@ -79,10 +79,26 @@ class Conversations:
                 "id": uuid.uuid4(),
                 "role": role,
                 "content": content,
-                "response": Jsonb(response.model_dump(mode="json", round_trip=True)) if response else None,
+                "response": _to_json(response) if response else None,
             },
         )
         return _to_message(row)
+
+    def append_both(self, conversation_id: uuid.UUID, question: str, response: AnswerResponse) -> ChatMessage:
+        """Keep a question and its answer, or neither; returns the answer's turn. Raises NotFoundError."""
+        return _to_message(
+            self._touch(
+                "append_both",
+                conversation_id,
+                {
+                    "question_id": uuid.uuid4(),
+                    "question": question,
+                    "id": uuid.uuid4(),
+                    "content": response.answer,
+                    "response": _to_json(response),
+                },
+            )
+        )
 
     def _touch(self, query: str, conversation_id: uuid.UUID, parameters: Mapping[str, object]) -> Mapping[str, Any]:
         touched = self._database.write(self._queries[query], {"conversation_id": conversation_id, **parameters})
@@ -94,6 +110,10 @@ class Conversations:
 def _to_conversation(row: Mapping[str, Any]) -> Conversation:
     kept = {name: value for name, value in row.items() if name != "own_index_id"}
     return Conversation.model_validate({**kept, "document_ids": tuple(row["document_ids"])})
+
+
+def _to_json(response: AnswerResponse) -> Jsonb:
+    return Jsonb(response.model_dump(mode="json", round_trip=True))
 
 
 def _to_message(row: Mapping[str, Any]) -> ChatMessage:

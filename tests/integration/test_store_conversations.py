@@ -25,6 +25,21 @@ def test_turns_are_kept_in_order_with_their_answers(owner: Owner) -> None:
     assert answer.response == response
 
 
+def test_a_question_is_kept_with_its_answer_or_not_at_all(owner: Owner) -> None:
+    conversations = owner.db.of("ann").conversations
+    chat = conversations.create(owner.index.id, title="About debt")
+    response = AnswerResponse(status="ok", answer="It grew [S1].", model="extractive", retrieval={"top_k": 8})
+    answer = conversations.append_both(chat.id, "Did debt grow?", response)
+    assert [(turn.role, turn.content) for turn in conversations.messages(chat.id)] == [
+        ("user", "Did debt grow?"),
+        ("assistant", "It grew [S1]."),
+    ]
+    assert conversations.messages(chat.id, last=1) == [answer]
+    with pytest.raises(errors.ValidationError):  # no table takes NUL
+        conversations.append_both(chat.id, "And now?", response.model_copy(update={"answer": "It\0grew."}))
+    assert len(conversations.messages(chat.id)) == 2
+
+
 def test_the_latest_chat_comes_first(owner: Owner) -> None:
     conversations = owner.db.of("ann").conversations
     first, second = (conversations.create(owner.index.id, title=title) for title in ("first", "second"))

@@ -11,6 +11,7 @@ import pytest
 
 from rag import errors, store
 from rag.types import (
+    AnswerResponse,
     ApiKey,
     Chunk,
     ChunkingOptions,
@@ -270,6 +271,11 @@ CASES |= {
     "conversations.messages": lambda w, user: w.db.of(user).conversations.messages(w.conversation.id),
     "conversations.append": lambda w, user: w.db.of(user).conversations.append(
         w.conversation.id, role="user", content="theirs"
+    ),
+    "conversations.append_both": lambda w, user: w.db.of(user).conversations.append_both(
+        w.conversation.id,
+        "theirs",
+        AnswerResponse(status="ok", answer="It is.", model="extractive", retrieval={"top_k": 8}),
     ),
 }
 

@@ -36,6 +36,23 @@ FROM (
 ) AS latest
 ORDER BY number;
 
+-- name: append_both
+-- A question and its answer, which is returned: both or neither.
+WITH conversation AS (
+    UPDATE conversations SET updated_at = clock_timestamp()
+    WHERE user_id = :user_id AND id = :conversation_id
+    RETURNING user_id, id
+), added AS (
+    INSERT INTO messages (user_id, conversation_id, id, role, content, response)
+    SELECT user_id, conversation.id, turn.id, turn.role, turn.content, turn.response
+    FROM conversation,
+         (VALUES (1, :question_id::uuid, 'user', :question::text, NULL::jsonb),
+                 (2, :id::uuid, 'assistant', :content::text, :response::jsonb)) AS turn (place, id, role, content, response)
+    ORDER BY turn.place
+    RETURNING id, conversation_id, role, content, response, created_at
+)
+SELECT * FROM added WHERE role = 'assistant';
+
 -- name: append
 WITH conversation AS (
     UPDATE conversations SET updated_at = clock_timestamp()

@@ -1,0 +1,151 @@
+"""The proof of durability: processes are killed, disks fill, the database stands still, the power is cut, and nothing
+that was acknowledged is lost.
+
+Several users upload, ask, throw away, restore, purge and back up through the doors of a real installation (`pagelight
+serve`, `pagelight worker`, the app, the embedded PostgreSQL) while one thing after another goes wrong. After each, all
+is left to recover, and then counted against what the users were told (`benchmarks.chaos.census`):
+
+- lost: what was confirmed is gone, or in another state; a file that was read before failed for no fault of its own
+- doubled: two documents of one upload, two copies of chunks
+- orphaned: files, temporary folders or rows that no row owns
+- half-searchable: a ready document whose chunks, postings or vectors are not all there; not one current version
+- hung: a request without an answer in time, a document that nothing happens to, a process left over
+
+What the machine must allow for power cuts and full disks stands in `benchmarks.chaos.disks`.
+"""
+
+import functools
+import itertools
+import os
+import random
+import tempfile
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.chaos import disks, faults
+from benchmarks.chaos.census import Census
+from benchmarks.chaos.disks import Folder
+from benchmarks.chaos.faults import Stage
+from benchmarks.chaos.ledger import Ledger, Wrong, tell
+from benchmarks.chaos.services import Services
+from benchmarks.chaos.users import Archivist, Crowd, User
+from benchmarks.processes import PROC
+from benchmarks.report import Section, at_most
+from benchmarks.settings import Chaos, Options
+from rag import errors
+from rag.engine import Installation
+
+USERS, QUICK_USERS = 3, 2
+PAGES, QUICK_PAGES = 6, 2
+BEFORE_SECONDS, QUICK_BEFORE_SECONDS = (1.0, 6.0), (0.3, 1.0)
+AFTER_SECONDS, QUICK_AFTER_SECONDS = (1.0, 3.0), (0.0, 0.3)
+NONE = at_most(0)
+KILL = "kill "
+
+
+@dataclass(frozen=True)
+class Round:
+    """One fault, by its name."""
+
+    name: str
+    fault: Callable[[Stage], str]
+
+
+def measure(options: Options, section: Section) -> None:
+    """Rounds of faults in an installation of its own, which is removed at the end."""
+    if not PROC.is_dir():
+        raise errors.ConfigError("Processes are found in /proc, which only Linux has. Leave this out.")
+    ledger = Ledger()
+    chance = random.Random(options.chaos.seed)
+    with (
+        disks.best(options.folder / f"chaos-{uuid.uuid4().hex[:8]}") as disk,
+        tempfile.TemporaryDirectory(prefix="chaos-") as logs,
+        installation(options, disk, Path(logs), ledger, chance) as (stage, crowd),
+    ):
+        tell(f"seed {options.chaos.seed}; {disk.say}")
+        census = Census(stage.services, ledger)
+        rounds = plan(options, disk, chance)
+        for number, (this, following) in enumerate(zip(rounds, [*rounds[1:], None], strict=True), 1):
+            ledger.round = f"round {number}, {this.name}"
+            _run(this, stage, crowd)
+            if following is None or not (options.quick and following.name.startswith(KILL)):
+                crowd.pause()
+                census.take()
+            tell(f"{len(ledger.violations)} violations so far")
+        crowd.end()
+        census.stop()
+    _add(section, ledger, rounds, disk, options)
+
+
+def plan(options: Options, disk: Folder, chance: random.Random) -> list[Round]:
+    """The rounds in their order; what the machine does not allow is left out."""
+    chaos = options.chaos
+    if options.quick:
+        chaos = Chaos(
+            len(faults.KILLED), *(min(1, many) for many in (chaos.disk_full, chaos.freezes, chaos.power_cuts))
+        )
+    kinds = itertools.islice(itertools.cycle(faults.KILLED), chaos.rounds)
+    rounds = [Round(f"{KILL}{kind}", functools.partial(faults.kill, kind=kind)) for kind in kinds]
+    rounds += [Round("disk full", faults.fill_disk)] * (chaos.disk_full if disk.can_fill else 0)
+    rounds += [Round("frozen database", faults.freeze_database)] * chaos.freezes
+    rounds += [Round("power cut", faults.cut_power)] * (chaos.power_cuts if disk.can_crash else 0)
+    if not options.quick:
+        chance.shuffle(rounds)
+    return rounds
+
+
+@contextmanager
+def installation(
+    options: Options, disk: Folder, logs: Path, ledger: Ledger, chance: random.Random
+) -> Iterator[tuple[Stage, Crowd]]:
+    """A running installation on `disk`, and its users, who wait."""
+    data, temporary, backups = (disk.path / name for name in ("data", "tmp", "backups"))
+    temporary.mkdir()
+    backups.mkdir()
+    changes = {"rag_data_dir": data, "rag_database_url": None, "rag_storage_url": None}
+    names = [f"user{number}" for number in range(1, (QUICK_USERS if options.quick else USERS) + 1)]
+    with Installation(options.config.model_copy(update=changes)) as opened:
+        keys = {name: opened.for_user(name).keys.create("chaos", ("write",))[1] for name in names}
+    os.sync()
+    services = Services(data, temporary, logs, workers=1 if options.quick else 2)
+    seed = options.chaos.seed
+    pages = QUICK_PAGES if options.quick else PAGES
+    users = [User(name, ledger, services, seed, key=key, pages=pages) for name, key in keys.items()]
+    archivist = Archivist("archivist", ledger, services, seed, folder=backups, most=1 if options.quick else None)
+    crowd = Crowd([*users, archivist], ledger)
+    services.start()
+    try:
+        services.wait_until_healthy()
+        crowd.start()
+        yield Stage(services, disk, ledger, keys[names[0]], chance, options.quick), crowd
+    finally:
+        services.cut()
+
+
+def _run(this: Round, stage: Stage, crowd: Crowd) -> None:
+    """A fault at a random moment of everybody's work."""
+    before, after = (QUICK_BEFORE_SECONDS, QUICK_AFTER_SECONDS) if stage.quick else (BEFORE_SECONDS, AFTER_SECONDS)
+    stage.services.wait_until_healthy()
+    crowd.go()
+    time.sleep(stage.random.uniform(*before))
+    tell(f"{stage.ledger.round}: {this.fault(stage)}")
+    time.sleep(stage.random.uniform(*after))
+
+
+def _add(section: Section, ledger: Ledger, rounds: list[Round], disk: Folder, options: Options) -> None:
+    done = ", ".join(f"{count:,} {what}" for what, count in sorted(ledger.acknowledged.items()))
+    section.about = f"seed {options.chaos.seed}, {len(rounds)} rounds on {disk.say}; confirmed: {done}"
+    found = Counter(violation.wrong for violation in ledger.violations)
+    for wrong in Wrong:
+        section.add(wrong, found[wrong], "", NONE)
+    by_round = Counter(violation.round.partition(", ")[2] for violation in ledger.violations)
+    for name, count in sorted(Counter(this.name for this in rounds).items()):
+        section.add(f"{name}, rounds", count, "")
+        section.add(f"{name}, violations", by_round[name], "", NONE)
+    section.notes = [str(violation) for violation in ledger.violations]
+    section.failed = bool(ledger.violations)

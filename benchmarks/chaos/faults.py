@@ -1,0 +1,125 @@
+"""What goes wrong: processes are killed, the disk is full, the database stands still, the power is cut."""
+
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+
+import httpx
+
+from benchmarks.chaos.disks import Folder
+from benchmarks.chaos.ledger import Ledger, Wrong
+from benchmarks.chaos.services import Services, is_supervisor
+from benchmarks.processes import Process
+
+WAIT_SECONDS = 60.0
+"""How long a process of the kind to be killed may let wait for it."""
+PROBED = {"/health": 10.0, "/documents": 30.0, "/conversations": 30.0}
+"""Asked of each door while the database stands still, and within how many seconds there is to be an answer.
+
+They promise 5 seconds for health, and 15 for what may take long by itself; the rest is for busy machines.
+"""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where faults happen; `key` opens the doors, `quick` keeps them short."""
+
+    services: Services
+    disk: Folder
+    ledger: Ledger
+    key: str
+    random: random.Random
+    quick: bool
+
+
+def processes(services: Services, kind: str) -> list[Process]:
+    """Those of a kind that run now."""
+    found = services.all()
+    supervisors = {process.pid for process in found if is_supervisor(process)}
+    postmasters = {process.pid for process in found if process.parent in supervisors and "postgres" in process.command}
+    tests: dict[str, Callable[[Process], bool]] = {
+        "app": lambda process: "streamlit run" in process.command,
+        "api": lambda process: " rag serve" in process.command,
+        "worker": lambda process: " rag worker" in process.command or "rag.worker" in process.command,
+        "parser": lambda process: "rag.parsing.server" in process.command,
+        "backend": lambda process: process.parent in postmasters,
+        "postmaster": lambda process: process.pid in postmasters,
+        "supervisor": lambda process: process.pid in supervisors,
+    }
+    return [process for process in found if tests[kind](process)]
+
+
+KILLED = ("worker", "parser", "backend", "api", "postmaster", "app", "supervisor")
+
+
+def kill(stage: Stage, kind: str) -> str:
+    """Kill -9 one process of a kind."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not (found := processes(stage.services, kind)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    if not found:
+        return f"there was no {kind} to kill"
+    chosen = stage.random.choice(found)
+    stage.services.kill([chosen])
+    return f"killed {kind} {chosen.pid}: {chosen.command[:80]}"
+
+
+def fill_disk(stage: Stage) -> str:
+    """No byte is left for a while."""
+    size = stage.disk.fill()
+    time.sleep(stage.random.uniform(1, 2) if stage.quick else stage.random.uniform(5, 12))
+    stage.disk.free()
+    return f"filled {size / 1e6:,.0f} MB"
+
+
+def freeze_database(stage: Stage) -> str:
+    """The database's processes stand still for a while; who asks meanwhile is to be told so in time."""
+    stopped = [process for kind in ("postmaster", "backend") for process in processes(stage.services, kind)]
+    _signal(stopped, signal.SIGSTOP)
+    # Those that were forked meanwhile.
+    late = [process for process in processes(stage.services, "backend") if process not in stopped]
+    _signal(late, signal.SIGSTOP)
+    started = time.monotonic()
+    try:
+        doors = [(url, path) for url in stage.services.urls for path in PROBED]
+        with ThreadPoolExecutor(len(doors)) as pool:
+            for _ in pool.map(lambda door: _probe(stage, *door), doors):
+                pass
+        if not stage.quick:
+            time.sleep(stage.random.uniform(1, 8))
+    finally:
+        _signal([*stopped, *late], signal.SIGCONT)
+    return f"{len(stopped) + len(late)} processes stood still for {time.monotonic() - started:.0f} s"
+
+
+def _probe(stage: Stage, url: str, path: str) -> None:
+    try:
+        httpx.get(f"{url}{path}", headers={"x-api-key": stage.key}, timeout=PROBED[path])
+    except httpx.TimeoutException:
+        door = "app" if url.endswith("/api") else "api"
+        evidence = f"no answer within {PROBED[path]:.0f} s while the database stood still"
+        stage.ledger.report(Wrong.HUNG, f"GET {path} of the {door}, {stage.ledger.round}", evidence)
+    except httpx.HTTPError:
+        pass  # it may end, and be started again
+
+
+def _signal(stopped: list[Process], request: signal.Signals) -> None:
+    for process in stopped:
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, request)
+
+
+def cut_power(stage: Stage) -> str:
+    """What was not brought to disk is lost, then everything starts anew."""
+    stage.services.cuts += 1
+    stage.disk.crash()
+    stage.services.cut()
+    stage.services.cuts += 1
+    stage.disk.revive()
+    stage.services.start()
+    return "the file system crashed, and all processes ended"

@@ -62,7 +62,7 @@ class Store:
         self._dense = DenseSearch(database)
         self.queue = Queue(database)
         self.lanes = Lanes(database)
-        self.deletions = AllDeletions(database)
+        self.leftovers = AllDeletions(database)
 
     @classmethod
     def open(cls, url: str, *, pool_size: int = 8) -> Self:

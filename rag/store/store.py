@@ -91,7 +91,7 @@ class Store:
         self.queue = Queue(of_all_users)
         self.lanes = Lanes(of_all_users)
         self.job_lane = JobLane(of_all_users)
-        self.deletions = AllDeletions(of_all_users)
+        self.leftovers = AllDeletions(of_all_users)
         self.accounts = accounts.Accounts(of_all_users)
         self.figures = Figures(of_all_users)
 

@@ -42,7 +42,7 @@ class Sweep:
 
         What fails is tried again the next time. Raises StoreError if the database fails.
         """
-        return sum(_mended(self._deletion(due, older_than)) for due in self._store.deletions.due(older_than))
+        return sum(_mended(self._deletion(due, older_than)) for due in self._store.leftovers.due(older_than))
 
     def run(self, *, mend: bool, doubtful: bool = False, older_than: dt.timedelta = SAFE_AGE) -> SweepReport:
         """What was left behind longer ago than `older_than`; with `mend` it is gone afterwards.
@@ -55,7 +55,7 @@ class Sweep:
         """
         counts: Counter[str] = Counter()
         try:
-            with self._store.deletions.alone() as is_alone:
+            with self._store.leftovers.alone() as is_alone:
                 if is_alone:
                     counts.update(self._counted(self._shared(older_than, doubtful=doubtful), mend=mend))
             counts.update(self._counted(self._of_this_machine(older_than), mend=mend))
@@ -74,10 +74,10 @@ class Sweep:
         return counts
 
     def _shared(self, older_than: dt.timedelta, *, doubtful: bool) -> Iterator[Leftover]:
-        for due in self._store.deletions.due(older_than):
+        for due in self._store.leftovers.due(older_than):
             yield self._deletion(due, older_than)
         folders = self._files.folders()
-        unknown = self._store.deletions.unknown(folders)
+        unknown = self._store.leftovers.unknown(folders)
         is_sure = doubtful or len(unknown) * 2 <= len(folders)
         for folder in sorted(unknown):
             if self._is_old(folder, older_than):
@@ -105,7 +105,7 @@ class Sweep:
 
     def _unowned(self, folder: DocumentFolder) -> Leftover:
         def delete() -> None:
-            with self._store.deletions.taking_unknown(folder) as is_unknown:
+            with self._store.leftovers.taking_unknown(folder) as is_unknown:
                 if is_unknown:
                     self._files.in_folder(folder.owner).delete(folder.document_id)
 
@@ -126,7 +126,7 @@ class Sweep:
             for path in self._files.cache_dir.glob("*/*")
             if is_document_id(path.name)
         ]
-        for copy in sorted(self._store.deletions.unknown(copies)):
+        for copy in sorted(self._store.leftovers.unknown(copies)):
             folder = self._files.cache_dir / copy.owner / str(copy.document_id)
             size = sum(path.lstat().st_size for path in folder.glob("*"))
             yield Leftover("copies", size, partial(self._files.in_folder(copy.owner).forget_copies, copy.document_id))

@@ -130,10 +130,8 @@ def _account(one: AccountUse) -> None:
     st.code(one.user_id, language=None)
     with st.form(f"account-{one.user_id}", border=False, enter_to_submit=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            role = (
-                st.selectbox("Role", list(Role), index=list(Role).index(one.role), format_func=str.capitalize)
-                or one.role
-            )
+            roles = [*Role]
+            role = st.selectbox("Role", roles, index=roles.index(one.role), format_func=str.capitalize)
             given = [name for name in one.groups if name not in one.groups_by_login]
             groups = st.multiselect("Groups given here", given, default=given, accept_new_options=True)
             own = None if one.quota_bytes is None else one.quota_bytes // MEGABYTE

@@ -131,10 +131,10 @@ EXEMPT = {
     "account.require_room": "see `account.storage`",
     "queue.discard_stalled": "works for all users and returns a number of jobs",
     "queue.run": "works for all users",
-    "deletions.due": "works for all users; tells user and id only",
-    "deletions.unknown": "works for all users; tells whether a folder is known",
-    "deletions.taking_unknown": "works for all users, on folders that no row knows",
-    "deletions.alone": "tells whether another process sweeps",
+    "leftovers.due": "works for all users; tells user and id only",
+    "leftovers.unknown": "works for all users; tells whether a folder is known",
+    "leftovers.taking_unknown": "works for all users, on folders that no row knows",
+    "leftovers.alone": "tells whether another process sweeps",
     "lanes.next": "works for all users; tells user and id only",
     "lanes.next_pictures": "works for all users; tells user and id only",
     "lanes.give_back": "works for all users, on what `lanes.next` gave",
@@ -346,7 +346,7 @@ def _taking_of_the_same_document(world: World, user: str) -> object:
     world.db.of(VICTIM).deletions.draft(noted)
     with world.db.of(user).deletions.taking(noted):
         pass
-    left = [due.document_id for due in world.db.deletions.due(dt.timedelta(0)) if due.user_id == VICTIM]
+    left = [due.document_id for due in world.db.leftovers.due(dt.timedelta(0)) if due.user_id == VICTIM]
     with world.db.of(VICTIM).deletions.taking(noted):
         pass
     return None if noted in left else "taken"

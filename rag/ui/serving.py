@@ -1,7 +1,6 @@
 """`streamlit`, with a guard before its connections: `python serving.py run server.py`."""
 
 import functools
-import sys
 from typing import Any
 
 SERVES = "auto"
@@ -31,4 +30,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

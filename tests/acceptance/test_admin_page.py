@@ -1,0 +1,62 @@
+"""The admin page, run without a browser: for admins only, and nothing of anybody's documents."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from rag import errors
+from rag.engine import RAGEngine
+from rag.types import Role
+from rag.ui import admin, session
+
+APP = Path(__file__).parents[2] / "app.py"
+PATIENCE_SECONDS = 60
+
+pytestmark = pytest.mark.usefixtures("settings")
+
+
+@pytest.fixture
+def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+    monkeypatch.setenv("RAG_WORKER", "false")
+    yield AppTest.from_file(APP, default_timeout=PATIENCE_SECONDS)
+    session.shared().close()
+    st.cache_resource.clear()
+    st.cache_data.clear()
+
+
+def test_an_admin_sees_users_keys_and_jobs(app: AppTest) -> None:
+    with RAGEngine() as engine:
+        bob = engine.installation.for_user("bob")
+        bob.documents.add(b"A pear.", "a secret name.txt", enqueue=False)
+        _, secret = bob.keys.create("laptop", ["read"])
+        bob.jobs.start_reindex()
+    app.run().switch_page("pages/admin.py").run()
+    assert not app.exception
+    (users,) = app.dataframe
+    assert [(row["user"], row["role"], row["documents"]) for _, row in users.value.iterrows()] == [("bob", "Member", 1)]
+    shown = [users.value]
+    for view, rows in (("Keys", ["laptop"]), ("Jobs", ["Reindex"])):
+        app.segmented_control[0].set_value(view).run()
+        (table,) = app.dataframe
+        assert [*table.value.iloc[:, 0]] == rows
+        shown.append(table.value)
+    told = "".join(table.to_string() for table in shown)
+    assert "secret name" not in told
+    assert secret not in told
+
+
+def test_a_member_sees_nothing_and_each_action_asks_again(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_ADMINS", "ann")
+    app.run().switch_page("pages/admin.py").run()
+    assert any("for administrators" in element.value for element in app.subheader)
+    assert not app.dataframe
+    assert all(link.proto.label != "Admin" for link in app.get("page_link"))
+    with pytest.raises(errors.ForbiddenError, match="Only administrators"):
+        admin._accounts()
+    with RAGEngine() as engine:
+        engine.installation.accounts.set_role("local", Role.ADMIN)
+    app.run()
+    assert app.dataframe

@@ -1,13 +1,15 @@
 """Values parted by commas, semicolons, tabs or bars, one row to a line."""
 
+import contextlib
 import csv
+import itertools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 DELIMITERS = ",;\t|"
 SAMPLE_ROWS = 200
 MIN_SHARE = 0.8
-"""At least this share of the rows has the same number of fields."""
+"""At least this share of the rows has the same number of fields, or more than one where a wider header is."""
 MAX_FIELD_CHARS = 10_000_000
 
 
@@ -15,24 +17,31 @@ def find_delimiter(text: str) -> str | None:
     """What parts the fields of the rows that `text` begins with, or None if nothing does so consistently."""
     best, most = None, 0.0
     for delimiter in DELIMITERS:
-        counts = Counter(count for count in _field_counts(text, delimiter) if count)
-        if not counts:
-            continue
-        fields, rows = max(counts.items(), key=lambda item: (item[1], item[0]))
-        share = rows / counts.total()
-        if fields > 1 and share >= MIN_SHARE and share * fields > most:
-            best, most = delimiter, share * fields
+        found = [row for row in _sample(text, delimiter) if row]
+        for share, fields in (_most_common(found), _with_header(found)):
+            if fields > 1 and share >= MIN_SHARE and share * fields > most:
+                best, most = delimiter, share * fields
     return best
 
 
-def _field_counts(text: str, delimiter: str) -> Iterator[int]:
-    try:
-        for index, row in enumerate(rows(text, delimiter)):
-            if index == SAMPLE_ROWS:
-                return
-            yield len(row)
-    except csv.Error:
-        return
+def _most_common(found: Sequence[Sequence[str]]) -> tuple[float, int]:
+    """The share of rows that have the number of fields that most have, and that number."""
+    counts = Counter(map(len, found))
+    fields, rows = max(counts.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
+    return rows / max(1, len(found)), fields
+
+
+def _with_header(found: Sequence[Sequence[str]]) -> tuple[float, int]:
+    """The share of rows with more than one field below a header that names all there are: the last may be left out."""
+    header, *others = found or [()]
+    if not others or not all(header) or len(header) < max(map(len, others)):
+        return 0.0, 0
+    return sum(len(row) > 1 for row in others) / len(others), len(header)
+
+
+def _sample(text: str, delimiter: str) -> Iterator[list[str]]:
+    with contextlib.suppress(csv.Error):
+        yield from itertools.islice(rows(text, delimiter), SAMPLE_ROWS)
 
 
 def rows(text: str, delimiter: str) -> Iterator[list[str]]:

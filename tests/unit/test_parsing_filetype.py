@@ -31,6 +31,7 @@ def detect(folder: Path, content: bytes, name: str) -> str:
         (b"a,b\n1,2", "a.csv", filetype.CSV),
         (b"a\tb\n1\t2", "a.tsv", filetype.TSV),
         (b"a;b\n1;2", "a.CSV", filetype.CSV),
+        (b"name,from,to\nAnn,1990\nBob,1991,1999\nCid,1992\n", "a.csv", filetype.CSV),
         (b"a,b\n1,2", "a.txt", filetype.TEXT),
         (b"Dear all,\nno table here", "a.csv", filetype.TEXT),
         (sheets.balance(), "a.docx", filetype.XLSX),

@@ -47,7 +47,7 @@ mutants: $(VENV)/installed-dev ## Break the code in small ways, one at a time, a
 
 lock: ## Renew both locks from pyproject.toml (needs uv; UPGRADE=--upgrade for newer versions)
 	@uv pip compile $(LOCK_OPTIONS) --extra vendors --extra mcp $(UPGRADE) --output-file requirements.lock
-	@uv pip compile $(LOCK_OPTIONS) --extra vendors --extra mcp --extra drive --group dev $(UPGRADE) --constraints requirements.lock --output-file requirements-dev.lock
+	@uv pip compile $(LOCK_OPTIONS) --extra vendors --extra mcp --extra drive --extra telemetry --group dev $(UPGRADE) --constraints requirements.lock --output-file requirements-dev.lock
 
 LOCK_OPTIONS := pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"

@@ -4,6 +4,7 @@ import json
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -93,14 +94,14 @@ def test_a_token_may_what_the_role_may(base_url: str, engine: RAGEngine, provide
     ],
 )
 def test_tokens_that_are_not_for_us_open_nothing(
-    base_url: str, provider: openid.Provider, claims: dict[str, object]
+    base_url: str, provider: openid.Provider, claims: dict[str, Any]
 ) -> None:
     with bearer(base_url, provider.token("ann", AUDIENCE, **claims)) as web:
         assert api.error_of(web.get("/indexes")) == (401, "auth")
 
 
 def test_nor_do_tokens_of_another_key_or_of_none(base_url: str, provider: openid.Provider) -> None:
-    forger = RSAKey.generate_key(2048, {"kid": provider.key.kid, "alg": "RS256"})
+    forger = RSAKey.generate_key(2048, {"kid": str(provider.key.kid), "alg": "RS256"})
     _, payload, signature = provider.token("ann", AUDIENCE).split(".")
     unsigned = "eyJhbGciOiJub25lIn0"  # {"alg":"none"}
     for token in (

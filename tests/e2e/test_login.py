@@ -79,7 +79,7 @@ def test_each_sees_their_own_and_an_ended_login_opens_nothing(page: Page, provid
     expect(page.locator(".st-key-pages")).not_to_contain_text("Admin")
     log_out(page)
 
-    page.context.add_cookies([{**cookie} for cookie in cookies])  # what Ann's browser had, before she logged out
+    page.context.add_cookies([{**cookie} for cookie in cookies])  # type: ignore[typeddict-item]  # what Ann's browser had, before she logged out
     page.goto("/")
     expect(page.get_by_role("button", name="Log in")).to_be_visible()
 

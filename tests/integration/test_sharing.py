@@ -2,12 +2,13 @@
 
 import dataclasses
 import uuid
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
 
 from rag import errors, store
-from rag.types import ChunkingOptions, Document, DocumentEdit, Scope, ShareRequest
+from rag.types import ChunkingOptions, Document, DocumentEdit, Index, Scope, ShareRequest
 from tests.integration import test_store_isolation as strangers
 from tests.integration.samples import SPACE, Owner, random_vector
 from tests.integration.test_store_isolation import VICTIM, World, snapshot
@@ -110,7 +111,7 @@ def test_a_share_reaches_nothing_else_of_its_owner(world: World, beside: Team, m
     except (errors.NotFoundError, errors.ForbiddenError):
         found = None
     if method == "indexes.list":
-        found = [index for index in iter(found or ()) if index.id != beside.owner.index.id]
+        found = [index for index in cast(list[Index], found or []) if index.id != beside.owner.index.id]
     assert not found, f"{method} as {asker}"
     assert (snapshot(world), snapshot_of(beside)) == before
 
@@ -139,7 +140,7 @@ def test_what_a_share_has_no_place_for_is_refused(beside: Team, asker: str, meth
     assert len(beside.db.of(VICTIM).shares.list(beside.owner.index.id)) == 2
 
 
-READS = {
+READS: dict[str, Callable[[store.SharedStore, Team], object]] = {
     "documents.get": lambda s, t: s.documents.get(t.document.id),
     "documents.list": lambda s, t: s.documents.list(t.owner.index.id),
     "documents.languages": lambda s, t: s.documents.languages([t.document.id]),

@@ -190,7 +190,7 @@ def test_a_writer_uploads_renames_tags_trashes_and_restores(team: Team) -> None:
     assert writer.documents.trash([added.id]) == [added.id]
     with pytest.raises(errors.ForbiddenError):
         writer.documents.purge([added.id])
-    assert team.owner.documents.purge([added.id]) == [added.id]
+    assert team.owner.documents.purge([added.id]).document_ids == (added.id,)
 
     told = [(entry.actor, entry.action) for entry in team.owner.audit.list() if entry.subject_id == str(added.id)]
     assert told == [("local", "document.purge")] + [

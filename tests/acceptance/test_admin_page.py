@@ -1,7 +1,10 @@
 """The admin page, run without a browser: for admins only, and nothing of anybody's documents."""
 
+import datetime as dt
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit as st
@@ -9,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from rag import errors
 from rag.engine import RAGEngine
-from rag.types import Role
+from rag.types import Identity, Role
 from rag.ui import admin, session
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -60,3 +63,34 @@ def test_a_member_sees_nothing_and_each_action_asks_again(app: AppTest, monkeypa
         engine.installation.accounts.set_role("local", Role.ADMIN)
     app.run()
     assert app.dataframe
+
+
+def test_an_admin_changes_an_account_and_logs_it_out(app: AppTest) -> None:
+    with RAGEngine() as engine:
+        started = dt.datetime.now(dt.UTC)
+        login = Identity(user_id="bob", login_id=uuid.uuid4(), issued_at=started, groups=("legal",))
+        engine.installation.accounts.log_in(login)
+        engine.installation.accounts.set_groups("bob", ["board"])
+
+    def panel() -> None:
+        from rag.ui import admin
+
+        (bob,) = admin._accounts().list()
+        admin._account(bob)
+
+    shown = AppTest.from_function(panel, default_timeout=PATIENCE_SECONDS).run()
+    assert "By the login: legal" in [caption.value for caption in shown.caption]
+    shown.selectbox[0].set_value(Role.CURATOR)
+    shown.number_input[0].set_value(5)
+    _button(shown, "Save").click().run()
+    accounts = session.shared().accounts
+    changed = accounts.get("bob")
+    assert (changed.role, changed.quota_bytes, changed.groups) == (Role.CURATOR, 5_000_000, ("board", "legal"))
+    _button(shown, "Log out everywhere").click().run()
+    assert accounts.logins("bob") == []
+    assert not accounts.log_in(login)
+
+
+def _button(app: AppTest, label: str) -> Any:
+    (found,) = [button for button in app.button if button.label == label]
+    return found

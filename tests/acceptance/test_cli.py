@@ -663,8 +663,8 @@ def test_the_doctor_finds_a_sound_machine_and_tells_no_secret(monkeypatch: pytes
     assert "not-to-be-printed" not in shown + json.dumps(report)
 
 
-@pytest.mark.usefixtures("library")
-def test_the_doctor_clears_away_what_was_left_behind(settings: Path) -> None:
+def test_the_doctor_clears_away_what_was_left_behind(settings: Path, folder: Path) -> None:
+    pagelight("ingest", folder)
     (user,) = (settings / "files").iterdir()
     old = user / str(uuid.uuid4())
     old.mkdir(mode=0o700)

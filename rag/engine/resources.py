@@ -57,7 +57,7 @@ class Resources:
         with self._lock:
             if self._store is None:
                 url = self.database_url
-                admin_url = self.config.rag_database_admin_url and self.admin_url
+                admin_url = self.admin_url if self.config.rag_database_admin_url else None
                 self._store = Store.open(url, admin_url=admin_url, as_roles=self._server is not None)
             return self._store
 

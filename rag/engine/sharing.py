@@ -30,7 +30,7 @@ class Sharing:
     @property
     def allowed(self) -> bool:
         """Whether the user may share: a curator or an admin, or the only user of an installation."""
-        return self._workspace.administers or self._workspace.store.shares.role() == "curator"
+        return self._workspace.administers or self._workspace.store.account.get().role.may_share
 
     def give(self, request: ShareRequest | Mapping[str, Any], index_name: str = DEFAULT_INDEX) -> builtins.list[Share]:
         """Share an index with a user or a group, or change what they may; returns its shares.

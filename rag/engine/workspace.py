@@ -61,10 +61,8 @@ class Workspace:
 
     @property
     def administers(self) -> bool:
-        """Whether the user is an admin: by role, by the settings, or as the only user of an installation."""
-        named = {name.strip() for name in (self.config.rag_admins or "").split(",")}
-        role = self.store.shares.role()
-        return self.user_id in named or role == "admin" or (role is None and self.user_id == LOCAL_USER)
+        """Whether the user is an admin: by the settings, or by role."""
+        return self.user_id in self.config.admins or self.store.account.get().role.may_administer
 
     def is_shared(self, index_id: uuid.UUID) -> bool:
         """Whether an index is one that another shares with this user now."""

@@ -9,7 +9,7 @@ from rag.config import Config
 from rag.engine.models import Models
 from rag.engine.resources import Resources
 from rag.store import Queue, UserFiles, UserStore
-from rag.types import DEFAULT_INDEX, LOCAL_USER, Index, Whence
+from rag.types import DEFAULT_INDEX, Index, Whence
 
 NOWHERE = Whence()
 

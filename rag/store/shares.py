@@ -23,11 +23,6 @@ class Shares:
         """What the user shares, of one index or of all."""
         return [Share(**row) for row in self._database.all(self._queries["list"], {"index_id": index_id})]
 
-    def role(self) -> str | None:
-        """The user's role; None of one who has no account."""
-        row = self._database.one(self._queries["role"], {})
-        return row["role"] if row else None
-
     def give(self, index_id: uuid.UUID, asked: ShareRequest, *, is_admin: bool = False) -> bool:
         """Share an index, or change how; False if the user may not, or has no such index.
 

@@ -379,7 +379,6 @@ CASES |= {
     "shares.withdraw": lambda w, user: w.db.of(user).shares.withdraw(w.owner.index.id, SHARE),
     "shares.with_me": lambda w, user: w.db.of(user).shares.with_me(),
     "shares.holding": lambda w, user: w.db.of(user).shares.holding(w.document.id),
-    "shares.role": lambda w, user: w.db.of(user).shares.role(),
     "audit.list": lambda w, user: [one for one in w.db.of(user).audit.list() if VICTIM in {one.actor, one.owner}],
     "glossary.get": lambda w, user: w.db.of(user).glossary.get(),
     "glossary.delete": lambda w, user: w.db.of(user).glossary.delete(),

@@ -23,9 +23,6 @@ FROM shares s JOIN indexes i ON i.user_id = s.user_id AND i.id = s.index_id
 WHERE s.user_id = :user_id AND (:index_id::uuid IS NULL OR s.index_id = :index_id::uuid)
 ORDER BY i.name, s.grantee_kind, s.grantee;
 
--- name: role
-SELECT role FROM accounts WHERE user_id = :user_id;
-
 -- name: give
 -- By who may: a curator or an admin, or whoever the installation has made one.
 INSERT INTO shares (user_id, index_id, grantee_kind, grantee, permission)

@@ -124,6 +124,8 @@ def installation(
         crowd.start()
         yield Stage(services, disk, ledger, keys[names[0]], chance, options.quick), crowd
     finally:
+        for worker in crowd.workers:
+            worker.over = True  # who is interrupted insists no longer
         services.cut()
 
 

@@ -203,7 +203,7 @@ class User(Worker):
         """Ask until there is an answer; one that is none of those `accepted` breaks a promise, and gives None."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         said = "nothing"
-        while time.monotonic() < deadline:
+        while time.monotonic() < deadline and not self.over:
             answer = self.call(method, path, body())
             if answer is not None and answer.status_code in accepted:
                 return answer
@@ -213,6 +213,8 @@ class User(Worker):
                     self.ledger.report(Wrong.LOST, f"{what} of {self.name}", f"refused: {said}")
                     return None
             time.sleep(PAUSE_SECONDS)
+        if self.over:
+            return None
         evidence = f"not done in {PATIENCE_SECONDS:.0f} s, at last: {said}"
         self.ledger.report(Wrong.HUNG, f"{what} of {self.name}", evidence)
         return None

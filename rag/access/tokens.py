@@ -40,7 +40,7 @@ class Tokens:
         claims = self._of(config.rag_oidc_issuer, config.rag_oidc_audience).verify(secret)
         user = identity(claims, config)
         accounts = installation.accounts
-        if not accounts.accepts(user.user_id, user.issued_at):
+        if not installation.logins.accepts(user.user_id, user.issued_at):
             raise errors.AuthError("All logins of this user were ended since. Log in again for another token.")
         accounts.see(user.user_id)
         permission: Permission = "admin" if accounts.role(user.user_id).may_administer else "write"

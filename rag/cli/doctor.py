@@ -238,7 +238,7 @@ def _walls(engine: "RAGEngine", config: Config) -> Found:
     """Whether the database itself keeps users apart, and how its owner gets in by hand."""
     from rag.store import embedded
 
-    walls = engine.installation.walls()
+    walls = engine.installation.upkeep.walls()
     if walls.unprotected:
         return State.BROKEN, f"no row-level security on {', '.join(walls.unprotected)}. Restart Pagelight to set it up"
     if not walls.has_roles:

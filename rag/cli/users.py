@@ -11,6 +11,7 @@ from rag.cli.options import AsJson
 from rag.types import Role, Storage
 
 if TYPE_CHECKING:
+    from rag.engine import RAGEngine
     from rag.engine.accounts import Accounts
 
 UserId = Annotated[
@@ -68,7 +69,7 @@ def role(
     pagelight users role "https://login.example|42" curator
     """
     with open_engine() as engine:
-        account = _known(engine.installation.accounts, user).set_role(user, role)
+        account = _known(engine, user).set_role(user, role)
     _print(account, f"{user}  {account.role.value}", as_json=as_json)
 
 
@@ -82,7 +83,7 @@ def groups(
     pagelight users groups "https://login.example|42" finance legal
     """
     with open_engine() as engine:
-        account = _known(engine.installation.accounts, user).set_groups(user, names or [])
+        account = _known(engine, user).set_groups(user, names or [])
     _print(account, f"{user}  {', '.join(account.groups) or 'in no group'}", as_json=as_json)
 
 
@@ -98,7 +99,7 @@ def quota(
     pagelight users quota "https://login.example|42" 5000
     """
     with open_engine() as engine:
-        storage = _known(engine.installation.accounts, user).set_quota(user, megabytes)
+        storage = _known(engine, user).set_quota(user, megabytes)
     _print(storage, f"{user}  {_storage(storage)}", as_json=as_json)
 
 
@@ -108,14 +109,14 @@ def logout(user: UserId, as_json: AsJson = False) -> None:
     pagelight users logout "https://login.example|42"
     """
     with open_engine() as engine:
-        accounts = _known(engine.installation.accounts, user)
-        accounts.log_out_everywhere(user)
-        account = accounts.get(user)
+        account = _known(engine, user).get(user)
+        engine.installation.logins.by(engine.user_id, engine.origin).end_all(user)
     _print(account, f"{user}  logged out everywhere", as_json=as_json)
 
 
-def _known(accounts: "Accounts", user: str) -> "Accounts":
+def _known(engine: "RAGEngine", user: str) -> "Accounts":
     """The accounts, where the user is one. Raises NotFoundError."""
+    accounts = engine.installation.accounts.by(engine.user_id, engine.origin)
     accounts.find(user)
     return accounts
 

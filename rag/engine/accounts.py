@@ -1,18 +1,18 @@
-"""Everybody who works here: roles, groups, quotas, logins, and what admins see of all.
+"""Everybody who works here: roles, groups, quotas, and what admins see of all.
 
 Whoever is let at it acts for everybody; `rag.access.administrators` says who that is.
 """
 
 import builtins
-import datetime as dt
 import uuid
 from collections.abc import Sequence
 
 from rag import errors
 from rag.config import MEGABYTE
 from rag.engine.resources import Resources
+from rag.engine.workspace import NOWHERE
 from rag.store import OwnAccount
-from rag.types import Account, AccountUse, ApiKey, Identity, Job, Login, Role, Storage
+from rag.types import Account, AccountUse, ApiKey, Job, Role, Storage, Whence
 
 MAX_GROUP_BYTES = 512
 MAX_QUOTA_MB = 1_000_000_000
@@ -20,10 +20,16 @@ JOBS_SHOWN = 200
 
 
 class Accounts:
-    """The accounts of an installation."""
+    """The accounts of an installation. What is changed is told in the audit, and by whom: see `by`."""
 
-    def __init__(self, resources: Resources) -> None:
+    def __init__(self, resources: Resources, actor: str | None = None, origin: Whence = NOWHERE) -> None:
         self._resources = resources
+        self._actor = actor
+        self._origin = origin
+
+    def by(self, actor: str, origin: Whence) -> "Accounts":
+        """The same for an admin who changes them, and where from."""
+        return Accounts(self._resources, actor, origin)
 
     def role(self, user_id: str) -> Role:
         """What a user may do: admins by `RAG_ADMINS` whatever their account says, the others by their account."""
@@ -41,44 +47,6 @@ class Accounts:
     def see(self, user_id: str) -> None:
         """The user is here; the first time an account is made."""
         self._of(user_id).see()
-
-    # --- logins ---
-
-    def log_in(self, identity: Identity) -> bool:
-        """Whether a login is open; one that is new is opened, and what it says of the user is kept.
-
-        One that is too old, was ended, or was issued before all were ended stays closed.
-        """
-        if identity.issued_at <= dt.datetime.now(dt.UTC) - self._resources.config.session_lifetime:
-            return False
-        account = self._of(identity.user_id)
-        if account.is_logged_in(identity.login_id):
-            return True
-        account.log_in(
-            identity.login_id,
-            identity.issued_at,
-            name=identity.name,
-            email=identity.email,
-            role=identity.role,
-            groups=identity.groups,
-        )
-        return account.is_logged_in(identity.login_id)
-
-    def accepts(self, user_id: str, issued_at: dt.datetime) -> bool:
-        """Whether a token issued to the user then may still open something."""
-        return self._of(user_id).accepts(issued_at)
-
-    def logins(self, user_id: str) -> builtins.list[Login]:
-        """Where a user is logged in, the last seen first."""
-        return self._of(user_id).logins(self._resources.config.session_lifetime)
-
-    def log_out(self, user_id: str, login_id: uuid.UUID) -> None:
-        """End a login: its cookie opens nothing any more."""
-        self._of(user_id).log_out(login_id)
-
-    def log_out_everywhere(self, user_id: str) -> None:
-        """End all logins of a user, and refuse every token issued until now. API keys stay."""
-        self._of(user_id).log_out_everywhere()
 
     # --- for admins ---
 
@@ -137,14 +105,14 @@ class Accounts:
         owner = next((key.user_id for key in self.api_keys() if key.id == key_id), None)
         if owner is None:
             raise errors.NotFoundError(f"There is no key {key_id}. List the keys and check the id.")
-        return self._resources.store.of(owner).api_keys.revoke(key_id)
+        return self._resources.store.of(owner, self._origin, actor=self._actor).api_keys.revoke(key_id)
 
     def jobs(self) -> builtins.list[Job]:
         """Everybody's latest jobs without their results."""
         return self._resources.store.accounts.jobs(JOBS_SHOWN)
 
     def _of(self, user_id: str) -> OwnAccount:
-        return self._resources.store.of(user_id).account
+        return self._resources.store.of(user_id, self._origin, actor=self._actor).account
 
 
 def _group(name: str) -> str:

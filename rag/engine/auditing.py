@@ -32,7 +32,8 @@ class Auditing:
         self, asked: AuditFilter = EVERYTHING, *, limit: int | None = 1000, below: int | None = None
     ) -> builtins.list[AuditEntry]:
         """Entries, the latest first; `below` an id are those that come after it."""
-        return self._workspace.store.audit.list(asked, sees_all=self.sees_all, limit=limit, below=below)
+        audit = self._workspace.audit_of_all if self.sees_all else self._workspace.store.audit
+        return audit.list(asked, limit=limit, below=below)
 
     def forget(self, before: dt.datetime) -> int:
         """Let go of what is older, and tell so; returns how much.
@@ -43,7 +44,8 @@ class Auditing:
         """
         if not self.sees_all:
             raise errors.ForbiddenError("Only admins let old entries of the audit go. Ask one.")
-        return self._workspace.store.audit.forget(before)
+        actor, door = self._workspace.user_id, self._workspace.origin.door
+        return self._workspace.audit_of_all.forget(before, actor=actor, door=door)
 
 
 def to_csv(entries: Iterable[AuditEntry]) -> str:

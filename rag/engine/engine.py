@@ -12,7 +12,7 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.response_synthesizers import BaseSynthesizer
 
-from rag import answering, errors, retrieval, vocabulary
+from rag import answering, retrieval, vocabulary
 from rag.config import Config, load_config
 from rag.engine import disk, keys, status
 from rag.engine.accounts import Accounts
@@ -30,21 +30,22 @@ from rag.engine.glossary import Glossary
 from rag.engine.indexes import Indexes
 from rag.engine.interface import BY_SIMILARITY, deleted, ingested, named, queried
 from rag.engine.jobs import Jobs
+from rag.engine.logins import Logins
 from rag.engine.pages import Pages
 from rag.engine.questions import Questions
+from rag.engine.reach import Reach
 from rag.engine.reading import Reader
 from rag.engine.requests import parse
 from rag.engine.resources import Parts, Resources
 from rag.engine.saved_filters import SavedFilters
 from rag.engine.settings import Settings
-from rag.engine.shared import SharedWorkspace
 from rag.engine.sharing import Sharing
 from rag.engine.sync import OnFile
 from rag.engine.upkeep import Upkeep
 from rag.engine.versions import Versions
 from rag.engine.work import Work
 from rag.engine.workspace import NOWHERE, Workspace
-from rag.store import Caches, Drafts, Health, Walls, backup, restore
+from rag.store import Caches, Drafts, Health, backup, restore
 from rag.types import (
     DEFAULT_INDEX,
     LOCAL_USER,
@@ -85,6 +86,7 @@ class Installation:
         self.work = Work(self._resources)
         self.upkeep = Upkeep(self._resources)
         self.accounts = Accounts(self._resources)
+        self.logins = Logins(self._resources)
         self.settings = Settings(self._resources.config, self._resources.preferences, self._resources.models)
 
     @property
@@ -99,18 +101,6 @@ class Installation:
     def workspace(self, user_id: str, origin: Whence = NOWHERE) -> Workspace:
         """This user's part of what all share."""
         return Workspace(self._resources, user_id, origin)
-
-    def shared(self, user_id: str, index_id: uuid.UUID, origin: Whence = NOWHERE) -> "RAGEngine":
-        """What this user can do in a collection that another shares with them, as long as it is.
-
-        Of `RAGEngine` what is for the right that was given; all else raises ForbiddenError. Chats, caches, glossary and
-        saved filters are the user's own.
-
-        Raises:
-            errors.NotFoundError: nobody shares it with them now.
-        """
-        workspace = SharedWorkspace(self._resources, user_id, index_id, origin)
-        return RAGEngine(user_id=user_id, installation=self, workspace=workspace)
 
     # --- who may come in ---
 
@@ -140,10 +130,6 @@ class Installation:
             errors.StoreUnavailableError: it does not within `seconds`, or RAG_DATABASE_TIMEOUT_SECONDS.
         """
         return self._resources.store.health(seconds)
-
-    def walls(self) -> Walls:
-        """How the database itself keeps users apart. Raises StoreError if it is unreachable."""
-        return self._resources.store.walls()
 
     def status(self) -> Status:
         """How everything is: for those who run the installation, not for users. Raises as `health`."""
@@ -234,7 +220,7 @@ class RAGEngine:
     ) -> None:
         """Of an installation there is, or of a new one with these settings and parts.
 
-        `workspace` is a part of another's, which `Installation.shared` gives.
+        `workspace` is what another shares, for `reach`.
         """
         self.installation = installation or Installation(config, **parts)
         self.user_id = user_id
@@ -255,12 +241,22 @@ class RAGEngine:
         self.catalogue = Catalogue(workspace)
         self.exports = Export(workspace)
         self.sharing = Sharing(workspace)
+        self.reach = Reach(self, workspace, self._beside)
         self.audit = Auditing(workspace)
 
     @property
     def config(self) -> Config:
         """The settings in force."""
         return self.installation.config
+
+    @property
+    def origin(self) -> Whence:
+        """Where the user is, as the audit tells it."""
+        return self._workspace.origin
+
+    def _beside(self, workspace: Workspace) -> "RAGEngine":
+        """An engine of the same user and installation for another workspace."""
+        return RAGEngine(user_id=self.user_id, installation=self.installation, workspace=workspace)
 
     @property
     def caches(self) -> Caches:
@@ -272,46 +268,6 @@ class RAGEngine:
 
     def __exit__(self, *_: object) -> None:
         self.installation.close()
-
-    # --- collections of others ---
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether this is about a collection of another's."""
-        return isinstance(self._workspace, SharedWorkspace)
-
-    def at(self, index_name: str) -> "RAGEngine":
-        """What can be done in the index that is named: by this engine, or by that of a collection shared with the user.
-
-        A shared one is named by its id, or as `shared:NAME`. To be asked for each request: shares end at any time.
-
-        Raises:
-            errors.NotFoundError: nothing of this name is shared with the user.
-            errors.ConflictError: several are; `details` have their ids.
-        """
-        shared = None if self.is_shared else self.sharing.meant(index_name)
-        return self.installation.shared(self.user_id, shared, self._workspace.origin) if shared else self
-
-    def holding(self, document_id: uuid.UUID) -> "RAGEngine":
-        """The engine of a document: this one, or that of the collection that it is in and another shares.
-
-        Raises:
-            errors.NotFoundError: there is no such document.
-        """
-        store = self._workspace.store
-        try:
-            store.catalogue.called(document_id)
-        except errors.NotFoundError:
-            if self.is_shared:
-                raise
-            shared = store.shares.holding(document_id)
-            return self.installation.shared(self.user_id, shared, self._workspace.origin)
-        return self
-
-    def about(self, conversation_id: uuid.UUID) -> "RAGEngine":
-        """The engine of what a chat is about; this one, too, if that is not shared any more. Raises NotFoundError."""
-        conversation = self.chats.get(conversation_id)
-        return self.at(str(conversation.index_id)) if conversation.index_owner else self
 
     # --- documents ---
 
@@ -370,7 +326,7 @@ class RAGEngine:
 
     def inspect_index(self, name: str = DEFAULT_INDEX) -> IndexStats:
         """What an index holds. Raises NotFoundError if there is none of this name or id."""
-        return self.at(name).indexes.stats(name)
+        return self.reach.index(name).indexes.stats(name)
 
     # --- questions ---
 
@@ -387,7 +343,7 @@ class RAGEngine:
     def search(self, request: SearchRequest | Mapping[str, Any]) -> SearchResponse:
         """Find the places that fit a query, best first. Raises as `Questions.search`."""
         asked = parse(SearchRequest, request)
-        return self.at(asked.index_name).questions.search(asked)
+        return self.reach.index(asked.index_name).questions.search(asked)
 
     def answer(
         self, request: AnswerRequest | Mapping[str, Any] | str, document_id: uuid.UUID | str | None = None
@@ -396,7 +352,7 @@ class RAGEngine:
         if isinstance(request, str):
             return self.questions.answer(request, document_id)
         asked = parse(AnswerRequest, request)
-        return self.at(asked.index_name).questions.answer(asked, document_id)
+        return self.reach.index(asked.index_name).questions.answer(asked, document_id)
 
     # --- for LlamaIndex ---
 

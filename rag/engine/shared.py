@@ -2,7 +2,7 @@
 
 import uuid
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Self
 
 from rag import errors
 from rag.engine.resources import Resources
@@ -27,6 +27,11 @@ class SharedWorkspace(Workspace):
         super().__init__(resources, self._shared.user_id, origin)
         self.asker = asker
         self.index_id = index_id
+
+    @classmethod
+    def of(cls, own: Workspace, index_id: uuid.UUID) -> Self:
+        """For the user of a workspace of their own. Raises NotFoundError if nobody shares it with them now."""
+        return cls(own._resources, own.user_id, index_id, own.origin)
 
     @property
     def store(self) -> SharedStore:

@@ -5,7 +5,7 @@ import logging
 import time
 
 from rag.engine.resources import Resources
-from rag.store import SAFE_AGE, Drafts, Sweep
+from rag.store import SAFE_AGE, Drafts, Sweep, Walls
 from rag.types import SweepReport
 
 logger = logging.getLogger(__name__)
@@ -47,6 +47,10 @@ class Upkeep:
             errors.StoreError: the database or the storage fails.
         """
         return self._sweep().run(mend=mend, doubtful=doubtful, older_than=older_than)
+
+    def walls(self) -> Walls:
+        """How the database itself keeps users apart. Raises StoreError if it is unreachable."""
+        return self._resources.store.walls()
 
     def _sweep(self) -> Sweep:
         config = self._resources.config

@@ -8,7 +8,7 @@ from rag import errors
 from rag.config import Config
 from rag.engine.models import Models
 from rag.engine.resources import Resources
-from rag.store import Queue, UserFiles, UserStore
+from rag.store import AuditOfAll, Queue, UserFiles, UserStore
 from rag.types import DEFAULT_INDEX, Index, Whence
 
 NOWHERE = Whence()
@@ -44,6 +44,11 @@ class Workspace:
     def store(self) -> UserStore:
         """What the user has in the database, which is opened if need be."""
         return self._resources.store.of(self.user_id, self.origin)
+
+    @property
+    def audit_of_all(self) -> AuditOfAll:
+        """What everybody did; only for who `administers`."""
+        return self._resources.store.audit
 
     @property
     def files(self) -> UserFiles:

@@ -1,6 +1,7 @@
 """What is kept: rows in PostgreSQL with pgvector, files in any file system."""
 
 from rag.store.accounts import OwnAccount
+from rag.store.audit import AuditOfAll
 from rag.store.caches import CACHE_KINDS, CacheKind, Caches, CacheStats, CompletionKind
 from rag.store.deletions import SAFE_AGE
 from rag.store.drafts import Drafts
@@ -13,6 +14,7 @@ from rag.store.job_steps import JobSteps
 from rag.store.jobs import Started
 from rag.store.lanes import Lanes, Taken
 from rag.store.lexical import LexicalMatches
+from rag.store.logins import Logins
 from rag.store.preferences import Kept, Preferences
 from rag.store.queue import Queue
 from rag.store.renditions import put_rendition
@@ -26,6 +28,7 @@ __all__ = [
     "CACHE_KINDS",
     "MOST_ATTEMPTS",
     "SAFE_AGE",
+    "AuditOfAll",
     "CacheKind",
     "CacheStats",
     "Caches",
@@ -41,6 +44,7 @@ __all__ = [
     "Kept",
     "Lanes",
     "LexicalMatches",
+    "Logins",
     "OwnAccount",
     "Preferences",
     "Queue",

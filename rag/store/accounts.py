@@ -1,25 +1,24 @@
-"""Accounts: who may do what, what they use of the installation, and in which browsers they are logged in."""
+"""Accounts: who may do what, and what they use of the installation."""
 
 import builtins
 import datetime as dt
-import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rag import errors
 from rag.config import MEGABYTE
-from rag.store import queries
+from rag.store import audit, queries
 from rag.store.api_keys import to_key
 from rag.store.database import Connection, Database, UserDatabase
 from rag.store.jobs import to_job
-from rag.types import Account, AccountUse, ApiKey, Job, Login, Role, Storage
+from rag.types import Account, AccountUse, ApiKey, Job, Role, Storage
 
 SEEN_SECONDS = 60.0
 """How often it is written down at most that somebody was there, so that not every request writes."""
 
 
 class OwnAccount:
-    """A user's row of the table `accounts`, and the logins."""
+    """A user's row of the table `accounts`."""
 
     def __init__(self, database: UserDatabase) -> None:
         self._database = database
@@ -52,88 +51,37 @@ class OwnAccount:
         """The user is here; the first time a row is made."""
         self._database.write(self._queries["see"], {"precision_seconds": SEEN_SECONDS})
 
-    # --- logins ---
-
-    def log_in(
-        self,
-        login_id: uuid.UUID,
-        started_at: dt.datetime,
-        *,
-        name: str | None = None,
-        email: str | None = None,
-        role: Role | None = None,
-        groups: Sequence[str] | None = None,
-    ) -> None:
-        """Open a login, and keep what it says of the user. `groups` replace those that an earlier login brought.
-
-        A role or groups that are None stay as they are. One that is open, was ended, or was issued before all were
-        ended changes nothing.
-        """
-        parameters = self._database.bind({"login_id": login_id, "started_at": started_at})
-        with self._database.transaction() as connection:
-            connection.execute(self._queries["ensure"], parameters)
-            if not connection.execute(self._queries["open_login"], parameters).fetchall():
-                return
-            told = {**parameters, "name": name, "email": email, "role": role and role.value}
-            connection.execute(self._queries["log_in"], told)
-            if groups is not None:
-                self._join(connection, groups, by_login=True)
-
-    def is_logged_in(self, login_id: uuid.UUID) -> bool:
-        """Whether a login was opened and has not been ended."""
-        asked = {"login_id": login_id, "precision_seconds": SEEN_SECONDS}
-        row = self._database.one(self._queries["find_login"], asked)
-        if row and row["is_stale"]:
-            self._database.write(self._queries["touch_login"], {"login_id": login_id})
-            self.see()
-        return row is not None
-
-    def accepts(self, issued_at: dt.datetime) -> bool:
-        """Whether what was issued to the user then, such as a token, may still open something."""
-        row = self._database.one(self._queries["accepts"], {"issued_at": issued_at})
-        return bool(row and row["accepted"])
-
-    def logins(self, lifetime: dt.timedelta) -> list[Login]:
-        """Those that are not older than `lifetime` and were not ended, the last seen first."""
-        found = self._database.all(self._queries["list_logins"], {"lifetime_seconds": lifetime.total_seconds()})
-        return [Login.model_validate(row) for row in found]
-
-    def log_out(self, login_id: uuid.UUID) -> None:
-        """End a login: its cookie opens nothing any more."""
-        self._database.write(self._queries["end_login"], {"login_id": login_id})
-
-    def log_out_everywhere(self) -> None:
-        """End every login, and refuse every token issued until now."""
-        with self._database.transaction() as connection:
-            bound = self._database.bind({})
-            for query in ("ensure", "end_what_was_issued", "end_logins"):
-                connection.execute(self._queries[query], bound)
-
-    # --- what an admin changes ---
-
     def set_role(self, role: Role) -> None:
         """Give the user a role."""
-        self._change("set_role", {"role": role.value})
+        self._change("role", {"role": role.value})
 
     def set_quota(self, quota_bytes: int | None) -> None:
         """Allow the user so many bytes of originals; None is what the installation allows."""
-        self._change("set_quota", {"quota_bytes": quota_bytes})
+        self._change("quota", {"quota_bytes": quota_bytes})
 
     def set_groups(self, groups: Sequence[str]) -> None:
         """Have the user in these groups, and in those that a login brings."""
         with self._database.transaction() as connection:
             connection.execute(self._queries["ensure"], self._database.bind({}))
-            self._join(connection, groups, by_login=False)
+            join_groups(self._database, connection, groups, by_login=False)
+            self._note(connection, "groups", {"groups": [*groups]})
 
-    def _change(self, query: str, parameters: Mapping[str, object]) -> None:
+    def _change(self, what: str, parameters: Mapping[str, object]) -> None:
         with self._database.transaction() as connection:
             connection.execute(self._queries["ensure"], self._database.bind({}))
-            connection.execute(self._queries[query], self._database.bind(parameters))
+            connection.execute(self._queries[f"set_{what}"], self._database.bind(parameters))
+            self._note(connection, what, parameters)
 
-    def _join(self, connection: Connection, groups: Sequence[str], *, by_login: bool) -> None:
-        parameters = self._database.bind({"groups": [*groups], "by_login": by_login})
-        connection.execute(self._queries["leave_groups"], parameters)
-        connection.execute(self._queries["join_groups"], parameters)
+    def _note(self, connection: Connection, what: str, details: Mapping[str, object]) -> None:
+        subject = audit.Subject("account", self._database.user_id)
+        audit.note(self._database, connection, f"account.{what}", subject, details=details)
+
+
+def join_groups(database: UserDatabase, connection: Connection, groups: Sequence[str], *, by_login: bool) -> None:
+    """Have the user in these groups in the place of those that came the same way: by a login, or from an admin."""
+    parameters = database.bind({"groups": [*groups], "by_login": by_login})
+    connection.execute(queries.load("accounts")["leave_groups"], parameters)
+    connection.execute(queries.load("accounts")["join_groups"], parameters)
 
 
 class Accounts:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from psycopg.types.json import Jsonb
 
 from rag.store import queries
-from rag.store.database import Connection, UserDatabase
+from rag.store.database import Connection, Database, UserDatabase
 from rag.types import AuditEntry, AuditFilter
 
 EVERYTHING = AuditFilter()
@@ -28,7 +28,7 @@ NOTHING = Subject()
 
 
 class Audit:
-    """What a user did, and what was done to the user's things; of all for who sees all."""
+    """What a user did, and what was done to the user's things."""
 
     def __init__(self, database: UserDatabase) -> None:
         self._database = database
@@ -38,34 +38,52 @@ class Audit:
         self,
         asked: AuditFilter = EVERYTHING,
         *,
-        sees_all: bool = False,
         limit: int | None = LIMIT,
         below: int | None = None,
     ) -> builtins.list[AuditEntry]:
-        """The latest first, those with an id `below` one; whether the user `sees_all`, the caller knows."""
-        parameters = {
-            "since": asked.since,
-            "until": asked.until,
-            "of_actor": asked.actor or None,
-            "of_action": asked.action or None,
-            "sees_all": sees_all,
-            "limit": limit,
-            "below": below,
-        }
-        return [AuditEntry(**row) for row in self._database.all(self._queries["list"], parameters)]
+        """The latest first, those with an id `below` one."""
+        found = self._database.all(self._queries["list"], _asked(asked, limit, below) | {"sees_all": False})
+        return [AuditEntry(**row) for row in found]
 
     def note(self, action: str, subject: Subject = NOTHING, *, owner: str | None = None, **details: object) -> None:
         """Tell of what is no statement of this database, such as a login or an export."""
         with self._database.transaction() as connection:
             note(self._database, connection, action, subject, owner=owner, details=details)
 
-    def forget(self, before: dt.datetime) -> int:
-        """Let go of what is older, and tell so; returns how much. For who owns the table.
+
+class AuditOfAll:
+    """What everybody did: for admins; who is one, the caller knows."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._queries = queries.load("audit")
+
+    def list(
+        self, asked: AuditFilter = EVERYTHING, *, limit: int | None = LIMIT, below: int | None = None
+    ) -> builtins.list[AuditEntry]:
+        """See `Audit.list`."""
+        parameters = _asked(asked, limit, below) | {"sees_all": True, "user_id": ""}
+        return [AuditEntry(**row) for row in self._database.all(self._queries["list"], parameters)]
+
+    def forget(self, before: dt.datetime, *, actor: str, door: str) -> int:
+        """Let go of what is older, and tell that `actor` did; returns how much.
 
         Raises:
             errors.StoreError: the database's account may not.
         """
-        return int(self._database.write(self._queries["forget"], {"before": before})[0]["rows"])
+        parameters = {"before": before, "actor": actor, "door": door}
+        return int(self._database.write(self._queries["forget"], parameters)[0]["rows"])
+
+
+def _asked(asked: AuditFilter, limit: int | None, below: int | None) -> dict[str, object]:
+    return {
+        "since": asked.since,
+        "until": asked.until,
+        "of_actor": asked.actor or None,
+        "of_action": asked.action or None,
+        "limit": limit,
+        "below": below,
+    }
 
 
 def note(

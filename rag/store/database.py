@@ -261,9 +261,10 @@ class UserDatabase:
     So is the setting by which the server itself shows no other user's rows, see ``sql/migrations/0025_walls.sql``.
     """
 
-    def __init__(self, database: Database, user_id: str, origin: Whence = NOWHERE) -> None:
-        """`origin` is what the audit tells of where the user is."""
+    def __init__(self, database: Database, user_id: str, origin: Whence = NOWHERE, *, actor: str | None = None) -> None:
+        """`origin` is what the audit tells of where the user is, `actor` who acts if it is not the user."""
         self.user_id = user_id
+        self.actor = actor or user_id
         self.origin = origin
         self._database = database
 
@@ -286,7 +287,7 @@ class UserDatabase:
     def bind(self, parameters: Mapping[str, object]) -> dict[str, object]:
         """The parameters of a statement, with the user's id among them; all indexes of the user are in its reach."""
         reach = {"user_id": self.user_id, "within": None, "with_trash": True, "asker": None}
-        return {**parameters, **reach, "actor": self.user_id, **self.origin._asdict()}
+        return {**parameters, **reach, "actor": self.actor, **self.origin._asdict()}
 
     def read(self, work: Callable[[Connection], Result], *, in_snapshot: bool = False) -> Result:
         """The result of `work`, which only reads; tried again once if its connection was lost.

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from rag.store import accounts, api_keys, documents, health, jobs, migrations, roles, silence
-from rag.store.audit import Audit
+from rag.store.audit import Audit, AuditOfAll
 from rag.store.caches import Caches
 from rag.store.catalogue import Catalogue
 from rag.store.chunks import Chunks
@@ -22,6 +22,7 @@ from rag.store.indexes import Indexes
 from rag.store.job_lane import JobLane
 from rag.store.job_steps import JobSteps
 from rag.store.lanes import Lanes
+from rag.store.logins import Logins
 from rag.store.parts import Parts
 from rag.store.queue import Queue
 from rag.store.readings import Readings
@@ -55,6 +56,7 @@ class UserStore:
         self.caches = Caches(bound)
         self.conversations = Conversations(bound)
         self.account = accounts.OwnAccount(bound)
+        self.logins = Logins(bound)
         self.api_keys = api_keys.ApiKeys(bound)
         self.jobs = jobs.Jobs(bound)
         self.job_steps = JobSteps(bound)
@@ -94,6 +96,7 @@ class Store:
         self.leftovers = AllDeletions(of_all_users)
         self.accounts = accounts.Accounts(of_all_users)
         self.figures = Figures(of_all_users)
+        self.audit = AuditOfAll(of_all_users)
 
     @classmethod
     def open(
@@ -124,9 +127,12 @@ class Store:
             undo.pop_all()
         return cls(*databases)
 
-    def of(self, user_id: str, origin: Whence = NOWHERE) -> UserStore:
-        """What one user has. Every statement of it is bound to this user; `origin` is for the audit."""
-        return UserStore(UserDatabase(self._database, user_id, origin), self._dense)
+    def of(self, user_id: str, origin: Whence = NOWHERE, *, actor: str | None = None) -> UserStore:
+        """What one user has. Every statement of it is bound to this user.
+
+        `origin`, and `actor` if another acts on it, are for the audit.
+        """
+        return UserStore(UserDatabase(self._database, user_id, origin, actor=actor), self._dense)
 
     def shared(self, asker: str, index_id: uuid.UUID, origin: Whence = NOWHERE) -> SharedStore:
         """A collection that another shares with `asker`: as long as it is, and for what it is.

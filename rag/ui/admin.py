@@ -12,6 +12,7 @@ import streamlit as st
 
 from rag.config import MEGABYTE
 from rag.engine.accounts import Accounts
+from rag.engine.logins import Logins
 from rag.types import AccountUse, ApiKey, Role
 from rag.ui import session
 from rag.ui.frame import empty
@@ -64,8 +65,12 @@ def require() -> None:
 
 def _accounts() -> Accounts:
     """What an admin acts through; whoever is none any more does not get it."""
-    session.require_admin()
-    return session.shared().accounts
+    return session.shared().accounts.by(session.require_admin(), session.whence())
+
+
+def _open_logins() -> Logins:
+    """The same of logins."""
+    return session.shared().logins.by(session.require_admin(), session.whence())
 
 
 def _table(rows: Iterable[dict[str, Any]], columns: dict[str, Any], key: str) -> int | None:
@@ -158,16 +163,16 @@ def _save(one: AccountUse, role: Role, groups: Sequence[str], quota: int | None)
 
 
 def _logins(one: AccountUse) -> None:
-    found = _accounts().logins(one.user_id)
+    found = _open_logins().list(one.user_id)
     if not found:
         st.caption("Logged in nowhere.")
     for login in found:
         since, seen = (f"{moment.astimezone():%-d %b, %H:%M}" for moment in (login.started_at, login.last_seen_at))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(f"Logged in since {since}, last seen {seen}", width="content")
-            _button("Log out", f"end-{login.id}", functools.partial(_accounts().log_out, one.user_id, login.id))
+            _button("Log out", f"end-{login.id}", functools.partial(_open_logins().end, one.user_id, login.id))
     help_text = "Ends every login and refuses the provider's tokens issued until now. API keys stay."
-    _button("Log out everywhere", "end-all", lambda: _accounts().log_out_everywhere(one.user_id), help_text)
+    _button("Log out everywhere", "end-all", lambda: _open_logins().end_all(one.user_id), help_text)
 
 
 def _button(label: str, key: str, act: Callable[[], object], help_text: str | None = None) -> None:

@@ -69,7 +69,7 @@ def _is_open(user: Identity) -> bool:
     checked = st.session_state.get(CHECKED)
     if checked and checked[0] == user.login_id and time.monotonic() - checked[1] < CHECK_SECONDS:
         return True
-    is_open = shared().accounts.log_in(user)
+    is_open = shared().logins.by(user.user_id, whence()).open(user)
     st.session_state[CHECKED] = (user.login_id, time.monotonic()) if is_open else None
     return is_open
 
@@ -83,7 +83,7 @@ def log_out() -> None:
     """End this login, for every tab and every copy of its cookie; then the provider's own, where it can be."""
     user = login()
     if user:
-        shared().accounts.log_out(user.user_id, user.login_id)
+        shared().logins.by(user.user_id, whence()).end(user.user_id, user.login_id)
     st.session_state.clear()
     st.logout()
 
@@ -115,9 +115,9 @@ def engine() -> RAGEngine:
     installation = shared()
     if installation.config.rag_worker:
         worker.keep()
-    own = installation.for_user(user, Whence("app", _address()))
+    own = installation.for_user(user, whence())
     try:
-        return own.at(collection())
+        return own.reach.index(collection())
     except errors.NotFoundError:  # it is not shared any more
         leave()
         return own
@@ -128,7 +128,7 @@ def own_engine() -> RAGEngine:
     user = user_id()
     if user is None:
         st.stop()
-    return shared().for_user(user, Whence("app", _address()))
+    return shared().for_user(user, whence())
 
 
 def collection() -> str:
@@ -149,5 +149,6 @@ def leave() -> None:
     st.session_state.pop(COLLECTION, None)
 
 
-def _address() -> str:
-    return str(st.context.ip_address or "")
+def whence() -> Whence:
+    """What the audit tells of where the present user is."""
+    return Whence("app", str(st.context.ip_address or ""))

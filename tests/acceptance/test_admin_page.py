@@ -69,7 +69,7 @@ def test_an_admin_changes_an_account_and_logs_it_out(app: AppTest) -> None:
     with RAGEngine() as engine:
         started = dt.datetime.now(dt.UTC)
         login = Identity(user_id="bob", login_id=uuid.uuid4(), issued_at=started, groups=("legal",))
-        engine.installation.accounts.log_in(login)
+        engine.installation.logins.open(login)
         engine.installation.accounts.set_groups("bob", ["board"])
 
     def panel() -> None:
@@ -87,8 +87,8 @@ def test_an_admin_changes_an_account_and_logs_it_out(app: AppTest) -> None:
     changed = accounts.get("bob")
     assert (changed.role, changed.quota_bytes, changed.groups) == (Role.CURATOR, 5_000_000, ("board", "legal"))
     _button(shown, "Log out everywhere").click().run()
-    assert accounts.logins("bob") == []
-    assert not accounts.log_in(login)
+    assert session.shared().logins.list("bob") == []
+    assert not session.shared().logins.open(login)
 
 
 def _button(app: AppTest, label: str) -> Any:

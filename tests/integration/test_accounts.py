@@ -56,19 +56,19 @@ def test_a_role_holds_from_the_next_question_on(installation: Installation, role
 def test_an_admin_by_the_settings_stays_one(installation: Installation) -> None:
     with pytest.raises(errors.ConflictError, match="RAG_ADMINS"):
         installation.accounts.set_role(ANN, Role.MEMBER)
-    installation.accounts.log_in(login(ANN, role="member"))
+    installation.logins.open(login(ANN, role="member"))
     assert role_of(installation, ANN) is Role.ADMIN
     assert {one.user_id: one.role for one in installation.accounts.list()} == {ANN: Role.ADMIN}
 
 
 def test_groups_come_from_the_login_and_from_the_admin(installation: Installation) -> None:
     accounts = installation.accounts
-    accounts.log_in(login(BOB, groups=("legal", "sales")))
+    installation.logins.open(login(BOB, groups=("legal", "sales")))
     assert accounts.set_groups(BOB, ["sales", " board ", "board"]).groups == ("board", "legal", "sales")
     assert accounts.get(BOB).groups_by_login == ("legal",)
-    accounts.log_in(login(BOB, groups=("finance",)))
+    installation.logins.open(login(BOB, groups=("finance",)))
     assert accounts.get(BOB).groups == ("board", "finance", "sales")
-    accounts.log_in(login(BOB))
+    installation.logins.open(login(BOB))
     assert accounts.get(BOB).groups_by_login == ("finance",)
     assert accounts.set_groups(BOB, []).groups == ("finance",)
     for name in ("", " ", "a\nb", "é" * 300):
@@ -80,44 +80,44 @@ def test_groups_come_from_the_login_and_from_the_admin(installation: Installatio
 
 
 def test_a_login_is_open_until_it_is_ended(installation: Installation) -> None:
-    accounts, here, there = installation.accounts, login(BOB, name="Bob"), login(BOB, name="Robert")
-    assert accounts.log_in(here)
-    assert accounts.log_in(there)
-    assert {one.id for one in accounts.logins(BOB)} == {here.login_id, there.login_id}
-    accounts.log_out(BOB, here.login_id)
-    assert not accounts.log_in(here)
-    assert accounts.log_in(there)
-    assert [one.id for one in accounts.logins(BOB)] == [there.login_id]
+    here, there = login(BOB, name="Bob"), login(BOB, name="Robert")
+    assert installation.logins.open(here)
+    assert installation.logins.open(there)
+    assert {one.id for one in installation.logins.list(BOB)} == {here.login_id, there.login_id}
+    installation.logins.end(BOB, here.login_id)
+    assert not installation.logins.open(here)
+    assert installation.logins.open(there)
+    assert [one.id for one in installation.logins.list(BOB)] == [there.login_id]
 
 
 def test_an_ended_login_changes_nothing(installation: Installation) -> None:
     accounts, old = installation.accounts, login(BOB, role="admin", groups=("board",))
-    assert accounts.log_in(old)
-    assert accounts.log_in(login(BOB, name="Bob", role="member", groups=()))
-    accounts.log_out(BOB, old.login_id)
-    assert not accounts.log_in(old)
+    assert installation.logins.open(old)
+    assert installation.logins.open(login(BOB, name="Bob", role="member", groups=()))
+    installation.logins.end(BOB, old.login_id)
+    assert not installation.logins.open(old)
     found = accounts.get(BOB)
     assert (found.name, found.role, found.groups) == ("Bob", Role.MEMBER, ())
 
 
 def test_logged_out_everywhere_is_also_where_nobody_has_looked_yet(installation: Installation) -> None:
-    accounts, seen, unseen = installation.accounts, login(BOB), login(BOB)
+    seen, unseen = login(BOB), login(BOB)
     others = login(ANN)
-    assert accounts.log_in(seen)
-    assert accounts.log_in(others)
-    accounts.log_out_everywhere(BOB)
-    assert not accounts.log_in(seen)
-    assert not accounts.log_in(unseen)
-    assert not accounts.accepts(BOB, unseen.issued_at)
-    assert accounts.log_in(others)
-    assert accounts.accepts(ANN, others.issued_at)
-    assert accounts.log_in(login(BOB, ago=-dt.timedelta(seconds=2)))  # the provider gives whole seconds
+    assert installation.logins.open(seen)
+    assert installation.logins.open(others)
+    installation.logins.end_all(BOB)
+    assert not installation.logins.open(seen)
+    assert not installation.logins.open(unseen)
+    assert not installation.logins.accepts(BOB, unseen.issued_at)
+    assert installation.logins.open(others)
+    assert installation.logins.accepts(ANN, others.issued_at)
+    assert installation.logins.open(login(BOB, ago=-dt.timedelta(seconds=2)))  # the provider gives whole seconds
 
 
 def test_a_login_ends_with_its_time(installation: Installation) -> None:
     lifetime = installation.config.session_lifetime
-    assert not installation.accounts.log_in(login(BOB, ago=lifetime + dt.timedelta(seconds=1)))
-    assert installation.accounts.log_in(login(BOB, ago=lifetime - dt.timedelta(minutes=1)))
+    assert not installation.logins.open(login(BOB, ago=lifetime + dt.timedelta(seconds=1)))
+    assert installation.logins.open(login(BOB, ago=lifetime - dt.timedelta(minutes=1)))
 
 
 # --- what admins see ---

@@ -73,7 +73,7 @@ def test_what_others_do_to_shared_things_is_told_to_both(owner: Owner) -> None:
     assert told(owner.db)[-1] == ("friend", "document.trash", "report.pdf")
     assert told(owner.db, "friend") == [("friend", "document.trash", "report.pdf")]
     assert told(owner.db, "stranger") == []
-    assert len(owner.db.of("stranger").audit.list(sees_all=True)) == 3
+    assert len(owner.db.audit.list()) == 3
 
 
 @pytest.mark.parametrize(
@@ -89,8 +89,8 @@ def test_nothing_of_it_is_changed_or_removed(owner: Owner, database_url: str, st
 
 def test_what_is_let_go_of_is_told(owner: Owner) -> None:
     owner.add("report.pdf")
-    assert owner.db.of(OWNER).audit.forget(dt.datetime(2020, 1, 1, tzinfo=dt.UTC)) == 0
+    assert owner.db.audit.forget(dt.datetime(2020, 1, 1, tzinfo=dt.UTC), actor=OWNER, door="python") == 0
     assert len(told(owner.db)) == 1
-    assert owner.db.of(OWNER, Whence("cli")).audit.forget(dt.datetime.now(dt.UTC) + dt.timedelta(days=1)) == 1
+    assert owner.db.audit.forget(dt.datetime.now(dt.UTC) + dt.timedelta(days=1), actor=OWNER, door="cli") == 1
     (entry,) = owner.db.of(OWNER).audit.list()
     assert (entry.action, entry.details["rows"], entry.door) == ("audit.forget", 1, "cli")

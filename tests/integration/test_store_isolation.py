@@ -104,7 +104,7 @@ def make_world(db: store.Store) -> World:
     job = db.of(VICTIM).jobs.create("evaluation", "default", {"question": "a secret one"})
     db.of(VICTIM).jobs.start(job.id)
     db.of(VICTIM).job_steps.keep(job.id, "1", ["a secret outcome"])
-    db.of(VICTIM).account.log_in(LOGIN, NOW, name="Vic", groups=["secret group"])
+    db.of(VICTIM).logins.open(LOGIN, NOW, name="Vic", groups=["secret group"])
     return World(owner, document, trashed, part, chunk, conversation, generation, key, job)
 
 
@@ -117,7 +117,6 @@ EXEMPT = {
     "store.of": "gives one user's part, whose methods are the cases",
     "store.walls": "tells names of tables",
     "store.shared": "gives what is shared with a user: `test_sharing.py` has the cases",
-    "audit.forget": "works for all users and returns a number of rows; the engine lets only admins",
     "store.health": "tells versions and a number of workers",
     "store.close": "closes connections",
     "store.keys_exist": "asked before anyone is known; tells nothing of whom",
@@ -252,15 +251,15 @@ CASES |= {
     "account.get": lambda w, user: w.db.of(user).account.get().groups,
     "account.storage": lambda w, user: w.db.of(user).account.storage(None).used_bytes,
     "account.see": lambda w, user: w.db.of(user).account.see(),
-    "account.is_logged_in": lambda w, user: w.db.of(user).account.is_logged_in(LOGIN),
-    "account.logins": lambda w, user: w.db.of(user).account.logins(DAY),
-    "account.log_out": lambda w, user: w.db.of(user).account.log_out(LOGIN),
-    "account.log_out_everywhere": lambda w, user: w.db.of(user).account.log_out_everywhere(),
-    "account.accepts": lambda w, user: not w.db.of(user).account.accepts(NOW + DAY),
+    "logins.is_open": lambda w, user: w.db.of(user).logins.is_open(LOGIN),
+    "logins.list": lambda w, user: w.db.of(user).logins.list(DAY),
+    "logins.end": lambda w, user: w.db.of(user).logins.end(LOGIN),
+    "logins.end_all": lambda w, user: w.db.of(user).logins.end_all(),
+    "logins.accepts": lambda w, user: not w.db.of(user).logins.accepts(NOW + DAY),
     "account.set_role": lambda w, user: w.db.of(user).account.set_role(Role.ADMIN),
     "account.set_quota": lambda w, user: w.db.of(user).account.set_quota(0),
     "account.set_groups": lambda w, user: w.db.of(user).account.set_groups([]),
-    "account.log_in": lambda w, user: w.db.of(user).account.log_in(LOGIN, NOW, groups=[]) if user else None,
+    "logins.open": lambda w, user: w.db.of(user).logins.open(LOGIN, NOW, groups=[]) if user else None,
     "api_keys.list": lambda w, user: w.key in w.db.of(user).api_keys.list(),
     "api_keys.revoke": lambda w, user: w.db.of(user).api_keys.revoke(w.key.id),
     "conversations.create": lambda w, user: w.db.of(user).conversations.create(w.owner.index.id, title="theirs"),
@@ -463,8 +462,8 @@ def snapshot(world: World) -> object:
         db.of(VICTIM).caches.recall("answers", HASH),
         db.of(VICTIM).api_keys.list(),
         db.of(VICTIM).account.get(),
-        db.of(VICTIM).account.logins(DAY),
-        db.of(VICTIM).account.accepts(NOW),
+        db.of(VICTIM).logins.list(DAY),
+        db.of(VICTIM).logins.accepts(NOW),
         db.of(VICTIM).glossary.get(),
         db.of(VICTIM).saved_filters.list(),
         db.of(VICTIM).shares.list(),
@@ -525,7 +524,7 @@ def test_the_owner_gets_everything(world: World) -> None:
         *("glossary.get", "parts.of", "parts.unpacked", "parts.outermost", "catalogue.called", "catalogue.tags"),
         *("saved_filters.get", "saved_filters.list", "shares.list", "audit.list"),
         *("saved_filters.get", "saved_filters.list"),
-        *("account.get", "account.storage", "account.is_logged_in", "account.logins"),
+        *("account.get", "account.storage", "logins.is_open", "logins.list"),
         *("saved_filters.get", "saved_filters.list", "readings.trace"),
         *("conversations.list", "conversations.get", "conversations.messages"),
     ):

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Response
 
 from rag.api.access import Admin
 from rag.engine.accounts import MAX_QUOTA_MB, Accounts
+from rag.engine.logins import Logins
 from rag.types import STORABLE, AccountUse, ApiKey, Input, Job, Login, Model, Role
 
 router = APIRouter(prefix="/admin", tags=["admin"])
@@ -77,14 +78,13 @@ def edit_user(sender: Admin, body: UserEdit) -> AccountUse:
 @router.get("/logins")
 def list_logins(sender: Admin, user: UserId) -> LoginList:
     """Where a user is logged in."""
-    return LoginList(items=tuple(_accounts(sender).logins(user)))
+    return LoginList(items=tuple(_logins(sender).list(user)))
 
 
 @router.post("/logout", status_code=204, response_class=Response)
 def log_out_user(sender: Admin, body: UserReference) -> None:
     """End every login of a user, and refuse the tokens issued until now. API keys stay."""
-    accounts = _accounts(sender)
-    accounts.log_out_everywhere(accounts.find(body.user_id).user_id)
+    _logins(sender).end_all(_accounts(sender).find(body.user_id).user_id)
 
 
 @router.get("/keys")
@@ -106,4 +106,8 @@ def list_all_jobs(sender: Admin) -> JobList:
 
 
 def _accounts(sender: Admin) -> Accounts:
-    return sender.engine.installation.accounts
+    return sender.engine.installation.accounts.by(sender.user_id, sender.engine.origin)
+
+
+def _logins(sender: Admin) -> Logins:
+    return sender.engine.installation.logins.by(sender.user_id, sender.engine.origin)

@@ -55,7 +55,7 @@ class Reach:
         return self._own
 
     def conversation(self, conversation_id: uuid.UUID) -> "RAGEngine":
-        """The engine of what a chat is about; the own one, too, if that is not shared any more. Raises NotFoundError."""
+        """The engine of what a chat is about, or the own one if that is not shared any more. Raises NotFoundError."""
         conversation = self._own.chats.get(conversation_id)
         return self.index(str(conversation.index_id)) if conversation.index_owner else self._own
 

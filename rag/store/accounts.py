@@ -31,7 +31,7 @@ class OwnAccount:
 
     def storage(self, default_quota: int | None) -> Storage:
         """How many bytes are used, of how many; `default_quota` is that of whoever has none of their own."""
-        row = self._database.one(self._queries["storage"], {"quota_bytes": default_quota})
+        row = self._database.all(self._queries["storage"], {"quota_bytes": default_quota})[0]
         return Storage.model_validate(row)
 
     def lock_quota(self, connection: Connection, default_quota: int | None) -> int | None:
@@ -43,7 +43,10 @@ class OwnAccount:
 
     def require_room(self, name: str, size: int, default_quota: int | None) -> None:
         """Raises QuotaError where the user has no room for a file of so many bytes."""
-        storage = self.storage(default_quota)
+        row = self._database.one(self._queries["storage"], {"quota_bytes": default_quota})
+        if row is None:
+            raise errors.QuotaError(f"There is no room for {name}: the collection's owner has used what they may.")
+        storage = Storage.model_validate(row)
         if storage.quota_bytes is not None and storage.used_bytes + size > storage.quota_bytes:
             raise over_quota(name, size, storage)
 

@@ -42,7 +42,7 @@ class Deletions:
         """Note, before the first file of a document is put, that its row is still to come (`Documents.add`)."""
         bound = self._database.bind({"document_id": document_id})
         with self._database.transaction() as connection:
-            lock(connection, document_id)
+            lock(connection, bound)
             connection.execute(self._queries["draft"], bound)
 
     @contextmanager
@@ -52,8 +52,8 @@ class Deletions:
         With `older_than`, only files that are noted here and have waited so long. If the block fails the row stays.
         """
         with self._database.transaction() as connection:
-            lock(connection, document_id)
             bound = self._database.bind({"document_id": document_id, "older_than": older_than, "patience": PATIENCE})
+            lock(connection, bound)
             is_due = older_than is None or _is(connection, "is_due", bound)
             is_owned = _is(connection, "is_owned", bound)
             yield is_due and not is_owned
@@ -85,7 +85,7 @@ class AllDeletions:
     def taking_unknown(self, folder: DocumentFolder) -> Iterator[bool]:
         """Whether no row knows a folder; nobody begins to put files there in the block."""
         with self._database.transaction() as connection:
-            lock(connection, folder.document_id)
+            lock(connection, {"document_id": folder.document_id, "within": None})
             found = connection.execute(self._queries["known_by_id"], {"document_id": folder.document_id})
             yield folder.owner not in {folder_name(row["user_id"]) for row in found}
 
@@ -96,9 +96,9 @@ class AllDeletions:
             yield _is(connection, "alone", {})
 
 
-def lock(connection: Connection, document_id: object) -> None:
-    """Until the end of the transaction nobody else decides on a document's files."""
-    connection.execute(queries.load("deletions")["lock"], {"document_id": document_id})
+def lock(connection: Connection, bound: Mapping[str, object]) -> None:
+    """Until the end of the transaction nobody else decides on the files of the document `bound["document_id"]`."""
+    connection.execute(queries.load("deletions")["lock"], bound)
 
 
 def own(connection: Connection, document: Mapping[str, object]) -> None:

@@ -112,7 +112,7 @@ class Documents:
             quota = self._account.lock_quota(connection, quota_bytes)
             bound = self._database.bind({**parameters, "quota_bytes": quota})
             if drafted:
-                deletions.lock(connection, parameters["id"])
+                deletions.lock(connection, {**bound, "document_id": parameters["id"]})
             if replaced and not connection.execute(self._queries["lock_lineage"], bound).fetchall():
                 raise errors.ConflictError(
                     "The document cannot get a new version here: it is in the trash or another index, follows a file "

@@ -162,16 +162,19 @@ class SharedDeletions(Deletions):
     def __init__(self, bound: SharedDatabase) -> None:
         super().__init__(bound.owners)
         self._access = bound
+        self._drafts: set[uuid.UUID] = set()
 
     def draft(self, document_id: uuid.UUID) -> None:
         """See `Deletions.draft`. Raises ForbiddenError for who may only read."""
         self._access.require_unused(document_id)
         super().draft(document_id)
+        self._drafts.add(document_id)
 
     @contextmanager
     def taking(self, document_id: uuid.UUID, older_than: dt.timedelta | None = None) -> Iterator[bool]:
-        """See `Deletions.taking`: of an upload that became no document, or of a document in sight."""
-        self._access.require_place(document_id)
+        """See `Deletions.taking`: of one's own upload that became no document. Raises ForbiddenError of any other."""
+        if document_id not in self._drafts:
+            raise refused()
         with super().taking(document_id, older_than) as is_unowned:
             yield is_unowned
 

@@ -78,6 +78,8 @@ class SharedStore(UserStore):
         self.embedding_cache = own.embedding_cache
         self.caches = own.caches
         self.conversations = Conversations(asker, bound.user_id)
+        self.account = own.account
+        self.logins = own.logins
         self.glossary = own.glossary
         self.saved_filters = own.saved_filters
         self.audit = own.audit

@@ -122,9 +122,12 @@ else:
 """
 
 
+ROOT = Path(__file__).parents[2]
+
+
 def kill_at(step: str, wanted: str, url: str, folder: Path) -> None:
     """A process that is ended in the middle, as by kill -9 or the power."""
-    child = subprocess.run([sys.executable, "-c", KILLED, url, str(folder), step, wanted], check=False)
+    child = subprocess.run([sys.executable, "-c", KILLED, url, str(folder), step, wanted], check=False, cwd=ROOT)
     assert child.returncode == 9
 
 

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any, cast
 
+import psycopg
 import pytest
 
 from rag import errors, store
@@ -170,9 +171,11 @@ def _chunk(team: Team) -> uuid.UUID:
 
 
 @pytest.mark.parametrize("asker", ["reader", "writer", "analyst"])
-def test_who_is_shared_a_collection_with_reads_it_until_that_is_withdrawn(team: Team, asker: str) -> None:
+def test_who_is_shared_a_collection_with_reads_it_until_that_is_withdrawn(
+    team: Team, database_url: str, asker: str
+) -> None:
     asked = {"reader": READER, "writer": WRITER, "analyst": GROUP}[asker]
-    with team.db._database.transaction() as connection:
+    with psycopg.connect(database_url) as connection:
         connection.execute("INSERT INTO accounts (user_id) VALUES ('analyst')")
         connection.execute("INSERT INTO memberships VALUES ('analyst', 'analysts')")
     with pytest.raises(errors.NotFoundError):
@@ -202,15 +205,17 @@ def test_who_is_shared_a_collection_with_reads_it_until_that_is_withdrawn(team: 
         f"DELETE FROM indexes WHERE user_id = '{VICTIM}' AND name = 'team'",
     ],
 )
-def test_a_share_ends_with_the_membership_the_account_and_the_collection(team: Team, statement: str) -> None:
-    with team.db._database.transaction() as connection:
+def test_a_share_ends_with_the_membership_the_account_and_the_collection(
+    team: Team, database_url: str, statement: str
+) -> None:
+    with psycopg.connect(database_url) as connection:
         connection.execute(f"INSERT INTO accounts (user_id) VALUES ('analyst'), ('{VICTIM}')")
         connection.execute("INSERT INTO memberships VALUES ('analyst', 'analysts')")
     team.give(GROUP)
     opened = team.shared("analyst")
     assert opened.documents.get(team.document.id).id == team.document.id
 
-    with team.db._database.transaction() as connection:
+    with psycopg.connect(database_url) as connection:
         connection.execute(statement)
 
     with pytest.raises(errors.NotFoundError):
@@ -244,9 +249,9 @@ def test_who_loses_the_right_to_write_sees_the_trash_no_more(team: Team) -> None
 
 
 @pytest.mark.parametrize("role", [None, "member", "curator", "admin"])
-def test_curators_and_admins_share(team: Team, role: str | None) -> None:
+def test_curators_and_admins_share(team: Team, database_url: str, role: str | None) -> None:
     if role:
-        with team.db._database.transaction() as connection:
+        with psycopg.connect(database_url) as connection:
             connection.execute("INSERT INTO accounts (user_id, role) VALUES (%s, %s)", [VICTIM, role])
     given = team.db.of(VICTIM).shares.give(team.owner.index.id, READER)
     assert given is (role in {"curator", "admin"})

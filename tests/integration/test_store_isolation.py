@@ -122,7 +122,6 @@ EXEMPT = {
     "store.keys_exist": "asked before anyone is known; tells nothing of whom",
     "store.find_key": "finds the user, for one who has the secret",
     "store.unfinished_documents": "for the restart of a worker; tells user and id only",
-    "store.unfinished_jobs": "for the restart of a worker; tells user and id only",
     "accounts.list": "for admins; the doors ask whether one is",
     "accounts.api_keys": "for admins; the doors ask whether one is",
     "accounts.jobs": "for admins; the doors ask whether one is",

@@ -85,9 +85,10 @@ WHERE a.user_id = :user_id
 FOR NO KEY UPDATE OF a;
 
 -- name: storage
-SELECT (SELECT coalesce(sum(size), 0)::bigint FROM documents WHERE user_id = :user_id AND
-        (:within::uuid IS NULL OR EXISTS (SELECT FROM indexes i WHERE i.user_id = :user_id AND i.id = :within))) AS used_bytes,
-       coalesce((SELECT quota_bytes FROM accounts WHERE user_id = :user_id), :quota_bytes::bigint) AS quota_bytes;
+-- Of one's own; what another who shares has is theirs to know.
+SELECT (SELECT coalesce(sum(size), 0)::bigint FROM documents WHERE user_id = :user_id) AS used_bytes,
+       coalesce((SELECT quota_bytes FROM accounts WHERE user_id = :user_id), :quota_bytes::bigint) AS quota_bytes
+WHERE :within::uuid IS NULL;
 
 -- name: list_all
 -- For an admin. Whoever owns something has a row, also where nobody was seen.
@@ -118,8 +119,8 @@ ORDER BY created_at DESC, id;
 
 -- name: all_jobs
 -- For an admin, without what was asked and what came of it.
-SELECT user_id, id, kind, index_name, status, progress_done, progress_total, error_code, error, created_at, started_at,
-       finished_at
+SELECT user_id, id, kind, index_name, status, progress_done, progress_total, error_code, error, retry_after, created_at,
+       started_at, finished_at
 FROM jobs
 ORDER BY created_at DESC, id
 LIMIT :limit;

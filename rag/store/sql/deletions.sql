@@ -1,6 +1,7 @@
 -- name: lock
 -- Until the end of the transaction nobody else puts, owns or deletes the files of a document.
-SELECT pg_advisory_xact_lock(hashtextextended(:document_id::text, 3));
+-- Also for who shares an index: it tells nothing.
+SELECT pg_advisory_xact_lock(hashtextextended(:document_id::text, 3)) WHERE is_within(:within::uuid, :within);
 
 -- name: draft
 INSERT INTO deletions (user_id, document_id, draft) VALUES (:user_id, :document_id, true)

@@ -92,7 +92,7 @@ RETURNING id;
 WITH waiting AS (
     SELECT user_id, id, kind, index_name, status,
            created_at + make_interval(secs => least(:most_seconds::float8, CASE kind
-               WHEN 'evaluation' THEN coalesce(jsonb_array_length(request -> 'questions'), 0) * :seconds_per_question::float8
+               WHEN 'evaluation' THEN coalesce(question_count, 0) * :seconds_per_question::float8
                ELSE :most_seconds::float8
            END)) AS due
     FROM jobs

@@ -31,9 +31,11 @@ CREATE TRIGGER keep_all_audit BEFORE TRUNCATE ON audit FOR EACH STATEMENT EXECUT
 -- The one way to let old rows go, which is told in turn. For who owns the table, or whom its owner lets run this.
 CREATE FUNCTION forget_audit(who text, before timestamptz, through text) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER AS $$
-DECLARE gone bigint;
+DECLARE
+    gone bigint;
+    before_all text := coalesce(current_setting('pagelight.all_users', true), '');
 BEGIN
-    PERFORM set_config('pagelight.forgetting_audit', 'on', true);
+    PERFORM set_config('pagelight.forgetting_audit', 'on', true), set_config('pagelight.all_users', 'on', true);
     DELETE FROM audit WHERE at < before;
     GET DIAGNOSTICS gone = ROW_COUNT;
     PERFORM set_config('pagelight.forgetting_audit', 'off', true);
@@ -41,6 +43,7 @@ BEGIN
         INSERT INTO audit (actor, action, owner, subject_kind, door, details)
         VALUES (who, 'audit.forget', who, 'audit', through, jsonb_build_object('rows', gone, 'before', before));
     END IF;
+    PERFORM set_config('pagelight.all_users', before_all, true);
     RETURN gone;
 END $$;
 REVOKE EXECUTE ON FUNCTION forget_audit(text, timestamptz, text) FROM PUBLIC;

@@ -43,12 +43,13 @@ class OwnAccount:
 
     def require_room(self, name: str, size: int, default_quota: int | None) -> None:
         """Raises QuotaError where the user has no room for a file of so many bytes."""
-        row = self._database.one(self._queries["storage"], {"quota_bytes": default_quota})
-        if row is None:
+        row = self._database.one(self._queries["has_room"], {"quota_bytes": default_quota, "size": size})
+        if row is None or row["has_room"]:
+            return
+        storage = self._database.one(self._queries["storage"], {"quota_bytes": default_quota})
+        if storage is None:
             raise errors.QuotaError(f"There is no room for {name}: the collection's owner has used what they may.")
-        storage = Storage.model_validate(row)
-        if storage.quota_bytes is not None and storage.used_bytes + size > storage.quota_bytes:
-            raise over_quota(name, size, storage)
+        raise over_quota(name, size, Storage.model_validate(storage))
 
     def see(self) -> None:
         """The user is here; the first time a row is made."""

@@ -209,7 +209,7 @@ def test_a_share_ends_with_the_membership_the_account_and_the_collection(
     team: Team, database_url: str, statement: str
 ) -> None:
     with psycopg.connect(database_url) as connection:
-        connection.execute(f"INSERT INTO accounts (user_id) VALUES ('analyst'), ('{VICTIM}')")
+        connection.execute(f"INSERT INTO accounts (user_id) VALUES ('analyst'), ('{VICTIM}') ON CONFLICT DO NOTHING")
         connection.execute("INSERT INTO memberships VALUES ('analyst', 'analysts')")
     team.give(GROUP)
     opened = team.shared("analyst")
@@ -252,7 +252,10 @@ def test_who_loses_the_right_to_write_sees_the_trash_no_more(team: Team) -> None
 def test_curators_and_admins_share(team: Team, database_url: str, role: str | None) -> None:
     if role:
         with psycopg.connect(database_url) as connection:
-            connection.execute("INSERT INTO accounts (user_id, role) VALUES (%s, %s)", [VICTIM, role])
+            connection.execute(
+                "INSERT INTO accounts (user_id, role) VALUES (%s, %s) ON CONFLICT (user_id) DO UPDATE SET role = excluded.role",
+                [VICTIM, role],
+            )
     given = team.db.of(VICTIM).shares.give(team.owner.index.id, READER)
     assert given is (role in {"curator", "admin"})
     assert bool(team.db.of("reader").shares.with_me()) is given

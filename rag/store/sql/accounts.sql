@@ -84,6 +84,13 @@ WHERE a.user_id = :user_id
   AND (:within::uuid IS NULL OR EXISTS (SELECT FROM indexes i WHERE i.user_id = a.user_id AND i.id = :within))
 FOR NO KEY UPDATE OF a;
 
+-- name: has_room
+-- Also for who shares an index with its owner, but no more than that.
+SELECT quota IS NULL OR used + :size <= quota AS has_room
+FROM (SELECT coalesce((SELECT quota_bytes FROM accounts WHERE user_id = :user_id), :quota_bytes::bigint) AS quota,
+             (SELECT coalesce(sum(size), 0) FROM documents WHERE user_id = :user_id) AS used) AS storage
+WHERE :within::uuid IS NULL OR EXISTS (SELECT FROM indexes i WHERE i.user_id = :user_id AND i.id = :within);
+
 -- name: storage
 -- Of one's own; what another who shares has is theirs to know.
 SELECT (SELECT coalesce(sum(size), 0)::bigint FROM documents WHERE user_id = :user_id) AS used_bytes,

@@ -20,7 +20,7 @@ def may_administer(config: "Config", user_id: str) -> bool:
 
 def role_of(installation: "Installation", user_id: str) -> Role:
     """What a user may do now; asked again before each action that needs it."""
-    return installation.accounts.role(user_id)
+    return installation.accounts.get(user_id).role
 
 
 def require_admin(installation: "Installation", user_id: str) -> None:

@@ -43,7 +43,7 @@ class Tokens:
         if not installation.logins.accepts(user.user_id, user.issued_at):
             raise errors.AuthError("All logins of this user were ended since. Log in again for another token.")
         accounts.see(user.user_id)
-        permission: Permission = "admin" if accounts.role(user.user_id).may_administer else "write"
+        permission: Permission = "admin" if accounts.get(user.user_id).role.may_administer else "write"
         return ApiKey(
             id=uuid.uuid5(LOGINS, user.user_id),
             user_id=user.user_id,

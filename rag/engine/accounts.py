@@ -31,14 +31,14 @@ class Accounts:
         """The same for an admin who changes them, and where from."""
         return Accounts(self._resources, actor, origin)
 
-    def role(self, user_id: str) -> Role:
-        """What a user may do: admins by `RAG_ADMINS` whatever their account says, the others by their account."""
-        return Role.ADMIN if user_id in self._resources.config.admins else self._of(user_id).get().role
-
     def get(self, user_id: str) -> Account:
-        """A user's account with the role in force; that of a member where nobody was seen under the name."""
+        """A user's account with the role in force: admins by `RAG_ADMINS` whatever it says, others as it says.
+
+        That of a member where nobody was seen under the name.
+        """
         account = self._of(user_id).get()
-        return account.model_copy(update={"role": self.role(user_id)})
+        named = user_id in self._resources.config.admins
+        return account.model_copy(update={"role": Role.ADMIN}) if named else account
 
     def storage(self, user_id: str) -> Storage:
         """How many bytes of originals a user has, of how many."""

@@ -15,7 +15,7 @@ from rag.access.rates import FAILURES_PER_MINUTE
 from rag.config import load_config
 from rag.engine import Installation, RAGEngine
 from rag.hosts import is_loopback
-from rag.types import PERMISSIONS, ApiKey, Permission
+from rag.types import PERMISSIONS, ApiKey, Permission, Whence
 
 HERE = Visitor(address="127.0.0.1", host="localhost:3001")
 ELSEWHERE = Visitor(address="192.0.2.7", host="evil.example", origin="http://evil.example")
@@ -33,6 +33,9 @@ def key_of(user_id: str, *permissions: Permission) -> ApiKey:
     )
 
 
+NOWHERE = Whence()
+
+
 class Keys:
     """What the gate asks an installation for, with keys by their secrets."""
 
@@ -46,7 +49,7 @@ class Keys:
     def keys_exist(self) -> bool:
         return bool(self._keys)
 
-    def for_user(self, user_id: str) -> RAGEngine:
+    def for_user(self, user_id: str, _origin: Whence = NOWHERE) -> RAGEngine:
         return RAGEngine(self.config, user_id=user_id)
 
 

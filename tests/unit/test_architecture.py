@@ -16,7 +16,12 @@ from rag.engine import RAGEngine
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 
-PLACES = sorted({*re.findall(r"`([a-z_]+/[a-z_/]+(?:\.py)?)`", PAGE), *re.findall(r"\b([a-z]+/[a-z_]+\.py)\b", PAGE)})
+PLACES = sorted(
+    {
+        *re.findall(r"`([a-z_]+/[a-z_/]+(?:\.py)?)`", PAGE),
+        *re.findall(r"(?<![a-z]/)\b([a-z]+/(?:[a-z]+/)?[a-z_]+\.py)\b", PAGE),
+    }
+)
 NOUNS = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| `engine/", PAGE, re.MULTILINE)
 MOST_METHODS = 12
 

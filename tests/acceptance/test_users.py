@@ -182,4 +182,4 @@ def test_users_on_the_command_line(settings: Path) -> None:
     assert (code, "There is no user nobody" in told) == (5, True)
     assert run("role", user, "owner")[0] == 2
     with RAGEngine() as engine:
-        assert engine.installation.accounts.role("nobody") is Role.MEMBER
+        assert engine.installation.accounts.get("nobody").role is Role.MEMBER

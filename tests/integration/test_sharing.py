@@ -253,7 +253,8 @@ def test_curators_and_admins_share(team: Team, database_url: str, role: str | No
     if role:
         with psycopg.connect(database_url) as connection:
             connection.execute(
-                "INSERT INTO accounts (user_id, role) VALUES (%s, %s) ON CONFLICT (user_id) DO UPDATE SET role = excluded.role",
+                "INSERT INTO accounts (user_id, role) VALUES (%s, %s) ON CONFLICT (user_id) DO UPDATE "
+                "SET role = excluded.role",
                 [VICTIM, role],
             )
     given = team.db.of(VICTIM).shares.give(team.owner.index.id, READER)

@@ -16,7 +16,9 @@ from rag.engine import RAGEngine
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 
-PLACES = sorted(
+NAMED = re.findall(r"`([a-z_]+/[a-z_/]+(?:\.py)?)`", PAGE)
+IN_WORDS = re.findall(r"(?<![a-z]/)\b([a-z]+/(?:[a-z]+/)?[a-z_]+\.py)\b", PAGE)
+PLACES = sorted({*NAMED, *IN_WORDS})
     {
         *re.findall(r"`([a-z_]+/[a-z_/]+(?:\.py)?)`", PAGE),
         *re.findall(r"(?<![a-z]/)\b([a-z]+/(?:[a-z]+/)?[a-z_]+\.py)\b", PAGE),

@@ -19,11 +19,6 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 NAMED = re.findall(r"`([a-z_]+/[a-z_/]+(?:\.py)?)`", PAGE)
 IN_WORDS = re.findall(r"(?<![a-z]/)\b([a-z]+/(?:[a-z]+/)?[a-z_]+\.py)\b", PAGE)
 PLACES = sorted({*NAMED, *IN_WORDS})
-    {
-        *re.findall(r"`([a-z_]+/[a-z_/]+(?:\.py)?)`", PAGE),
-        *re.findall(r"(?<![a-z]/)\b([a-z]+/(?:[a-z]+/)?[a-z_]+\.py)\b", PAGE),
-    }
-)
 NOUNS = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| `engine/", PAGE, re.MULTILINE)
 MOST_METHODS = 12
 

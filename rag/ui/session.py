@@ -31,14 +31,13 @@ def shared() -> Installation:
 
 def has_login() -> bool:
     """Whether people log in (OpenID Connect): `.streamlit/secrets.toml` has an `[auth]` section."""
-    return st.secrets.load_if_toml_exists() and "auth" in st.secrets
+    return "is_logged_in" in st.user.to_dict() or (st.secrets.load_if_toml_exists() and "auth" in st.secrets)
 
 
 def providers() -> list[str]:
     """The names of the providers that people choose among; none where there is only one, which has no name."""
-    if not has_login() or "client_id" in st.secrets["auth"]:
-        return []
-    return [name for name, value in st.secrets["auth"].items() if hasattr(value, "keys")]
+    given = st.secrets.get("auth", {}) if st.secrets.load_if_toml_exists() else {}
+    return [] if "client_id" in given else [name for name, value in given.items() if hasattr(value, "keys")]
 
 
 def login() -> Identity | None:

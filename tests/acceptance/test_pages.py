@@ -377,7 +377,8 @@ def test_library_lists_documents_and_searches_their_names(app: AppTest, engine: 
     add(engine, "birds.pdf", pdfs.plain(("Seven herons nested beside the old canal.",)))
     open_page(app, "library")
     assert set(app.dataframe[0].value["name"]) == {"minutes.pdf", "birds.pdf"}
-    app.text_input[0].set_value("bird").run()
+    (search,) = [field for field in app.text_input if field.label == "Search"]
+    search.set_value("bird").run()
     assert list(app.dataframe[0].value["name"]) == ["birds.pdf"]
 
 
@@ -618,7 +619,7 @@ def test_configured_login_is_asked_for_before_anything_else(app: AppTest) -> Non
 
 
 def test_users_see_their_own_documents_only(app: AppTest, engine: RAGEngine) -> None:
-    app.user = {"is_logged_in": True, "iss": "https://login.example", "sub": "anna", "name": "Anna"}
+    app.user = {"is_logged_in": True, "iss": "https://login.example", "sub": "anna", "name": "Anna", "iat": time.time()}
     add(engine.installation.for_user("https://login.example|anna"), "annas.pdf")
     add(engine.installation.for_user("https://login.example|bert"), "berts.pdf")
     add(engine.installation.for_user("https://elsewhere.example|anna"), "another annas.pdf")

@@ -87,8 +87,10 @@ def temporary(older_than: dt.timedelta) -> Iterator[Leftover]:
     """Working folders of ours with nothing in them that has changed lately."""
     for entry in _entries(Path(tempfile.gettempdir())):
         if TEMPORARY.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False) and _is_ours(entry):
+            if not _is_old(entry, older_than):
+                continue  # somebody works in it
             files = [path for path in Path(entry).rglob("*") if not path.is_symlink()]
-            if _is_old(entry, older_than) and all(_is_old(path, older_than) for path in files):
+            if all(_is_old(path, older_than) for path in files):
                 size = sum(_size(path) for path in files if path.is_file())
                 yield Leftover("temporary", size, partial(shutil.rmtree, Path(entry)))
 
@@ -116,7 +118,10 @@ def _is_old(entry: "os.DirEntry[str] | Path", age: dt.timedelta) -> bool:
 
 
 def _is_ours(entry: os.DirEntry[str]) -> bool:
-    return not hasattr(os, "geteuid") or entry.stat(follow_symlinks=False).st_uid == os.geteuid()
+    try:
+        return not hasattr(os, "geteuid") or entry.stat(follow_symlinks=False).st_uid == os.geteuid()
+    except FileNotFoundError:  # whoever worked in it has just ended
+        return False
 
 
 def _size(entry: "os.DirEntry[str] | Path") -> int:

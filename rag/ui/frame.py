@@ -61,7 +61,7 @@ def _sidebar() -> None:
                 st.page_link(path, label=label, icon=icon)
     with st.sidebar, door():
         sharing.switch()
-    if session.has_login():
+    if session.is_for_users():
         _who(account)
 
 

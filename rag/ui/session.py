@@ -31,7 +31,12 @@ def shared() -> Installation:
 
 def has_login() -> bool:
     """Whether people log in (OpenID Connect): `.streamlit/secrets.toml` has an `[auth]` section."""
-    return "is_logged_in" in st.user.to_dict() or (st.secrets.load_if_toml_exists() and "auth" in st.secrets)
+    return st.secrets.load_if_toml_exists() and "auth" in st.secrets
+
+
+def is_for_users() -> bool:
+    """Whether the present page is for whoever logs in: also where only the login itself tells."""
+    return has_login() or "is_logged_in" in st.user.to_dict()
 
 
 def providers() -> list[str]:
@@ -57,7 +62,7 @@ def user_id() -> str | None:
         errors.AuthError: the provider does not say who it is.
         errors.StoreError: the database cannot be reached.
     """
-    if not has_login():
+    if not is_for_users():
         return LOCAL_USER
     user = login()
     return user.user_id if user and _is_open(user) else None

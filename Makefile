@@ -13,7 +13,7 @@ USABLE := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test lint format bench mutants lock clean
+.PHONY: help run setup test lint format messages bench mutants lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ lint: $(VENV)/installed-dev ## Check style, types and layers
 format: $(VENV)/installed-dev ## Put the code into its form
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+messages: $(VENV)/installed-dev ## Renew the template of the pages' messages, and bring new ones into each language
+	@$(BIN)/python -m rag.ui.messages
 
 bench: $(VENV)/installed-dev ## Measure speed and memory; `make bench ARGS=--help` shows the choices
 	@$(BIN)/python -m benchmarks $(ARGS)

@@ -8,6 +8,8 @@ st.navigation(
         st.Page("pages/chat.py", title="Chat", default=True),
         st.Page("pages/upload.py", title="Upload"),
         st.Page("pages/library.py", title="Library"),
+        st.Page("pages/shared.py", title="Shown to you"),
+        st.Page("pages/matrix.py", title="Matrix"),
         st.Page("pages/glossary.py", title="Glossary"),
         st.Page("pages/index.py", title="Index"),
         st.Page("pages/audit.py", title="Audit"),

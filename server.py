@@ -1,4 +1,4 @@
-"""The app and, under /api, its REST API on one port: `streamlit run server.py`."""
+"""The app, what its viewer asks for by itself and, under /api, its REST API on one port: `streamlit run server.py`."""
 
 import streamlit as st
 from starlette.routing import Mount
@@ -6,7 +6,7 @@ from starlette.routing import Mount
 from rag import worker
 from rag.api import create_app
 from rag.engine import Installation
-from rag.ui import frame, session
+from rag.ui import frame, reading, session
 
 installation = Installation()
 session.use(installation)
@@ -14,4 +14,5 @@ if installation.config.rag_worker:
     worker.keep()  # what comes by the API is read although nobody has opened the app
 api = create_app(installation, needs_key=session.has_login())
 
-app = st.App("app.py", routes=[Mount("/api", api)], on_script_error=frame.tell)
+routes = [Mount("/api", api), Mount(reading.PATH, reading.create_door(installation))]
+app = st.App("app.py", routes=routes, on_script_error=frame.tell)

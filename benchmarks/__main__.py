@@ -15,9 +15,12 @@ from benchmarks.report import Section
 from benchmarks.settings import Chaos, Options, local_config
 
 PARTS = ("parsing", "embedding", "ingestion", "search", "contract", "memory")
-ON_DEMAND = ("answers", "chaos", "claims", "completeness", "load", "pictures", "stacks", "viewers")
+ON_DEMAND = (
+    *("answers", "chaos", "claims", "completeness", "library", "load", "machines", "pictures", "stacks", "tasks"),
+    "viewers",
+)
 """Need what is not installed with the other tools (locust, Chromium, other libraries, a folder of files), or take long
-and kill processes (chaos), so they are measured only when asked for."""
+and kill processes (chaos, machines), so they are measured only when asked for."""
 
 
 def main() -> None:
@@ -29,6 +32,7 @@ def main() -> None:
         pdf=arguments.pdf,
         pdfs=arguments.pdfs,
         files=arguments.files,
+        screenshots=arguments.screenshots,
         chaos=Chaos(**{field.name: getattr(arguments, field.name) for field in dataclasses.fields(Chaos)}),
     )
     console = Console()
@@ -59,6 +63,7 @@ def parse_arguments() -> argparse.Namespace:
     )
     made.add_argument("--pdfs", type=Path, metavar="FOLDER", help="the PDFs of claims, pictures and stacks")
     made.add_argument("--files", type=Path, metavar="FOLDER", help="the files whose completeness is measured")
+    made.add_argument("--screenshots", type=Path, metavar="FOLDER", help="where to keep pictures of tasks")
     faults = made.add_argument_group("chaos", "how often what goes wrong; once each with --quick")
     for field in dataclasses.fields(Chaos):
         name = f"--{field.name.replace('_', '-')}"

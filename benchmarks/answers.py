@@ -3,8 +3,6 @@
 Both on a machine that is left alone and on one whose cores are busy with something else. Needs Chromium.
 """
 
-import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -15,35 +13,30 @@ from pathlib import Path
 
 import numpy as np
 import pydantic
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
-from benchmarks import databases, material, timing
-from benchmarks.processes import free_port, wait_for
+from benchmarks import apps, databases, material, timing
 from benchmarks.report import Section, at_most
 from benchmarks.settings import Options
-from rag import errors
 from rag.config import Config
 from rag.engine import RAGEngine
 from rag.types import Document
 
-PAGES, QUICK_PAGES = 60, 4
-QUESTIONS, QUICK_QUESTIONS = 10, 2
+PAGES, QUICK_PAGES = 60, 1
+QUESTIONS, QUICK_QUESTIONS = 10, 1
 QUESTION_WORDS = 8
 BUSY = {"left alone": 0, "2 busy loops beside": 2}
 """Processes that compute without end beside both."""
-PATIENCE_MS = 600_000
 REST_MS = 500
 """Before each question, for what opening the page has set off."""
-SETTINGS = {"RAG_EMBED_MODEL": "local", "RAG_GEN_MODEL": "extractive", "RAG_STORAGE_URL": "", "RAG_WORKER": "false"}
+SETTINGS = {"RAG_EMBED_MODEL": "local", "RAG_GEN_MODEL": "extractive"}
 RATIO = at_most(2)
 """The page takes no longer than the answer itself."""
 
 
 def measure(options: Options, section: Section) -> None:
     """App and bare process are asked in turns, so that a disturbance hits them alike."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
-        raise errors.ConfigError("The app is shown in Chromium, which is not installed: apt-get install chromium")
+    apps.chromium()
     pages, count = (QUICK_PAGES, QUICK_QUESTIONS) if options.quick else (PAGES, QUESTIONS)
     section.about = f"a document of {pages} pages, {count} questions of {QUESTION_WORDS} words, medians"
     with (
@@ -51,8 +44,8 @@ def measure(options: Options, section: Section) -> None:
         databases.server(options) as server_url,
         databases.passing(server_url) as url,
         RAGEngine(_config(options, folder, url)) as engine,
-        _serving(folder, url) as base_url,
-        _opened(chromium, base_url) as page,
+        apps.serving(folder, url, **SETTINGS) as base_url,
+        apps.opened(base_url) as page,
     ):
         content = material.make_pdf(Path(folder, "report.pdf"), pages).read_bytes()
         document = engine.documents.add(content, "report.pdf", enqueue=False)
@@ -89,30 +82,6 @@ def _questions(engine: RAGEngine, document: Document, count: int) -> list[str]:
 
 
 @contextmanager
-def _serving(folder: str, url: str) -> Iterator[str]:
-    """The app on a free port: its base URL."""
-    port = free_port()
-    command = [sys.executable, "-m", "rag", "run", "--port", str(port), "--no-browser"]
-    environment = {**os.environ, **SETTINGS, "RAG_DATA_DIR": folder, "RAG_DATABASE_URL": url}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-        try:
-            wait_for(f"http://127.0.0.1:{port}/_stcore/health", server)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            server.terminate()
-
-
-@contextmanager
-def _opened(chromium: str, base_url: str) -> Iterator[Page]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page(viewport={"width": 1440, "height": 900}, base_url=base_url)
-        page.set_default_timeout(PATIENCE_MS)
-        yield page
-        browser.close()
-
-
-@contextmanager
 def _busy(loops: int) -> Iterator[None]:
     """So many processes that compute without end."""
     processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
@@ -133,8 +102,7 @@ def _seconds(page: Page, ways: tuple[Callable[[str], object], ...], question: st
 def _open(page: Page) -> None:
     page.goto("/")
     page.get_by_placeholder("Ask about your documents").wait_for()
-    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
-    page.wait_for_timeout(REST_MS)
+    apps.rest(page, REST_MS)
 
 
 def _ask(page: Page, question: str) -> None:

@@ -13,9 +13,9 @@ from benchmarks.timing import percentiles
 from rag.engine import RAGEngine
 from rag.types import Rect, TextBlock
 
-DOCUMENTS, QUICK_DOCUMENTS = 1000, 20
-QUESTIONS, QUICK_QUESTIONS = 200, 5
-WARM_UP = 10
+DOCUMENTS, QUICK_DOCUMENTS = 1000, 3
+QUESTIONS, QUICK_QUESTIONS = 200, 2
+WARM_UP, QUICK_WARM_UP = 10, 1
 PARAGRAPHS = 4
 SENTENCES = 5
 
@@ -44,7 +44,7 @@ PLACES = ["Lindmark", "Osterby", "Vikholm", "Granau", "Torvik", "Hellebro", "San
 def measure(options: Options, section: Section) -> None:
     """Documents of a few paragraphs each, none like another; questions that the process has not seen."""
     documents = QUICK_DOCUMENTS if options.quick else DOCUMENTS
-    questions = QUICK_QUESTIONS if options.quick else QUESTIONS
+    questions, warm_up = (QUICK_QUESTIONS, QUICK_WARM_UP) if options.quick else (QUESTIONS, WARM_UP)
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as folder,
         databases.server(options) as server_url,
@@ -55,10 +55,10 @@ def measure(options: Options, section: Section) -> None:
         )
         with RAGEngine(config, user_id="benchmark") as engine:
             chunks = sum(_add(engine, number) for number in range(documents))
-            asked = [_question(number) for number in range(WARM_UP + questions)]
-            for question in asked[:WARM_UP]:
+            asked = [_question(number) for number in range(warm_up + questions)]
+            for question in asked[:warm_up]:
                 engine.query(question)
-            taken = percentiles(engine.query, asked[WARM_UP:])
+            taken = percentiles(engine.query, asked[warm_up:])
     section.about = f"{documents:,} documents, {chunks:,} chunks, {questions} questions"
     section.add("query p50", taken.p50, "ms")
     section.add("query p95", taken.p95, "ms", QUERY_MS)

@@ -69,7 +69,7 @@ def schema_version() -> str:
     folder = resources.files("rag.store") / "sql" / "migrations"
     migrations = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sql"))
     scripts = [(folder / name).read_text(encoding="utf-8") for name in migrations]
-    writing = [queries.load_text("chunks")[name] for name in ("copy", "add_postings")]
+    writing = [queries.load_text("chunks")[name] for name in ("add", "add_postings")]
     return hashlib.sha256("\n".join([*scripts, *writing]).encode()).hexdigest()[:8]
 
 

@@ -15,7 +15,7 @@ SHARES = (0, 1, 10, 25, 50, 75, 90, 99, 100)
 CHARACTERS = (200, 285, 534, 789, 1065, 1222, 1292, 1395, 1500)
 """How long texts are, in characters, up to each of the `SHARES` in percent: as the 13,000 chunks of some fifty real
 reports, papers and slides with their headers. Chunks end where paragraphs and sections do."""
-TEXTS, QUICK_TEXTS = 256, 8
+TEXTS, QUICK_TEXTS = 256, 2
 BATCH = 256
 
 

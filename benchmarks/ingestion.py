@@ -15,7 +15,7 @@ from rag.ingestion import search_text, split_blocks
 from rag.store import Store
 from rag.types import Chunk, ChunkingOptions, Document, ParsedDocument
 
-PAGES, QUICK_PAGES = 150, 6
+PAGES, QUICK_PAGES = 150, 1
 USER = "benchmark"
 
 Result = TypeVar("Result")

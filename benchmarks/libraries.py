@@ -1,8 +1,11 @@
 """Libraries of any size made by script: documents of 50 chunks, whose vectors the embedded model made of their text."""
 
 import hashlib
+import math
 import uuid
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -10,7 +13,7 @@ import numpy as np
 import psycopg
 from psycopg import sql
 
-from benchmarks import material
+from benchmarks import material, multiplied
 from rag.providers.local import LocalEmbedding
 from rag.store import Store
 from rag.types import (
@@ -27,21 +30,34 @@ from rag.types import (
 )
 
 SPACE = EmbeddingSpace(provider="benchmark", model="beginnings", dimensions=384)
-TABLE = sql.Identifier("data_document_chunks_384")
+TABLE_NAME = "data_document_chunks_384"
+TABLE = sql.Identifier(TABLE_NAME)
+INDEXES = """
+    SELECT c.relname, pg_get_constraintdef(k.oid), pg_get_indexdef(c.oid)
+    FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am a ON a.oid = c.relam
+    LEFT JOIN pg_constraint k ON k.conindid = c.oid AND k.contype IN ('p', 'u')
+    WHERE i.indrelid = %s::regclass AND a.amname = %s
+"""
 INDEX_NAME = "default"
 
 CHUNKS_PER_DOCUMENT = 50
+MADE_DOCUMENTS = 100
+"""So many of a library are made; a larger one has copies of them (see `multiplied`)."""
+SAME_FOR_ALL = "owner of 100 %"
+"""All libraries have the same documents, so that what is nearest to a question belongs to others, too."""
 CHUNKS_PER_PAGE = 2
 CHARACTERS = 1100
 EMBEDDED_CHARACTERS = 100
 """A chunk's vector is that of its beginning: embedding all of 100,000 chunks would take half an hour."""
 QUESTION_WORDS = 12
 WRITERS = 4
+BUILD_MEMORY = "4GB"
+"""For building indexes; a graph of a million vectors of 384 dimensions takes 2.5 GB."""
 
 
 @dataclass(frozen=True)
 class Library:
-    """One user's documents; everything follows from the name and the number of documents.
+    """One user's documents; everything follows from their number.
 
     `space` is what the index calls the space of the vectors, which are made up in any case.
     """
@@ -55,14 +71,20 @@ class Library:
         """Chunks."""
         return self.documents * CHUNKS_PER_DOCUMENT
 
+    @property
+    def made(self) -> int:
+        """Documents that are made, and not copied."""
+        return math.gcd(self.documents, MADE_DOCUMENTS) if self.documents > MADE_DOCUMENTS else self.documents
+
     def _rng(self, *purpose: object) -> np.random.Generator:
-        digest = hashlib.sha256(repr((self.user_id, *purpose)).encode()).digest()
+        digest = hashlib.sha256(repr((SAME_FOR_ALL, *purpose)).encode()).digest()
         return np.random.default_rng(int.from_bytes(digest[:8], "big"))
 
     @cached_property
     def chunk_ids(self) -> list[uuid.UUID]:
-        """Document by document."""
-        return [uuid.uuid5(uuid.NAMESPACE_OID, f"{self.user_id}/{number}") for number in range(self.size)]
+        """Of the made chunks, document by document."""
+        made = self.made * CHUNKS_PER_DOCUMENT
+        return [uuid.uuid5(uuid.NAMESPACE_OID, f"{self.user_id}/{number}") for number in range(made)]
 
     def texts(self, document: int) -> list[str]:
         """Of the document's chunks."""
@@ -72,12 +94,13 @@ class Library:
 
     def vectors(self, document: int) -> list[list[float]]:
         """Of the document's chunks, each of length 1."""
-        return _embedder().get_text_embedding_batch([text[:EMBEDDED_CHARACTERS] for text in self.texts(document)])
+        return _embedded(tuple(text[:EMBEDDED_CHARACTERS] for text in self.texts(document)))
 
     def questions(self, count: int) -> dict[str, list[float]]:
         """Words that follow each other at the beginning of some chunk, each with the vector of these words."""
         rng = self._rng("questions")
-        chosen = rng.choice(self.size, size=count, replace=count > self.size)
+        made = len(self.chunk_ids)
+        chosen = rng.choice(made, size=count, replace=count > made)
         found: dict[str, list[float]] = {}
         for number in chosen.tolist():
             words = self.texts(number // CHUNKS_PER_DOCUMENT)[number % CHUNKS_PER_DOCUMENT].split()
@@ -99,10 +122,10 @@ class Library:
         return Scope(index_id=store.of(self.user_id).indexes.get(INDEX_NAME).id)
 
     def fill(self, store: Store) -> None:
-        """Store every document as ingestion does, a transaction each, several at a time."""
+        """Store every document that is made as ingestion does, a transaction each, several at a time."""
         index = store.of(self.user_id).indexes.ensure(INDEX_NAME, self.space, ChunkingOptions())
         with ThreadPoolExecutor(WRITERS) as writers:
-            for added in [writers.submit(self._add, store, index, number) for number in range(self.documents)]:
+            for added in [writers.submit(self._add, store, index, number) for number in range(self.made)]:
                 added.result()
 
     def _add(self, store: Store, index: Index, number: int) -> None:
@@ -137,6 +160,11 @@ class Library:
 
 
 @cache
+def _embedded(texts: tuple[str, ...]) -> list[list[float]]:
+    return _embedder().get_text_embedding_batch([*texts])
+
+
+@cache
 def _embedder() -> LocalEmbedding:
     return LocalEmbedding()
 
@@ -166,17 +194,27 @@ def _parsed() -> ParsedDocument:
 
 
 def fill(url: str, libraries: list[Library]) -> None:
-    """Make a database with these libraries. Its HNSW index is built at the end, which takes a tenth of the time."""
+    """Make a database with these libraries. Large indexes are built at the end, which takes a tenth of the time."""
     with Store.open(url, pool_size=WRITERS) as store, psycopg.connect(url, autocommit=True) as connection:
-        row = connection.execute(
-            "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = %s AND indexdef LIKE %s",
-            (TABLE.as_string().strip('"'), "%USING hnsw%"),
-        ).fetchone()
-        assert row is not None
-        name, definition = row
-        connection.execute(sql.SQL("DROP INDEX {}").format(sql.Identifier(name)))
-        for library in libraries:
-            library.fill(store)
-        connection.execute("SET maintenance_work_mem = '512MB'")
-        connection.execute(definition)
+        connection.execute("SELECT set_config('maintenance_work_mem', %s, false)", (BUILD_MEMORY,))
+        with _built_afterwards(connection, TABLE_NAME, "hnsw"):
+            for library in libraries:
+                library.fill(store)
+            if any(library.documents > library.made for library in libraries):
+                with _built_afterwards(connection, "postings", "btree"):
+                    for library in libraries:
+                        multiplied.multiply(connection, TABLE_NAME, library.user_id, library.documents // library.made)
         connection.execute("VACUUM ANALYZE")
+
+
+@contextmanager
+def _built_afterwards(connection: psycopg.Connection, table: str, method: str) -> Iterator[None]:
+    """A table's indexes of a kind are away meanwhile."""
+    found = connection.execute(INDEXES, (table, method)).fetchall()
+    for name, constraint, _ in found:
+        drop = "ALTER TABLE {table} DROP CONSTRAINT {name}" if constraint else "DROP INDEX {name}"
+        connection.execute(sql.SQL(drop).format(table=sql.Identifier(table), name=sql.Identifier(name)))
+    yield
+    for name, constraint, definition in found:
+        add = "ALTER TABLE {table} ADD CONSTRAINT {name} " + constraint if constraint else definition
+        connection.execute(sql.SQL(add).format(table=sql.Identifier(table), name=sql.Identifier(name)))

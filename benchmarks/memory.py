@@ -20,7 +20,7 @@ from rag import errors
 from rag.engine import RAGEngine
 from rag.types import Document, DocumentStatus
 
-PAGES, QUICK_PAGES = 2_400, 10
+PAGES, QUICK_PAGES = 2_400, 1
 LIMIT_MB = at_most(1000)
 POLL_SECONDS = 0.5
 ENDED = (DocumentStatus.READY, DocumentStatus.FAILED, DocumentStatus.NEEDS_PASSWORD)

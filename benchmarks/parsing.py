@@ -10,7 +10,7 @@ from benchmarks.timing import best_of
 from rag import parsing
 from rag.parsing.mupdf import pymupdf
 
-PAGES, QUICK_PAGES = 300, 12
+PAGES, QUICK_PAGES = 300, 2
 ROUNDS = 3
 
 

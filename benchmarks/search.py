@@ -6,7 +6,9 @@ import random
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+import psycopg
 from llama_index.core.base.embeddings.base import BaseEmbedding
+from psycopg import sql
 from pydantic import PrivateAttr
 
 from benchmarks import databases, libraries, llama_hybrid
@@ -19,13 +21,19 @@ from rag.retrieval import POOL
 from rag.store import Store
 from rag.types import Candidate, SearchRequest
 
-SIZES, QUICK_SIZES = (10_000, 100_000), (1_000,)
-SHARES = (100, 10, 1)
-QUESTIONS, QUICK_QUESTIONS = 200, 10
-WARM_UP = 20
+SIZES, QUICK_SIZES = (10_000, 100_000, 1_000_000), (50,)
+SHARES = (100.0, 1.0, 0.1)
+COMPARED_UP_TO = 100_000
+"""Chunks of PGVectorStore's table: it would take an hour to build its indexes over a million."""
+QUESTIONS, QUICK_QUESTIONS = 200, 2
+QUESTIONS_PER_WARM_UP = 10
+"""For so many questions there is one that is asked before the time is taken."""
 RECALL_AT = (10, 100)
 
-HYBRID_MS = at_most(60)
+HYBRID_MS = {(100_000, 100.0): at_most(60), (1_000_000, 100.0): at_most(300)} | {
+    (1_000_000, share): at_most(60) for share in SHARES[1:]
+}
+"""By chunks in the table and share of the owner."""
 FASTER = at_least(3)
 RECALL = at_least(0.99)
 
@@ -53,12 +61,23 @@ class GivenVectors(BaseEmbedding):
         return self._vectors[query]
 
 
+SPACE_TAKEN = """
+    SELECT pg_table_size(%(chunks)s), pg_indexes_size(%(chunks)s), pg_total_relation_size('postings'),
+           (SELECT count(*) FROM {chunks})
+"""
+
+
 class Table(NamedTuple):
     """A table of chunks that several users share."""
 
     url: str
     store: Store
-    name: str
+    size: int
+
+    @property
+    def name(self) -> str:
+        """As in the figures."""
+        return f"{self.size:,} chunks"
 
 
 def measure(options: Options, section: Section) -> None:
@@ -75,24 +94,37 @@ def measure(options: Options, section: Section) -> None:
                 databases.filled(server_url, str(size), fill, keep=not options.quick) as url,
                 Store.open(url) as store,
             ):
-                table = Table(url, store, f"{size:,} chunks")
-                found = [_measure_owner(section, table, library, count) for library in owners.values()]
-                _compare(section, table.name, found[0], _theirs(url, largest, count))
+                table = Table(url, store, size)
+                found = [_measure_owner(section, table, share, library, count) for share, library in owners.items()]
+                _measure_space(section, table)
+                if size <= COMPARED_UP_TO:
+                    _compare(section, table.name, found[0], _theirs(url, largest, count))
 
 
-def _library(size: int, share: int) -> Library:
-    return Library(f"owner of {share} %", max(1, size * share // 100 // libraries.CHUNKS_PER_DOCUMENT))
+def _library(size: int, share: float) -> Library:
+    return Library(f"owner of {share:g} %", max(1, round(size * share / 100) // libraries.CHUNKS_PER_DOCUMENT))
+
+
+def _measure_space(section: Section, table: Table) -> None:
+    """Bytes on disk for each chunk. In memory is of that what is searched: the indexes, and half of the postings."""
+    query = sql.SQL(SPACE_TAKEN).format(chunks=libraries.TABLE)
+    with psycopg.connect(table.url) as connection:
+        row = connection.execute(query, {"chunks": libraries.TABLE_NAME}).fetchone()
+    assert row is not None
+    for name, size in zip(("chunks", "indexes of chunks", "postings"), row, strict=False):
+        section.add(f"{table.name}: {name}, a chunk", size / row[-1], "bytes")
 
 
 def _fill(url: str, owners: list[Library]) -> None:
     libraries.fill(url, owners)
-    llama_hybrid.fill(url, owners[0].user_id)
+    if owners[0].size <= COMPARED_UP_TO:
+        llama_hybrid.fill(url, owners[0].user_id)
 
 
-def _measure_owner(section: Section, table: Table, library: Library, count: int) -> Percentiles:
+def _measure_owner(section: Section, table: Table, share: float, library: Library, count: int) -> Percentiles:
     """Adds the figures of each way to search; returns those of the hybrid one."""
     store, label = table.store, f"{table.name}, {library.user_id}"
-    questions = library.questions(count + WARM_UP)
+    questions = library.questions(count + _warm_up(count))
     scope = library.scope(store)
     embedder = GivenVectors(questions)
     chunks = store.of(library.user_id).chunks
@@ -101,12 +133,12 @@ def _measure_owner(section: Section, table: Table, library: Library, count: int)
     def dense(question: str) -> list[Candidate]:
         return chunks.dense(scope, libraries.SPACE, questions[question], POOL)
 
-    _add(section, f"{label}: dense", _timed(dense, questions))
-    _add(section, f"{label}: lexical", _timed(lambda question: chunks.lexical(scope, question, POOL), questions))
+    _add(section, f"{label}: dense", _timed(dense, questions, count))
+    _add(section, f"{label}: lexical", _timed(lambda question: chunks.lexical(scope, question, POOL), questions, count))
     hybrid = _timed(
-        lambda question: engine.search(SearchRequest(query=question, index_name=libraries.INDEX_NAME)), questions
+        lambda question: engine.search(SearchRequest(query=question, index_name=libraries.INDEX_NAME)), questions, count
     )
-    _add(section, f"{label}: hybrid", hybrid, HYBRID_MS if library.size == max(SIZES) else None)
+    _add(section, f"{label}: hybrid", hybrid, HYBRID_MS.get((table.size, share)))
     pairs = [
         ([candidate.chunk_id for candidate in dense(question)], library.nearest(table.url, vector, max(RECALL_AT)))
         for question, vector in questions.items()
@@ -119,9 +151,9 @@ def _measure_owner(section: Section, table: Table, library: Library, count: int)
 
 def _theirs(url: str, library: Library, count: int) -> Percentiles:
     """PGVectorStore's hybrid search, in the same pools and for the same questions as ours."""
-    questions = library.questions(count + WARM_UP)
+    questions = library.questions(count + _warm_up(count))
     store = llama_hybrid.LlamaHybrid(url)
-    found = _timed(lambda question: store.search(question, questions[question], POOL), questions)
+    found = _timed(lambda question: store.search(question, questions[question], POOL), questions, count)
     store.close()
     return found
 
@@ -132,11 +164,16 @@ def _compare(section: Section, label: str, ours: Percentiles, theirs: Percentile
     section.add(f"{label}: our hybrid is faster, p95", theirs.p95 / ours.p95, "×", FASTER)
 
 
-def _timed(search: Callable[[str], object], questions: Iterable[str]) -> Percentiles:
+def _timed(search: Callable[[str], object], questions: Iterable[str], count: int) -> Percentiles:
+    """Of the last `count` questions; the others come before, untimed."""
     asked = [*questions]
-    for question in asked[:WARM_UP]:
+    for question in asked[:-count]:
         search(question)
-    return percentiles(search, asked[WARM_UP:])
+    return percentiles(search, asked[-count:])
+
+
+def _warm_up(count: int) -> int:
+    return max(1, count // QUESTIONS_PER_WARM_UP)
 
 
 def _add(section: Section, name: str, found: Percentiles, goal: Goal | None = None) -> None:

@@ -8,20 +8,25 @@ from rag.config import Config, load_config
 
 @dataclass(frozen=True)
 class Chaos:
-    """How often what goes wrong; everything that chance decides comes from `seed`."""
+    """How often what goes wrong; everything that chance decides comes from `seed`.
+
+    Beside other work nothing is as fast: all that is waited for may take `patience` times as long.
+    """
 
     rounds: int = 30
     disk_full: int = 2
     freezes: int = 2
     power_cuts: int = 3
     seed: int = 1
+    patience: int = 1
 
 
 @dataclass(frozen=True)
 class Options:
     """What to measure with: small sizes with `quick`; `pdf` takes the place of the PDF made by script.
 
-    `pdfs` is a folder of documents that claims, or pictures, are made of, `files` one of any files.
+    `pdfs` is a folder of documents that claims, or pictures, are made of, `files` one of any files; into `screenshots`
+    go pictures of what is done in a browser.
     """
 
     config: Config
@@ -29,6 +34,7 @@ class Options:
     pdf: Path | None = None
     pdfs: Path | None = None
     files: Path | None = None
+    screenshots: Path | None = None
     chaos: Chaos = Chaos()
 
     @property

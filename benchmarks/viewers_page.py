@@ -1,4 +1,7 @@
-"""A page with one document in one viewer, and a button for each place to light: `?viewer=…&document=…&places=1,7`."""
+"""Places in documents, lit in one viewer: `?viewer=…&places=document:page,document:page`.
+
+Ours is beside an answer that cites them, theirs below a button for each, and shows the first document only.
+"""
 
 import uuid
 from collections.abc import Sequence
@@ -6,45 +9,94 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit_pdf_viewer import pdf_viewer
 
-from rag.types import Document, Region
+from rag.types import AnswerResponse, Chunk, Citation, Document, Hit, Line, Passage, Region, Sentence, Verdict
 from rag.ui import session
-from rag.ui.viewer import Mark, show_pdf
+from rag.ui.answer import keyed_marks, show_answer
+from rag.ui.viewer import show_pdf
 
 HEIGHT_PX = 760
+MESSAGE = uuid.UUID(int=1)
 
 
 def main() -> None:
     """All of it, on each click."""
     st.set_page_config(layout="wide")
-    engine = session.engine()
-    document = engine.documents.get(uuid.UUID(st.query_params["document"]))
-    places = _places(document, st.query_params["places"])
-    for number, column in enumerate(st.columns(len(places))):
+    places = [(uuid.UUID(document), int(page)) for document, page in _asked()]
+    hits = [_hit(document_id, page) for document_id, page in places]
+    if st.query_params["viewer"] == "ours":
+        _ours(hits)
+        return
+    for number, column in enumerate(st.columns(len(hits))):
         if column.button(f"Place {number}"):
             st.session_state["lit"] = number
-    show = _ours if st.query_params["viewer"] == "ours" else _theirs
-    show(document, places, st.session_state.get("lit"))
+    document = session.engine().documents.get(places[0][0])
+    _theirs(document, [_place(hit) for hit in hits], st.session_state.get("lit"))
+
+
+def _asked() -> list[list[str]]:
+    return [place.split(":") for place in st.query_params["places"].split(",")]
 
 
 @st.cache_data
-def _places(_document: Document, pages: str) -> list[Region]:
-    """A line in the middle of each of `pages`."""
-    chunks = session.engine().chunks
-    lines = [
-        [
-            line
-            for chunk in chunks.list(_document.id, page_number=page)
-            for line in chunk.lines
-            if line.page_number == page
-        ]
-        for page in map(int, pages.split(","))
+def _hit(document_id: uuid.UUID, page: int) -> Hit:
+    """A page that was found for a line in its middle."""
+    document = session.engine().documents.get(document_id)
+    passage = session.engine().pages.text(document_id, [page])
+    chunk = Chunk(document_id=document_id, lines=(_quoted(passage),), id=uuid.uuid4(), ordinal=0)
+    return Hit(chunk=chunk, passage=passage, document_name=document.name, mime_type="application/pdf", final_score=1)
+
+
+def _quoted(passage: Passage) -> Line:
+    return passage.lines[len(passage.lines) // 2]
+
+
+def _place(hit: Hit) -> Region:
+    line = hit.chunk.lines[0]
+    return Region(page_number=line.page_number, rects=(line.bbox,))
+
+
+def _answer(hits: Sequence[Hit]) -> AnswerResponse:
+    """One sentence for each place."""
+    sentences: list[Sentence] = []
+    text = ""
+    for number, hit in enumerate(hits):
+        own = hit.chunk.lines[0].text
+        ids = (f"S{number + 1}",)
+        sentences.append(Sentence(text=own, citation_ids=ids, start=len(text), end=len(text) + len(own)))
+        text += f"{own} [{ids[0]}] "
+    cited = [
+        Citation(
+            citation_id=f"S{number + 1}",
+            sentence=number,
+            quote=hit.chunk.lines[0].text,
+            lines=hit.chunk.lines,
+            regions=(_place(hit),),
+            verdict=Verdict.VERIFIED,
+        )
+        for number, hit in enumerate(hits)
     ]
-    return [Region(page_number=own[0].page_number, rects=(own[len(own) // 2].bbox,)) for own in lines]
+    sources = {f"S{number + 1}": hit for number, hit in enumerate(hits)}
+    return AnswerResponse(
+        status="ok", answer=text, sentences=tuple(sentences), citations=tuple(cited), sources=sources, model="none"
+    )
 
 
-def _ours(document: Document, places: Sequence[Region], lit: int | None) -> None:
+def _ours(hits: Sequence[Hit]) -> None:
     st.html(f"<style>:root {{ --viewer-height: {HEIGHT_PX}px; }}</style>")
-    show_pdf(document, [Mark(f"S{number}", "", (place,), ()) for number, place in enumerate(places)], lit)
+    response = _answer(hits)
+
+    def cite(number: int, click: int) -> None:
+        st.session_state["lit"] = (number, click)
+
+    left, right = st.columns(2)
+    number, click = st.session_state.get("lit", (0, 0))
+    with left:
+        show_answer(response, MESSAGE, lit=number, on_cite=cite)
+    found = keyed_marks(response, MESSAGE)
+    here = [(i, mark) for i, (document_id, mark) in enumerate(found) if document_id == found[number][0]]
+    document = session.engine().documents.get(found[number][0])
+    with right:
+        show_pdf(document, [mark for _, mark in here], [i for i, _ in here].index(number), jump=click, click=click)
 
 
 def _theirs(document: Document, places: Sequence[Region], lit: int | None) -> None:

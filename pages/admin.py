@@ -3,12 +3,15 @@
 import streamlit as st
 
 from rag.ui import admin, frame
+from rag.ui.language import N_, _
 
-frame.page("Admin")
+frame.page(N_("Admin"))
 with st.container(horizontal=True, vertical_alignment="center", key="title"):
-    st.header("Admin", anchor=False, width="content")
-    views = {"Users": admin.users, "Keys": admin.keys, "Jobs": admin.jobs}
-    view = st.segmented_control("View", list(views), default="Users", label_visibility="collapsed", required=True)
+    st.header(_("Admin"), anchor=False, width="content")
+    views = {N_("Users"): admin.users, N_("Keys"): admin.keys, N_("Jobs"): admin.jobs}
+    view = st.segmented_control(
+        _("View"), list(views), default="Users", label_visibility="collapsed", required=True, format_func=_
+    )
 with frame.door():
     admin.require()
     views[view or "Users"]()

@@ -3,8 +3,9 @@
 import streamlit as st
 
 from rag.ui import audit, frame
+from rag.ui.language import N_, _
 
-frame.page("Audit")
-st.header("Audit", anchor=False)
+frame.page(N_("Audit"))
+st.header(_("Audit"), anchor=False)
 with frame.door():
     audit.entries()

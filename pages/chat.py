@@ -2,24 +2,26 @@
 
 import streamlit as st
 
-from rag.ui import chat, frame
+from rag.ui import chat, conversations, frame, links, scope, split, viewing
+from rag.ui.language import N_
 
-frame.page("Chat")
+frame.page(N_("Chat"))
 with frame.door():
-    documents = chat.ready_documents()
+    links.follow()
+    conversations.come_back()
+    documents = scope.ready_documents()
     with st.sidebar:
-        chat.conversations()
+        conversations.conversations()
     if not documents:
-        with frame.empty(
-            "upload_file", "No documents yet", "Upload PDFs, Word files or slides, then ask about them here."
-        ):
-            st.page_link("pages/upload.py", label="Upload documents", icon=":material/upload_file:")
+        scope.nothing_to_ask()
         st.stop()
+    viewing.begin(conversations.conversation_id())
     left, right = st.columns([5, 6], gap="medium")
     with left:
-        scope = chat.scope(documents)
-        first = scope[0] if scope else documents[0].id
-        chat.still_reading(scope)
-        chat.transcript(scope, first)
+        split.resizable()
+        asked = scope.scope(documents)
+        first = asked[0] if asked else documents[0].id
+        scope.still_reading(asked)
+        chat.transcript(asked, first)
     with right:
-        chat.viewer(first)
+        viewing.viewer(first)

@@ -3,12 +3,15 @@
 import streamlit as st
 
 from rag.ui import frame, glossary
+from rag.ui.language import N_, _
 
-frame.page("Glossary")
+frame.page(N_("Glossary"))
 with st.container(horizontal=True, vertical_alignment="center", key="title"):
-    st.header("Glossary", anchor=False, width="content")
-    views = {"Words": glossary.words, "File": glossary.file}
-    view = st.segmented_control("View", list(views), default="Words", label_visibility="collapsed", required=True)
+    st.header(_("Glossary"), anchor=False, width="content")
+    views = {N_("Words"): glossary.words, N_("File"): glossary.file}
+    view = st.segmented_control(
+        _("View"), list(views), default="Words", label_visibility="collapsed", required=True, format_func=_
+    )
 left, right = st.columns([6, 5], gap="medium")
 with left, frame.door():
     views[view or "Words"]()

@@ -2,13 +2,16 @@
 
 import streamlit as st
 
-from rag.ui import frame, library, sharing
+from rag.ui import frame, library, sharing, trash
+from rag.ui.language import N_, _
 
-frame.page("Library")
+frame.page(N_("Library"))
 with st.container(horizontal=True, vertical_alignment="center", key="title"):
-    st.header("Library", anchor=False, width="content")
-    views = {"Documents": library.documents, "Trash": library.trash}
-    view = st.segmented_control("View", list(views), default="Documents", label_visibility="collapsed", required=True)
+    st.header(_("Library"), anchor=False, width="content")
+    views = {N_("Documents"): library.documents, N_("Trash"): trash.trash}
+    view = st.segmented_control(
+        _("View"), list(views), default="Documents", label_visibility="collapsed", required=True, format_func=_
+    )
     with frame.door():
         sharing.offer_sharing()
 with frame.door():

@@ -3,10 +3,12 @@
 import streamlit as st
 
 from rag.ui import frame, settings
+from rag.ui.language import N_, _
 
-frame.page("Settings")
-st.header("Settings", anchor=False)
+frame.page(N_("Settings"))
+st.header(_("Settings"), anchor=False)
 with frame.door():
+    settings.languages()
     settings.require_administrator()
     servers = settings.look_for_servers()
     left, right = st.columns(2, gap="medium")

@@ -3,8 +3,9 @@
 import streamlit as st
 
 from rag.ui import frame, status
+from rag.ui.language import N_, _
 
-frame.page("Status")
-st.header("Status", anchor=False)
+frame.page(N_("Status"))
+st.header(_("Status"), anchor=False)
 with frame.door():
     status.overview()

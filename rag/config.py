@@ -52,6 +52,7 @@ class Config(pydantic_settings.BaseSettings):
     rag_data_dir: Path = pydantic.Field(default_factory=default_data_dir)
     rag_database_url: pydantic.SecretStr | None = None
     rag_database_admin_url: pydantic.SecretStr | None = None
+    rag_database_replica_url: pydantic.SecretStr | None = None
     rag_database_timeout_seconds: float = pydantic.Field(default=20.0, ge=3)  # until a request is told it is silent
     rag_storage_url: str | None = None
     rag_local_model_dir: Path | None = None
@@ -105,6 +106,7 @@ class Config(pydantic_settings.BaseSettings):
     rag_oidc_audience: str | None = None
     rag_folder_roots: str | None = None
     rag_app_port: int = pydantic.Field(default=8501, ge=1, le=65535)
+    rag_web_addresses: bool = True  # whether files are fetched from addresses of the web
     rag_worker: bool = True
     rag_worker_readers: int | None = pydantic.Field(default=None, ge=1)  # files read at once; None: as many as cores
     rag_worker_concurrency: int = pydantic.Field(default=2, ge=1, le=32)  # jobs done at once, beside documents

@@ -15,13 +15,20 @@ from rag.types import (
     PRESENTATIONS,
     AnswerResponse,
     AnswerStatus,
+    AskedAgain,
     ChatMessage,
     Citation,
+    ClaimChange,
+    Difference,
+    DocumentStatus,
     FileReport,
+    FilledMatrix,
     Hit,
     Index,
+    Job,
     LaterPlace,
     Line,
+    Matrix,
     Model,
     Passage,
     QuotedRow,
@@ -30,11 +37,12 @@ from rag.types import (
     SearchResponse,
     SearchTrace,
     Sentence,
+    ShownCell,
     SyncReport,
     Usage,
     Verdict,
 )
-from rag.types.answers import RetrievalSummary
+from rag.types.answers import Rating, RetrievalSummary
 
 NOTHING_LATER: Mapping[int, LaterPlace] = MappingProxyType({})
 
@@ -223,7 +231,8 @@ class AnswerBody(Model):
     `nearest` are the places found, and `hint` says what is missing in them. `likelihood` is the probability, in 0..1,
     that a quoted answer is right, None of a written one. `question` is what was answered, where that is not what was
     asked. Each of the `sentences` has its verdict in `support`, and in `missing` what its quotes do not hold; `struck`
-    are the numbers of those that are not to be relied on.
+    are the numbers of those that are not to be relied on. It may have been `stopped` while it was written. `follow_ups`
+    are questions that the documents it quotes can answer next.
     """
 
     status: AnswerStatus
@@ -237,6 +246,8 @@ class AnswerBody(Model):
     nearest: tuple[SearchResult, ...]
     hint: str | None
     likelihood: float | None
+    stopped: bool
+    follow_ups: tuple[str, ...]
     retrieval: RetrievalSummary
     model: str
     usage: Usage
@@ -256,14 +267,19 @@ class AnswerBody(Model):
             nearest=tuple(map(SearchResult.of, response.nearest)),
             hint=response.hint,
             likelihood=response.likelihood,
-            retrieval=response.retrieval,
+            stopped=response.stopped,
+            follow_ups=response.follow_ups,
+            retrieval=response.retrieval.model_copy(update={"pages": {}}),
             model=response.model,
             usage=response.usage,
         )
 
 
 class MessageBody(Model):
-    """A kept turn of a chat; an assistant's turn has its whole answer."""
+    """A kept turn of a chat; an assistant's turn has its whole answer, and what the user thinks of it.
+
+    `versions` are the ids of the turns that stand in the same place, its own among them, oldest first.
+    """
 
     id: uuid.UUID
     conversation_id: uuid.UUID
@@ -271,6 +287,9 @@ class MessageBody(Model):
     content: str
     response: AnswerBody | None
     created_at: dt.datetime
+    versions: tuple[uuid.UUID, ...]
+    rating: Rating | None
+    reason: str | None
 
     @classmethod
     def of(cls, message: ChatMessage, later: Mapping[int, LaterPlace] = NOTHING_LATER) -> Self:
@@ -282,7 +301,74 @@ class MessageBody(Model):
             content=message.content,
             response=AnswerBody.of(message.response, later) if message.response else None,
             created_at=message.created_at,
+            versions=message.versions,
+            rating=message.rating,
+            reason=message.reason,
         )
+
+
+class AgainBody(Model):
+    """What an answer's question gets now, and in what it differs from then; `summary` says it in a sentence.
+
+    `differences` are those in what both were made from, null where that was not kept then.
+    """
+
+    asked_at: dt.datetime
+    same: bool
+    summary: str
+    differences: tuple[Difference, ...] | None
+    claims: tuple[ClaimChange, ...]
+    response: AnswerBody
+
+    @classmethod
+    def of(cls, again: AskedAgain) -> Self:
+        """The same in these words."""
+        return cls(
+            asked_at=again.asked_at,
+            same=again.same,
+            summary=again.summary,
+            differences=again.differences,
+            claims=again.claims,
+            response=AnswerBody.of(again.response),
+        )
+
+
+class MatrixRow(Model):
+    """A document of a matrix, as the version that is asked now."""
+
+    lineage_id: uuid.UUID
+    document_id: uuid.UUID
+    name: str
+    version: int
+    status: DocumentStatus
+
+
+class MatrixBody(Model):
+    """A matrix with what is answered so far: `rows` are documents; a cell names its row by its `lineageId`.
+
+    `toAsk` counts the cells that are empty or stale, of documents that can be asked.
+    """
+
+    matrix: Matrix
+    rows: tuple[MatrixRow, ...]
+    cells: tuple[ShownCell, ...]
+    to_ask: int
+    job: Job | None
+
+    @classmethod
+    def of(cls, filled: FilledMatrix) -> Self:
+        """The same, of its documents what tells them apart."""
+        rows = (
+            MatrixRow(
+                lineage_id=one.lineage_id or one.id,
+                document_id=one.id,
+                name=one.name,
+                version=one.version,
+                status=one.status,
+            )
+            for one in filled.documents
+        )
+        return cls(matrix=filled.matrix, rows=tuple(rows), cells=filled.cells, to_ask=filled.to_ask, job=filled.job)
 
 
 class SyncBody(Model):

@@ -101,7 +101,13 @@ class Lanes:
         stopping = self._stopping.is_set
 
         def lane(which: Lane, most_bytes: int | None = None) -> Callable[[], bool]:
-            return lambda: _told(installation.work.do_next(which, stopping, most_bytes=most_bytes))
+            def step() -> bool:
+                done = installation.work.do_next(which, stopping, most_bytes=most_bytes)
+                if done and done.status not in UNFINISHED:
+                    self.wake()  # it may have been waited for
+                return _told(done)
+
+            return step
 
         reading = installation.config.rag_worker_readers or usable_cores()
         works = {f"reading-{number}": lane(Lane.READING) for number in range(reading)}

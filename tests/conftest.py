@@ -10,6 +10,7 @@ import xdist
 from xdist import scheduler
 
 TESTS = Path(__file__).parent
+ROOT = TESTS.parent
 SETTINGS = (
     "RAG_",
     "OPENAI_",
@@ -48,13 +49,15 @@ def clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path
     """The environment of a fresh machine, and an empty working folder, where no `.env` is read.
 
     `RAG_DATA_DIR` is set, so that a test that does not choose a folder never touches the user's own; and there is no
-    key ring, but where a test brings one.
+    key ring, but where a test brings one. The processes that tests start import this working copy, wherever they run,
+    and not what else is installed under the name of one of its packages, as `tests` often is.
     """
     folder = tmp_path_factory.mktemp("cwd")
     with pytest.MonkeyPatch.context() as environment:
         for name in [name for name in os.environ if name.upper().startswith(SETTINGS)]:
             environment.delenv(name)
         environment.setenv("RAG_DATA_DIR", str(folder / "data"))
+        environment.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)
         environment.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
         environment.chdir(folder)
         yield folder

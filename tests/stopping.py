@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -30,8 +30,10 @@ def frozen(server: embedded.EmbeddedServer) -> Iterator[None]:
     stopped = [postmaster, *postmaster.children(recursive=True)]
     try:
         for process in stopped[1:]:
-            process.suspend()
+            with suppress(psutil.NoSuchProcess):  # it was about to end
+                process.suspend()
         yield
     finally:
         for process in stopped:
-            process.resume()
+            with suppress(psutil.NoSuchProcess):
+                process.resume()

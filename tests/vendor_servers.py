@@ -156,7 +156,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.tell()
             return
         self.script.requests.append(Request(self.path, dict(self.headers.items()), body))
-        fault = self.script.faults.popleft() if self.script.faults else None
+        fault = self.fault(is_stream=bool(body.get("stream")) or ":stream" in self.path)
         match fault:
             case Refusal():
                 self.send_json(self.refusal(fault), fault.status)
@@ -167,6 +167,11 @@ class _Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
             case _:
                 self.answer(body, fault)
+
+    def fault(self, *, is_stream: bool) -> Fault | None:
+        """What goes wrong now, if anything. A stream without end waits for a stream."""
+        faults = self.script.faults
+        return faults.popleft() if faults and (is_stream or not isinstance(faults[0], Endless)) else None
 
     def handle(self) -> None:
         try:
@@ -190,7 +195,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        count = fault.after if isinstance(fault, Cut | Slow) else len(events)
+        count = fault.after if isinstance(fault, Cut | Slow) else 1 if isinstance(fault, Endless) else len(events)
         for event in events[:count]:
             self.send_event(event)
         while isinstance(fault, Endless) and not self.script.closing.wait(0.001):

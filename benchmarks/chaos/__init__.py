@@ -14,6 +14,7 @@ is left to recover, and then counted against what the users were told (`benchmar
 What the machine must allow for power cuts and full disks stands in `benchmarks.chaos.disks`.
 """
 
+import dataclasses
 import functools
 import itertools
 import os
@@ -36,7 +37,7 @@ from benchmarks.chaos.services import Services
 from benchmarks.chaos.users import Archivist, Crowd, User
 from benchmarks.processes import PROC
 from benchmarks.report import Section, at_most
-from benchmarks.settings import Chaos, Options
+from benchmarks.settings import Options
 from rag import errors
 from rag.engine import Installation
 
@@ -86,9 +87,8 @@ def plan(options: Options, disk: Folder, chance: random.Random) -> list[Round]:
     """The rounds in their order; what the machine does not allow is left out."""
     chaos = options.chaos
     if options.quick:
-        chaos = Chaos(
-            len(faults.KILLED), *(min(1, many) for many in (chaos.disk_full, chaos.freezes, chaos.power_cuts))
-        )
+        once = {name: min(1, getattr(chaos, name)) for name in ("disk_full", "freezes", "power_cuts")}
+        chaos = dataclasses.replace(chaos, rounds=min(len(faults.KILLED), chaos.rounds), **once)
     kinds = itertools.islice(itertools.cycle(faults.KILLED), chaos.rounds)
     rounds = [Round(f"{KILL}{kind}", functools.partial(faults.kill, kind=kind)) for kind in kinds]
     rounds += [Round("disk full", faults.fill_disk)] * (chaos.disk_full if disk.can_fill else 0)
@@ -112,7 +112,7 @@ def installation(
     with Installation(options.config.model_copy(update=changes)) as opened:
         keys = {name: opened.for_user(name).keys.create("chaos", ("write",))[1] for name in names}
     os.sync()
-    services = Services(data, temporary, logs, workers=1 if options.quick else 2)
+    services = Services(data, temporary, logs, workers=1 if options.quick else 2, patience=options.chaos.patience)
     seed = options.chaos.seed
     pages = QUICK_PAGES if options.quick else PAGES
     users = [User(name, ledger, services, seed, key=key, pages=pages) for name, key in keys.items()]

@@ -69,7 +69,7 @@ class Census:
     def __init__(self, services: Services, ledger: Ledger, sweep_seconds: float = SWEEP_SECONDS) -> None:
         self._services = services
         self._ledger = ledger
-        self._sweep_seconds = sweep_seconds
+        self._sweep_seconds = sweep_seconds * services.patience
 
     def take(self) -> None:
         """All counts."""
@@ -116,7 +116,7 @@ class Census:
         while waiting := [row for row in connection.execute(DOCUMENTS) if is_waiting(row)]:
             if waiting != before or any(row["is_put_off"] for row in waiting):
                 before, since = waiting, time.monotonic()
-            if time.monotonic() - since > STUCK_SECONDS:
+            if time.monotonic() - since > STUCK_SECONDS * self._services.patience:
                 for row in waiting:
                     stage = f"{row['status']}, {row['vector_count']} of {row['chunk_count']} vectors"
                     self._ledger.report(Wrong.HUNG, _named(row), f"nothing happens to it: {stage}")

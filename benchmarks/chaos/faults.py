@@ -43,7 +43,7 @@ def processes(services: Services, kind: str) -> list[Process]:
     supervisors = {process.pid for process in found if is_supervisor(process)}
     postmasters = {process.pid for process in found if process.parent in supervisors and "postgres" in process.command}
     tests: dict[str, Callable[[Process], bool]] = {
-        "app": lambda process: "streamlit run" in process.command,
+        "app": lambda process: "serving.py run " in process.command,
         "api": lambda process: " rag serve" in process.command,
         "worker": lambda process: " rag worker" in process.command or "rag.worker" in process.command,
         "parser": lambda process: "rag.parsing.server" in process.command,
@@ -98,11 +98,12 @@ def freeze_database(stage: Stage) -> str:
 
 
 def _probe(stage: Stage, url: str, path: str) -> None:
+    seconds = PROBED[path] * stage.services.patience
     try:
-        httpx.get(f"{url}{path}", headers={"x-api-key": stage.key}, timeout=PROBED[path])
+        httpx.get(f"{url}{path}", headers={"x-api-key": stage.key}, timeout=seconds)
     except httpx.TimeoutException:
         door = "app" if url.endswith("/api") else "api"
-        evidence = f"no answer within {PROBED[path]:.0f} s while the database stood still"
+        evidence = f"no answer within {seconds:.0f} s while the database stood still"
         stage.ledger.report(Wrong.HUNG, f"GET {path} of the {door}, {stage.ledger.round}", evidence)
     except httpx.HTTPError:
         pass  # it may end, and be started again

@@ -24,6 +24,8 @@ RECOVERY_SECONDS = 180.0
 END_SECONDS = 30.0
 FOREIGN = ("RAG_", "STREAMLIT_", "OPENAI_", "GEMINI_", "GOOGLE_", "VERTEX_", "OPENROUTER_", "PERPLEXITY_", "PG")
 """Settings of whoever runs this, which these processes are not to have."""
+NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
+"""With it each process, and many are started, would compile all of our modules first."""
 
 
 @dataclass
@@ -41,13 +43,14 @@ class Service:
 class Services:
     """All of an installation with the data folder `data`; `logs` is on another file system, `temporary` on the same.
 
-    Of two `workers` the app has one beside it.
+    Of two `workers` the app has one beside it. On a busy machine all may take `patience` times as long.
     """
 
     data: Path
     temporary: Path
     logs: Path
     workers: int = 2
+    patience: int = 1
     _stopping: threading.Event = field(default_factory=threading.Event)
     _keepers: list[threading.Thread] = field(default_factory=list)
     cuts: int = 0
@@ -72,7 +75,7 @@ class Services:
     @property
     def environment(self) -> dict[str, str]:
         """What every process of the installation has; `RAG_DATA_DIR` tells whose a process is."""
-        own = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+        own = {name: value for name, value in os.environ.items() if not name.startswith((*FOREIGN, NO_BYTECODE))}
         models = {name: value for name, value in os.environ.items() if name == "RAG_LOCAL_MODEL_DIR"}
         return own | models | {
             "RAG_DATA_DIR": str(self.data),
@@ -128,7 +131,7 @@ class Services:
         for service in self._services:
             if service.process:
                 service.process.terminate()
-        left = _gone(self.all, END_SECONDS)
+        left = _gone(self.all, END_SECONDS * self.patience)
         self.kill(left)
         return left
 
@@ -164,7 +167,7 @@ class Services:
 
     def left_over(self) -> list[Process]:
         """Processes that nobody's are: neither below the services nor below the one supervisor; after some patience."""
-        return _gone(self._strays, END_SECONDS)
+        return _gone(self._strays, END_SECONDS * self.patience)
 
     def _strays(self) -> list[Process]:
         everything = running()
@@ -176,19 +179,19 @@ class Services:
 
     def wait_until_healthy(self) -> list[str]:
         """Wait for all doors. Gives those that do not open."""
-        deadline = time.monotonic() + RECOVERY_SECONDS
+        deadline = time.monotonic() + RECOVERY_SECONDS * self.patience
         waiting = list(self.urls)
         while waiting and time.monotonic() < deadline:
-            waiting = [url for url in waiting if not is_healthy(url)]
+            waiting = [url for url in waiting if not is_healthy(url, HEALTH_SECONDS * self.patience)]
             if waiting:
                 time.sleep(POLL_SECONDS)
         return waiting
 
 
-def is_healthy(url: str) -> bool:
-    """Whether a door answers that all is well."""
+def is_healthy(url: str, seconds: float) -> bool:
+    """Whether a door answers within so many seconds that all is well."""
     try:
-        return httpx.get(f"{url}/health", timeout=HEALTH_SECONDS).status_code == httpx.codes.OK
+        return httpx.get(f"{url}/health", timeout=seconds).status_code == httpx.codes.OK
     except httpx.HTTPError:
         return False
 

@@ -27,10 +27,12 @@ from rag import errors
 from rag.store import backup
 
 CLIENT_SECONDS = 120.0
-"""A request that takes longer hangs. Of the clock, on a machine that may be busy with other things."""
+"""A request that takes longer hangs."""
 PATIENCE_SECONDS = 300.0
 """How long a user insists."""
 PAUSE_SECONDS = 0.3
+REST = 3
+"""So many times as long as a backup takes there is none: else all would wait for one to end in every round."""
 TROUBLE = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.INSUFFICIENT_STORAGE})
 """Answers besides 5xx that mean: later."""
 EVIDENCE_CHARS = 300
@@ -50,6 +52,8 @@ class Worker(threading.Thread):
         self.may_go = threading.Event()
         self.idle = threading.Event()
         self.over = False
+        self.request_seconds = CLIENT_SECONDS * services.patience
+        self.insist_seconds = PATIENCE_SECONDS * services.patience
 
     def run(self) -> None:
         """Until it is over."""
@@ -72,7 +76,7 @@ class User(Worker):
     def __init__(self, name: str, ledger: Ledger, services: Services, seed: int, *, key: str, pages: int) -> None:
         super().__init__(name, ledger, services, seed)
         self._pages = pages
-        self._client = httpx.Client(headers={"x-api-key": key}, timeout=CLIENT_SECONDS)
+        self._client = httpx.Client(headers={"x-api-key": key}, timeout=self.request_seconds)
 
     def act(self) -> None:
         """What it is, chance decides."""
@@ -201,7 +205,7 @@ class User(Worker):
         body: Callable[[], Mapping[str, Any]] = dict,
     ) -> httpx.Response | None:
         """Ask until there is an answer; one that is none of those `accepted` breaks a promise, and gives None."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + self.insist_seconds
         said = "nothing"
         while time.monotonic() < deadline and not self.over:
             answer = self.call(method, path, body())
@@ -215,7 +219,7 @@ class User(Worker):
             time.sleep(PAUSE_SECONDS)
         if self.over:
             return None
-        evidence = f"not done in {PATIENCE_SECONDS:.0f} s, at last: {said}"
+        evidence = f"not done in {self.insist_seconds:.0f} s, at last: {said}"
         self.ledger.report(Wrong.HUNG, f"{what} of {self.name}", evidence)
         return None
 
@@ -226,7 +230,7 @@ class User(Worker):
         try:
             answer = self._client.request(method, f"{url}{path}", **keywords)
         except httpx.TimeoutException as error:
-            evidence = f"no answer within {CLIENT_SECONDS:.0f} s ({type(error).__name__})"
+            evidence = f"no answer within {self.request_seconds:.0f} s ({type(error).__name__})"
             self.ledger.report(Wrong.HUNG, f"{method} {path.partition('?')[0]} of {self.name} at {url}", evidence)
             return None
         except httpx.HTTPError:
@@ -243,12 +247,19 @@ class Archivist(Worker):
         super().__init__(name, ledger, services, seed)
         self._folder = folder
         self._most = most
+        self._rests_until = 0.0
 
     def act(self) -> None:
         """One backup. A fault may break it off: then nothing is left of it."""
-        if self._most is not None and self.ledger.acknowledged["backups"] >= self._most:
+        is_enough = self._most is not None and self.ledger.acknowledged["backups"] >= self._most
+        if is_enough or time.monotonic() < self._rests_until:
             time.sleep(PAUSE_SECONDS)
             return
+        started = time.monotonic()
+        self._back_up()
+        self._rests_until = time.monotonic() + REST * (time.monotonic() - started)
+
+    def _back_up(self) -> None:
         with suppress(OSError):  # of an earlier one, when the power was cut
             _clear(self._folder)
         path = self._folder / f"backup-{self.ledger.number()}.tar"
@@ -256,11 +267,11 @@ class Archivist(Worker):
         era = self.services.cuts
         process = self.services.run("backup", str(path), log="backup")
         try:
-            process.wait(PATIENCE_SECONDS)
+            process.wait(self.insist_seconds)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-            self.ledger.report(Wrong.HUNG, path.name, f"not made in {PATIENCE_SECONDS:.0f} s")
+            self.ledger.report(Wrong.HUNG, path.name, f"not made in {self.insist_seconds:.0f} s")
         if era != self.services.cuts:
             return
         if process.returncode == 0:
@@ -315,7 +326,7 @@ class Crowd:
         for worker in self.workers:
             worker.may_go.clear()
         for worker in self.workers:
-            if not worker.idle.wait(PATIENCE_SECONDS + CLIENT_SECONDS):
+            if not worker.idle.wait(worker.insist_seconds + worker.request_seconds):
                 self.ledger.report(Wrong.HUNG, worker.name, "does not come back from what it is at")
 
     def end(self) -> None:
@@ -324,4 +335,4 @@ class Crowd:
             worker.over = True
         self.go()
         for worker in self.workers:
-            worker.join(CLIENT_SECONDS)
+            worker.join(worker.request_seconds)

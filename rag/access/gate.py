@@ -87,7 +87,7 @@ class Gate:
         self._installation = installation
         self._door: Door = door
         self._needs_key = needs_key
-        self._limiter = RateLimiter()
+        self._limiter = RateLimiter(lambda: installation().rates)
         self._tokens = Tokens()
 
     def admit(self, visitor: Visitor) -> Caller:

@@ -2,11 +2,9 @@
 
 import contextlib
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
-
-from llama_index.core.llms import LLM, ChatMessage, MessageRole
+from typing import TYPE_CHECKING, NamedTuple
 
 from rag import errors, prompts, providers, tracing
 from rag.answering import citations, extractive
@@ -34,8 +32,20 @@ from rag.types import (
     Usage,
 )
 
+if TYPE_CHECKING:  # see `rag.lazy`
+    from llama_index.core.llms import LLM, ChatMessage
+
 DEFAULT_OPTIONS = AnswerOptions()
 DEFAULT_GENERATION = GenerationOptions()
+
+Stop = Callable[[], bool]
+"""Whether whoever asked wants no more of an answer that is being written."""
+
+
+def never() -> bool:
+    """To the end."""
+    return False
+
 
 CONDENSED_MESSAGES = 6
 CONDENSED_MESSAGE_CHARS = 1500
@@ -49,19 +59,21 @@ def stream(
     question: str,
     hits: Sequence[Hit],
     *,
-    llm: LLM | None,
+    llm: "LLM | None",
     locate: Locate,
     reranker: Reranker | None = None,
     memory: Memory | None = None,
     rewritings: Sequence[Rewriting] = (),
     options: AnswerOptions = DEFAULT_OPTIONS,
     generation: GenerationOptions = DEFAULT_GENERATION,
+    stop: Stop = never,
 ) -> Generator[AnswerEvent, None, None]:
     """Pieces of the answer to `question` from what was found, `hits`, then the checked answer, which replaces them.
 
     Without `llm` the best sentences and rows of the sources are the answer, found also by what a vocabulary made of
     the question, `rewritings`. The pieces show no quote tag, no HTML and no
-    id that is not a source's. What the model wrote is kept in `memory` and not asked for twice.
+    id that is not a source's. What the model wrote is kept in `memory` and not asked for twice. Once `stop` says so it
+    writes no more: what it has written is checked, and is the answer.
 
     Raises:
         errors.ConfigError: the language model's window is too small for any source.
@@ -77,13 +89,13 @@ def stream(
     elif llm is None:
         draft = yield from _extracted(question, grounder, context, reranker, rewritings)
     else:
-        writer = _Writer(llm, generation, memory if options.use_cache else None)
+        writer = _Writer(llm, generation, memory if options.use_cache else None, stop)
         draft = yield from _written(question, writer, grounder, context)
     yield _response(draft, context, hits, options, time.perf_counter() - started)
 
 
 def read_context(
-    question: str, hits: Sequence[Hit], llm: LLM | None, options: AnswerOptions = DEFAULT_OPTIONS
+    question: str, hits: Sequence[Hit], llm: "LLM | None", options: AnswerOptions = DEFAULT_OPTIONS
 ) -> Context:
     """What of `hits` is read to answer: as much as `options` and the window of the model that writes allow.
 
@@ -102,7 +114,7 @@ def read_context(
     return fitting_context(hits, budget_tokens=options.max_context_tokens, room=room)
 
 
-def condense(question: str, history: Sequence[Message], llm: LLM | None, names: Sequence[str] = ()) -> str:
+def condense(question: str, history: Sequence[Message], llm: "LLM | None", names: Sequence[str] = ()) -> str:
     """`question` so that it can be understood without `history`; as it is where there is none.
 
     Without a model by rules, which know `names` in any spelling.
@@ -112,6 +124,8 @@ def condense(question: str, history: Sequence[Message], llm: LLM | None, names: 
     if llm is None:
         whole = standalone(question, [turn.content for turn in history if turn.role == "user"], names)
         return whole if len(whole) <= MAX_QUESTION_CHARS else question
+    from llama_index.core.llms import ChatMessage, MessageRole
+
     turns = [f"{message.role}: {_short(message.content)}" for message in history[-CONDENSED_MESSAGES:]]
     prompt = _condensing(question, turns)
     while len(turns) > 1 and providers.room_left(llm, prompt) < 0:
@@ -141,30 +155,37 @@ class _Draft(NamedTuple):
     likelihood: float | None = None
     hint: str | None = None
     nearest: Hit | None = None
+    stopped: bool = False
 
 
-def _model_name(llm: LLM | None) -> str:
+def _model_name(llm: "LLM | None") -> str:
     return llm.metadata.model_name if llm else EXTRACTIVE_MODEL
 
 
 # --- written by a language model --------------------------------------------------------------------
 
 
+Written = tuple[Usage, bool]
+"""What an answer took, and whether it was stopped before it was whole."""
+_Shown = tuple[str, Written]
+
+
 @dataclass(frozen=True)
 class _Writer:
     """A language model that is asked for an answer once, and remembers it where there is a memory."""
 
-    llm: LLM
+    llm: "LLM"
     generation: GenerationOptions
     memory: Memory | None
+    stop: Stop = never
 
-    def write(self, messages: Sequence[ChatMessage]) -> Generator[str, None, Usage]:
+    def write(self, messages: "Sequence[ChatMessage]") -> Generator[str, None, Written]:
         """The answer piece by piece, or in one piece if it was written before; only whole answers are kept."""
         key = self._key(messages)
         known = self.memory.recall("answers", key) if self.memory else None
         if known is not None:
             yield known
-            return Usage()
+            return Usage(), False
         pieces: list[str] = []
         stream = providers.complete_stream(self.llm, messages)
         with contextlib.closing(stream):
@@ -176,11 +197,16 @@ class _Writer:
                     break
                 pieces.append(piece)
                 yield piece
+                if self.stop():
+                    return self._priced(_estimated(messages, "".join(pieces))), True
         if self.memory:
             self.memory.keep("answers", key, "".join(pieces))
-        return usage if usage.output_tokens else _estimated(messages, "".join(pieces))
+        return self._priced(usage if usage.output_tokens else _estimated(messages, "".join(pieces))), False
 
-    def _key(self, messages: Sequence[ChatMessage]) -> bytes:
+    def _priced(self, usage: Usage) -> Usage:
+        return usage.model_copy(update={"cost_usd": providers.cost(self.llm, usage)})
+
+    def _key(self, messages: "Sequence[ChatMessage]") -> bytes:
         options = f"{self.generation.temperature} {self.generation.max_output_tokens}"
         texts = [message.content or "" for message in messages]
         return request_digest(providers.model_id(self.llm), options, prompts.ANSWER_PROMPT_VERSION, *texts)
@@ -193,42 +219,53 @@ def _written(
     markup = AnswerFilter(context.hits)
     model = _model_name(writer.llm)
     written = tracing.streaming("model", lambda: writer.write(messages), model=model)
-    text, usage = yield from _show(written, markup)
+    text, (usage, stopped) = yield from _show(written, markup)
     with tracing.span("ground") as step:
         parsed = citations.parse_shown(text, markup.quotes)
         sentences, cited = grounder.ground(parsed.claims, parsed.text)
         step.note(sentences=len(sentences), citations=len(cited))
-    return _Draft(model, parsed.text, sentences, cited, usage)
+    if stopped:
+        sentences = _without_verdict_on_the_last(sentences)
+    return _Draft(model, parsed.text, sentences, cited, usage, stopped=stopped)
 
 
-def _messages(question: str, sources: str) -> list[ChatMessage]:
+def _without_verdict_on_the_last(sentences: tuple[Sentence, ...]) -> tuple[Sentence, ...]:
+    """A sentence that was broken off before its citation is not called unproved."""
+    if not sentences or sentences[-1].support is not Support.UNCITED:
+        return sentences
+    return (*sentences[:-1], sentences[-1].model_copy(update={"support": None}))
+
+
+def _messages(question: str, sources: str) -> "list[ChatMessage]":
+    from llama_index.core.llms import ChatMessage, MessageRole
+
     system = prompts.ANSWER_SYSTEM.format(not_found=prompts.NOT_FOUND_SENTINEL)
     user = prompts.ANSWER_USER.format(context=sources, question=question)
     return [ChatMessage(role=MessageRole.SYSTEM, content=system), ChatMessage(role=MessageRole.USER, content=user)]
 
 
-def _show(pieces: Generator[str, None, Usage], markup: AnswerFilter) -> Generator[AnswerToken, None, tuple[str, Usage]]:
-    """Yield what may be shown of the model's `pieces`; the text shown in all and what the model says it cost.
+def _show(pieces: Generator[str, None, Written], markup: AnswerFilter) -> Generator[AnswerToken, None, _Shown]:
+    """Yield what may be shown of the model's `pieces`; the text shown in all, and what the writer tells in the end.
 
     What may still become the refusal is held back, so that it is not shown and then withdrawn.
     """
     shown = held = ""
-    usage: Usage | None = None
+    told: Written | None = None
     with contextlib.closing(pieces):
-        while usage is None:
+        while told is None:
             try:
                 held += markup.feed(next(pieces))
             except StopIteration as end:
-                usage = end.value or Usage()
+                told = end.value or (Usage(), False)
                 held += markup.finish()
             if held and not _may_refuse(shown + held):
                 shown += held
                 yield AnswerToken(text=held)
                 held = ""
-    return shown + held, usage
+    return shown + held, told
 
 
-def _estimated(messages: Sequence[ChatMessage], text: str) -> Usage:
+def _estimated(messages: "Sequence[ChatMessage]", text: str) -> Usage:
     """What it cost by the embedded model's count, for vendors that do not count."""
     asked = sum(providers.count_tokens(message.content or "") for message in messages)
     return Usage(input_tokens=asked, output_tokens=providers.count_tokens(text))
@@ -288,7 +325,8 @@ def _extracted(
 def _response(
     draft: _Draft, context: Context, hits: Sequence[Hit], options: AnswerOptions, seconds: float
 ) -> AnswerResponse:
-    is_ok = bool(draft.text) and (_is_proved(draft) if options.require_citations else not _only_refuses(draft))
+    holds = draft.stopped or (_is_proved(draft) if options.require_citations else not _only_refuses(draft))
+    is_ok = bool(draft.text) and holds
     cited = {citation.citation_id for citation in draft.citations} if is_ok else set()
     response = AnswerResponse(
         status="ok" if is_ok else "insufficient_context",
@@ -300,6 +338,7 @@ def _response(
         hint=None if is_ok else draft.hint,
         likelihood=draft.likelihood if is_ok else None,
         require_citations=options.require_citations,
+        stopped=draft.stopped,
         model=draft.model,
         usage=draft.usage.model_copy(update={"latency_ms": seconds * 1000}),
     )

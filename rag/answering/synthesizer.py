@@ -18,7 +18,7 @@ from llama_index.core.prompts import PromptTemplate
 from llama_index.core.response_synthesizers import BaseSynthesizer
 
 from rag import errors, prompts
-from rag.answering.answer import DEFAULT_GENERATION, DEFAULT_OPTIONS, condense, stream
+from rag.answering.answer import DEFAULT_GENERATION, DEFAULT_OPTIONS, Stop, condense, never, stream
 from rag.answering.grounding import Locate
 from rag.retrieval import Memory, Query, Reranker, to_hits
 from rag.types import AnswerEvent, AnswerOptions, AnswerResponse, AnswerToken, GenerationOptions, Message, Rewriting
@@ -57,6 +57,7 @@ class GroundedSynthesizer(BaseSynthesizer):
         options: AnswerOptions = DEFAULT_OPTIONS,
         generation: GenerationOptions = DEFAULT_GENERATION,
         streaming: bool = False,
+        stop: Stop = never,
     ) -> None:
         """See `rag.answering.answer.stream`."""
         super().__init__(
@@ -72,6 +73,7 @@ class GroundedSynthesizer(BaseSynthesizer):
         self._memory = memory
         self._options = options
         self._generation = generation
+        self._stop = stop
 
     def synthesize(
         self,
@@ -119,6 +121,7 @@ class GroundedSynthesizer(BaseSynthesizer):
             rewritings=rewritings,
             options=self._options,
             generation=self._generation,
+            stop=self._stop,
         )
 
     def get_response(self, query_str: str, text_chunks: Sequence[str], **_: Any) -> str:

@@ -14,11 +14,14 @@ from rag.api import limits, problems
 from rag.api.figures import InstallationFigures
 from rag.api.routes import (
     admin,
+    annotations,
+    answers,
     conversations,
     documents,
     glossary,
     indexes,
     jobs,
+    matrices,
     organising,
     questions,
     retrieval,
@@ -59,7 +62,10 @@ def create_app(installation: Installation, *, needs_key: bool = False) -> FastAP
     app.state.lookers = anyio.CapacityLimiter(status.LOOKING_AT_ONCE)
     app.state.questions = limits.Turns(config.rag_max_questions)
     app.state.searches = limits.Turns(limits.SEARCHES_AT_ONCE)
-    parts = (status, questions, retrieval, documents, indexes, jobs, conversations, glossary, organising, team, admin)
+    parts = (
+        *(status, questions, retrieval, documents, annotations, indexes),
+        *(jobs, matrices, conversations, answers, glossary, organising, team, admin),
+    )
     for part in parts:
         app.include_router(part.router)
     problems.install(app, [route for part in parts for route in part.router.routes])

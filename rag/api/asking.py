@@ -186,7 +186,7 @@ def _debug(response: AnswerResponse) -> dict[str, Any]:
     ]
     return {
         "model": response.model,
-        "retrieval": response.retrieval.model_dump(by_alias=True),
+        "retrieval": response.retrieval.model_dump(by_alias=True, exclude={"pages"}),
         "usage": response.usage.model_dump(by_alias=True),
         "contexts": scores,
     }

@@ -14,6 +14,7 @@ from rag.cli import (
     audit,
     backup,
     cache,
+    chats,
     diff,
     doctor,
     documents,
@@ -25,6 +26,7 @@ from rag.cli import (
     inspect,
     jobs,
     keys,
+    matrix,
     mcp,
     models,
     parse,
@@ -148,6 +150,31 @@ add_command(team, share.give)
 add_command(team, share.withdraw)
 app.add_typer(team, name="share")
 add_command(app, audit.audit)
+
+talks = typer.Typer(cls=Group, invoke_without_command=True)
+talks.callback(help=help_text(chats.chats))(chats.chats)
+add_command(talks, chats.export_chat, "export")
+add_command(talks, chats.marked)
+add_command(talks, chats.again)
+add_command(talks, chats.show_chat, "show")
+add_command(talks, chats.withdraw)
+add_command(talks, chats.links)
+app.add_typer(talks, name="chats")
+
+grid = typer.Typer(cls=Group, invoke_without_command=True)
+grid.callback(help=help_text(matrix.matrix))(matrix.matrix)
+for of_matrices in (
+    matrix.templates,
+    matrix.make,
+    matrix.show,
+    matrix.edit,
+    matrix.fill,
+    matrix.cancel,
+    matrix.delete,
+    matrix.export,
+):
+    add_command(grid, of_matrices)
+app.add_typer(grid, name="matrix")
 
 work = typer.Typer(cls=Group, no_args_is_help=True)
 work.callback(help=help_text(jobs.jobs))(jobs.jobs)

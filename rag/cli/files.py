@@ -193,12 +193,23 @@ def read_document(engine: "RAGEngine", document: Document, path: Path, on_progre
     """Read a queued document, and what was in it, and say what became of each."""
     if document.status is not DocumentStatus.NEEDS_PASSWORD:
         is_new, stopwatch = document.chunk_count == 0, _Stopwatch(on_progress)
-        document = engine.documents.process(document.id, stopwatch)
+        document = _process(engine, document.id, stopwatch)
         if document.pictures_waiting:
             engine.documents.read_pictures(document.id)
         first, *others = outcomes_of(engine, document, path, on_progress)
         return [first._replace(seconds_to_words=stopwatch.seconds_to_words if is_new else None), *others]
     return outcomes_of(engine, document, path, on_progress)
+
+
+def _process(engine: "RAGEngine", document_id: uuid.UUID, on_progress: OnProgress) -> Document:
+    """Read a queued document; one that failed for what it is not at fault for is left to a worker, too."""
+    from rag.engine.reading import PASSING_CODES
+
+    read = engine.documents.process(document_id, on_progress)
+    if read.status is not DocumentStatus.FAILED or read.error_code not in PASSING_CODES:
+        return read
+    engine.documents.retry(document_id)
+    return read.model_copy(update={"error": f"{read.error} A worker tries again, or say the same once more."})
 
 
 class _Stopwatch:
@@ -229,7 +240,7 @@ def _read_parts(engine: "RAGEngine", container: Document, on_progress: OnProgres
             seen.add(part.id)
             read = part
             if part.status is not DocumentStatus.NEEDS_PASSWORD:
-                read = engine.documents.process(part.id, on_progress)
+                read = _process(engine, part.id, on_progress)
             if read.pictures_waiting:
                 read = engine.documents.read_pictures(read.id)
             yield _outcome_of(read, Path(part.shown_source or part.name))

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import pydantic_core
 from rich.console import Console
@@ -63,6 +64,17 @@ def print_json(value: object, *, indent: int | None = 2) -> None:
     """A value, models and ids in it included, as JSON with camelCase names to stdout."""
     plain = pydantic_core.to_jsonable_python(value, by_alias=True)
     sys.stdout.write(json.dumps(plain, ensure_ascii=False, indent=indent) + "\n")
+
+
+def write_new(file: Path, content: bytes) -> None:
+    """Write a file that is not there yet, and say so. Raises SourceError."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("xb") as target:
+            target.write(content)
+    except OSError as error:
+        raise errors.SourceError(f"{file} cannot be written: {error.strerror or type(error).__name__}.") from error
+    print_text(f"Written: {file}")
 
 
 def print_missing(completeness: Completeness) -> None:

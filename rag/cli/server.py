@@ -12,6 +12,7 @@ import typer
 from rag import config, errors
 from rag.access.addresses import require_key
 from rag.cli import output
+from rag.cli import window as own_window
 from rag.cli.door import open_engine
 
 SOURCE_TREE = Path(__file__).resolve().parents[2]
@@ -30,25 +31,34 @@ def run(
         typer.Option(min=1, max=65535, help="Where to serve; RAG_APP_PORT unless given.", show_default=False),
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the app in the browser.")] = True,
+    window: Annotated[
+        bool, typer.Option("--window", help="Open the app in a window of its own; closing it ends the app.")
+    ] = False,
 ) -> None:
     """Serve the app, and the REST API under /api, until stopped by Ctrl-C.
 
     pagelight run
     pagelight run --port 9000 --no-browser
+    pagelight run --window
     """
     settings = config.load_config()
     port = port or settings.rag_app_port
     upload_mb = settings.rag_parsing.max_file_mb + FORM_MB
     app = find_app()
+    webview = own_window.find() if window else None
     _require_free(port)
     arguments = ["run", str(app), "--server.port", str(port), "--server.maxUploadSize", str(upload_mb)]
     arguments += ["--server.showEmailPrompt", "false"]
-    if not browser:
+    if window or not browser:
         arguments += ["--server.headless", "true"]
     sys.stdout.flush()
     sys.stderr.flush()
+    command = [sys.executable, "-P", str(STREAMLIT), *arguments]
+    if webview:
+        storage = settings.rag_data_dir / "window"
+        raise typer.Exit(own_window.show(webview, command, f"http://localhost:{port}", storage))
     # This process becomes the server: signals reach it, and there is nobody left to end besides it.
-    os.execv(sys.executable, [sys.executable, "-P", str(STREAMLIT), *arguments])  # noqa: S606  # our own interpreter
+    os.execv(sys.executable, command)  # noqa: S606  # our own interpreter
 
 
 def find_app() -> Path:

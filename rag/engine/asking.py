@@ -5,13 +5,7 @@
 
 import time
 from collections.abc import Sequence
-
-from llama_index.core import schema
-from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.llms import LLM
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.response_synthesizers import BaseSynthesizer
+from typing import TYPE_CHECKING
 
 from rag import answering, providers, retrieval
 from rag.engine import saved_filters
@@ -28,6 +22,14 @@ from rag.types import (
     SearchResponse,
     Usage,
 )
+
+if TYPE_CHECKING:  # see `rag.lazy`
+    from llama_index.core import schema
+    from llama_index.core.base.base_retriever import BaseRetriever
+    from llama_index.core.llms import LLM
+    from llama_index.core.postprocessor.types import BaseNodePostprocessor
+    from llama_index.core.query_engine import RetrieverQueryEngine
+    from llama_index.core.response_synthesizers import BaseSynthesizer
 
 
 class Asking:
@@ -49,7 +51,7 @@ class Asking:
         self.embedder = providers.CachedEmbedding(embedder, index.space, self._store.embedding_cache)
         self._llm = workspace.models.language_model() if self._options.needs_language_model else None
 
-    def retriever(self, depth: int | None = None) -> retrieval.HybridRetriever:
+    def retriever(self, depth: int | None = None) -> "retrieval.HybridRetriever":
         """Finds candidates, so many as the stages need or, for a retriever of its own, `depth`."""
         return retrieval.HybridRetriever(
             store=self._store,
@@ -64,19 +66,20 @@ class Asking:
             languages=self._workspace.models.languages(self._index.space),
         )
 
-    def stages(self) -> list[BaseNodePostprocessor]:
+    def stages(self) -> "list[BaseNodePostprocessor]":
         """What becomes of the candidates."""
         reranker = self._workspace.models.reranker
         return retrieval.stages(self._options, store=self._store, reranker=reranker, llm=self._llm)
 
     def synthesizer(
         self,
-        llm: LLM | None,
+        llm: "LLM | None",
         *,
         options: AnswerOptions = answering.DEFAULT_OPTIONS,
         generation: GenerationOptions = answering.DEFAULT_GENERATION,
         streaming: bool = False,
-    ) -> answering.GroundedSynthesizer:
+        stop: answering.Stop = answering.never,
+    ) -> "answering.GroundedSynthesizer":
         """Answers from what is left of them, by `llm` or in the documents' own words."""
         return answering.GroundedSynthesizer(
             llm=llm,
@@ -86,16 +89,19 @@ class Asking:
             options=options,
             generation=generation,
             streaming=streaming,
+            stop=stop,
         )
 
     def engine(
         self,
-        synthesizer: BaseSynthesizer,
+        synthesizer: "BaseSynthesizer",
         *,
-        retriever: BaseRetriever | None = None,
-        postprocessors: Sequence[BaseNodePostprocessor] | None = None,
-    ) -> RetrieverQueryEngine:
+        retriever: "BaseRetriever | None" = None,
+        postprocessors: "Sequence[BaseNodePostprocessor] | None" = None,
+    ) -> "RetrieverQueryEngine":
         """All of it, with other parts in the place of ours where they are given."""
+        from llama_index.core.query_engine import RetrieverQueryEngine
+
         stages = self.stages() if postprocessors is None else [*postprocessors]
         return RetrieverQueryEngine(retriever or self.retriever(), synthesizer, stages)
 
@@ -103,7 +109,7 @@ class Asking:
         """What is found for a text, best first."""
         return self.run(retrieval.Query(text))
 
-    def run(self, query: retrieval.Query) -> SearchResponse:
+    def run(self, query: "retrieval.Query") -> SearchResponse:
         """What is found for a query, best first; the query then knows its vector, and what became of each candidate."""
         started = time.perf_counter()
         nodes = self.engine(self.synthesizer(None)).retrieve(query)
@@ -114,7 +120,9 @@ class Asking:
         options = self._options
         return RetrievalSummary(top_k=options.top_k, min_score=options.min_score, mode=options.mode, returned=returned)
 
-    def found(self, query: retrieval.Query, nodes: Sequence[schema.NodeWithScore], seconds: float) -> SearchResponse:
+    def found(
+        self, query: "retrieval.Query", nodes: "Sequence[schema.NodeWithScore]", seconds: float
+    ) -> SearchResponse:
         """What a query engine found for `query`, and what it cost."""
         hits, options = retrieval.to_hits(nodes), self._options
         texts = [variant.text for variant in query.findings.variants] if options.by_meaning else []

@@ -1,20 +1,16 @@
 """The audit as people look at it, and take it along."""
 
 import builtins
-import csv
 import datetime as dt
-import io
 import json
 from collections.abc import Iterable
 
-from rag import errors
+from rag import errors, export
 from rag.engine.workspace import Workspace
 from rag.types import AuditEntry, AuditFilter
 
 EVERYTHING = AuditFilter()
 COLUMNS = ("at", "actor", "action", "subject_kind", "subject_name", "subject_id", "owner", "door", "address", "details")
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""What a cell begins with that a spreadsheet would compute."""
 
 
 class Auditing:
@@ -50,15 +46,10 @@ class Auditing:
 
 def to_csv(entries: Iterable[AuditEntry]) -> str:
     """Entries as CSV; no cell is a formula, whatever a document or a user is called."""
-    written = io.StringIO()
-    rows = csv.writer(written)
-    rows.writerow(COLUMNS)
-    rows.writerows([_cell(getattr(entry, column)) for column in COLUMNS] for entry in entries)
-    return written.getvalue()
+    return export.to_csv([COLUMNS, *([_cell(getattr(entry, column)) for column in COLUMNS] for entry in entries)])
 
 
 def _cell(value: object) -> str:
     if isinstance(value, dt.datetime):
         return value.isoformat()
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return f"'{text}" if text.startswith(FORMULA) else text
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -7,8 +7,19 @@ from typing import Any
 
 from rag import ingestion
 from rag.engine.requests import parse
+from rag.engine.saved_filters import resolved
 from rag.engine.workspace import Workspace
-from rag.types import DEFAULT_INDEX, Document, DocumentEdit, Model, TagCount, Tags
+from rag.types import (
+    DEFAULT_INDEX,
+    Document,
+    DocumentEdit,
+    DocumentQuery,
+    Model,
+    TagCount,
+    Tags,
+)
+
+EVERY_DOCUMENT = DocumentQuery()
 
 
 class _Tagging(Model):
@@ -17,10 +28,20 @@ class _Tagging(Model):
 
 
 class Catalogue:
-    """One user's say in the documents of all indexes."""
+    """One user's say in the documents of all indexes, and which there are, in short."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
+
+    def ids(self, asked: DocumentQuery = EVERY_DOCUMENT, index_name: str = DEFAULT_INDEX) -> list[uuid.UUID]:
+        """The ids of all documents that `documents.list` would give, newest first. Raises as that."""
+        index = self._workspace.asked_index(index_name)
+        return self._workspace.store.catalogue.ids(index.id, self._resolved(asked))
+
+    def count(self, asked: DocumentQuery = EVERY_DOCUMENT, index_name: str = DEFAULT_INDEX) -> int:
+        """How many documents `documents.list` would give. Raises as that."""
+        index = self._workspace.asked_index(index_name)
+        return self._workspace.store.catalogue.count(index.id, self._resolved(asked))
 
     def edit(self, document_id: uuid.UUID, changes: DocumentEdit | Mapping[str, Any]) -> Document:
         """Change name, title, author, day or tags, or disable a document; what is not given stays as it is.
@@ -55,6 +76,18 @@ class Catalogue:
         """The tags of an index's documents, each with their number. Raises NotFoundError."""
         return self._workspace.store.catalogue.tags(self._workspace.asked_index(index_name).id)
 
+    def move(self, document_ids: Sequence[uuid.UUID], index_name: str) -> Sequence[uuid.UUID]:
+        """Move documents with all that was made of them into another of the user's indexes, made if there is none.
+
+        Returns those that were moved: all of them, or none where it raises.
+
+        Raises:
+            errors.ConflictError: the index has another embedding model or other chunks, has the content of one already,
+                or one is being read, follows a folder, or is a part of another.
+        """
+        index = self._workspace.ensure_index(index_name)
+        return self._workspace.store.moving.move(document_ids, index.id)
+
     def _refresh_front(self, document: Document) -> None:
         """Let a document be found by what it is called now. What was not read yet is found by it when it is."""
         if not document.chunk_count:
@@ -63,6 +96,9 @@ class Catalogue:
         pages = chunks.page_lines([(document.id, number + 1) for number in range(ingestion.FRONT_PAGES)])
         lines = [line for key in sorted(pages) for line in pages[key]]
         chunks.refresh_front(document.id, ingestion.front(document.name, document.title, lines))
+
+    def _resolved(self, asked: DocumentQuery) -> DocumentQuery:
+        return asked.model_copy(update={"filters": resolved(self._workspace.store, asked.filters)})
 
 
 def named(name: str, before: str) -> str:

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from rag import errors
+from rag import errors, retrieval
 from rag.engine.asking import Asking
 from rag.engine.requests import parse
 from rag.engine.validation import validate, vector_chunk
 from rag.engine.workspace import Workspace
-from rag.retrieval import Query
 from rag.types import (
     DEFAULT_QUERY_MODEL,
     Document,
@@ -50,7 +49,7 @@ class Collections:
         if asked.query_embedding_model not in {DEFAULT_QUERY_MODEL, index.space.model, index.space.name}:
             raise _another_model(asked, index.space)
         asking = Asking(self._workspace, index, _options(asked.top_k))
-        query = Query(asked.query)
+        query = retrieval.Query(asked.query)
         hits = self._search(asking, query)
         return RetrieveResponse(
             retrieved_chunks=[vector_chunk(hit) for hit in hits],
@@ -71,13 +70,13 @@ class Collections:
         sources = {expected.source for expected in asked.expected_sources}
         return validate(
             asked,
-            search=lambda query: self._search(asking, Query(query)),
+            search=lambda query: self._search(asking, retrieval.Query(query)),
             document=functools.cache(self._document),
             named=self._workspace.store.sources.meant(index.id, sorted(sources)),
             relevance=self._workspace.models.reranker.scores,
         )
 
-    def _search(self, asking: Asking, query: Query) -> list[Hit]:
+    def _search(self, asking: Asking, query: "retrieval.Query") -> list[Hit]:
         """What is found, each hit with its cosine similarity, also where only words or its place led to it."""
         hits = asking.run(query).results
         vectors = self._workspace.store.chunks.vectors([hit.chunk.id for hit in hits if hit.vector_score is None])

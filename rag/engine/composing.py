@@ -20,6 +20,7 @@ from rag.types import (
     AnswerToken,
     Chunk,
     Document,
+    DocumentQuery,
     Hit,
     Index,
     Usage,
@@ -232,7 +233,7 @@ class Composing:
 
     def _list(self) -> list[Document]:
         found = self._workspace.store.documents.list(
-            self._index.id, filters=self._request.retrieval.filters, disabled=False
+            self._index.id, DocumentQuery(filters=self._request.retrieval.filters, disabled=False)
         )
         return [document for document in found if document.searchable]
 

@@ -1,5 +1,6 @@
 """A user's documents: taking files in, reading them, throwing them away and getting them back."""
 
+import builtins
 import functools
 import uuid
 from collections.abc import Callable, Sequence
@@ -15,6 +16,8 @@ from rag.types import (
     DEFAULT_INDEX,
     UNFINISHED,
     Document,
+    DocumentOrder,
+    DocumentQuery,
     DocumentStatus,
     Filters,
     Index,
@@ -45,10 +48,12 @@ class Documents:
         status: DocumentStatus | None = None,
         disabled: bool | None = None,
         in_trash: bool = False,
+        order_by: DocumentOrder = "added",
+        descending: bool = True,
         limit: int | None = None,
         offset: int = 0,
-    ) -> list[Document]:
-        """Documents of an index, newest first; `search` looks in their names and titles.
+    ) -> builtins.list[Document]:
+        """Documents of an index, newest first unless asked otherwise; `search` looks in their names and titles.
 
         Of a document's versions the one that is searched, and new ones that are not ready yet. Disabled ones are there,
         too, unless `disabled` is False; with True, only these.
@@ -57,13 +62,18 @@ class Documents:
             errors.NotFoundError: there is no such index, or no such saved filter.
         """
         index = self._workspace.asked_index(index_name)
-        return self._workspace.store.documents.list(
-            index.id,
+        asked = DocumentQuery(
             search=search,
             filters=saved_filters.resolved(self._workspace.store, filters),
             status=status,
             disabled=disabled,
             in_trash=in_trash,
+        )
+        return self._workspace.store.documents.list(
+            index.id,
+            asked,
+            order_by=order_by,
+            descending=descending,
             limit=limit,
             offset=offset,
         )

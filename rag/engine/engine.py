@@ -3,26 +3,23 @@
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from llama_index.core.base.base_query_engine import BaseQueryEngine
-from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.llms import LLM
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.response_synthesizers import BaseSynthesizer
-
-from rag import answering, retrieval, vocabulary
+from rag import answering, lazy, retrieval, vocabulary
 from rag.config import Config, load_config
 from rag.engine import disk, keys, status
 from rag.engine.accounts import Accounts
+from rag.engine.annotations import Annotations
+from rag.engine.answers import Answers
 from rag.engine.asking import Asking
 from rag.engine.auditing import Auditing
 from rag.engine.catalogue import Catalogue
 from rag.engine.chats import Chats
+from rag.engine.checkup import Checkup
 from rag.engine.chunks import Chunks
 from rag.engine.collections import Collections
 from rag.engine.documents import Documents
+from rag.engine.evaluation_runs import EvaluationRuns
 from rag.engine.export import Export
 from rag.engine.files import Files
 from rag.engine.folders import Folders
@@ -31,7 +28,10 @@ from rag.engine.indexes import Indexes
 from rag.engine.interface import BY_SIMILARITY, deleted, ingested, named, queried
 from rag.engine.jobs import Jobs
 from rag.engine.logins import Logins
+from rag.engine.matrices import Matrices
 from rag.engine.pages import Pages
+from rag.engine.profile import Profile
+from rag.engine.question_sets import QuestionSets
 from rag.engine.questions import Questions
 from rag.engine.reach import Reach
 from rag.engine.reading import Reader
@@ -40,12 +40,13 @@ from rag.engine.resources import Parts, Resources
 from rag.engine.saved_filters import SavedFilters
 from rag.engine.settings import Settings
 from rag.engine.sharing import Sharing
+from rag.engine.surveys import Surveys
 from rag.engine.sync import OnFile
 from rag.engine.upkeep import Upkeep
 from rag.engine.versions import Versions
 from rag.engine.work import Work
 from rag.engine.workspace import NOWHERE, Workspace
-from rag.store import Caches, Drafts, Health, backup, restore
+from rag.store import Caches, Drafts, Health, Rates, backup, restore
 from rag.types import (
     DEFAULT_INDEX,
     LOCAL_USER,
@@ -68,6 +69,14 @@ from rag.types import (
     Whence,
     ignore_progress,
 )
+
+if TYPE_CHECKING:  # see `rag.lazy`
+    from llama_index.core.base.base_query_engine import BaseQueryEngine
+    from llama_index.core.base.base_retriever import BaseRetriever
+    from llama_index.core.llms import LLM
+    from llama_index.core.postprocessor.types import BaseNodePostprocessor
+    from llama_index.core.query_engine import RetrieverQueryEngine
+    from llama_index.core.response_synthesizers import BaseSynthesizer
 
 WARM_UP = "warm up"
 DEFAULT_RETRIEVAL = RetrievalOptions()
@@ -112,6 +121,11 @@ class Installation:
         """Whether there is a key that opens something: `RAG_API_KEY`, or one of any user that was not revoked."""
         return bool(self.config.rag_api_key) or self._resources.store.keys_exist()
 
+    @property
+    def rates(self) -> Rates:
+        """How often somebody asked of late, at any door of any process."""
+        return self._resources.store.rates
+
     # --- work in the background ---
 
     def recover_queue(self) -> int:
@@ -147,6 +161,7 @@ class Installation:
         if models.prefers_embedded():  # a vendor's would cost, and needs no loading
             models.embedder(models.preferred_space()).get_query_embedding(WARM_UP)
         models.reranker.scores(WARM_UP, [WARM_UP])
+        lazy.load(retrieval, answering)
         vocabulary.widener()
 
     def forget_provider(self, name: str) -> None:
@@ -205,7 +220,8 @@ class RAGEngine:
     """Documents in, grounded answers out, for one user.
 
     The contract's verbs are methods; the rest is done by its nouns: `documents`, `files`, `versions`, `catalogue`,
-    `pages`, `chunks`, `questions`, `chats`, `indexes`, `collections`, `jobs`, `keys`, `glossary`, `filters`, `caches`.
+    `pages`, `chunks`, `questions`, `chats`, `answers`, `indexes`, `collections`, `jobs`, `matrices`,
+    `keys`, `glossary`, `profile`, `filters`, `annotations`, `question_sets`, `caches`.
     What serves all users is its `installation`.
     """
 
@@ -227,17 +243,25 @@ class RAGEngine:
         workspace = self._workspace = workspace or self.installation.workspace(user_id)
         self.documents = Documents(workspace)
         self.versions = Versions(workspace)
-        self.files = Files(workspace)
+        self.files = Files(workspace, self.documents)
         self.pages = Pages(workspace)
         self.chunks = Chunks(workspace)
         self.questions = Questions(workspace)
         self.chats = Chats(workspace, self.questions)
+        self.answers = Answers(workspace, self.chats, self.questions)
         self.indexes = Indexes(workspace)
         self.collections = Collections(workspace)
         self.jobs = Jobs(workspace, self.documents, self.questions)
+        self.matrices = Matrices(workspace)
         self.keys = keys.Keys(workspace)
         self.glossary = Glossary(workspace)
+        self.profile = Profile(workspace)
         self.filters = SavedFilters(workspace)
+        self.annotations = Annotations(workspace)
+        self.question_sets = QuestionSets(workspace)
+        self.evaluation_runs = EvaluationRuns(workspace)
+        self.surveys = Surveys(workspace)
+        self.checkup = Checkup(workspace, self.documents)
         self.catalogue = Catalogue(workspace)
         self.exports = Export(workspace)
         self.sharing = Sharing(workspace)
@@ -358,7 +382,7 @@ class RAGEngine:
 
     def as_retriever(
         self, index_name: str = DEFAULT_INDEX, options: RetrievalOptions = DEFAULT_RETRIEVAL
-    ) -> retrieval.HybridRetriever:
+    ) -> "retrieval.HybridRetriever":
         """The search as a retriever: the `top_k` best chunks, by their fused scores."""
         return self._asking(index_name, options).retriever(options.top_k)
 
@@ -367,12 +391,12 @@ class RAGEngine:
         index_name: str = DEFAULT_INDEX,
         options: RetrievalOptions = DEFAULT_RETRIEVAL,
         *,
-        retriever: BaseRetriever | None = None,
-        node_postprocessors: Sequence[BaseNodePostprocessor] | None = None,
-        response_synthesizer: BaseSynthesizer | None = None,
-        llm: LLM | None = None,
+        retriever: "BaseRetriever | None" = None,
+        node_postprocessors: "Sequence[BaseNodePostprocessor] | None" = None,
+        response_synthesizer: "BaseSynthesizer | None" = None,
+        llm: "LLM | None" = None,
         streaming: bool = False,
-    ) -> RetrieverQueryEngine:
+    ) -> "RetrieverQueryEngine":
         """What answers at every door, as a query engine; a part that is given stands in the place of ours.
 
         `node_postprocessors` replace all of ours; `rag.retrieval.stages` gives ours, to keep some. `llm` writes in the
@@ -389,9 +413,9 @@ class RAGEngine:
         index_name: str = DEFAULT_INDEX,
         options: RetrievalOptions = DEFAULT_RETRIEVAL,
         *,
-        llm: LLM | None = None,
-        query_engine: BaseQueryEngine | None = None,
-    ) -> answering.GroundedChatEngine:
+        llm: "LLM | None" = None,
+        query_engine: "BaseQueryEngine | None" = None,
+    ) -> "answering.GroundedChatEngine":
         """The same as a conversation, which the chat engine alone remembers; `chats` has those that are kept."""
         asked = query_engine or self.as_query_engine(index_name, options, llm=llm)
         return answering.GroundedChatEngine.over(asked, llm or self._workspace.models.language_model())

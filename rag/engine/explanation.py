@@ -1,12 +1,10 @@
 """Why a passage is, or is not, among what an answer is made from: the stage at which it was lost."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from llama_index.core.llms import LLM
-
-from rag import answering
+from rag import answering, retrieval
 from rag.engine.asking import Asking
-from rag.retrieval import POOL, Standing
 from rag.store import UserStore
 from rag.types import (
     CandidateTrace,
@@ -20,6 +18,9 @@ from rag.types import (
     Stage,
     lines_text,
 )
+
+if TYPE_CHECKING:  # see `rag.lazy`
+    from llama_index.core.llms import LLM
 
 MOST_PLACES = 50
 """Chunks with the words of the passage that are followed."""
@@ -46,7 +47,7 @@ class Explainer:
         self._scope = asking.scope
         self._request = request
 
-    def explain(self, passage: str, llm: LLM | None) -> Explanation:
+    def explain(self, passage: str, llm: "LLM | None") -> Explanation:
         """What became of `passage`, some words as they stand in a document, on its way to an answer that `llm` writes.
 
         Raises:
@@ -100,7 +101,7 @@ class Explainer:
             return _at("must_include", allowed[0], f"Its chunk does not have the required words: {words}.")
         standing = self._asking.retriever().standing(self._request.query, [place.chunk_id for place in having])
         message = (
-            f"Neither search has it among its first {POOL}: {_spell(standing)}. "
+            f"Neither search has it among its first {retrieval.POOL}: {_spell(standing)}. "
             "Ask in the words of the document, or search for rewrites of the question."
         )
         return _at("candidates", having[0], message)
@@ -115,7 +116,7 @@ class Explainer:
         return [place for place in places if place.chunk_id in inside]
 
     def _followed(
-        self, candidate: CandidateTrace, place: Finding, response: SearchResponse, passage: str, llm: LLM | None
+        self, candidate: CandidateTrace, place: Finding, response: SearchResponse, passage: str, llm: "LLM | None"
     ) -> Explanation:
         options = self._request.retrieval
         stage = OUTCOMES[candidate.outcome]
@@ -158,7 +159,7 @@ def _holds(source: answering.Source, passage: str) -> bool:
     return " ".join(words[:END_WORDS]) in text or " ".join(words[-END_WORDS:]) in text
 
 
-def _spell(standing: Standing) -> str:
+def _spell(standing: "retrieval.Standing") -> str:
     """Ranks in words."""
     parts = [
         f"{name} it is number {rank} (score {score:.3f})"

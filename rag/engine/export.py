@@ -87,8 +87,11 @@ class Export:
         return ExportReport(len(documents), chunks, conversations, lost)
 
     def _exported(self, index: Index) -> list[Document]:
-        """Oldest first, so that of several with one name the first keeps it."""
-        return self._workspace.store.documents.list(index.id)[::-1]
+        """With older versions, which old answers cite; oldest first, so that of several the first keeps its name."""
+        listed = self._workspace.store.documents.list(index.id)[::-1]
+        versions = self._workspace.store.versions.list([one.id for one in listed], in_trash=False) if listed else []
+        older = [one for one in versions if one.superseded_by is not None and one.index_id == index.id]
+        return sorted([*listed, *older], key=lambda one: one.created_at)
 
     def _export_files(self, folder: Path, documents: Sequence[Document], names: Sequence[str]) -> set[uuid.UUID]:
         """Copy the originals; returns the documents whose file is not there."""

@@ -7,9 +7,7 @@ give is flat, in the words of `rag.contract`, and becomes their JSON with `model
 import re
 import threading
 from collections.abc import Mapping
-from typing import Any
-
-from llama_index.core.base.embeddings import base as embeddings
+from typing import TYPE_CHECKING, Any
 
 from rag import errors, providers
 from rag.config import Config, load_config
@@ -26,6 +24,9 @@ from rag.types import (
     IndexStats,
     SearchRequest,
 )
+
+if TYPE_CHECKING:  # see `rag.lazy`
+    from llama_index.core.base.embeddings import base as embeddings
 
 PROVIDER_NAME = re.compile(r"[\w-]{1,100}")
 
@@ -175,7 +176,7 @@ def embedding_capabilities(provider: str) -> providers.EmbeddingCapabilities:
 
 def register_embedding_provider(
     name: str,
-    adapter: embeddings.BaseEmbedding | providers.Embed,
+    adapter: "embeddings.BaseEmbedding | providers.Embed",
     options: AdapterOptions | Mapping[str, Any] | None = None,
 ) -> None:
     """Let indexes be embedded by `adapter`: a LlamaIndex embedding, or a function from texts to vectors.
@@ -186,6 +187,8 @@ def register_embedding_provider(
         errors.ValidationError: the name is a built-in provider's or no name, the adapter can't embed, or an option is
             wrong.
     """
+    from llama_index.core.base.embeddings import base as embeddings
+
     if not PROVIDER_NAME.fullmatch(name):
         raise errors.ValidationError(f"{name!r} cannot name a provider. Use letters, digits, - and _.")
     if not callable(adapter) and not isinstance(adapter, embeddings.BaseEmbedding):

@@ -10,8 +10,10 @@ from typing import Any
 
 from rag import errors, evaluation
 from rag.contract import SyncBody
+from rag.engine import refilling
 from rag.engine.documents import Documents
 from rag.engine.evaluating import evaluate
+from rag.engine.filling import fill
 from rag.engine.folders import CONFINED, Folders
 from rag.engine.job_steps import Steps
 from rag.engine.pages import Pages
@@ -91,6 +93,9 @@ class Jobs:
         return self._start("evaluation", asked.index_name, asked.model_dump(mode="json"))
 
     def _start(self, kind: JobKind, index_name: str, request: dict[str, Any]) -> Job:
+        if index_name == DEFAULT_INDEX:  # a worker knows nothing of the collection that is meant by it here
+            index_name = self._workspace.asked_index(index_name).name
+            request = {**request, "index_name": index_name} if "index_name" in request else request
         job = self._workspace.store.jobs.create(kind, index_name, request)
         self._workspace.queue.enqueue_job(self._workspace.user_id, job.id)
         return job
@@ -152,6 +157,8 @@ class Jobs:
         if started.attempts > MOST_ATTEMPTS:
             raise errors.ReadingInterruptedError(GIVEN_UP)
         self._workspace.store.jobs.finish(job.id, self._do(job, started.request, steps))
+        if job.kind == "matrix":  # it may have been edited, or a document become ready, after that was looked at
+            refilling.ask_what_is_open(self._workspace, uuid.UUID(started.request["matrix_id"]))
 
     def _record_failure(self, job_id: uuid.UUID, error: errors.Error) -> None:
         """What it is not at fault for is tried again later, but not for ever."""
@@ -173,6 +180,9 @@ class Jobs:
                 confined = bool(request.get(CONFINED))
                 wanted = {name: value for name, value in request.items() if name != CONFINED}
                 return self._follow(parse(ReindexRequest, wanted), report, steps, confined=confined)
+            case "matrix":
+                matrix_id = uuid.UUID(request["matrix_id"])
+                return fill(self._workspace, self._questions, matrix_id, report, steps.pause)
             case "evaluation":
                 asked = parse(evaluation.EvaluationRequest, request)
                 documents = self._documents.list(asked.index_name)

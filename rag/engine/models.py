@@ -2,15 +2,17 @@
 
 import threading
 from collections.abc import Mapping
-
-from llama_index.core.base.embeddings import base as embeddings
-from llama_index.core.llms import LLM
+from typing import TYPE_CHECKING
 
 from rag import errors, providers
 from rag.config import Config
 from rag.retrieval import Scales
 from rag.store import Kept, Preferences
 from rag.types import Auth, EmbeddingSpace, GenerationOptions, ProviderOptions
+
+if TYPE_CHECKING:  # see `rag.lazy`
+    from llama_index.core.base.embeddings import base as embeddings
+    from llama_index.core.llms import LLM
 
 OWN_AUTH = Auth()
 OWN_OPTIONS = ProviderOptions()
@@ -29,9 +31,9 @@ class Models:
         registry: providers.Registry,
         *,
         preferences: Preferences | None = None,
-        embedders: Mapping[EmbeddingSpace, embeddings.BaseEmbedding] | None = None,
-        llm: LLM | None = None,
-        reranker: providers.CrossEncoder | None = None,
+        embedders: "Mapping[EmbeddingSpace, embeddings.BaseEmbedding] | None" = None,
+        llm: "LLM | None" = None,
+        reranker: "providers.CrossEncoder | None" = None,
     ) -> None:
         self._environment = config
         self._filled = config
@@ -103,7 +105,7 @@ class Models:
 
     def embedder(
         self, space: EmbeddingSpace, auth: Auth = OWN_AUTH, options: ProviderOptions = OWN_OPTIONS
-    ) -> embeddings.BaseEmbedding:
+    ) -> "embeddings.BaseEmbedding":
         """The model of `space`; one opened with a request's own key or limits is for that request only.
 
         Raises:
@@ -141,7 +143,7 @@ class Models:
 
     # --- writing and reranking ---
 
-    def language_model(self, options: GenerationOptions | None = None) -> LLM | None:
+    def language_model(self, options: GenerationOptions | None = None) -> "LLM | None":
         """The model that writes answers; None means the extractive answerer.
 
         Raises:
@@ -159,7 +161,7 @@ class Models:
         return self.registry.language_model(config, options)
 
     @property
-    def reranker(self) -> providers.CrossEncoder:
+    def reranker(self) -> "providers.CrossEncoder":
         """The embedded cross-encoder."""
         with self._lock:
             if self._reranker is None:

@@ -70,7 +70,7 @@ class Originals:
             document_id = document_id or uuid.uuid4()
             try:
                 with self._drafted(document_id):
-                    self._put(document_id, path, password)
+                    self._put(document_id, path, password, display_name(name))
                     return self._workspace.store.documents.add(
                         index.id,
                         document_id=document_id,
@@ -97,9 +97,9 @@ class Originals:
             except errors.Error as error:
                 return self._saved_after_all(document_id, error)
 
-    def _put(self, document_id: uuid.UUID, path: Path, password: str | None) -> None:
+    def _put(self, document_id: uuid.UUID, path: Path, password: str | None, name: str) -> None:
         if password is not None and parsing.needs_password(path):
-            with _decrypted(path, password) as decrypted:
+            with _decrypted(path, password, name) as decrypted:
                 self._workspace.files.put(document_id, "rendition", decrypted)
         with tracing.span("store", document=document_id, bytes=path.stat().st_size):
             self._workspace.files.put(document_id, "original", path)
@@ -131,8 +131,8 @@ class Originals:
         """Give a document its file again, if it lacks it, and let it be read; whether that was so."""
         if self._workspace.files.exists(document_id, "original"):
             return False
-        self._put(document_id, path, password)
         document = self._workspace.store.documents.get(document_id)
+        self._put(document_id, path, password, document.name)
         is_locked = document.status is DocumentStatus.NEEDS_PASSWORD and password is None
         if document.status is not DocumentStatus.READY and not is_locked and document.deleted_at is None:
             self._workspace.store.readings.resume(document_id)
@@ -145,7 +145,8 @@ class Originals:
             errors.PasswordError: the password is wrong.
         """
         original = self._workspace.files.local_path(document_id, "original")
-        with _decrypted(original, password) as decrypted:
+        name = self._workspace.store.documents.get(document_id).name
+        with _decrypted(original, password, name) as decrypted:
             put_rendition(self._workspace.store, self._workspace.files, document_id, decrypted)
 
     def purge(self, document_ids: Sequence[uuid.UUID]) -> PurgeReceipt:
@@ -206,11 +207,11 @@ class Originals:
 
 
 @contextmanager
-def _decrypted(path: Path, password: str) -> Iterator[Path]:
-    """The file as it is without its password, while the block runs. Raises PasswordError."""
+def _decrypted(path: Path, password: str, name: str) -> Iterator[Path]:
+    """The file called `name` as it is without its password, while the block runs. Raises PasswordError."""
     with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
         decrypted = Path(folder) / "decrypted.pdf"
-        parsing.decrypt(path, decrypted, password)
+        parsing.decrypt(path, decrypted, password, name=name)
         yield decrypted
 
 

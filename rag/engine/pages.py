@@ -2,23 +2,36 @@
 
 import uuid
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from rag import errors, parsing
+from rag.engine import finding
 from rag.engine.workspace import Workspace
-from rag.types import AnswerResponse, Citation, Highlight, Passage, Region, Sentence
+from rag.ingestion.chunking import SECTION_SEPARATOR
+from rag.types import (
+    AnswerResponse,
+    BlockKind,
+    Chunk,
+    Citation,
+    Highlight,
+    OutlineEntry,
+    PageCount,
+    Passage,
+    Region,
+    Sentence,
+)
 
 
 class MarkedCopy(NamedTuple):
-    """A PDF of the pages on which a document's `highlights` stand."""
+    """A PDF of the pages on which a document's `highlights` stand, or of all its pages."""
 
     highlights: tuple[Highlight, ...]
     content: bytes
 
     @property
     def page_numbers(self) -> tuple[int, ...]:
-        """Its pages, by their numbers in the document."""
+        """The pages that are marked, by their numbers in the document."""
         return tuple(sorted({highlight.region.page_number for highlight in self.highlights}))
 
 
@@ -41,15 +54,39 @@ class Pages:
         rendition = self._workspace.files.local_path(document_id, "rendition")
         return parsing.page_image(rendition, page_number, zoom=zoom, regions=regions)
 
-    def marked(self, response: AnswerResponse, document_id: uuid.UUID) -> MarkedCopy:
+    def find(self, document_id: uuid.UUID, words: str) -> list[PageCount]:
+        """On which pages `words` stand, and how often; `found_on` has the places."""
+        texts = self._workspace.store.pages.texts(document_id)
+        counts = ((number, sum(1 for _ in finding.spans(words, text))) for number, text in texts.items())
+        return [PageCount(page_number=number, count=count) for number, count in counts if count]
+
+    def found_on(self, document_id: uuid.UUID, page_number: int, words: str) -> list[tuple[Region, ...]]:
+        """The boxes of exactly these words, for each place where they stand on a page."""
+        page = self.text(document_id, [page_number])
+        return [self.locate(document_id, page, *span) for span in finding.spans(words, page.text)]
+
+    def outline(self, document_id: uuid.UUID) -> tuple[OutlineEntry, ...]:
+        """The bookmarks of the file, or if it has none the headings found in it."""
+        rendition = self._workspace.files.local_path(document_id, "rendition")
+        return parsing.bookmarks(rendition) or tuple(_headings(self._workspace.store.chunks.of_document(document_id)))
+
+    def place(self, document_id: uuid.UUID, region: Region, *, zoom: float = 2.0) -> bytes:
+        """The part of a page where the boxes of `region` are, lit, as PNG. Raises NotFoundError."""
+        rendition = self._workspace.files.local_path(document_id, "rendition")
+        return parsing.place_image(rendition, region, zoom=zoom)
+
+    def marked(self, response: AnswerResponse, document_id: uuid.UUID, *, whole: bool = False) -> MarkedCopy:
         """The pages on which `response` quotes the document, each quote lit, with its sentence and verdict as a note.
+
+        With `whole`, all pages of the document.
 
         Raises:
             errors.NotFoundError: it quotes nothing of this document, or the document is gone.
         """
         rendition = self._workspace.files.local_path(document_id, "rendition")
         found = _highlights(response, document_id)
-        return MarkedCopy(found, parsing.marked_copy(rendition, found))
+        write = parsing.marked_whole if whole else parsing.marked_copy
+        return MarkedCopy(found, write(rendition, found))
 
     def locate(self, document_id: uuid.UUID, passage: Passage, start: int, end: int) -> tuple[Region, ...]:
         """The boxes of exactly the characters `passage.text[start:end]`.
@@ -61,6 +98,19 @@ class Pages:
         except errors.NotFoundError:
             return passage.regions_of(start, end)
         return parsing.locate(rendition, passage, start, end)
+
+
+def _headings(chunks: Iterable[Chunk]) -> Iterator[OutlineEntry]:
+    """Each heading that begins a section, where its chunk has it, else where the chunk begins."""
+    before: list[str] = []
+    for chunk in chunks:
+        path = chunk.section.split(SECTION_SEPARATOR) if chunk.section else []
+        same = next((i for i, (new, old) in enumerate(zip(path, before, strict=False)) if new != old), len(before))
+        for level, title in enumerate(path[same:], start=same + 1):
+            heads = (line for line in chunk.lines if line.kind is BlockKind.HEADING and line.text in title)
+            line = next(heads, chunk.lines[0])
+            yield OutlineEntry(level=level, title=title, page_number=line.page_number, y=line.bbox.y0)
+        before = path
 
 
 def _highlights(response: AnswerResponse, document_id: uuid.UUID) -> tuple[Highlight, ...]:

@@ -3,15 +3,15 @@
 import contextlib
 import time
 import uuid
-from collections.abc import Generator, Mapping
-from typing import Any
-
-from llama_index.core.llms import LLM
+from collections.abc import Generator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rag import answering, errors, retrieval, tracing
+from rag.answering import suggesting
 from rag.engine.asking import Asking
 from rag.engine.composing import Composing, with_summary
 from rag.engine.explanation import Explainer
+from rag.engine.provenance import with_provenance
 from rag.engine.requests import own_key, parse, with_own_key, within
 from rag.engine.workspace import Workspace
 from rag.types import (
@@ -19,16 +19,25 @@ from rag.types import (
     AnswerRequest,
     AnswerResponse,
     AnswerToken,
+    Chunk,
     Explanation,
     GenerationOptions,
+    Hit,
     Index,
     RetrievalSummary,
     SearchRequest,
     SearchResponse,
 )
 
+if TYPE_CHECKING:  # see `rag.lazy`
+    from llama_index.core.llms import LLM
+
 QUESTION_TOP_K = 5
 """Places that a bare question is answered from."""
+
+CHUNKS_BESIDE = 8
+SUGGESTED_FROM = 120
+"""So many chunks of a document, those around a source or the first ones, are looked through for what can be asked."""
 
 
 class Questions:
@@ -71,12 +80,17 @@ class Questions:
         asked = parse(AnswerRequest, request)
         return answering.whole(self.stream(within(asked, document_id) if document_id else asked))
 
-    def stream(self, request: AnswerRequest | Mapping[str, Any]) -> Generator[AnswerEvent, None, None]:
-        """Pieces of the answer as they come, then the checked answer, which replaces them. Raises as `answer`."""
-        asked = parse(AnswerRequest, request)
-        return tracing.streaming("question", lambda: self._answering(asked))
+    def stream(
+        self, request: AnswerRequest | Mapping[str, Any], stop: answering.Stop = answering.never
+    ) -> Generator[AnswerEvent, None, None]:
+        """Pieces of the answer as they come, then the checked answer, which replaces them. Raises as `answer`.
 
-    def _answering(self, request: AnswerRequest) -> Generator[AnswerEvent, None, None]:
+        Once `stop` says so, no more is written: the answer is what was written before, and says that it was `stopped`.
+        """
+        asked = parse(AnswerRequest, request)
+        return tracing.streaming("question", lambda: self._answering(asked, stop))
+
+    def _answering(self, request: AnswerRequest, stop: answering.Stop) -> Generator[AnswerEvent, None, None]:
         started = time.perf_counter()
         index = self._workspace.asked_index(request.index_name)
         generation = self._generation(request, index)
@@ -87,8 +101,34 @@ class Questions:
         understood = request.model_copy(update={"question": question})
         events = self._composed(understood, index, started) if llm is None else None
         if events is None:
-            events = self._looked_up(understood, index, llm, generation, started)
-        return _as_understood(events, None if question == request.question else question)
+            events = self._looked_up(understood, index, llm, generation, started=started, stop=stop)
+        asked, differently = request.question, None if question == request.question else question
+        answered = self._with_what_follows(events, asked, differently)
+        return with_provenance(answered, self._workspace, index, understood)
+
+    def _with_what_follows(
+        self, events: Generator[AnswerEvent, None, None], asked: str, understood: str | None
+    ) -> Generator[AnswerEvent, None, None]:
+        """`events`, the answer with the question as it was understood, and with what can be asked next."""
+        for event in events:
+            if not isinstance(event, AnswerResponse):
+                yield event
+                continue
+            follow_ups = suggesting.follow_ups(understood or asked, event, self._around(event))
+            yield event.model_copy(update={"question": understood, "follow_ups": follow_ups})
+
+    def _around(self, response: AnswerResponse) -> Sequence[Chunk]:
+        """The chunks before and after the one that the first source was found by."""
+        if not response.contexts:
+            return ()
+        chunk = response.contexts[0].chunk
+        first = max(chunk.ordinal - CHUNKS_BESIDE, 0)
+        return self._workspace.store.chunks.of_document(chunk.document_id, limit=2 * CHUNKS_BESIDE, offset=first)
+
+    def suggestions(self, document_id: uuid.UUID) -> tuple[str, ...]:
+        """Questions to begin with that the document can answer; none where its headings tell of none."""
+        chunks = self._workspace.store.chunks.of_document(document_id, limit=SUGGESTED_FROM)
+        return suggesting.to_begin_with(chunks)
 
     def _composed(
         self, request: AnswerRequest, index: Index, started: float
@@ -102,11 +142,18 @@ class Questions:
         return with_own_key(with_summary(events, asking, started), request.auth)
 
     def _looked_up(
-        self, request: AnswerRequest, index: Index, llm: LLM | None, generation: GenerationOptions, started: float
+        self,
+        request: AnswerRequest,
+        index: Index,
+        llm: "LLM | None",
+        generation: GenerationOptions,
+        *,
+        started: float,
+        stop: answering.Stop,
     ) -> Generator[AnswerEvent, None, None]:
         asking = Asking(self._workspace, index, request)
         query = retrieval.Query(request.question)
-        synthesizer = asking.synthesizer(llm, options=request.options, generation=generation, streaming=True)
+        synthesizer = asking.synthesizer(llm, options=request.options, generation=generation, streaming=True, stop=stop)
         with own_key(request.auth):
             spread = Composing(self._workspace, index, request).spread(request.question) if llm else []
             nodes = [retrieval.HitNode.of(hit) for hit in spread]
@@ -149,15 +196,7 @@ class Questions:
         return generation.model_copy(update={"auth": request.auth}) if is_meant else generation
 
 
-def _as_understood(
-    events: Generator[AnswerEvent, None, None], question: str | None
-) -> Generator[AnswerEvent, None, None]:
-    """`events`, the answer with the question as it was understood."""
-    for event in events:
-        yield event.model_copy(update={"question": question}) if isinstance(event, AnswerResponse) else event
-
-
-def _events(response: answering.GroundedStream, found: SearchResponse) -> Generator[AnswerEvent, None, None]:
+def _events(response: "answering.GroundedStream", found: SearchResponse) -> Generator[AnswerEvent, None, None]:
     """The pieces of an answer, and at the end the answer with what its search was and cost."""
     with contextlib.closing(response.response_gen):
         for text in response.response_gen:
@@ -168,7 +207,11 @@ def _events(response: answering.GroundedStream, found: SearchResponse) -> Genera
     yield response.answer.model_copy(
         update={
             "retrieval": RetrievalSummary(
-                top_k=found.top_k, min_score=found.min_score, mode=found.mode, returned=len(found.results)
+                top_k=found.top_k,
+                min_score=found.min_score,
+                mode=found.mode,
+                returned=len(found.results),
+                pages=_pages(found.results),
             ),
             "usage": usage.model_copy(
                 update={
@@ -178,3 +221,11 @@ def _events(response: answering.GroundedStream, found: SearchResponse) -> Genera
             ),
         }
     )
+
+
+def _pages(hits: Sequence[Hit]) -> dict[uuid.UUID, tuple[int, ...]]:
+    """By document the pages that were found."""
+    found: dict[uuid.UUID, set[int]] = {}
+    for hit in hits:
+        found.setdefault(hit.chunk.document_id, set()).update(hit.chunk.pages)
+    return {document_id: tuple(sorted(pages)) for document_id, pages in found.items()}

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from rag import errors
 from rag.engine.shared import SharedWorkspace
 from rag.engine.sharing import Sharing
+from rag.engine.within import CollectionWorkspace
 from rag.engine.workspace import Workspace
+from rag.types import DEFAULT_INDEX
 
 if TYPE_CHECKING:
     from rag.engine.engine import RAGEngine
@@ -28,6 +30,26 @@ class Reach:
     def is_shared(self) -> bool:
         """Whether the engine itself is of a collection of another's."""
         return isinstance(self._workspace, SharedWorkspace)
+
+    @property
+    def may_write(self) -> bool:
+        """Whether the engine may change documents: not where a collection is shared for reading only."""
+        return not isinstance(self._workspace, SharedWorkspace) or self._workspace.store.access.may_write
+
+    def collection(self, name: str) -> "RAGEngine":
+        """What can be done in a collection as if there were no other: its engine means it by the default's name.
+
+        `name` is the default's, or the id of a collection, the user's own or shared with them.
+
+        Raises:
+            errors.NotFoundError: there is no such collection.
+        """
+        if name == DEFAULT_INDEX:
+            return self._own
+        if Sharing(self._workspace).meant(name):
+            return self.index(name)
+        index = self._workspace.find_index(name)
+        return self._engine_of(CollectionWorkspace.of(self._workspace, index.id))
 
     def index(self, name: str) -> "RAGEngine":
         """What can be done in the index that is named: a shared one by its id, or as `shared:NAME`.

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 
 from rag import errors, ingestion
+from rag.engine import refilling
 from rag.engine.glossary import Glossary
 from rag.engine.models import OWN_AUTH, OWN_OPTIONS
 from rag.engine.parts import Parts
@@ -76,7 +77,7 @@ class Reader:
                     steps.take(lane)
             if not claimed:
                 _follow(documents.get(document_id), on_progress)
-        return documents.get(document_id)
+        return self._ask_anew(document_id)
 
     def read_pictures(self, document_id: uuid.UUID) -> Document:
         """Add the words in the pictures of a document that is ready without them; meanwhile it is found as it is.
@@ -106,6 +107,7 @@ class Reader:
         When the worker `is_stopping`, it stays where it is.
         """
         Steps(self, document_id, ignore_progress, is_stopping=is_stopping, attempts=attempts).take(lane)
+        self._ask_anew(document_id)
 
     def give_up(self, document_id: uuid.UUID) -> None:
         """Record that a document has ended its worker too often."""
@@ -121,7 +123,15 @@ class Reader:
         parsed = ingestion.from_blocks(document, blocks)
         with self.failures(document_id):
             self.in_its_space(document, lambda index: self.ingestion_of(index).index(document, parsed))
-        return self._workspace.store.documents.get(document_id)
+        return self._ask_anew(document_id)
+
+    def _ask_anew(self, document_id: uuid.UUID) -> Document:
+        """Have matrices ask the document if it is ready now; that they cannot be started is no failure of its."""
+        document = self._workspace.store.documents.get(document_id)
+        if document.status is DocumentStatus.READY:
+            with contextlib.suppress(errors.Error):
+                refilling.ask_anew(self._workspace, document)
+        return document
 
     @contextlib.contextmanager
     def failures(
@@ -166,7 +176,7 @@ class Reader:
 
     def ingestion_of(
         self, index: Index, auth: Auth = OWN_AUTH, options: ProviderOptions = OWN_OPTIONS
-    ) -> ingestion.Ingestion:
+    ) -> "ingestion.Ingestion":
         """What reads into this index."""
         return ingestion.Ingestion(
             config=self._workspace.config,
@@ -182,7 +192,7 @@ class Reader:
         """Progress goes to the document's row, for every page and process to see. Raises CancelledError."""
         self._workspace.store.documents.update_progress(document_id, DocumentStatus(stage), done, total)
 
-    def keeping_parts(self, document: Document) -> ingestion.OnParts:
+    def keeping_parts(self, document: Document) -> "ingestion.OnParts":
         """What makes documents of the files that are in a mail or an archive."""
         return lambda unpacked: Parts(self._workspace).keep(document, unpacked)
 
@@ -234,7 +244,7 @@ class Steps:
                 document, lambda index: work(document, self._reader.ingestion_of(index, self._auth, self._options))
             )
 
-    def _read_words(self, document: Document, into: ingestion.Ingestion) -> None:
+    def _read_words(self, document: Document, into: "ingestion.Ingestion") -> None:
         into.read_words(
             document,
             self._record,
@@ -243,12 +253,12 @@ class Steps:
             is_cancelled=self._is_cancelled,
         )
 
-    def _embed(self, document: Document, into: ingestion.Ingestion) -> None:
+    def _embed(self, document: Document, into: "ingestion.Ingestion") -> None:
         into.embed(document.id, BATCH)
         now = self._reader.document(document.id)
         self._on_progress(DocumentStatus.EMBEDDING, now.vector_count, now.chunk_count)
 
-    def _renew(self, document: Document, into: ingestion.Ingestion) -> None:
+    def _renew(self, document: Document, into: "ingestion.Ingestion") -> None:
         into.renew(
             document,
             self._record,

@@ -2,17 +2,18 @@
 
 import threading
 from collections.abc import Mapping
-from typing import TypedDict, Unpack
-
-from llama_index.core.base.embeddings import base as embeddings
-from llama_index.core.llms import LLM
-from llama_index.core.node_parser import NodeParser
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from rag import providers, tracing
 from rag.config import Config
 from rag.engine.models import Models
 from rag.store import FileStore, Preferences, Store, embedded, roles
 from rag.types import EmbeddingSpace
+
+if TYPE_CHECKING:  # see `rag.lazy`
+    from llama_index.core.base.embeddings import base as embeddings
+    from llama_index.core.llms import LLM
+    from llama_index.core.node_parser import NodeParser
 
 
 class Parts(TypedDict, total=False):
@@ -24,11 +25,11 @@ class Parts(TypedDict, total=False):
 
     store: Store | None
     files: FileStore | None
-    embedders: Mapping[EmbeddingSpace, embeddings.BaseEmbedding] | None
-    llm: LLM | None
-    reranker: providers.CrossEncoder | None
+    embedders: "Mapping[EmbeddingSpace, embeddings.BaseEmbedding] | None"
+    llm: "LLM | None"
+    reranker: "providers.CrossEncoder | None"
     registry: providers.Registry | None
-    node_parser: NodeParser | None
+    node_parser: "NodeParser | None"
 
 
 class Resources:
@@ -59,11 +60,13 @@ class Resources:
             if self._store is None:
                 url = self.database_url
                 admin_url = self.admin_url if self.config.rag_database_admin_url else None
+                replica = self.config.rag_database_replica_url
                 self._store = Store.open(
                     url,
                     admin_url=admin_url,
                     as_roles=self._server is not None,
                     answer_seconds=self.config.rag_database_timeout_seconds,
+                    replica_url=replica.get_secret_value() if replica else None,
                 )
             return self._store
 

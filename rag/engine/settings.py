@@ -7,7 +7,6 @@ import re
 import time
 from collections.abc import Iterator
 
-from llama_index.core.llms import ChatMessage
 from pydantic import SecretStr
 
 from rag import errors, providers
@@ -103,6 +102,8 @@ class Settings:
         llm = self._models.language_model(ONCE)
         if llm is None:
             raise errors.ConfigError("No model writes: answers are quotes, which needs none. Choose one to try it.")
+        from llama_index.core.llms import ChatMessage
+
         started = time.perf_counter()
         words = " ".join(providers.complete(llm, [ChatMessage(content=TEST_PROMPT)]).split())
         if not words:

@@ -9,7 +9,7 @@ from rag import errors
 from rag.engine.requests import parse
 from rag.engine.shared import SHARED
 from rag.engine.workspace import Workspace
-from rag.types import DEFAULT_INDEX, Share, SharedIndex, ShareRequest
+from rag.types import DEFAULT_INDEX, Grantee, Share, SharedIndex, ShareRequest
 
 
 class Sharing:
@@ -31,6 +31,10 @@ class Sharing:
     def allowed(self) -> bool:
         """Whether the user may share: a curator or an admin, or the only user of an installation."""
         return self._workspace.administers or self._workspace.store.account.get().role.may_share
+
+    def colleagues(self) -> builtins.list[Grantee]:
+        """Whom the user can share with: everybody who was seen, then every group. Nobody where `allowed` is False."""
+        return self._workspace.store.shares.colleagues(is_admin=self._workspace.administers)
 
     def give(self, request: ShareRequest | Mapping[str, Any], index_name: str = DEFAULT_INDEX) -> builtins.list[Share]:
         """Share an index with a user or a group, or change what they may; returns its shares.

@@ -24,6 +24,7 @@ class Upkeep:
     def go_on(self) -> None:
         """Delete what waits for it; from time to time look for what belongs to nobody. Raises StoreError."""
         self.finish_deletions()
+        self._resources.store.rates.forget()
         if self._swept_at is None or time.monotonic() - self._swept_at >= SWEEP_SECONDS:
             self._swept_at = time.monotonic()
             report = self.sweep(mend=True)

@@ -1,8 +1,7 @@
 """One user's part of what a process shares."""
 
 import uuid
-
-from llama_index.core.node_parser import NodeParser
+from typing import TYPE_CHECKING
 
 from rag import errors
 from rag.config import Config
@@ -10,6 +9,9 @@ from rag.engine.models import Models
 from rag.engine.resources import Resources
 from rag.store import AuditOfAll, Queue, UserFiles, UserStore
 from rag.types import DEFAULT_INDEX, Index, Whence
+
+if TYPE_CHECKING:  # see `rag.lazy`
+    from llama_index.core.node_parser import NodeParser
 
 NOWHERE = Whence()
 
@@ -36,7 +38,7 @@ class Workspace:
         return self._resources.models
 
     @property
-    def node_parser(self) -> NodeParser | None:
+    def node_parser(self) -> "NodeParser | None":
         """What cuts documents in the place of ours."""
         return self._resources.node_parser
 

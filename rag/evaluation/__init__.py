@@ -1,6 +1,7 @@
 """Measuring on one's own questions: what is found for them (`retrieval`), and what is answered (`answers`)."""
 
 from rag.evaluation import answers, retrieval
+from rag.evaluation.comparing import Change, ComparedQuestion, compare
 from rag.evaluation.questions import (
     EvaluationRequest,
     EvaluationScope,
@@ -14,6 +15,8 @@ from rag.evaluation.runs import Remember, remember_nothing, write_rows
 from rag.evaluation.scores import Scores, interval
 
 __all__ = [
+    "Change",
+    "ComparedQuestion",
     "EvaluationRequest",
     "EvaluationScope",
     "EvaluationSubject",
@@ -21,6 +24,7 @@ __all__ = [
     "Remember",
     "Scores",
     "answers",
+    "compare",
     "interval",
     "load_questions",
     "options_for",

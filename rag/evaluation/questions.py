@@ -11,7 +11,7 @@ import pydantic
 from pydantic import alias_generators
 
 from rag import errors
-from rag.types import DEFAULT_INDEX, TEXT, GenerationOptions, IndexName, Input, RetrievalOptions
+from rag.types import DEFAULT_INDEX, TEXT, FilterName, GenerationOptions, IndexName, Input, RetrievalOptions
 from rag.types.problems import in_words
 
 
@@ -87,10 +87,12 @@ class EvaluationRequest(Input):
     """How well an index is searched for `questions`, or how well they are answered from it (`subject`).
 
     Among all its documents, or in each question's own only. Unless given, a search finds `topK` 20 places of any score,
-    and answers are made from what `/answer` finds. A job keeps no keys, so `generation` can't have one.
+    and answers are made from what `/answer` finds. A job keeps no keys, so `generation` can't have one. `name` is what
+    the questions are called: runs of one name are told as one history.
     """
 
     index_name: IndexName = DEFAULT_INDEX
+    name: FilterName | None = None
     subject: EvaluationSubject = "retrieval"
     questions: tuple[Question, ...] = pydantic.Field(min_length=1, max_length=5000)
     scope: EvaluationScope = "corpus"

@@ -1,8 +1,21 @@
 """From files to chunks."""
 
+from typing import TYPE_CHECKING
+
+from rag import lazy
 from rag.ingestion.chunking import document_heading, flowing_text, search_text, split_blocks
-from rag.ingestion.nodes import BlockNodeParser, ChunkNode, FileDocument
-from rag.ingestion.pipeline import FRONT_PAGES, Ingestion, OnParts, from_blocks, front
+
+if TYPE_CHECKING:
+    from rag.ingestion.nodes import BlockNodeParser, ChunkNode, FileDocument
+    from rag.ingestion.pipeline import FRONT_PAGES, Ingestion, OnParts, from_blocks, front
+else:
+    __getattr__ = lazy.names(
+        __name__,
+        {
+            "nodes": ("BlockNodeParser", "ChunkNode", "FileDocument"),
+            "pipeline": ("FRONT_PAGES", "Ingestion", "OnParts", "from_blocks", "front"),
+        },
+    )
 
 __all__ = [
     "FRONT_PAGES",

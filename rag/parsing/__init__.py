@@ -5,19 +5,25 @@ from rag.parsing.filetype import MIME_TYPE_BY_SUFFIX, detect_mime_type
 from rag.parsing.languages import identifier
 from rag.parsing.quotes import cell_names, locate
 from rag.parsing.reading import decrypt, needs_password, read_file
-from rag.parsing.viewing import marked_copy, page_image, page_size
+from rag.parsing.viewing import bookmarks, marked_copy, marked_whole, page_image, page_size, place_image
+from rag.parsing.writing import docx_of, pdf_of
 
 __all__ = [
     "MIME_TYPE_BY_SUFFIX",
+    "bookmarks",
     "cell_names",
     "decrypt",
     "detect_mime_type",
+    "docx_of",
     "identifier",
     "locate",
     "marked_copy",
+    "marked_whole",
     "needs_password",
     "page_image",
     "page_size",
     "parse_rendition",
+    "pdf_of",
+    "place_image",
     "read_file",
 ]

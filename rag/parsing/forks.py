@@ -21,6 +21,8 @@ from rag.parsing import wire
 PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 120.0
 """Longest wait for a server to load what it needs and to fork; on a machine that swaps it takes long."""
+STARTS = 3
+"""So many servers are started for a file: one may be ended while it loads, by somebody or for want of memory."""
 
 
 class Fork:
@@ -130,11 +132,21 @@ class _Servers:
                     return self._server.fork(request, stderr)
                 self.close()
             try:
-                self._server = _Server()
-                return self._server.fork(request, stderr)
+                for _ in range(STARTS - 1):
+                    with contextlib.suppress(ConnectionError):
+                        return self._fork_anew(request, stderr)
+                return self._fork_anew(request, stderr)
             except OSError as error:
-                self.close()
                 raise no_process(error) from error
+
+    def _fork_anew(self, request: bytes, stderr: IO[bytes]) -> Fork:
+        """A new process of a new server. Raises OSError, a ConnectionError if that was ended while it loaded."""
+        try:
+            self._server = _Server()
+            return self._server.fork(request, stderr)
+        except OSError:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Ends the server, if there is one."""

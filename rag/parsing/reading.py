@@ -204,8 +204,10 @@ def _overlapping_chunks(file: BinaryIO) -> Iterator[bytes]:
         tail = chunk[-len(_ENCRYPTION_MARK) :]
 
 
-def decrypt(source: Path, target: Path, password: str | None) -> None:
+def decrypt(source: Path, target: Path, password: str | None, *, name: str | None = None) -> None:
     """Writes the PDF at `source` to `target` without encryption; `target` appears only when all went well.
+
+    Errors call the file by `name`, which is that of `source` unless given.
 
     Raises:
         errors.PasswordError: `password` is None or wrong.
@@ -215,7 +217,7 @@ def decrypt(source: Path, target: Path, password: str | None) -> None:
     request = {
         "task": "decrypt",
         "source": str(source.resolve()),
-        "name": source.name,
+        "name": name or source.name,
         "mime_type": PDF,
         "rendition": str(partial.resolve()),
         "password": password,

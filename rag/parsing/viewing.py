@@ -1,16 +1,25 @@
-"""What is shown of a rendition: a page as a picture, marked pages as a PDF of their own."""
+"""What is shown of a rendition: a page as a picture, its bookmarks, marked pages as a PDF of their own."""
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from rag import errors
-from rag.parsing.mupdf import display_matrix, from_display, open_pdf, pymupdf, readable, to_rect
-from rag.types import Highlight, Rect, Region
+from rag.parsing.mupdf import FAILURES, display_matrix, from_display, open_pdf, pymupdf, readable, to_rect
+from rag.types import Highlight, OutlineEntry, Rect, Region
 
 QUOTE_COLOR = (1.0, 0.85, 0.3)
 OUTLINE_COLOR = (0.85, 0.35, 0.0)
 MAX_PIXELS = 40_000_000
+KEPT_PICTURES = 64
+"""Pages without marks of which the last picture is kept (about 0.3 MB each): readers come back to them."""
+MAX_BOOKMARKS = 5000
+MAX_TITLE_CHARS = 300
+AROUND_PT = 40.0
+"""So much of the page is shown above and below the place in question."""
+MOST_HIGH_PT = 420.0
+"""Of a place that is higher the beginning is shown: half an A4 page."""
 
 
 def page_size(rendition: Path, page_number: int) -> tuple[float, float]:
@@ -31,6 +40,17 @@ def page_image(rendition: Path, page_number: int, *, zoom: float = 1.0, regions:
         errors.NotFoundError: there is no such file or page.
         errors.UnreadableFileError: the page cannot be drawn.
     """
+    if not regions and rendition.is_file():
+        return _picture(rendition, rendition.stat().st_mtime_ns, page_number, zoom)
+    return _draw(rendition, page_number, zoom, regions)
+
+
+@functools.lru_cache(maxsize=KEPT_PICTURES)
+def _picture(rendition: Path, modified: int, page_number: int, zoom: float) -> bytes:  # noqa: ARG001  # part of the key
+    return _draw(rendition, page_number, zoom, ())
+
+
+def _draw(rendition: Path, page_number: int, zoom: float, regions: Sequence[Region]) -> bytes:
     with open_pdf(rendition) as document, readable(rendition.name):
         page = _page(document, page_number)
         area = max(1.0, page.rect.width * page.rect.height)
@@ -40,6 +60,71 @@ def page_image(rendition: Path, page_number: int, *, zoom: float = 1.0, regions:
                 _outline(page, region.rects)
         image: bytes = page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), alpha=False).tobytes("png")
     return image
+
+
+def bookmarks(rendition: Path) -> tuple[OutlineEntry, ...]:
+    """The outline that the file brings along, as far as it leads to pages.
+
+    Raises:
+        errors.NotFoundError: there is no such file.
+    """
+    with open_pdf(rendition) as document:
+        try:
+            found = document.get_toc(simple=False)
+        except FAILURES:
+            return ()
+        count = document.page_count
+        entries = ((level, " ".join(title.split()), page, place) for level, title, page, place in found)
+        return tuple(
+            OutlineEntry(level=level, title=title[:MAX_TITLE_CHARS], page_number=page, y=_height(document, page, place))
+            for level, title, page, place in list(entries)[:MAX_BOOKMARKS]
+            if title and 1 <= page <= count
+        )
+
+
+def _height(document: Any, page_number: int, place: Any) -> float:
+    """How far down the displayed page a bookmark leads, in points; 0 where it does not say, or the page is turned."""
+    to = place.get("to") if isinstance(place, dict) else None
+    page = document[page_number - 1]
+    y = float(to.y) if to is not None and not page.rotation else 0.0
+    return y if 0 < y < page.rect.height else 0.0
+
+
+def place_image(rendition: Path, region: Region, *, zoom: float = 2.0) -> bytes:
+    """The part of a page where the boxes of `region` are, as PNG, `zoom` pixels to the point, with these lit.
+
+    It is as wide as the page.
+
+    Raises:
+        errors.NotFoundError: there is no such file or page, or the region has no boxes.
+        errors.UnreadableFileError: the page cannot be drawn.
+    """
+    if not region.rects:
+        raise errors.NotFoundError("There is no place to be shown.")
+    with open_pdf(rendition) as document, readable(rendition.name):
+        page = _page(document, region.page_number)
+        _mark(page, Highlight(region=region, note=""))
+        whole = page.rect
+        top = max(whole.y0, min(rect.y0 for rect in region.rects) - AROUND_PT)
+        bottom = min(whole.y1, max(rect.y1 for rect in region.rects) + AROUND_PT, top + MOST_HIGH_PT)
+        clip = pymupdf.Rect(whole.x0, top, whole.x1, max(bottom, top + 1))
+        zoom = min(zoom, (MAX_PIXELS / max(1.0, clip.width * clip.height)) ** 0.5)
+        image: bytes = page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), clip=clip, alpha=False).tobytes("png")
+    return image
+
+
+def marked_whole(rendition: Path, highlights: Sequence[Highlight]) -> bytes:
+    """The whole PDF with `highlights` as annotations; its bookmarks, links and forms stay as they are.
+
+    Raises: as `marked_copy`.
+    """
+    if not highlights:
+        raise errors.NotFoundError("Nothing of this document is to be marked.")
+    with open_pdf(rendition) as document, readable(rendition.name):
+        for highlight in highlights:
+            _mark(_page(document, highlight.region.page_number), highlight)
+        content: bytes = document.tobytes(garbage=1, deflate=True)
+    return content
 
 
 def marked_copy(rendition: Path, highlights: Sequence[Highlight]) -> bytes:

@@ -60,6 +60,14 @@ def model_id(llm: LLM) -> str:
     return f"{provider}:{llm.metadata.model_name}"
 
 
+def cost(llm: LLM, usage: Usage) -> float | None:
+    """What it cost in dollars by the vendor's list price; None where that is not known, or nothing was counted."""
+    price = llm.price() if isinstance(llm, VendorLLM) else None
+    if price is None or not usage.output_tokens:
+        return None
+    return (usage.input_tokens * price.input + usage.output_tokens * price.output) / 1_000_000
+
+
 def context_window(llm: LLM) -> int:
     """How many tokens, of prompt and answer together, a model takes; a server of somebody's own models is asked."""
     return llm.context_window if isinstance(llm, VendorLLM) else llm.metadata.context_window

@@ -62,6 +62,18 @@ class ChatModels:
 
 
 @dataclass(frozen=True)
+class Price:
+    """What the models of these names cost in dollars for a million tokens, read and written: the vendor's list price.
+
+    A gateway may ask for another, and prices change: what is reckoned with them is an estimate.
+    """
+
+    patterns: tuple[str, ...]
+    input: float
+    output: float
+
+
+@dataclass(frozen=True)
 class Provider:
     """Where models come from. What ends in `_setting` or `_settings` names fields of `rag.config.Config`.
 
@@ -69,7 +81,7 @@ class Provider:
     groups of settings, one of which must be given in full; without it the key is needed. `client_settings` are what
     its client is given besides key and address. `extra` is the optional dependency that brings its client. `serves`
     says that it is a server of somebody's own models, which alone knows how much they take at once. `renamed` are
-    earlier names of models and their present ones.
+    earlier names of models and their present ones. `prices` are those that are known.
     """
 
     name: str
@@ -88,6 +100,11 @@ class Provider:
     open_embedding_models: bool = True
     serves: bool = False
     renamed: tuple[tuple[str, str], ...] = ()
+    prices: tuple[Price, ...] = ()
+
+    def price(self, model: str) -> Price | None:
+        """What the model costs; None where it is not known."""
+        return next((price for price in self.prices if _matches(model, price.patterns)), None)
 
     def chat_family(self, model: str) -> ChatModels | None:
         """The first family that knows `model`."""
@@ -142,6 +159,17 @@ OPENAI_EMBEDDING_MODELS = (
     EmbeddingModel("text-embedding-ada-002", dimensions=1536),
 )
 
+# developers.openai.com/api/docs/pricing, standard requests of at most 272,000 tokens, November 2026
+OPENAI_PRICES = (
+    Price(("gpt-6-luna*",), 0.10, 0.50),
+    Price(("gpt-6-sol*",), 2.00, 10.00),
+    Price(("gpt-4.1-mini*",), 0.40, 1.60),
+    Price(("gpt-4.1-nano*",), 0.10, 0.40),
+    Price(("gpt-4.1", "gpt-4.1-20*"), 2.00, 8.00),
+    Price(("gpt-4o-mini*",), 0.15, 0.60),
+    Price(("gpt-4o", "gpt-4o-20*"), 2.50, 10.00),
+)
+
 OPENAI = Provider(
     name="openai",
     label="OpenAI",
@@ -151,6 +179,7 @@ OPENAI = Provider(
     base_url_setting="openai_base_url",
     extra="openai",
     default_chat_model="gpt-6-luna",
+    prices=OPENAI_PRICES,
     chat_models=(
         ChatModels(patterns=("gpt-3.5*",), context_window=16_385),
         ChatModels(patterns=("gpt-4.1*",), context_window=1_047_576),

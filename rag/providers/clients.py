@@ -8,16 +8,18 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
-from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.llms import LLM
 
 from rag import errors
 from rag.providers.catalogue import ChatModels, EmbeddingModel, Protocol, Provider
 from rag.providers.connections import http_client, tls_context
 from rag.types import GenerationOptions
+
+if TYPE_CHECKING:  # see `rag.lazy`
+    from llama_index.core.base.embeddings.base import BaseEmbedding
+    from llama_index.core.llms import LLM
 
 NO_KEY = "none"
 """What the OpenAI client must be given where a server wants no key."""
@@ -44,7 +46,7 @@ class Access:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-def open_embedding(access: Access, model: EmbeddingModel) -> BaseEmbedding:
+def open_embedding(access: Access, model: EmbeddingModel) -> "BaseEmbedding":
     """The integration that embeds with `model`.
 
     Raises:
@@ -56,7 +58,7 @@ def open_embedding(access: Access, model: EmbeddingModel) -> BaseEmbedding:
         return _openai_embedding(access, model)
 
 
-def open_llm(access: Access, model: str, family: ChatModels, options: GenerationOptions) -> LLM:
+def open_llm(access: Access, model: str, family: ChatModels, options: GenerationOptions) -> "LLM":
     """The integration that chats with `model`, with the parameters its family takes.
 
     Raises:
@@ -84,7 +86,7 @@ def _extra(provider: Provider) -> Iterator[None]:
 # --- OpenAI's protocol ------------------------------------------------------------------------------
 
 
-def _openai_embedding(access: Access, model: EmbeddingModel) -> BaseEmbedding:
+def _openai_embedding(access: Access, model: EmbeddingModel) -> "BaseEmbedding":
     from llama_index.embeddings.openai import OpenAIEmbedding
 
     class ClientRetries(OpenAIEmbedding):
@@ -105,7 +107,7 @@ def _openai_embedding(access: Access, model: EmbeddingModel) -> BaseEmbedding:
     )
 
 
-def _openai_llm(access: Access, model: str, family: ChatModels, options: GenerationOptions) -> LLM:
+def _openai_llm(access: Access, model: str, family: ChatModels, options: GenerationOptions) -> "LLM":
     from llama_index.llms.openai_like import OpenAILike
 
     extra: dict[str, Any] = {"stream_options": {"include_usage": True}}
@@ -126,7 +128,7 @@ def _openai_llm(access: Access, model: str, family: ChatModels, options: Generat
     )
 
 
-def _responses_llm(access: Access, model: str, family: ChatModels, options: GenerationOptions) -> LLM:
+def _responses_llm(access: Access, model: str, family: ChatModels, options: GenerationOptions) -> "LLM":
     from rag.providers.responses import ResponsesLLM
 
     return ResponsesLLM(
@@ -208,7 +210,7 @@ def _google_credentials(access: Access) -> Any:
         raise errors.ConfigError(f"GOOGLE_APPLICATION_CREDENTIALS: {path} is no key file that can be read.") from error
 
 
-def _google_embedding(access: Access, model: EmbeddingModel) -> BaseEmbedding:
+def _google_embedding(access: Access, model: EmbeddingModel) -> "BaseEmbedding":
     from llama_index.embeddings.google_genai import GoogleGenAIEmbedding
 
     embedding = GoogleGenAIEmbedding(
@@ -223,7 +225,7 @@ def _google_embedding(access: Access, model: EmbeddingModel) -> BaseEmbedding:
     return embedding
 
 
-def _google_llm(access: Access, model: str, family: ChatModels, options: GenerationOptions) -> LLM:
+def _google_llm(access: Access, model: str, family: ChatModels, options: GenerationOptions) -> "LLM":
     from google.genai import types
     from llama_index.llms.google_genai import GoogleGenAI
 

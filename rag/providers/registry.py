@@ -4,17 +4,21 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
-from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.llms import LLM
-from pydantic import PrivateAttr, SecretStr
+from pydantic import SecretStr
 
 from rag import errors
 from rag.config import Config
-from rag.providers import clients, local, servers
+from rag.providers import clients, servers
 from rag.providers.catalogue import OPENAI_COMPATIBLE, PROVIDERS, EmbeddingModel, Protocol, Provider
-from rag.providers.vendor import Boundary, VendorEmbedding, VendorLLM
 from rag.types import EmbeddingSpace, GenerationOptions
+
+if TYPE_CHECKING:  # see `rag.lazy`
+    from llama_index.core.base.embeddings.base import BaseEmbedding
+    from llama_index.core.llms import LLM
+
+    from rag.providers.vendor import Boundary
 
 EXTRACTIVE = "extractive"
 """The provider that writes nothing: answers are quoted from the sources."""
@@ -80,15 +84,17 @@ class Registry:
         model = row and row.embedding_model(space.model)
         return model.languages if model else frozenset()
 
-    def register(self, name: str, adapter: BaseEmbedding | Embed, model: EmbeddingModel, *, label: str = "") -> None:
+    def register(self, name: str, adapter: "BaseEmbedding | Embed", model: EmbeddingModel, *, label: str = "") -> None:
         """Add an embedding provider: a LlamaIndex embedding, or a function from texts to vectors.
 
         Raises:
             errors.ValidationError: the name is taken by a built-in provider.
         """
+        from rag.providers.functions import as_embedding
+
         if name in self._built_in:
             raise errors.ValidationError(f"{name!r} is a built-in provider. Choose another name.")
-        self._adapters[name] = adapter if isinstance(adapter, BaseEmbedding) else _FunctionEmbedding(adapter)
+        self._adapters[name] = as_embedding(adapter)
         self._providers[name] = Provider(
             name=name,
             label=label or name,
@@ -112,7 +118,7 @@ class Registry:
 
     def embedding_model(
         self, config: Config, space: EmbeddingSpace | None = None
-    ) -> tuple[EmbeddingSpace, BaseEmbedding]:
+    ) -> "tuple[EmbeddingSpace, BaseEmbedding]":
         """The model of `space`, or without one the model of `RAG_EMBED_MODEL`, or the best that the keys allow.
 
         Raises:
@@ -144,7 +150,7 @@ class Registry:
             self._access(provider, config)
         return f"{provider.name}:{model.name}"
 
-    def language_model(self, config: Config, options: GenerationOptions | None = None) -> LLM | None:
+    def language_model(self, config: Config, options: GenerationOptions | None = None) -> "LLM | None":
         """The model that `options` ask for, else that of `RAG_GEN_MODEL`, else the best that the keys allow.
 
         None means: no model, quote the sources.
@@ -163,6 +169,8 @@ class Registry:
         if family is None:
             raise errors.ValidationError(f"{provider.label} has no language models. Choose another provider.")
         access = self._access(provider, config)
+        from rag.providers.vendor import VendorLLM
+
         inner = clients.open_llm(access, name, family, options)
         return VendorLLM(inner, _boundary(access), _window(access, name, config))
 
@@ -220,7 +228,10 @@ class Registry:
             )
         return next((row for row in matching if self.is_usable(row, config)), matching[0]), text
 
-    def _open_embedding(self, provider: Provider, model: EmbeddingModel, config: Config) -> BaseEmbedding:
+    def _open_embedding(self, provider: Provider, model: EmbeddingModel, config: Config) -> "BaseEmbedding":
+        from rag.providers import local
+        from rag.providers.vendor import Boundary, VendorEmbedding
+
         if provider.protocol is Protocol.LOCAL:
             return local.LocalEmbedding(config.rag_local_model_dir)
         if provider.protocol is Protocol.CUSTOM:
@@ -285,7 +296,9 @@ def _window(access: clients.Access, model: str, config: Config) -> Callable[[], 
     return None
 
 
-def _boundary(access: clients.Access) -> Boundary:
+def _boundary(access: clients.Access) -> "Boundary":
+    from rag.providers.vendor import Boundary
+
     return Boundary(access.provider, (access.key,) if access.key else ())
 
 
@@ -320,25 +333,3 @@ def _resized(provider: Provider, model: EmbeddingModel, dimensions: int) -> Embe
             "Choose another embedding model, or re-index."
         )
     return replace(model, dimensions=dimensions)
-
-
-class _FunctionEmbedding(BaseEmbedding):
-    """A function from texts to vectors as a LlamaIndex embedding."""
-
-    _embed: Embed = PrivateAttr()
-
-    def __init__(self, embed: Embed) -> None:
-        super().__init__()
-        self._embed = embed
-
-    def _get_query_embedding(self, query: str) -> list[float]:
-        return self._embed([query])[0]
-
-    def _get_text_embedding(self, text: str) -> list[float]:
-        return self._embed([text])[0]
-
-    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        return self._embed(texts)
-
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return self._get_query_embedding(query)

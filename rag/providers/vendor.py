@@ -25,7 +25,7 @@ from pydantic import PrivateAttr
 
 from rag import errors
 from rag.providers import connections, failures
-from rag.providers.catalogue import EmbeddingModel, Protocol, Provider
+from rag.providers.catalogue import EmbeddingModel, Price, Protocol, Provider
 from rag.types import EmbeddingSpace
 
 Piece = TypeVar("Piece", ChatResponse, CompletionResponse)
@@ -156,6 +156,10 @@ class VendorLLM(CustomLLM):
     def provider(self) -> str:
         """The name of its provider."""
         return self._boundary.provider.name
+
+    def price(self) -> Price | None:
+        """What it costs; None where that is not known."""
+        return self._boundary.provider.price(self.metadata.model_name)
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         """One answer.

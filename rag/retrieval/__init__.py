@@ -1,16 +1,33 @@
 """Finding the places in a library that fit a question: a LlamaIndex retriever and the stages behind it."""
 
+from typing import TYPE_CHECKING
+
+from rag import lazy
 from rag.retrieval.completions import Memory, request_digest
 from rag.retrieval.configured import as_configured
 from rag.retrieval.diversity import maximal_marginal_relevance
-from rag.retrieval.nodes import HitNode, to_hits
-from rag.retrieval.postprocessors import Diversity, First, NoteScores, Pages, Rerank, depth, stages
-from rag.retrieval.query import Query
+from rag.retrieval.projection import Projection, principal_plane
 from rag.retrieval.reranking import ModelReranker, Reranker
-from rag.retrieval.retriever import POOL, HybridRetriever, Standing
 from rag.retrieval.similarity import UNRELATED_TEXTS, Scales, Similarity
-from rag.retrieval.tracing import trace
 from rag.retrieval.understanding import understand
+
+if TYPE_CHECKING:
+    from rag.retrieval.nodes import HitNode, to_hits
+    from rag.retrieval.postprocessors import Diversity, First, NoteScores, Pages, Rerank, depth, stages
+    from rag.retrieval.query import Query
+    from rag.retrieval.retriever import POOL, HybridRetriever, Standing
+    from rag.retrieval.tracing import trace
+else:
+    __getattr__ = lazy.names(
+        __name__,
+        {
+            "nodes": ("HitNode", "to_hits"),
+            "postprocessors": ("Diversity", "First", "NoteScores", "Pages", "Rerank", "depth", "stages"),
+            "query": ("Query",),
+            "retriever": ("POOL", "HybridRetriever", "Standing"),
+            "tracing": ("trace",),
+        },
+    )
 
 __all__ = [
     "POOL",
@@ -23,6 +40,7 @@ __all__ = [
     "ModelReranker",
     "NoteScores",
     "Pages",
+    "Projection",
     "Query",
     "Rerank",
     "Reranker",
@@ -32,6 +50,7 @@ __all__ = [
     "as_configured",
     "depth",
     "maximal_marginal_relevance",
+    "principal_plane",
     "request_digest",
     "stages",
     "to_hits",

@@ -4,12 +4,13 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
-
-from llama_index.core.llms import LLM, ChatMessage, MessageRole
+from typing import TYPE_CHECKING, Protocol
 
 from rag import prompts, providers
 from rag.store import CompletionKind
+
+if TYPE_CHECKING:  # see `rag.lazy`
+    from llama_index.core.llms import LLM
 
 LEAST_CHARS = 100
 """Less of a text is not worth reading."""
@@ -31,7 +32,7 @@ class Memory(Protocol):
 class Completions:
     """A language model whose short completions on the way of a search are remembered."""
 
-    llm: LLM
+    llm: "LLM"
     memory: Memory
 
     def longest(self, prompt: Callable[[int], str], chars: int) -> str:
@@ -46,6 +47,8 @@ class Completions:
         Raises:
             errors.ProviderError: the model's vendor refuses or is down.
         """
+        from llama_index.core.llms import ChatMessage, MessageRole
+
         key = request_digest(providers.model_id(self.llm), prompts.AUGMENTATION_PROMPT_VERSION, prompt)
         known = self.memory.recall(kind, key)
         if known is not None:

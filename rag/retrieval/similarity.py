@@ -5,13 +5,15 @@ each space is measured once, on texts that have nothing to do with each other, a
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
-from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from rag.types import EmbeddingSpace
+
+if TYPE_CHECKING:  # see `rag.lazy`
+    from llama_index.core.base.embeddings.base import BaseEmbedding
 
 UNRELATED_SD = 2.1
 RELATED_SD = 6.65
@@ -73,7 +75,7 @@ class Scales:
     def __init__(self) -> None:
         self._known: dict[EmbeddingSpace, Similarity] = {}
 
-    def of(self, space: EmbeddingSpace, embedder: BaseEmbedding) -> Similarity:
+    def of(self, space: EmbeddingSpace, embedder: "BaseEmbedding") -> Similarity:
         """The scale of `space`, whose model `embedder` is. Two at once both measure it, and none waits.
 
         Raises:

@@ -17,6 +17,7 @@ from rag.store.lexical import LexicalMatches
 from rag.store.logins import Logins
 from rag.store.preferences import Kept, Preferences
 from rag.store.queue import Queue
+from rag.store.rates import Rates
 from rag.store.renditions import put_rendition
 from rag.store.retries import MOST_ATTEMPTS
 from rag.store.roles import Walls
@@ -48,6 +49,7 @@ __all__ = [
     "OwnAccount",
     "Preferences",
     "Queue",
+    "Rates",
     "Roots",
     "SharedStore",
     "Started",

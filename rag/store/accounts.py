@@ -63,6 +63,12 @@ class OwnAccount:
         """Allow the user so many bytes of originals; None is what the installation allows."""
         self._change("quota", {"quota_bytes": quota_bytes})
 
+    def set_language(self, language: str | None) -> None:
+        """Have the pages in this language; None is that of the browser."""
+        with self._database.transaction() as connection:
+            connection.execute(self._queries["ensure"], self._database.bind({}))
+            connection.execute(self._queries["set_language"], self._database.bind({"language": language}))
+
     def set_groups(self, groups: Sequence[str]) -> None:
         """Have the user in these groups, and in those that a login brings."""
         with self._database.transaction() as connection:

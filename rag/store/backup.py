@@ -26,7 +26,7 @@ from rag.store.drafts import Drafts
 from rag.store.files import KINDS, FileStore, Kind, UserFiles, folder_name
 from rag.types import BackupFile, BackupManifest, BackupTable, MissingFile, OnProgress, ignore_progress
 
-LEFT_OUT = ("backups", "cache_counts", "deletions", "embedding_cache", "work_counts")
+LEFT_OUT = ("backups", "cache_counts", "deletions", "embedding_cache", "request_rates", "work_counts")
 """Which archives there are, counters, files to delete, which are not in it either, and vectors of texts, which the
 chunks have too. Completions of models are in: to get them again would cost money, and they would not be the same."""
 

@@ -29,6 +29,8 @@ change all scores. The order hardly changes between 300 and 3,000 chunks."""
 
 BLOCK_CHUNKS = 128
 """Chunks of a document in one row of postings; the same number stands in the SQL as a shift by 7."""
+FIELDS = 16
+"""More than there are: a field has four bits."""
 
 Ints = npt.NDArray[np.int64]
 ShortInts = npt.NDArray[np.int32]
@@ -54,7 +56,7 @@ class Collection:
 class PostingList:
     """A term's postings, block by block of the documents, and what the term counts in the question.
 
-    A block is document number << 32 | number of the block in it << 8 | number of postings.
+    A block is document number << 32 | field << 28 | number of the block in it << 8 | number of postings.
     A posting is ordinal in the block << 24 | term count << 16 | length of the chunk in lexemes.
     """
 
@@ -74,8 +76,12 @@ class PostingList:
 
     def chunks(self, collection: Collection, offsets: Ints) -> Ints:
         """The position of each posting's chunk among all chunks."""
-        numbers = (self.blocks >> 8) & 0xFFFFFF
-        starts: Ints = np.repeat(offsets[self._documents(collection)] + numbers * BLOCK_CHUNKS, self._counts)
+        return self.chunks_from(offsets[self._documents(collection)])
+
+    def chunks_from(self, firsts: Ints) -> Ints:
+        """As `chunks`, where the first chunk of each block's document is at `firsts`."""
+        numbers = (self.blocks >> 8) & 0xFFFFF
+        starts: Ints = np.repeat(firsts + numbers * BLOCK_CHUNKS, self._counts)
         return starts + (self.postings >> 24)
 
     def documents(self, collection: Collection) -> Ints:
@@ -89,6 +95,22 @@ class PostingList:
     def _counts(self) -> Ints:
         return self.blocks & 0xFF
 
+    def by_field(self, collection: Collection) -> "dict[int, PostingList]":
+        """What is of documents of the collection, field by field."""
+        if not len(collection.numbers):
+            return {}
+        numbers = (self.blocks >> 32).astype(np.int32)
+        nearest = np.minimum(self._documents(collection), len(collection.numbers) - 1)
+        fields = np.where(collection.numbers[nearest] == numbers, (self.blocks >> 28) & 0xF, FIELDS).astype(np.uint8)
+        present = np.flatnonzero(np.bincount(fields, minlength=FIELDS)[:FIELDS]).tolist()
+        if len(present) == 1 and fields.max() < FIELDS:
+            return {present[0]: self}
+        of_postings = np.repeat(fields, self._counts)
+        return {
+            field: PostingList(self.blocks[fields == field], self.postings[of_postings == field], self.weight)
+            for field in present
+        }
+
 
 def chunk_scores(collection: Collection, lists: Sequence[PostingList], asked: float) -> Floats:
     """The share of every chunk, in the documents' order; `asked` is the weight of all the question's own words."""
@@ -100,7 +122,8 @@ def chunk_scores(collection: Collection, lists: Sequence[PostingList], asked: fl
         weight = weights.add(found, len(found.postings))
         # A term has one posting per chunk, so no position occurs twice and nothing is lost.
         scores[found.chunks(collection, offsets)] += weight * _saturation(found.term_counts, found.lengths, mean_length)
-    return scores / weights.reachable
+    scores /= weights.reachable
+    return scores
 
 
 def document_scores(collection: Collection, lists: Sequence[PostingList], asked: float) -> Floats:
@@ -155,22 +178,31 @@ class _Weights:
         return max(expected * (K1 + 1) * TIMES / (TIMES + K1), 1e-9)
 
 
-def first_of_page(collection: Collection, starts: Sequence[PostingList]) -> Ints:
-    """For every chunk the position of the first chunk of its page; `starts` are those with which pages begin."""
+def pages(collection: Collection, firsts: Ints, starts: PostingList) -> tuple[Ints, Ints]:
+    """The positions of the chunks of pages that begin at `firsts`, and of each the place of its page in `firsts`.
+
+    `starts` are the chunks with which pages of these documents begin, but for a document's first.
+    """
     offsets = collection.offsets
-    first = np.zeros(offsets[-1], dtype=np.int64)
-    for begins in (offsets[:-1][collection.chunk_counts > 0], *(found.chunks(collection, offsets) for found in starts)):
-        first[begins] = begins
-    return np.maximum.accumulate(first)
+    order = np.argsort(collection.numbers)  # they may be of several languages, one after the other
+    documents = order[np.searchsorted(collection.numbers, (starts.blocks >> 32).astype(np.int32), sorter=order)]
+    begins = np.unique(np.concatenate((offsets, starts.chunks_from(offsets[documents]))))
+    ends = begins[np.searchsorted(begins, firsts, side="right")]
+    sizes = ends - firsts
+    places = np.repeat(np.arange(len(firsts)), sizes)
+    within = np.arange(len(places)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return firsts[places] + within, places
 
 
 def best(scores: Floats, limit: int) -> Ints:
     """Positions of the highest scores above 0, best first, equal ones in their order."""
-    limit = min(limit, int(np.count_nonzero(scores)))
+    positive = np.flatnonzero(scores > 0)
+    limit = min(limit, len(positive))
     if limit <= 0:
         return np.empty(0, dtype=np.int64)
-    threshold = np.partition(scores, -limit)[-limit]
-    candidates = np.flatnonzero(scores >= threshold)
+    reached = scores[positive]
+    threshold = np.partition(reached, -limit)[-limit]
+    candidates: Ints = positive[reached >= threshold]
     return candidates[np.argsort(-scores[candidates], kind="stable")][:limit]
 
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from rag.store import queries
 from rag.store.database import UserDatabase
-from rag.store.documents import to_document, unknown
-from rag.types import Document, DocumentEdit, TagCount
+from rag.store.documents import EVERY_DOCUMENT, listed, to_document, unknown
+from rag.types import Document, DocumentEdit, DocumentQuery, TagCount
 
 
 class Catalogue:
@@ -15,6 +15,16 @@ class Catalogue:
     def __init__(self, database: UserDatabase) -> None:
         self._database = database
         self._queries = queries.load("catalogue")
+        self._listing = queries.load("documents")
+
+    def ids(self, index_id: uuid.UUID, asked: DocumentQuery = EVERY_DOCUMENT) -> list[uuid.UUID]:
+        """The ids of all that `documents.list` would give, newest first."""
+        return [row["id"] for row in self._database.all(self._listing["ids"], listed(index_id, asked))]
+
+    def count(self, index_id: uuid.UUID, asked: DocumentQuery = EVERY_DOCUMENT) -> int:
+        """How many documents `documents.list` would give."""
+        row = self._database.one(self._listing["count"], listed(index_id, asked))
+        return int(row["documents"]) if row else 0
 
     def edit(self, document_id: uuid.UUID, edit: DocumentEdit) -> Document:
         """Change what is given of `edit`. Raises NotFoundError."""

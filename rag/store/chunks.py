@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pgvector
-import pgvector.psycopg
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
@@ -114,15 +113,14 @@ class Chunks:
         chunks: Sequence[Chunk],
         vectors: Sequence[Sequence[float] | None],
     ) -> None:
-        if connection.adapters.types.get("vector") is None:  # it costs four statements, and lasts for the connection
-            pgvector.psycopg.register_vector(connection)
+        cursor = copied.cursor(connection)
         vector_type = "halfvec" if space.dimensions > HALF_PRECISION_ABOVE else "vector"
         table = queries.chunk_table(space.dimensions)
         statement = self._queries["add"].format(chunks=table, vector=sql.SQL(vector_type))
         rows = [*zip(chunks, vectors, strict=True)]
         for start in range(0, len(rows), ADDED_AT_ONCE):
             values = copied.columns(rows[start : start + ADDED_AT_ONCE])
-            connection.execute(statement, {**document, **values})
+            cursor.execute(statement, {**document, **values})
 
     def refresh_front(self, document_id: uuid.UUID, front: str) -> None:
         """Let a document be found by another front (see `replace`) at once; its chunks stay. Raises NotFoundError."""

@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 from rag import errors
 from rag.store import queries
 from rag.store.database import UserDatabase
-from rag.types import AnswerResponse, ChatMessage, Conversation
+from rag.types import AnswerResponse, ChatMessage, Conversation, FoundConversation, Rating
 
 
 class Conversations:
@@ -37,9 +37,16 @@ class Conversations:
         return _to_conversation(created[0])
 
     def list(self, index_id: uuid.UUID, *, with_lost: bool = False) -> builtins.list[Conversation]:
-        """The chats over an index, the latest first; `with_lost` also those over what is not shared any more."""
+        """The chats over an index, pinned ones, then the latest first; `with_lost` also over what is not shared now."""
         rows = self._database.all(self._queries["list"], {"index_id": index_id, "with_lost": with_lost})
         return [_to_conversation(row) for row in rows]
+
+    def search(
+        self, index_id: uuid.UUID, words: Sequence[str], *, most: int, with_lost: bool = False
+    ) -> builtins.list[FoundConversation]:
+        """The chats over an index with all of the words, in the title or in one turn; in the order of `list`."""
+        parameters = {"index_id": index_id, "words": [*words], "most": most, "with_lost": with_lost}
+        return [_to_found(row) for row in self._database.all(self._queries["search"], parameters)]
 
     def get(self, conversation_id: uuid.UUID) -> Conversation:
         """One chat. Raises NotFoundError."""
@@ -53,12 +60,16 @@ class Conversations:
         """Give a chat another title. Raises NotFoundError."""
         self._touch("rename", conversation_id, {"title": title})
 
+    def pin(self, conversation_id: uuid.UUID, *, pinned: bool) -> None:
+        """Keep a chat at the top of the list, or no longer. Raises NotFoundError."""
+        self._touch("pin", conversation_id, {"pinned": pinned})
+
     def delete(self, conversation_id: uuid.UUID) -> None:
         """Remove a chat and its turns. Raises NotFoundError."""
         self._touch("delete", conversation_id, {})
 
     def messages(self, conversation_id: uuid.UUID, *, last: int | None = None) -> builtins.list[ChatMessage]:
-        """The turns of a chat in order, or the `last` so many. Raises NotFoundError."""
+        """The turns of a chat that lead to its end, in order, or the `last` so many. Raises NotFoundError."""
         self.get(conversation_id)
         parameters = {"conversation_id": conversation_id, "last": last}
         return [_to_message(row) for row in self._database.all(self._queries["messages"], parameters)]
@@ -70,8 +81,13 @@ class Conversations:
         role: Literal["user", "assistant"],
         content: str,
         response: AnswerResponse | None = None,
+        beside: uuid.UUID | None = None,
     ) -> ChatMessage:
-        """Keep a turn, an assistant's with its whole response. Raises NotFoundError."""
+        """Keep a turn, an assistant's with its whole response: at the end, or in the place of the turn `beside` it.
+
+        Raises:
+            errors.NotFoundError: there is no such chat, or in it no such turn of the same role.
+        """
         row = self._touch(
             "append",
             conversation_id,
@@ -80,12 +96,15 @@ class Conversations:
                 "role": role,
                 "content": content,
                 "response": _to_json(response) if response else None,
+                "beside": beside,
             },
         )
         return _to_message(row)
 
-    def append_both(self, conversation_id: uuid.UUID, question: str, response: AnswerResponse) -> ChatMessage:
-        """Keep a question and its answer, or neither; returns the answer's turn. Raises NotFoundError."""
+    def append_both(
+        self, conversation_id: uuid.UUID, question: str, response: AnswerResponse, *, beside: uuid.UUID | None = None
+    ) -> ChatMessage:
+        """Keep a question and its answer, or neither; returns the answer's turn. See `append`."""
         return _to_message(
             self._touch(
                 "append_both",
@@ -96,9 +115,20 @@ class Conversations:
                     "id": uuid.uuid4(),
                     "content": response.answer,
                     "response": _to_json(response),
+                    "beside": beside,
                 },
             )
         )
+
+    def choose(self, conversation_id: uuid.UUID, message_id: uuid.UUID) -> None:
+        """Go on from a turn in the place of those beside it. Raises NotFoundError."""
+        self._touch("choose", conversation_id, {"message_id": message_id})
+
+    def rate(
+        self, conversation_id: uuid.UUID, message_id: uuid.UUID, rating: Rating | None, reason: str | None = None
+    ) -> None:
+        """Keep what somebody thinks of an answer, None for nothing. Raises NotFoundError."""
+        self._touch("rate", conversation_id, {"message_id": message_id, "rating": rating, "reason": reason})
 
     def _touch(self, query: str, conversation_id: uuid.UUID, parameters: Mapping[str, object]) -> Mapping[str, Any]:
         touched = self._database.write(self._queries[query], {"conversation_id": conversation_id, **parameters})
@@ -108,8 +138,12 @@ class Conversations:
 
 
 def _to_conversation(row: Mapping[str, Any]) -> Conversation:
-    kept = {name: value for name, value in row.items() if name != "own_index_id"}
+    kept = {name: value for name, value in row.items() if name in Conversation.model_fields}
     return Conversation.model_validate({**kept, "document_ids": tuple(row["document_ids"])})
+
+
+def _to_found(row: Mapping[str, Any]) -> FoundConversation:
+    return FoundConversation(conversation=_to_conversation(row), message_id=row["message_id"], excerpt=row["content"])
 
 
 def _to_json(response: AnswerResponse) -> Jsonb:
@@ -117,7 +151,7 @@ def _to_json(response: AnswerResponse) -> Jsonb:
 
 
 def _to_message(row: Mapping[str, Any]) -> ChatMessage:
-    return ChatMessage.model_validate(dict(row))
+    return ChatMessage.model_validate({**row, "versions": tuple(row["versions"])})
 
 
 def _unknown(conversation_id: uuid.UUID) -> errors.NotFoundError:

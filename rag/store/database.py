@@ -1,18 +1,20 @@
 """The connection pool of a process, and the one place where database errors become ours."""
 
+import copy
 import logging
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import procrastinate.exceptions
 import psycopg
 import psycopg_pool
-import sqlalchemy.exc
 from psycopg import rows, sql
 
 from rag import errors
 from rag.store import queries, silence
+from rag.store.replica import Replica
 from rag.store.silence import Unanswered, WatchedConnection
 from rag.types import Whence
 
@@ -51,12 +53,19 @@ def store_errors() -> Iterator[None]:
     """
     try:
         yield
-    except (psycopg.Error, sqlalchemy.exc.SQLAlchemyError, procrastinate.exceptions.ConnectorException) as error:
+    except _of_the_store() as error:
         if _is_unstorable(_origin(error)):
             raise errors.ValidationError(UNSTORABLE, details=_details(_origin(error))) from error
         raise _error_of(_origin(error)) from error
     except UnicodeEncodeError as error:
         raise errors.ValidationError(UNSTORABLE) from error
+
+
+def _of_the_store() -> tuple[type[Exception], ...]:
+    """What it raises. SQLAlchemy takes half a second to load; where that is not done it has raised nothing."""
+    of_sqlalchemy: type[Exception] | None = getattr(sys.modules.get("sqlalchemy.exc"), "SQLAlchemyError", None)
+    own = (psycopg.Error, procrastinate.exceptions.ConnectorException)
+    return (*own, of_sqlalchemy) if of_sqlalchemy else own
 
 
 def _is_unstorable(error: BaseException) -> bool:
@@ -147,6 +156,7 @@ class Database:
 
     def __init__(self, url: str, *, pool_size: int) -> None:
         self.url = url
+        self._replica: Replica | None = None
         self.pool: psycopg_pool.ConnectionPool[WatchedConnection] = psycopg_pool.ConnectionPool(
             url,
             connection_class=WatchedConnection,
@@ -173,7 +183,26 @@ class Database:
 
     def close(self) -> None:
         """Close all connections."""
+        if self._replica:
+            self._replica.close()
         self.pool.close()
+
+    def search_on(self, replica: "Database") -> None:
+        """Let searches be done by `replica` where it can; it is opened, and closed with this one."""
+        self._replica = Replica(self, replica)
+        self._replica.open()
+
+    def search(self, ask: "Callable[[Database], Result]") -> Result:
+        """What `ask`, which only reads, gets of this database, or of a replica that has the same."""
+        return self._replica.search(ask) if self._replica else ask(self)
+
+    def knock(self) -> None:
+        """See that the server lets somebody in, which the pool would try for as long as it may.
+
+        Raises:
+            errors.StoreUnavailableError: it does not.
+        """
+        connect(self.url).close()
 
     def _configure(self, connection: WatchedConnection) -> None:
         connection.url = self.url
@@ -279,6 +308,16 @@ class UserDatabase:
         with self._database.transaction(long=long) as connection:
             self._enter(connection)
             yield connection
+
+    def at(self, database: Database) -> Self:
+        """The same user at another copy of the database."""
+        elsewhere = copy.copy(self)
+        elsewhere._database = database
+        return elsewhere
+
+    def search(self, ask: Callable[[Self], Result]) -> Result:
+        """What `ask`, which only reads, gets of a replica that has the same, or else of the primary."""
+        return self._database.search(lambda database: ask(self.at(database)))
 
     def _enter(self, connection: Connection) -> None:
         """Until the end of the transaction the server shows this user's rows."""

@@ -1,21 +1,23 @@
 """Dense search through LlamaIndex's PGVectorStore, on our own tables and inside a scope."""
 
+import functools
 import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
 
-import sqlalchemy as sa
-from sqlalchemy.ext import asyncio as sa_asyncio
+import psycopg
 
 from rag import errors
 from rag.store import queries, scopes
 from rag.store.database import Database, UserDatabase, twice
 from rag.types import Candidate, EmbeddingSpace, Scope
 
-if TYPE_CHECKING:  # LlamaIndex takes a second to load, which who only keeps things need not spend
+if TYPE_CHECKING:  # they take seconds to load, which who only keeps things need not spend
+    import sqlalchemy as sa
     from llama_index.vector_stores.postgres import PGVectorStore
+    from sqlalchemy.ext.asyncio import AsyncEngine
 
 DIALECT = "postgresql+psycopg://"
 MAX_DIMENSIONS = 4000
@@ -34,12 +36,7 @@ class DenseSearch:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._engine = sa.create_engine(
-            DIALECT, creator=database.lend, poolclass=sa.NullPool, use_native_hstore=False, hide_parameters=True
-        )
-        self._user_id = ContextVar("user_id", default="")
-        sa.event.listen(self._engine, "begin", self._bind)
-        self._unused_engine = sa_asyncio.create_async_engine(DIALECT, poolclass=sa.NullPool)
+        self._asked = ContextVar("asked", default=(database, ""))
         self._stores: dict[int, PGVectorStore] = {}
         self._lock = threading.Lock()
 
@@ -59,28 +56,53 @@ class DenseSearch:
         query = VectorStoreQuery(query_embedding=[float(value) for value in vector], similarity_top_k=limit)
         store = self._store(space.dimensions)
         parameters = bound.bind(scopes.parameters(scope))
-        exact = _size(bound, parameters) <= COMPARED
-        shown = self._user_id.set(bound.user_id)
-        try:
-            with self._database.limit():
-                result = twice(lambda: store.query(query, parameters=parameters, space=space, exact=exact))
-        finally:
-            self._user_id.reset(shown)
+
+        def ask(database: Database) -> Any:
+            exact = _size(bound.at(database), parameters) <= COMPARED
+            asked = self._asked.set((database, bound.user_id))
+            try:
+                with database.limit():
+                    return twice(lambda: store.query(query, parameters=parameters, space=space, exact=exact))
+            finally:
+                self._asked.reset(asked)
+
+        result = self._database.search(ask)
         found = [
             _candidate(node.metadata["custom_fields"], similarity)
             for node, similarity in zip(result.nodes or (), result.similarities or (), strict=True)
         ]
         return sorted(found, key=lambda candidate: -candidate.score)  # HNSW's relaxed order is nearly one
 
-    def _bind(self, connection: sa.Connection) -> None:
+    @functools.cached_property
+    def _engines(self) -> "tuple[sa.Engine, AsyncEngine]":
+        """Ours, and one that is wanted but never used."""
+        import sqlalchemy as sa
+        from sqlalchemy.ext import asyncio as sa_asyncio
+
+        engine = sa.create_engine(
+            DIALECT, creator=self._lend, poolclass=sa.NullPool, use_native_hstore=False, hide_parameters=True
+        )
+        sa.event.listen(engine, "begin", self._bind)
+        return engine, sa_asyncio.create_async_engine(DIALECT, poolclass=sa.NullPool)
+
+    def _bind(self, connection: "sa.Connection") -> None:
         """As `UserDatabase` does: whose rows the server shows in the transaction that begins."""
-        connection.execute(sa.text(queries.load_text("walls")["bind"]), {"user_id": self._user_id.get()})
+        import sqlalchemy as sa
+
+        _, user_id = self._asked.get()
+        connection.execute(sa.text(queries.load_text("walls")["bind"]), {"user_id": user_id})
+
+    def _lend(self) -> psycopg.Connection[Any]:
+        """A connection to whatever is asked."""
+        database, _ = self._asked.get()
+        return database.lend()
 
     def _store(self, dimensions: int) -> "PGVectorStore":
         from llama_index.vector_stores.postgres import PGVectorStore
 
         with self._lock:
             if dimensions not in self._stores:
+                engine, unused_engine = self._engines
                 self._stores[dimensions] = PGVectorStore(
                     connection_string=DIALECT,
                     async_connection_string=DIALECT,
@@ -89,9 +111,9 @@ class DenseSearch:
                     use_halfvec=dimensions > HALF_PRECISION_ABOVE,
                     use_jsonb=True,
                     perform_setup=False,
-                    customize_query_fn=cast(Callable[[sa.Select[Any], Any, Any], sa.Select[Any]], _scoped),
-                    engine=self._engine,
-                    async_engine=self._unused_engine,
+                    customize_query_fn=cast("Callable[[sa.Select[Any], Any, Any], sa.Select[Any]]", _scoped),
+                    engine=engine,
+                    async_engine=unused_engine,
                 )
             return self._stores[dimensions]
 
@@ -122,13 +144,15 @@ def _size(bound: UserDatabase, parameters: Mapping[str, object]) -> int:
 
 
 def _scoped(
-    statement: sa.Select[Any], _table: object, *, parameters: Mapping[str, object], space: EmbeddingSpace, exact: bool
-) -> sa.Select[Any]:
+    statement: "sa.Select[Any]", _table: object, *, parameters: Mapping[str, object], space: EmbeddingSpace, exact: bool
+) -> "sa.Select[Any]":
     """`statement` inside a user's scope and `space`, whose `parameters` are bound, never written into it.
 
     The texts of candidates stay where they are: most are never read, and those that are come with their lines. An
     `exact` search orders by a sum, for which there is no index, so every vector in scope is compared.
     """
+    import sqlalchemy as sa
+
     replaced = {"text": sa.literal("").label("text")}
     if exact:
         replaced["distance"] = (statement.selected_columns["distance"] + 0.0).label("distance")

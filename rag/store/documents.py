@@ -17,8 +17,9 @@ from rag.types import (
     UNFINISHED,
     Completeness,
     Document,
+    DocumentOrder,
+    DocumentQuery,
     DocumentStatus,
-    Filters,
     PageInfo,
     Part,
     Progress,
@@ -27,7 +28,7 @@ from rag.types import (
     seconds_left,
 )
 
-EVERYTHING = Filters()
+EVERY_DOCUMENT = DocumentQuery()
 
 
 class Documents:
@@ -136,30 +137,21 @@ class Documents:
     def list(
         self,
         index_id: uuid.UUID,
+        asked: DocumentQuery = EVERY_DOCUMENT,
         *,
-        search: str | None = None,
-        filters: Filters = EVERYTHING,
-        status: DocumentStatus | None = None,
-        disabled: bool | None = None,
-        in_trash: bool = False,
+        order_by: DocumentOrder = "added",
+        descending: bool = True,
         limit: int | None = None,
         offset: int = 0,
     ) -> builtins.list[Document]:
         """Documents of an index, or of its trash, newest first, without their `pages` (`get` has them).
 
-        Of a document's versions the one that is searched, and new ones that are not ready yet. `search` is looked for
-        in names and titles, in any case. `disabled` ones are there unless it is False.
+        Of a document's versions the one that is searched, and new ones that are not ready yet.
         """
-        parameters = {
-            **scopes.parameters(Scope(index_id=index_id, filters=filters)),
-            "search": search or None,
-            "status": status and status.value,
-            "disabled": disabled,
-            "in_trash": in_trash,
-            "limit": limit,
-            "offset": offset,
-        }
-        return [to_document(row) for row in self._database.all(self._queries["list"], parameters)]
+        order = {"order_by": order_by, "descending": descending, "limit": limit, "offset": offset}
+        return [
+            to_document(row) for row in self._database.all(self._queries["list"], {**listed(index_id, asked), **order})
+        ]
 
     def page_labels(self, pages: Iterable[tuple[uuid.UUID, int]]) -> dict[uuid.UUID, tuple[int, dict[int, str]]]:
         """How many pages documents have, and what is printed on these pages of them, where it is not their number."""
@@ -243,6 +235,17 @@ class Documents:
     def claim(self, document_id: uuid.UUID) -> AbstractContextManager[bool]:
         """Whether this process is now the only one at work on a document; the claim ends with the block."""
         return claims.claim(self._database, document_id)
+
+
+def listed(index_id: uuid.UUID, asked: DocumentQuery) -> dict[str, object]:
+    """The parameters that say what a list of documents has."""
+    return {
+        **scopes.parameters(Scope(index_id=index_id, filters=asked.filters)),
+        "search": asked.search or None,
+        "status": asked.status and asked.status.value,
+        "disabled": asked.disabled,
+        "in_trash": asked.in_trash,
+    }
 
 
 def unfinished(database: Database) -> Sequence[tuple[str, uuid.UUID]]:

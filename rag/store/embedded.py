@@ -1,17 +1,20 @@
 """The embedded PostgreSQL server: binaries out of a wheel, a life cycle of our own.
 
 ``start(root)`` gives this process a share in the server under `root`: the first user makes the cluster and
-starts the server, the last one to go (or to be killed) ends it. Under `root` there are the data directory
+starts the server, the last one to go (or to be killed) ends it. The supervisor sees to the server, and its users
+see to the supervisor: one that was killed is followed by another. Under `root` there are the data directory
 ``pgdata``, the lock files described in :mod:`rag.store._supervisor`, and ``postgres.log``.
 The server listens on a Unix socket in a folder that only its account can enter, never on the network, and admits only
 whom the kernel names as one of its owners (peer authentication).
 """
 
 import contextlib
+import logging
 import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -28,9 +31,13 @@ if sys.platform != "win32":
 
     from rag.store import _cluster, _supervisor
 
+logger = logging.getLogger(__name__)
+
 START_LOCK = "start.lock"
 START_SECONDS = 120.0
 """Longest wait for a server: it may have to end an earlier one and to replay `max_wal_size` of log."""
+LOOK_SECONDS = 1.0
+"""How often each user sees whether the server still has its supervisor."""
 SHARED_MEMORY_FOLDER = Path("/dev/shm")  # noqa: S108  # only its free space is looked at
 SHARED_MEMORY_BYTES = 1 << 30
 
@@ -105,6 +112,7 @@ def start(root: Path) -> EmbeddedServer:
             if is_news:
                 _reload(place)
         undo.pop_all()
+    share.keep(place)
     return EmbeddedServer(data_dir=place.data_dir, url=place.url, _share=share)
 
 
@@ -123,6 +131,19 @@ class _Share:
             self.close()
             raise errors.StoreError(f"The database server in {root} has been stopping for too long. Try again later.")
         os.register_at_fork(after_in_child=self.close)
+
+    def keep(self, place: _cluster.Place) -> None:
+        """Have a thread start the server again when its supervisor was killed, as long as there is the share."""
+        threading.Thread(target=self._keep, args=(place,), name="database-keeper", daemon=True).start()
+
+    def _keep(self, place: _cluster.Place) -> None:
+        time.sleep(LOOK_SECONDS)
+        while self._descriptor is not None:  # no event: a fork could find its lock taken, by nobody
+            try:
+                _see_to_supervisor(place)
+            except (errors.Error, OSError) as error:
+                logger.warning("The database server is not back: %s", error)
+            time.sleep(LOOK_SECONDS)
 
     def close(self) -> None:
         descriptor, self._descriptor = self._descriptor, None
@@ -177,6 +198,17 @@ def _ensure_served(place: _cluster.Place) -> None:
         if time.monotonic() > deadline:
             raise _start_error(place, log_start, f"did not accept connections within {START_SECONDS:.0f} s")
         time.sleep(_supervisor.POLL_SECONDS)
+
+
+def _see_to_supervisor(place: _cluster.Place) -> None:
+    """Start one if there is none, unless another process is at that."""
+    descriptor = _supervisor.open_lock(place.root / START_LOCK)
+    try:
+        if _supervisor.lock(descriptor, fcntl.LOCK_EX) and not _is_supervised(place.root):
+            logger.warning("The database server has lost its supervisor. Starting it again.")
+            _ensure_served(place)
+    finally:
+        os.close(descriptor)
 
 
 def _reload(place: _cluster.Place) -> None:

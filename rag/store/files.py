@@ -7,7 +7,7 @@ import hashlib
 import re
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, cast
@@ -24,6 +24,10 @@ KINDS: tuple[Kind, ...] = ("original", "rendition")
 
 OWNER = re.compile(r"\w{0,40}-[0-9a-f]{32}", re.ASCII)
 """What `folder_name` gives; everything else in a storage is none of ours."""
+
+
+TELLING = ("ETag", "etag", "md5Hash", "LastModified", "last_modified", "updated", "mtime", "created", "size")
+"""By which file systems tell one content of a file from another."""
 
 
 class DocumentFolder(NamedTuple):
@@ -45,7 +49,8 @@ class FileStore:
 
     def __init__(self, storage_url: str, cache_dir: Path) -> None:
         with _file_errors():
-            self._files, root = fsspec.core.url_to_fs(storage_url)
+            # What a file system remembers of its folders, other machines may have changed.
+            self._files, root = fsspec.core.url_to_fs(storage_url, use_listings_cache=False)
         self._root = root.rstrip("/")
         self.cache_dir = cache_dir
 
@@ -97,10 +102,19 @@ class UserFiles:
             if self._is_local:
                 _copy(path, Path(target), Path(self._root).parent)
             else:
-                self._files.makedirs(target.rpartition("/")[0], exist_ok=True)
-                self._files.put_file(str(path), target)  # object stores show an object when it is complete
+                self._put_remote(path, target)
         if not self._is_local:
-            self._cached(document_id, kind).unlink(missing_ok=True)
+            self._forget(self._cached(document_id, kind))
+
+    def _put_remote(self, path: Path, target: str) -> None:
+        """Object stores show an object when it is complete, and need no folders; the first makes its bucket."""
+        try:
+            self._files.put_file(str(path), target)
+        except FileNotFoundError:
+            if not path.exists():
+                raise
+            self._files.makedirs(target.rpartition("/")[0], exist_ok=True)
+            self._files.put_file(str(path), target)
 
     def local_path(self, document_id: uuid.UUID, kind: Kind) -> Path:
         """The file as a path on this machine, fetched into the cache if it is not. Only to be read.
@@ -113,9 +127,10 @@ class UserFiles:
             if not Path(source).is_file():
                 raise _missing(document_id, kind)
             return Path(source)
-        cached = self._cached(document_id, kind)
         with _file_errors(document_id, kind):
-            if not cached.is_file() or cached.stat().st_size != self._files.size(source):
+            cached = self._cached(document_id, kind, _state(self._files.info(source)))
+            if not cached.is_file():
+                self._forget(cached)
                 durable.make_folders(cached.parent, self._cache_dir.parent)
                 with durable.replacing(cached) as partial:
                     self._files.get_file(source, str(partial))
@@ -188,8 +203,16 @@ class UserFiles:
             raise errors.StoreError(f"There is no kind of file {kind!r}. Use one of {', '.join(KINDS)}.")
         return f"{self._folder(document_id)}/{kind}"
 
-    def _cached(self, document_id: uuid.UUID, kind: Kind) -> Path:
-        return self._cache_dir / str(document_id) / kind
+    def _cached(self, document_id: uuid.UUID, kind: Kind, state: str = "") -> Path:
+        """This machine's copy of a remote file as it is in a `state`."""
+        return self._cache_dir / str(document_id) / f"{kind}-{state}"
+
+    @staticmethod
+    def _forget(cached: Path) -> None:
+        """Remove the copies of a file, whatever their states."""
+        kind, _, _ = cached.name.partition("-")
+        for copy in cached.parent.glob(f"{kind}-*"):
+            copy.unlink(missing_ok=True)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -218,6 +241,12 @@ def _copy(source: Path, target: Path, top: Path) -> None:
     durable.sync_folders(target.parent.parent, top)
 
 
+def _state(info: Mapping[str, Any]) -> str:
+    """A name of a file's content, by what its file system tells: another machine may have put another."""
+    told = [str(info.get(name)) for name in TELLING]
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
+
+
 def _aware(moment: dt.datetime) -> dt.datetime:
     """File systems that tell no time zone mean UTC."""
     return moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
@@ -228,11 +257,13 @@ def _file_errors(document_id: uuid.UUID | None = None, kind: str = "file") -> It
     """Errors of file systems and of fsspec's drivers come out as ours."""
     try:
         yield
+    except errors.Error:
+        raise
     except FileNotFoundError as error:
         if document_id is None:
             raise errors.StoreError(f"A file cannot be kept: {error.strerror or error}. Check the storage.") from error
         raise _missing(document_id, kind) from error
-    except (OSError, ValueError, ImportError) as error:
+    except Exception as error:  # drivers raise what their vendors' libraries do, such as botocore's errors
         raise errors.StoreError(
             f"The file storage fails ({type(error).__name__}). Check RAG_STORAGE_URL, the rights and the free space."
         ) from error

@@ -12,6 +12,9 @@ from rag.store.lanes import LOOKED_AT, MOST_SECONDS
 SECONDS_PER_QUESTION = 1.0
 """How much longer a larger evaluation gives way to smaller jobs of its user: about what it takes."""
 
+ASKING = ("evaluation", "matrix")
+"""Kinds of jobs that only ask; several may ask an index at the same time."""
+
 
 class TakenJob(NamedTuple):
     """A job that this process alone is at."""
@@ -51,7 +54,7 @@ def _claim(connection: Connection, job: Row) -> bool:
     if not claims.try_claim(connection, {"user_id": job["user_id"], "id": job["id"]}):
         return False
     index = {"user_id": job["user_id"], "id": uuid.uuid5(uuid.NAMESPACE_OID, f"jobs of {job['index_name']}")}
-    if job["kind"] == "evaluation" or claims.try_claim(connection, index):
+    if job["kind"] in ASKING or claims.try_claim(connection, index):
         return True
     claims.release(connection)
     return False

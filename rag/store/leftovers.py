@@ -89,9 +89,9 @@ def temporary(older_than: dt.timedelta) -> Iterator[Leftover]:
         if TEMPORARY.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False) and _is_ours(entry):
             if not _is_old(entry, older_than):
                 continue  # somebody works in it
-            files = [path for path in Path(entry).rglob("*") if not path.is_symlink()]
-            if all(_is_old(path, older_than) for path in files):
-                size = sum(_size(path) for path in files if path.is_file())
+            inside = [Path(folder, name) for folder, folders, files in os.walk(entry) for name in folders + files]
+            if all(_is_old(path, older_than) for path in inside if not path.is_symlink()):
+                size = sum(_size(path) for path in inside if path.is_file() and not path.is_symlink())
                 yield Leftover("temporary", size, partial(shutil.rmtree, Path(entry)))
 
 

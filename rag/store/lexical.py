@@ -27,6 +27,8 @@ DOCUMENTS = 100
 """Documents that are told of, the best, and whose landmarks are looked for."""
 PAGES = 100
 """Pages that are told of."""
+LOOKED_UP = 200
+"""Up to so many documents in scope their postings are looked up; of more, those of the whole index are read."""
 TITLE_SHARE = 0.2
 """Of a page's score, what its title counts beside its whole text; more than 0.3 is worse."""
 
@@ -97,39 +99,29 @@ class _Found(NamedTuple):
         answer is, but which document and page are meant, only the question says.
         """
         least = 0.0 if added else 1.0
-        return np.concatenate(
-            [
-                function(documents, [found for found in lists.get(field, ()) if found.weight >= least], asked)
-                for documents, lists, asked in self.languages.values()
-            ]
-        )
+        parts = [
+            function(documents, [found for found in lists.get(field, ()) if found.weight >= least], asked)
+            for documents, lists, asked in self.languages.values()
+        ]
+        return np.concatenate(parts) if len(parts) > 1 else parts[0]  # a copy of a million takes its time
 
     @property
     def page_scores(self) -> bm25.Floats:
-        """For every chunk how its page matches by whole text and title alike, in 0..1; 0 if not among the best."""
-        text, title = (np.minimum(self.of_each(bm25.chunk_scores, field), 1.0) for field in (Field.PAGE, Field.TITLE))
-        scores = (1 - TITLE_SHARE) * text + TITLE_SHARE * title
-        best = bm25.best(scores, PAGES)
-        kept = np.zeros_like(scores)
-        kept[best] = scores[best]
-        return kept[self._first_of_page]
-
-    @property
-    def _first_of_page(self) -> bm25.Ints:
-        """For every chunk the position of the first of its page, in the order of `documents`."""
-        parts, before = [], 0
-        for documents, lists, _ in self.languages.values():
-            first = bm25.first_of_page(documents, lists.get(Field.PAGE_BEGINS, []))
-            parts.append(first + before)
-            before += len(first)
-        return np.concatenate(parts)
+        """How each page matches by whole text and title alike, in 0..1, at its first chunk."""
+        text, title = (self.of_each(bm25.chunk_scores, field) for field in (Field.PAGE, Field.TITLE))
+        np.clip(text, 0.0, 1.0, out=text)
+        np.clip(title, 0.0, 1.0, out=title)
+        np.multiply(text, 1 - TITLE_SHARE, out=text)
+        np.multiply(title, TITLE_SHARE, out=title)
+        return np.add(text, title, out=text)
 
 
 class LexicalSearch:
     """The tables `postings` and `landmarks`."""
 
-    def __init__(self, database: UserDatabase) -> None:
+    def __init__(self, database: UserDatabase, *, looked_up: int = LOOKED_UP) -> None:
         self._database = database
+        self._looked_up = looked_up
         self._queries = queries.load("lexical")
 
     def search(
@@ -145,7 +137,9 @@ class LexicalSearch:
                 "landmarks": [*landmarks],
             }
         )
-        return self._database.read(lambda connection: self._search(connection, parameters, limit), in_snapshot=True)
+        return self._database.search(
+            lambda bound: bound.read(lambda connection: self._search(connection, parameters, limit), in_snapshot=True)
+        )
 
     def _search(self, connection: Connection, parameters: Parameters, limit: int) -> LexicalMatches:
         found = self._find(connection, parameters)
@@ -159,7 +153,7 @@ class LexicalSearch:
         ids = self._document_ids(connection, parameters, found, best)
         wanted = self._containing(connection, parameters, found)
         chunks = found.of_each(bm25.chunk_scores, Field.CHUNK, added=True) * wanted
-        pages = found.page_scores * wanted
+        pages = self._pages(connection, parameters, found) * wanted
         return LexicalMatches(
             chunks=self._candidates(connection, parameters, found, chunks, bm25.best(chunks, limit)),
             documents=_positive(ids, whole[best]),
@@ -168,6 +162,20 @@ class LexicalSearch:
             landmarks=self._landmarks(connection, parameters, found, best) if parameters["landmarks"] else [],
             languages=frozenset(found.languages),
         )
+
+    def _pages(self, connection: Connection, parameters: Parameters, found: _Found) -> bm25.Floats:
+        """For every chunk how its page matches; 0 if the page is not among the best."""
+        at_firsts = found.page_scores
+        scores = np.zeros_like(at_firsts)
+        firsts = bm25.best(at_firsts, PAGES)
+        if len(firsts):
+            searched = found.documents
+            documents = np.unique(np.searchsorted(searched.offsets, firsts, side="right") - 1)
+            numbers = {"numbers": searched.numbers[documents].tolist()}
+            row = connection.execute(self._queries["page_starts"], {**parameters, **numbers}, binary=True).fetchone()
+            positions, places = bm25.pages(searched, firsts, _posting_list(row or {"blocks": None, "postings": None}))
+            scores[positions] = at_firsts[firsts[places]]
+        return scores
 
     def _candidates(
         self, connection: Connection, parameters: Parameters, found: _Found, scores: bm25.Floats, positions: bm25.Ints
@@ -223,20 +231,25 @@ class LexicalSearch:
     def _find(self, connection: Connection, parameters: Parameters) -> _Found | None:
         """What is searched; None if there is nothing in scope."""
         rows = connection.execute(self._queries["collections"], parameters, binary=True).fetchall()
-        lists: dict[str, dict[int, list[bm25.PostingList]]] = {row["language"]: {} for row in rows}
-        asked = dict.fromkeys(lists, 0.0)
-        spoken = {"languages": [*lists], "question_languages": [*{*lists, ENGLISH}]}  # English is asked of all
-        for row in connection.execute(self._queries["postings"], {**parameters, **spoken}, binary=True):
-            blocks, postings = _integers(row["blocks"], ">i8"), _integers(row["postings"], ">i4")
-            found = lists[row["language"]].setdefault(row["field"], [])
-            found.append(bm25.PostingList(blocks, postings, row["weight"]))
-            asked[row["language"]] = row["asked"]
         if not rows:
             return None
-        languages = {
-            name: _Language(_collection(row), lists[name], asked[name]) for row in rows for name in [row["language"]]
-        }
+        documents = {row["language"]: _collection(row) for row in rows}
+        lists: dict[str, dict[int, list[bm25.PostingList]]] = {language: {} for language in documents}
+        asked = dict.fromkeys(documents, 0.0)
+        spoken = {"languages": [*documents], "question_languages": [*{*documents, ENGLISH}]}  # English is asked of all
+        numbers = np.concatenate([found.numbers for found in documents.values()])
+        few = {"numbers": numbers.tolist() if len(numbers) <= self._looked_up else None}
+        for row in connection.execute(self._queries["postings"], {**parameters, **spoken, **few}, binary=True):
+            language = row["language"]
+            for field, found in _posting_list(row, row["weight"]).by_field(documents[language]).items():
+                lists[language].setdefault(field, []).append(found)
+            asked[language] = row["asked"]
+        languages = {name: _Language(documents[name], lists[name], asked[name]) for name in documents}
         return _Found(rows[0]["dimensions"], rows[0]["generation"], languages)
+
+
+def _posting_list(row: Mapping[str, Any], weight: float = 1.0) -> bm25.PostingList:
+    return bm25.PostingList(_integers(row["blocks"], ">i8"), _integers(row["postings"], ">i4"), weight)
 
 
 def _relative(scores: bm25.Floats) -> bm25.Floats:

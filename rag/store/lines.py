@@ -53,3 +53,9 @@ def unpack_rows(content: str, packed: Sequence[Sequence[Any]]) -> Iterator[dict[
 def to_lines(rows: Iterable[Mapping[str, Any]]) -> tuple[Line, ...]:
     """Lines of their fields."""
     return LINES.validate_python([*rows])
+
+
+def joined(rows: Iterable[Mapping[str, Any]]) -> str:
+    """What `lines_text` of the lines of these fields is, without making them."""
+    parts = [part for row in rows for part in ("\n\n" if row["starts_block"] else "\n", row["text"])]
+    return "".join(parts[1:])

@@ -68,6 +68,11 @@ def prepare(url: str, admin_url: str | None = None, *, as_roles: bool = False) -
     return Access(app, administrator(worker), admin, is_walled=True)
 
 
+def replica(url: str, access: Access) -> str:
+    """How the app connects to a read replica: with no more rights than to the primary."""
+    return _with_option(url, f"role={APP}") if access.is_walled else url
+
+
 def administrator(url: str) -> str:
     """The connection string with which the owner of the tables sees the rows of all users."""
     return _with_option(url, ALL_USERS)

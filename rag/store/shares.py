@@ -9,7 +9,7 @@ from rag import errors
 from rag.store import audit, queries
 from rag.store.database import UserDatabase
 from rag.store.indexes import to_index
-from rag.types import Share, SharedIndex, ShareRequest
+from rag.types import Grantee, Share, SharedIndex, ShareRequest
 
 
 class Shares:
@@ -22,6 +22,10 @@ class Shares:
     def list(self, index_id: uuid.UUID | None = None) -> builtins.list[Share]:
         """What the user shares, of one index or of all."""
         return [Share(**row) for row in self._database.all(self._queries["list"], {"index_id": index_id})]
+
+    def colleagues(self, *, is_admin: bool) -> builtins.list[Grantee]:
+        """Everybody else, then every group, by name; nobody for a user who may not share. `is_admin` as in `give`."""
+        return [Grantee(**row) for row in self._database.all(self._queries["colleagues"], {"is_admin": is_admin})]
 
     def give(self, index_id: uuid.UUID, asked: ShareRequest, *, is_admin: bool = False) -> bool:
         """Share an index, or change how; False if the user may not, or has no such index.

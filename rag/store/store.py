@@ -7,6 +7,8 @@ from types import TracebackType
 from typing import Self
 
 from rag.store import accounts, api_keys, documents, health, jobs, migrations, roles, silence
+from rag.store.annotations import Annotations
+from rag.store.answer_links import AnswerLinks
 from rag.store.audit import Audit, AuditOfAll
 from rag.store.caches import Caches
 from rag.store.catalogue import Catalogue
@@ -16,6 +18,8 @@ from rag.store.database import NOWHERE, Database, UserDatabase
 from rag.store.deletions import AllDeletions, Deletions
 from rag.store.dense import DenseSearch
 from rag.store.embedding_cache import EmbeddingCache
+from rag.store.evaluation_cases import EvaluationCases
+from rag.store.evaluation_runs import EvaluationRuns
 from rag.store.generations import Generations
 from rag.store.glossaries import Glossary
 from rag.store.indexes import Indexes
@@ -23,14 +27,19 @@ from rag.store.job_lane import JobLane
 from rag.store.job_steps import JobSteps
 from rag.store.lanes import Lanes
 from rag.store.logins import Logins
+from rag.store.matrices import Matrices
+from rag.store.moving import Moving
+from rag.store.pages import Pages
 from rag.store.parts import Parts
 from rag.store.queue import Queue
+from rag.store.rates import Rates
 from rag.store.readings import Readings
 from rag.store.saved_filters import SavedFilters
 from rag.store.shared import SharedChunks, SharedDatabase, SharedDeletions
 from rag.store.shares import Shares
 from rag.store.sources import Sources
 from rag.store.status import Figures
+from rag.store.surveys import Surveys
 from rag.store.vectors import Vectors
 from rag.store.versions import Versions
 from rag.types import ApiKey, Whence
@@ -46,15 +55,18 @@ class UserStore:
         self.documents = documents.Documents(bound)
         self.deletions = Deletions(bound)
         self.catalogue = Catalogue(bound)
+        self.moving = Moving(bound)
         self.sources = Sources(bound)
         self.versions = Versions(bound)
         self.parts = Parts(bound)
         self.readings = Readings(bound)
         self.chunks = Chunks(bound, dense)
+        self.pages = Pages(bound)
         self.vectors = Vectors(bound)
         self.embedding_cache = EmbeddingCache(bound)
         self.caches = Caches(bound)
         self.conversations = Conversations(bound)
+        self.answer_links = AnswerLinks(bound)
         self.account = accounts.OwnAccount(bound)
         self.logins = Logins(bound)
         self.api_keys = api_keys.ApiKeys(bound)
@@ -62,6 +74,11 @@ class UserStore:
         self.job_steps = JobSteps(bound)
         self.glossary = Glossary(bound)
         self.saved_filters = SavedFilters(bound)
+        self.annotations = Annotations(bound, self.documents)
+        self.matrices = Matrices(bound)
+        self.evaluation_cases = EvaluationCases(bound)
+        self.evaluation_runs = EvaluationRuns(bound)
+        self.surveys = Surveys(bound)
         self.shares = Shares(bound)
         self.audit = Audit(bound)
 
@@ -78,10 +95,15 @@ class SharedStore(UserStore):
         self.embedding_cache = own.embedding_cache
         self.caches = own.caches
         self.conversations = Conversations(asker, bound.user_id)
+        self.answer_links = own.answer_links
         self.account = own.account
         self.logins = own.logins
         self.glossary = own.glossary
         self.saved_filters = own.saved_filters
+        self.annotations = Annotations(asker, self.documents)
+        self.matrices = own.matrices
+        self.evaluation_cases = own.evaluation_cases
+        self.evaluation_runs = own.evaluation_runs
         self.audit = own.audit
 
 
@@ -98,6 +120,7 @@ class Store:
         self.leftovers = AllDeletions(of_all_users)
         self.accounts = accounts.Accounts(of_all_users)
         self.figures = Figures(of_all_users)
+        self.rates = Rates(of_all_users)
         self.audit = AuditOfAll(of_all_users)
 
     @classmethod
@@ -109,10 +132,12 @@ class Store:
         admin_url: str | None = None,
         as_roles: bool = False,
         answer_seconds: float = silence.ANSWER_SECONDS,
+        replica_url: str | None = None,
     ) -> Self:
         """Connect to `url` (as libpq takes it) and bring its schema forward. See `roles.prepare`.
 
-        What is asked takes `answer_seconds` at most, but for work that is known to take long.
+        What is asked takes `answer_seconds` at most, but for work that is known to take long. Searches are done at
+        `replica_url` where that is as far as `url`, see `replica`.
 
         Raises:
             errors.StoreUnavailableError: the server cannot be reached, or does not answer.
@@ -126,6 +151,8 @@ class Store:
             for database in databases:
                 undo.callback(database.close)
                 database.open()
+            if replica_url:
+                databases[0].search_on(Database(roles.replica(replica_url, access), pool_size=pool_size))
             undo.pop_all()
         return cls(*databases)
 

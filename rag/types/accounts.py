@@ -28,6 +28,8 @@ class Role(enum.StrEnum):
 class Account(Model):
     """A user. `quota_bytes` is of originals; None is what the installation allows. Times are right to the minute.
 
+    `language` is the one that the user has chosen for the pages, such as `de`; None is that of the browser.
+
     `groups_by_login` are those of `groups` that the login provider names; the others were given here.
     """
 
@@ -35,6 +37,7 @@ class Account(Model):
     role: Role = Role.MEMBER
     name: str | None = None
     email: str | None = None
+    language: str | None = None
     groups: tuple[str, ...] = ()
     groups_by_login: tuple[str, ...] = ()
     quota_bytes: int | None = None

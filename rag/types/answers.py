@@ -10,6 +10,7 @@ from typing import Literal
 import pydantic
 
 from rag.types.patterns import TEXT
+from rag.types.provenance import Provenance
 from rag.types.requests import Auth, AuthField, ProviderOptions, spread
 from rag.types.search import Hit, RetrievalRequest, SearchMode, Usage
 from rag.types.text import Input, Line, Model, Region
@@ -149,12 +150,15 @@ LIKELY = 0.6
 
 
 class RetrievalSummary(Model):
-    """How an answer's sources were searched, and how many places were found."""
+    """How an answer's sources were searched, and how many places were found: on which `pages` of which documents."""
 
     top_k: int = 8
     min_score: float = 0.2
     mode: SearchMode = "hybrid"
     returned: int = 0
+    pages: Mapping[uuid.UUID, tuple[int, ...]] = pydantic.Field(
+        default_factory=dict, exclude_if=lambda pages: not pages
+    )
 
 
 class AnswerResponse(Model):
@@ -163,7 +167,8 @@ class AnswerResponse(Model):
     An insufficient answer has none; `nearest` are the passages found then, and `hint` says what was not found among
     them. `likelihood` is the probability, in 0..1, that a quoted answer is right, None for a written one. `question` is
     what was answered, where what was asked could not be understood without the conversation. Where `require_citations`
-    was asked for, at least one sentence of an `ok` answer is supported.
+    was asked for, at least one sentence of an `ok` answer is supported, unless it was `stopped` while it was written.
+    `follow_ups` are questions that the documents it quotes can answer next. `provenance` is what it was made from.
     """
 
     status: AnswerStatus
@@ -176,9 +181,12 @@ class AnswerResponse(Model):
     hint: str | None = None
     likelihood: float | None = None
     require_citations: bool = True
+    stopped: bool = False
+    follow_ups: tuple[str, ...] = ()
     retrieval: RetrievalSummary = RetrievalSummary()
     model: str
     usage: Usage = Usage()
+    provenance: Provenance | None = None
 
     @property
     def contexts(self) -> tuple[Hit, ...]:
@@ -241,12 +249,28 @@ class Conversation(Model):
     index_owner: str | None = None
     title: str
     document_ids: tuple[uuid.UUID, ...] = ()
+    pinned: bool = False
     created_at: dt.datetime
     updated_at: dt.datetime
 
 
+class FoundConversation(Model):
+    """A chat that was found, with the words around what was found and the turn they are of, None for the title."""
+
+    conversation: Conversation
+    message_id: uuid.UUID | None
+    excerpt: str
+
+
+Rating = Literal["good", "bad"]
+
+
 class ChatMessage(Model):
-    """A kept turn; an assistant's turn keeps its whole response, so that its citations light up again."""
+    """A kept turn; an assistant's turn keeps its whole response, so that its citations light up again.
+
+    `versions` are the ids of the turns that stand in the same place, its own among them, in the order in which they
+    were made. `rating` is what the user thinks of an answer, `reason` why.
+    """
 
     id: uuid.UUID
     conversation_id: uuid.UUID
@@ -254,3 +278,13 @@ class ChatMessage(Model):
     content: str
     response: AnswerResponse | None = None
     created_at: dt.datetime
+    versions: tuple[uuid.UUID, ...] = ()
+    rating: Rating | None = None
+    reason: str | None = None
+
+
+class QuestionSet(Model):
+    """Questions whose answers are known, under a name, and how many there are."""
+
+    name: str
+    count: int

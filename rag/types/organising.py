@@ -2,13 +2,19 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 import pydantic
 
+from rag.types.documents import DocumentStatus
 from rag.types.patterns import LINE, SEGMENT
 from rag.types.search import Filters
 from rag.types.text import Input, Model
+
+DocumentOrder = Literal[
+    "added", "name", "title", "author", "dated", "tags", "kind", "version", "pages", "chunks", "size", "status"
+]
+"""What a list of documents is ordered by; in the trash, "added" is when it came there."""
 
 MOST_TAGS = 50
 """Of one document."""
@@ -46,6 +52,20 @@ class DocumentEdit(Input):
     def given(self) -> frozenset[str]:
         """The names of the fields that were given."""
         return frozenset(self.model_fields_set)
+
+
+class DocumentQuery(Model):
+    """Which documents of an index are asked for: of its trash, or those that are not there.
+
+    `search` is looked for in names and titles, in any case. Disabled ones are there, too, unless `disabled` is False;
+    with True, only these.
+    """
+
+    search: str | None = None
+    filters: Filters = Filters()
+    status: DocumentStatus | None = None
+    disabled: bool | None = None
+    in_trash: bool = False
 
 
 class TagCount(Model):

@@ -222,12 +222,13 @@ class Hit(Model):
 
 
 class Usage(Model):
-    """What a request cost."""
+    """What a request cost; `cost_usd` in dollars, None where the model's price is not known."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     embedding_tokens: int = 0
     latency_ms: float = 0.0
+    cost_usd: float | None = None
 
 
 class Variant(Model):

@@ -22,6 +22,15 @@ class ShareRequest(Input):
     permission: SharePermission = "read"
 
 
+class Grantee(Model):
+    """Somebody, or a group, that a collection can be shared with; `name` and `email` are the login provider's."""
+
+    kind: GranteeKind
+    id: str
+    name: str | None = None
+    email: str | None = None
+
+
 class Share(Model):
     """What a user, the owner, shares with a user or a group."""
 
@@ -40,3 +49,37 @@ class SharedIndex(Model):
     index: Index
     owner_name: str | None
     permission: SharePermission
+
+
+class LinkRequest(Input):
+    """Whom a conversation is shown to, or with `message_id` one answer of it and its question."""
+
+    grantee_kind: GranteeKind = "user"
+    grantee: Annotated[str, pydantic.Field(min_length=1, max_length=500, pattern=LINE)]
+    message_id: uuid.UUID | None = None
+
+
+class AnswerLink(Model):
+    """What a user shows another, or a group: a conversation, or one answer of it."""
+
+    user_id: str
+    id: uuid.UUID
+    conversation_id: uuid.UUID
+    message_id: uuid.UUID | None
+    title: str
+    grantee_kind: GranteeKind
+    grantee: str
+    created_at: dt.datetime
+
+
+class SharedAnswer(Model):
+    """What another shows a user: whose it is, and the collection that it is about, which the user may read."""
+
+    id: uuid.UUID
+    owner: str
+    owner_name: str | None
+    index_id: uuid.UUID
+    conversation_id: uuid.UUID
+    message_id: uuid.UUID | None
+    title: str
+    created_at: dt.datetime

@@ -16,40 +16,41 @@ from rag.engine.logins import Logins
 from rag.types import AccountUse, ApiKey, Role
 from rag.ui import session
 from rag.ui.frame import empty
-from rag.ui.text import plain, plural, size
+from rag.ui.language import N_, _, labelled
+from rag.ui.text import decimal, done_of, moment, plain, plural, size
 
 MOST_ROWS = 14
 """A longer table scrolls within the window."""
-MOMENT = "D MMM YYYY, HH:mm"
+MOMENT = N_("D MMM YYYY, HH:mm")
 USERS = {
-    "user": st.column_config.TextColumn("User", width="medium"),
-    "email": st.column_config.TextColumn("Mail", width="medium"),
-    "role": st.column_config.TextColumn("Role", width="small"),
-    "groups": st.column_config.ListColumn("Groups"),
-    "documents": st.column_config.NumberColumn("Documents", format="localized", width="small"),
-    "storage": st.column_config.TextColumn("Storage", width=150),
-    "logins": st.column_config.NumberColumn("Logins", width="small"),
-    "keys": st.column_config.NumberColumn("Keys", width="small"),
-    "seen": st.column_config.DatetimeColumn("Last seen", format=MOMENT),
-    "id": st.column_config.TextColumn("Id", width="medium"),
+    "user": st.column_config.TextColumn(N_("User"), width="medium"),
+    "email": st.column_config.TextColumn(N_("Mail"), width="medium"),
+    "role": st.column_config.TextColumn(N_("Role"), width="small"),
+    "groups": st.column_config.ListColumn(N_("Groups")),
+    "documents": st.column_config.NumberColumn(N_("Documents"), format="localized", width="small"),
+    "storage": st.column_config.TextColumn(N_("Storage"), width=150),
+    "logins": st.column_config.NumberColumn(N_("Logins"), width="small"),
+    "keys": st.column_config.NumberColumn(N_("Keys"), width="small"),
+    "seen": st.column_config.DatetimeColumn(N_("Last seen"), format=MOMENT),
+    "id": st.column_config.TextColumn(N_("Id"), width="medium"),
 }
 KEYS = {
-    "name": st.column_config.TextColumn("Key"),
-    "hint": st.column_config.TextColumn("Begins with", width="small"),
-    "permissions": st.column_config.ListColumn("May", width="small"),
-    "state": st.column_config.TextColumn("State", width="small"),
-    "used": st.column_config.DatetimeColumn("Last used", format=MOMENT),
-    "created": st.column_config.DatetimeColumn("Created", format=MOMENT),
-    "user": st.column_config.TextColumn("User", width="medium"),
+    "name": st.column_config.TextColumn(N_("Key")),
+    "hint": st.column_config.TextColumn(N_("Begins with"), width="small"),
+    "permissions": st.column_config.ListColumn(N_("May"), width="small"),
+    "state": st.column_config.TextColumn(N_("State"), width="small"),
+    "used": st.column_config.DatetimeColumn(N_("Last used"), format=MOMENT),
+    "created": st.column_config.DatetimeColumn(N_("Created"), format=MOMENT),
+    "user": st.column_config.TextColumn(N_("User"), width="medium"),
 }
 JOBS = {
-    "kind": st.column_config.TextColumn("Job", width="small"),
-    "index": st.column_config.TextColumn("Index", width="small"),
-    "status": st.column_config.TextColumn("Status", width="small"),
-    "progress": st.column_config.TextColumn("Progress", width="small"),
-    "created": st.column_config.DatetimeColumn("Started", format=MOMENT),
-    "error": st.column_config.TextColumn("Error", width="large"),
-    "user": st.column_config.TextColumn("User", width="medium"),
+    "kind": st.column_config.TextColumn(N_("Job"), width="small"),
+    "index": st.column_config.TextColumn(N_("Index"), width="small"),
+    "status": st.column_config.TextColumn(N_("Status"), width="small"),
+    "progress": st.column_config.TextColumn(N_("Progress"), width="small"),
+    "created": st.column_config.DatetimeColumn(N_("Started"), format=MOMENT),
+    "error": st.column_config.TextColumn(N_("Error"), width="large"),
+    "user": st.column_config.TextColumn(N_("User"), width="medium"),
 }
 
 
@@ -57,8 +58,8 @@ def require() -> None:
     """Stop, with an explanation, for whoever is no admin."""
     if session.may_administer():
         return
-    with empty("lock", "This page is for administrators", "They see who works here and what is used."):
-        st.caption("To be one, have `RAG_ADMINS` name you, or ask an administrator:")
+    with empty("lock", _("This page is for administrators"), _("They see who works here and what is used.")):
+        st.caption(_("To be one, have `RAG_ADMINS` name you, or ask an administrator:"))
         st.code(session.user_id() or "", language=None)
     st.stop()
 
@@ -79,7 +80,7 @@ def _table(rows: Iterable[dict[str, Any]], columns: dict[str, Any], key: str) ->
     state = st.dataframe(
         shown,
         key=f"{key}-table",
-        column_config=columns,
+        column_config=labelled(columns),
         hide_index=True,
         height="stretch" if len(shown) > MOST_ROWS else "content",
         on_select="rerun",
@@ -95,13 +96,17 @@ def users() -> None:
     """Everybody who was seen or owns something; one that is selected can be changed."""
     found = _accounts().list()
     used = sum(one.used_bytes for one in found)
-    documents = plural(sum(one.documents for one in found), "document")
-    st.caption(f"{plural(len(found), 'user')} · {documents} · {size(used)}. Old versions and the trash count, too.")
+    documents = plural(sum(one.documents for one in found), "{count} document", "{count} documents")
+    st.caption(
+        _("{users} · {documents} · {used}. Old versions and the trash count, too.").format(
+            users=plural(len(found), "{count} user", "{count} users"), documents=documents, used=size(used)
+        )
+    )
     if not found:
         return
     number = _table(map(_user_row, found), USERS, "users")
     if number is None:
-        st.caption("Select a user to change role, groups and quota, or to log them out.")
+        st.caption(_("Select a user to change role, groups and quota, or to log them out."))
         return
     with st.container(border=True, key="account"):
         _account(found[number])
@@ -111,7 +116,7 @@ def _user_row(one: AccountUse) -> dict[str, Any]:
     return {
         "user": one.name or one.user_id,
         "email": one.email or "",
-        "role": one.role.capitalize(),
+        "role": _(one.role.capitalize()),
         "groups": one.groups,
         "documents": one.documents,
         "storage": _storage(one.used_bytes, _quota(one)),
@@ -127,7 +132,7 @@ def _quota(one: AccountUse) -> int | None:
 
 
 def _storage(used: int, quota: int | None) -> str:
-    return size(used) if quota is None else f"{size(used)} of {size(quota)}"
+    return size(used) if quota is None else _("{used} of {quota}").format(used=size(used), quota=size(quota))
 
 
 def _account(one: AccountUse) -> None:
@@ -136,21 +141,25 @@ def _account(one: AccountUse) -> None:
     with st.form(f"account-{one.user_id}", border=False, enter_to_submit=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             roles = [*Role]
-            role = st.selectbox("Role", roles, index=roles.index(one.role), format_func=str.capitalize)
+            role = st.selectbox(
+                _("Role"), roles, index=roles.index(one.role), format_func=lambda one: _(one.capitalize())
+            )
             given = [name for name in one.groups if name not in one.groups_by_login]
-            groups = st.multiselect("Groups given here", given, default=given, accept_new_options=True)
+            groups = st.multiselect(_("Groups given here"), given, default=given, accept_new_options=True)
             own = None if one.quota_bytes is None else one.quota_bytes // MEGABYTE
-            quota = st.number_input("Quota in MB", min_value=0, value=own, step=1, placeholder=_default_quota())
+            quota = st.number_input(_("Quota in MB"), min_value=0, value=own, step=1, placeholder=_default_quota())
         if one.groups_by_login:
-            st.caption(f"By the login: {plain(', '.join(one.groups_by_login))}")
-        if st.form_submit_button("Save", type="primary"):
+            st.caption(
+                _("By the login: {groups_by_login}").format(groups_by_login=plain(", ".join(one.groups_by_login)))
+            )
+        if st.form_submit_button(_("Save"), type="primary"):
             _save(one, role, groups, quota)
     _logins(one)
 
 
 def _default_quota() -> str:
     megabytes = session.shared().config.rag_quota_mb
-    return "No limit" if megabytes is None else f"{megabytes:,}, as for all"
+    return _("No limit") if megabytes is None else _("{megabytes}, as for all").format(megabytes=decimal(megabytes))
 
 
 def _save(one: AccountUse, role: Role, groups: Sequence[str], quota: int | None) -> None:
@@ -165,14 +174,14 @@ def _save(one: AccountUse, role: Role, groups: Sequence[str], quota: int | None)
 def _logins(one: AccountUse) -> None:
     found = _open_logins().list(one.user_id)
     if not found:
-        st.caption("Logged in nowhere.")
+        st.caption(_("Logged in nowhere."))
     for login in found:
-        since, seen = (f"{moment.astimezone():%-d %b, %H:%M}" for moment in (login.started_at, login.last_seen_at))
+        since, seen = (moment(at.astimezone(), _("d MMM, HH:mm")) for at in (login.started_at, login.last_seen_at))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.caption(f"Logged in since {since}, last seen {seen}", width="content")
-            _button("Log out", f"end-{login.id}", functools.partial(_open_logins().end, one.user_id, login.id))
-    help_text = "Ends every login and refuses the provider's tokens issued until now. API keys stay."
-    _button("Log out everywhere", "end-all", lambda: _open_logins().end_all(one.user_id), help_text)
+            st.caption(_("Logged in since {since}, last seen {seen}").format(since=since, seen=seen), width="content")
+            _button(_("Log out"), f"end-{login.id}", functools.partial(_open_logins().end, one.user_id, login.id))
+    help_text = _("Ends every login and refuses the provider's tokens issued until now. API keys stay.")
+    _button(_("Log out everywhere"), "end-all", lambda: _open_logins().end_all(one.user_id), help_text)
 
 
 def _button(label: str, key: str, act: Callable[[], object], help_text: str | None = None) -> None:
@@ -188,14 +197,14 @@ def keys() -> None:
     """Everybody's API keys, without their secrets, which are kept nowhere."""
     found = _accounts().api_keys()
     if not found:
-        with empty("key", "There are no API keys", "Keys of programs are made with: pagelight keys create"):
+        with empty("key", _("There are no API keys"), _("Keys of programs are made with: pagelight keys create")):
             return
     number = _table(map(_key_row, found), KEYS, "keys")
     if number is None:
-        st.caption("Select a key to revoke it.")
+        st.caption(_("Select a key to revoke it."))
     elif found[number].revoked_at is None:
         key = found[number]
-        _button(f"Revoke {plain(key.name)}", "revoke", lambda: _accounts().revoke_key(key.id))
+        _button(_("Revoke {name}").format(name=plain(key.name)), "revoke", lambda: _accounts().revoke_key(key.id))
 
 
 def _key_row(key: ApiKey) -> dict[str, Any]:
@@ -203,7 +212,7 @@ def _key_row(key: ApiKey) -> dict[str, Any]:
         "name": key.name,
         "hint": f"{key.hint}…",
         "permissions": key.permissions,
-        "state": key.state().capitalize(),
+        "state": _(key.state().capitalize()),
         "used": key.last_used_at,
         "created": key.created_at,
         "user": key.user_id,
@@ -214,14 +223,14 @@ def jobs() -> None:
     """Everybody's latest jobs, without what was asked."""
     found = _accounts().jobs()
     if not found:
-        with empty("work", "There are no jobs", "Evaluations, and indexes that are read anew, appear here."):
+        with empty("work", _("There are no jobs"), _("Evaluations, and indexes that are read anew, appear here.")):
             return
     rows = [
         {
-            "kind": job.kind.capitalize(),
+            "kind": _(job.kind.capitalize()),
             "index": job.index_name,
-            "status": job.status.capitalize(),
-            "progress": f"{job.progress.done:,} of {job.progress.total:,}" if job.progress.total else "",
+            "status": _(job.status.capitalize()),
+            "progress": done_of(job.progress.done, job.progress.total) if job.progress.total else "",
             "created": job.created_at,
             "error": job.error or "",
             "user": job.user_id,

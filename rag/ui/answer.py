@@ -1,6 +1,5 @@
 """An answer in the chat: its text with a button for each citation, and the list of its sources."""
 
-import functools
 import html
 import re
 import uuid
@@ -8,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
-from streamlit.components.v2.types import ComponentRenderer
 
 from rag.answering import EXTRACTIVE_MODEL
 from rag.contract import NOTHING_LATER
+from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.types import (
     LIKELY,
     AnswerResponse,
+    BlockKind,
     Citation,
     Hit,
     LaterPlace,
@@ -22,35 +22,38 @@ from rag.types import (
     Passage,
     Sentence,
     Support,
+    Usage,
     Verdict,
     are_in_picture,
 )
-from rag.ui.frame import ASSETS
+from rag.ui.component import component
+from rag.ui.language import N_, _, either
 from rag.ui.rows import row_html
-from rag.ui.text import render
+from rag.ui.said import said
+from rag.ui.text import decimal, percent, plural, render
 from rag.ui.viewer import Mark
 
 EXPLANATIONS = {
-    Verdict.VERIFIED: "These words stand in the document.",
-    Verdict.CORRECTED: "Nearly these words stand in the document; its own are shown.",
-    Verdict.UNVERIFIED: "No words in the passage support this sentence.",
+    Verdict.VERIFIED: N_("These words stand in the document."),
+    Verdict.CORRECTED: N_("Nearly these words stand in the document; its own are shown."),
+    Verdict.UNVERIFIED: N_("No words in the passage support this sentence."),
 }
 VERDICTS = {
-    Verdict.VERIFIED: "quote verified",
-    Verdict.CORRECTED: "quote corrected",
-    Verdict.UNVERIFIED: "quote unverified",
+    Verdict.VERIFIED: N_("quote verified"),
+    Verdict.CORRECTED: N_("quote corrected"),
+    Verdict.UNVERIFIED: N_("quote unverified"),
 }
 SUPPORT = {
-    Support.SUPPORTED: "✓ supported",
-    Support.PARTLY: "◐ partly supported",
-    Support.UNSUPPORTED: "✗ not supported",
-    Support.UNCITED: "✗ no source",
+    Support.SUPPORTED: N_("✓ supported"),
+    Support.PARTLY: N_("◐ partly supported"),
+    Support.UNSUPPORTED: N_("✗ not supported"),
+    Support.UNCITED: N_("✗ no source"),
 }
 PROOF = {
-    Support.SUPPORTED: "Supported: the quoted words hold all of it.",
-    Support.PARTLY: "Partly supported: the quoted words do not hold all of it.",
-    Support.UNSUPPORTED: "Not supported: the quoted words do not hold it, or say otherwise.",
-    Support.UNCITED: "No source: it states something and cites nothing.",
+    Support.SUPPORTED: N_("Supported: the quoted words hold all of it."),
+    Support.PARTLY: N_("Partly supported: the quoted words do not hold all of it."),
+    Support.UNSUPPORTED: N_("Not supported: the quoted words do not hold it, or say otherwise."),
+    Support.UNCITED: N_("No source: it states something and cites nothing."),
 }
 """What a sentence's verdict means."""
 
@@ -67,12 +70,13 @@ def show_answer(
     message_id: uuid.UUID,
     *,
     lit: int | None,
-    on_cite: Callable[[int], None],
+    on_cite: Callable[[int, int], None],
     later: Mapping[int, LaterPlace] = NOTHING_LATER,
     on_later: Callable[[LaterPlace], None] | None = None,
 ) -> None:
-    """Show `response`; `on_cite` is called with the number of a citation, or nearest passage, that was clicked.
+    """Show `response`.
 
+    `on_cite` is called with the number of a citation, or nearest passage, that was clicked, and that of the click.
     `later` says what became of quotes in later versions of their documents; `on_later` is called with the one whose
     place was asked for.
     """
@@ -81,35 +85,31 @@ def show_answer(
     def cited() -> None:
         choice = st.session_state[key].get("cite")
         if choice is not None:
-            on_cite(choice)
+            on_cite(choice["number"], choice["click"])
 
     def followed() -> None:
         choice = st.session_state[key].get("later")
         if choice is not None and on_later:
             on_later(later[choice])
 
-    _component()(
+    component("answer")(
         key=key,
         data={
             "id": str(message_id),
             "html": answer_html(response),
             "sources": sources(response, later),
             "insufficient": response.status != "ok",
-            "hint": response.hint or "",
-            "writer": _writer(response),
+            "hint": said(response.hint or ""),
+            "writer": " · ".join([_("Stopped")] * response.stopped + [_writer(response)]),
             "likelihood": likelihood(response),
-            "seconds": _seconds(response),
+            "seconds": cost(response.usage),
+            "marks": drawn_marks(response, message_id),
+            "found": found_pages(response),
             "lit": None if lit is None else f"{message_id}:{lit}",
         },
         on_cite_change=cited,
         on_later_change=followed,
     )
-
-
-@functools.cache
-def _component() -> ComponentRenderer:
-    html_, css, js = ((ASSETS / f"answer.{kind}").read_text("utf-8") for kind in ("html", "css", "js"))
-    return st.components.v2.component("pagelight.answer", html=html_, css=css, js=js)
 
 
 def answer_html(response: AnswerResponse) -> str:
@@ -155,7 +155,7 @@ def _label(sentence: Sentence) -> str:
     """What is said of a sentence that is struck through, once at its end."""
     if sentence.support is None:
         return ""
-    words = SUPPORT[sentence.support].removeprefix("✗ ")
+    words = _(SUPPORT[sentence.support]).removeprefix("✗ ")
     return f' <span class="unproved-label" title="{html.escape(proof(sentence))}">{words}</span>'
 
 
@@ -166,7 +166,8 @@ _INSERTED = re.compile(r"\ue010|\ue011(?:\d+\ue012)?|\ue014\d+\ue015|[\ue016-\ue
 
 def _with_signs(response: AnswerResponse) -> str:
     """The answer's text with the signs that `MARK` finds, and none that was in it before."""
-    text = re.sub("[\ue010-\ue018]", " ", response.answer)
+    said_ = response.answer if response.status == "ok" else said(response.answer)
+    text = re.sub("[\ue010-\ue018]", " ", said_)
     signed, end = "", 0
     for number, sentence in enumerate(response.sentences):
         own = text[sentence.start : sentence.end]
@@ -215,8 +216,11 @@ def proof(sentence: Sentence) -> str:
     """Why a sentence has its verdict."""
     if sentence.support is None:
         return ""
-    named = f" Not in them: {', '.join(sentence.missing)}." if sentence.missing else ""
-    return PROOF[sentence.support] + named
+    proved = _(PROOF[sentence.support])
+    if not sentence.missing:
+        return proved
+    named = _("Not in them: {missing}.").format(missing=", ".join(sentence.missing))
+    return f"{proved} {named}"
 
 
 def _citations_at(response: AnswerResponse, citation_id: str, position: int) -> list[int]:
@@ -237,6 +241,27 @@ def marks(response: AnswerResponse) -> list[tuple[uuid.UUID, Mark]]:
     return [(hit.passage.document_id, Mark.of_hit(hit, f"P{i + 1}")) for i, hit in enumerate(response.nearest)]
 
 
+def keyed_marks(response: AnswerResponse, message_id: uuid.UUID) -> list[tuple[uuid.UUID, Mark]]:
+    """The same, each with the key by which answer and viewer know it."""
+    return [
+        (document_id, mark._replace(key=f"{message_id}:{number}"))
+        for number, (document_id, mark) in enumerate(marks(response))
+    ]
+
+
+def drawn_marks(response: AnswerResponse, message_id: uuid.UUID) -> list[dict[str, Any]]:
+    """For the browser, which lights them by itself."""
+    return [{"document": str(document_id), **mark.drawn()} for document_id, mark in keyed_marks(response, message_id)]
+
+
+def found_pages(response: AnswerResponse) -> dict[str, list[int]]:
+    """By document the pages on which the search found something."""
+    found = {str(document_id): set(pages) for document_id, pages in response.retrieval.pages.items()}
+    for hit in (*response.contexts, *response.nearest):
+        found.setdefault(str(hit.chunk.document_id), set()).update(hit.chunk.pages)
+    return {document: sorted(pages) for document, pages in found.items()}
+
+
 def sources(response: AnswerResponse, later: Mapping[int, LaterPlace] = NOTHING_LATER) -> list[dict[str, Any]]:
     """The rows under an answer: its citations, or the passages nearest to a question that has no answer."""
     if response.status == "ok":
@@ -250,15 +275,15 @@ def sources(response: AnswerResponse, later: Mapping[int, LaterPlace] = NOTHING_
 def _cited(number: int, label: str, sentence: Sentence, citation: Citation, hit: Hit) -> dict[str, Any]:
     missing = ", ".join(sentence.missing or citation.unsupported_numbers)
     proves = citation.quote is not None or sentence.support is not Support.SUPPORTED
-    verdict = [SUPPORT[sentence.support]] if sentence.support and proves else []
+    verdict = [_(SUPPORT[sentence.support])] if sentence.support and proves else []
     return {
         **_source(number, label, hit),
         "place": place(citation.lines_in(hit), citation.cells, hit),
         "verdict": tone_of(sentence, citation),
-        "verdictText": " · ".join([*verdict, VERDICTS[citation.verdict] if citation.quote else "no quote"]),
+        "verdictText": " · ".join([*verdict, _(VERDICTS[citation.verdict]) if citation.quote else _("no quote")]),
         "explanation": f"{proof(sentence)} {explanation(citation)}".strip(),
         "quote": _quoted(citation) or _snippet(hit.chunk),
-        "warning": f"⚠ Not in the quoted words: {missing}" if missing else "",
+        "warning": _("⚠ Not in the quoted words: {missing}").format(missing=missing) if missing else "",
     }
 
 
@@ -266,7 +291,7 @@ def _later(place: LaterPlace | None) -> dict[str, Any]:
     """What became of the quote in the version that is searched now, and whether there is a place to go to."""
     if place is None:
         return {}
-    return {"later": place.label, "change": place.change.value, "leads": bool(place.regions)}
+    return {"later": said(place.label), "change": place.change.value, "leads": bool(place.regions)}
 
 
 def _quoted(citation: Citation) -> str | None:
@@ -280,9 +305,13 @@ def explanation(citation: Citation) -> str:
     """Why the citation has its verdict."""
     numbers = citation.unsupported_numbers
     if not numbers or citation.quote is None:
-        return EXPLANATIONS[citation.verdict]
+        return _(EXPLANATIONS[citation.verdict])
     named = ", ".join(numbers)
-    return f"These words stand in the document, but {named} {'stands' if len(numbers) == 1 else 'stand'} in no quote."
+    return either(
+        len(numbers),
+        "These words stand in the document, but {named} stands in no quote.",
+        "These words stand in the document, but {named} stand in no quote.",
+    ).format(named=named)
 
 
 def _nearest(number: int, hit: Hit) -> dict[str, Any]:
@@ -300,14 +329,35 @@ def _source(number: int, label: str, hit: Hit) -> dict[str, Any]:
 def place(lines: Sequence[Line], cells: str | None = None, hit: Hit | None = None) -> str:
     """Where consecutive lines stand, as `p. 4, lines 120–131`, or cells of a sheet, as `Balance!B14, p. 2`.
 
-    Of a hit the page comes with the number printed on it, too. And whether they were recognised in a picture.
+    Of a hit, which people read of, the page comes with the number printed on it, and with the section in the place of
+    lines. And whether they were recognised in a picture.
     """
-    first, last, number = lines[0].number, lines[-1].end, lines[0].page_number
-    page = hit.page_name(number) if hit and number in hit.page_labels else f"p. {number}"
+    first, last, page_number = lines[0].number, lines[-1].end, lines[0].page_number
+    page = (
+        said(hit.page_name(page_number))
+        if hit and page_number in hit.page_labels
+        else _("p. {page}").format(page=page_number)
+    )
     if cells:
         return f"{cells}, {page}"
-    numbers = f"line {first}" if first == last else f"lines {first}–{last}"
-    return f"{page}, {numbers}{' (recognised in a picture)' if are_in_picture(lines) else ''}"
+    where = _section(lines, hit) if hit else f", {_line_numbers(first, last)}"
+    seen = f" ({_('recognised in a picture')})" if are_in_picture(lines) else ""
+    return f"{page}{where}{seen}"
+
+
+def _line_numbers(first: int, last: int) -> str:
+    if first == last:
+        return _("line {number}").format(number=first)
+    return _("lines {first}–{last}").format(first=first, last=last)
+
+
+def _section(lines: Sequence[Line], hit: Hit) -> str:
+    """The heading that lines stand under, as far as it is known of them: a table may stand far below the last one."""
+    if any(line.kind is BlockKind.TABLE for line in lines):
+        return ""
+    heading = (hit.chunk.section or "").rpartition(SECTION_SEPARATOR)[2].strip()
+    known = {line.number for line in hit.chunk.lines}
+    return f" · {heading}" if heading and known.issuperset(line.number for line in lines) else ""
 
 
 def _snippet(passage: Passage, length: int = 240) -> str:
@@ -318,12 +368,21 @@ def _snippet(passage: Passage, length: int = 240) -> str:
 def _writer(response: AnswerResponse) -> str:
     """Who wrote the answer, or that its sentences are the documents' own."""
     if response.model != EXTRACTIVE_MODEL:
-        return f"Written by {response.model}"
-    return "Quoted from the documents" if response.status == "ok" else "Nothing was quoted"
+        return _("Written by {model}").format(model=response.model)
+    return _("Quoted from the documents") if response.status == "ok" else _("Nothing was quoted")
 
 
-def _seconds(response: AnswerResponse) -> str:
-    return f"{response.usage.latency_ms / 1000:.1f} s" if response.usage.latency_ms else ""
+def cost(usage: Usage) -> str:
+    """What an answer took: seconds, tokens and, where the price is known, money."""
+    tokens = usage.input_tokens + usage.output_tokens
+    parts = [
+        f"{decimal(usage.latency_ms / 1000, 1)} s" if usage.latency_ms else "",
+        plural(tokens, "{count} token", "{count} tokens") if tokens else "",
+        _("about ${cost}").format(cost=decimal(usage.cost_usd, 2 if usage.cost_usd >= 1 else 4))
+        if usage.cost_usd is not None
+        else "",
+    ]
+    return " · ".join(filter(None, parts))
 
 
 def likelihood(response: AnswerResponse) -> dict[str, str] | None:
@@ -331,7 +390,10 @@ def likelihood(response: AnswerResponse) -> dict[str, str] | None:
     if response.likelihood is None or response.confidence is None:
         return None
     return {
-        "name": response.confidence,
-        "explanation": f"Probability that this answer is right: {response.likelihood:.0%}, calibrated on questions "
-        f"whose answers are known. From {LIKELY:.0%} on an answer is called likely.",
+        "name": _(response.confidence),
+        "kind": response.confidence,
+        "explanation": _(
+            "Probability that this answer is right: {likelihood}, calibrated on questions whose answers are known. "
+            "From {likely} on an answer is called likely."
+        ).format(likelihood=percent(response.likelihood), likely=percent(LIKELY)),
     }

@@ -5,14 +5,15 @@ import streamlit as st
 from rag.types import EmbeddingGeneration, GenerationState
 from rag.ui import session
 from rag.ui.frame import door
-from rag.ui.text import plain
+from rag.ui.language import N_, _
+from rag.ui.text import decimal, plain
 
 POLL_SECONDS = 2.0
 STATES = {
-    GenerationState.ACTIVE: ":material/check_circle: In use",
-    GenerationState.READY: ":material/pending: Ready",
-    GenerationState.BUILDING: ":material/hourglass: Incomplete",
-    GenerationState.RETIRED: ":material/history: Used before",
+    GenerationState.ACTIVE: N_(":material/check_circle: In use"),
+    GenerationState.READY: N_(":material/pending: Ready"),
+    GenerationState.BUILDING: N_(":material/hourglass: Incomplete"),
+    GenerationState.RETIRED: N_(":material/history: Used before"),
 }
 
 
@@ -30,7 +31,7 @@ def _models(was_building: bool) -> None:
     if was_building and not any(one.state is GenerationState.BUILDING for one in generations):
         st.rerun()  # nothing is left to follow
     with door(), st.container(border=True):
-        st.subheader("Embedding models", anchor=False)
+        st.subheader(_("Embedding models"), anchor=False)
         for generation in generations:
             _model(generation)
 
@@ -38,17 +39,20 @@ def _models(was_building: bool) -> None:
 def _model(generation: EmbeddingGeneration) -> None:
     space, number = generation.space, generation.generation
     with st.container(horizontal=True, vertical_alignment="center", key=f"generation-{number}"):
-        st.markdown(f"{plain(space.name)} · {space.dimensions} dimensions", width="stretch")
+        st.markdown(
+            _("{name} · {dimensions} dimensions").format(name=plain(space.name), dimensions=space.dimensions),
+            width="stretch",
+        )
         if generation.state is GenerationState.BUILDING:
             _progress(generation)
         else:
-            st.markdown(STATES[generation.state], width="content")
-        if generation.state is GenerationState.READY and st.button("Switch", key=f"switch-{number}", type="primary"):
-            with st.spinner("Switching …"):
+            st.markdown(_(STATES[generation.state]), width="content")
+        if generation.state is GenerationState.READY and st.button(_("Switch"), key=f"switch-{number}", type="primary"):
+            with st.spinner(_("Switching …")):
                 session.engine().indexes.generations().switch(generation=number)
             st.rerun()
-        if generation.state is GenerationState.RETIRED and st.button("Roll back", key=f"rollback-{number}"):
-            with st.spinner("Rolling back …"):
+        if generation.state is GenerationState.RETIRED and st.button(_("Roll back"), key=f"rollback-{number}"):
+            with st.spinner(_("Rolling back …")):
                 session.engine().indexes.generations().rollback()
             st.rerun()
         if generation.state is not GenerationState.ACTIVE:
@@ -59,19 +63,23 @@ def _progress(generation: EmbeddingGeneration) -> None:
     done, total = generation.progress.done, generation.progress.total
     st.progress(
         done / max(total, 1),
-        text=f"{done:,} of {total:,} chunks",
+        text=_("{done} of {total} chunks").format(done=decimal(done), total=decimal(total)),
         width=220,
     )
     st.markdown(
-        STATES[generation.state],
+        _(STATES[generation.state]),
         width="content",
-        help=f"`pagelight reembed --model {generation.space.name}` builds the rest, if it is not running.",
+        help=_("`pagelight reembed --model {name}` builds the rest, if it is not running.").format(
+            name=generation.space.name
+        ),
     )
 
 
 def _drop(generation: EmbeddingGeneration) -> None:
-    with st.popover("Drop", key=f"drop-{generation.generation}"):
-        st.text(f"The vectors of {generation.space.name} will be gone; a build that is running ends.")
-        if st.button("Drop them", key=f"drop-now-{generation.generation}", type="primary"):
+    with st.popover(_("Drop"), key=f"drop-{generation.generation}"):
+        st.text(
+            _("The vectors of {name} will be gone; a build that is running ends.").format(name=generation.space.name)
+        )
+        if st.button(_("Drop them"), key=f"drop-now-{generation.generation}", type="primary"):
             session.engine().indexes.generations().drop(generation=generation.generation)
             st.rerun()

@@ -9,19 +9,20 @@ import streamlit as st
 from rag import errors, vocabulary
 from rag.ui import session
 from rag.ui.frame import door
-from rag.ui.text import plain
+from rag.ui.language import N_, _, labelled
+from rag.ui.text import listed, plain
 
 FILE_NAME = "glossary.toml"
 TERM, ALSO = "term", "also"
 COLUMNS = {
-    TERM: st.column_config.TextColumn("Term", width=190, max_chars=vocabulary.MAX_TERM_CHARACTERS),
-    ALSO: st.column_config.ListColumn("Is also called", width=380, help="Press Enter after each."),
+    TERM: st.column_config.TextColumn(N_("Term"), width=190, max_chars=vocabulary.MAX_TERM_CHARACTERS),
+    ALSO: st.column_config.ListColumn(N_("Is also called"), width=380, help=N_("Press Enter after each.")),
 }
 OTHERS = {
-    "abbreviations": "abbreviations",
-    "derived": "derived figures",
-    "places": "places",
-    "items": "items of places",
+    "abbreviations": N_("abbreviations"),
+    "derived": N_("derived figures"),
+    "places": N_("places"),
+    "items": N_("items of places"),
 }
 """What only the file shows, by the names of a vocabulary's fields."""
 MOST_ROWS = 16
@@ -45,7 +46,7 @@ def words() -> None:
         rows: Sequence[Row] = st.data_editor(
             kept or [{TERM: "", ALSO: []}],
             key=f"words-{_digest(toml)}-{st.session_state.setdefault('words-turn', 0)}",
-            column_config=COLUMNS,
+            column_config=labelled(COLUMNS),
             num_rows="dynamic",
             hide_index=True,
             height="stretch" if len(kept) > MOST_ROWS else "content",
@@ -53,8 +54,8 @@ def words() -> None:
     groups = groups_of(rows)
     is_changed = groups != groups_of(kept)
     with actions:
-        is_saved = st.button("Save", type="primary", icon=":material/check:", disabled=not is_changed)
-        st.button("Discard", disabled=not is_changed, on_click=_discard)
+        is_saved = st.button(_("Save"), type="primary", icon=":material/check:", disabled=not is_changed)
+        st.button(_("Discard"), disabled=not is_changed, on_click=_discard)
     if is_saved:
         with refusal, door():
             _save(vocabulary.with_synonyms(toml, _whole(groups)))
@@ -62,9 +63,9 @@ def words() -> None:
 
 
 def _explained(known: vocabulary.Vocabulary) -> str:
-    what = "A question with a word of a row is searched with the row's other words, too."
-    others = [name for field, name in OTHERS.items() if getattr(known, field)]
-    return f"{what} The file also has {_listed(others)}." if others else what
+    what = _("A question with a word of a row is searched with the row's other words, too.")
+    others = [_(name) for field, name in OTHERS.items() if getattr(known, field)]
+    return f"{what} {_('The file also has {others}.').format(others=listed(others))}" if others else what
 
 
 def groups_of(rows: Iterable[Row]) -> list[list[str]]:
@@ -77,7 +78,9 @@ def _whole(groups: list[list[str]]) -> list[list[str]]:
     """`groups`, if each says which words mean the same."""
     for group in groups:
         if len(group) == 1:
-            raise errors.ValidationError(f"What is “{group[0]}” also called? Say so, or remove its row.")
+            raise errors.ValidationError(
+                _("What is “{group}” also called? Say so, or remove its row.").format(group=group[0])
+            )
     return groups
 
 
@@ -92,12 +95,7 @@ def _digest(toml: str) -> str:
 
 def _save(toml: str) -> None:
     session.engine().glossary.set(toml)
-    st.toast("Saved. It holds from the next question on.", icon=":material/check:")
-
-
-def _listed(names: Sequence[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
+    st.toast(_("Saved. It holds from the next question on."), icon=":material/check:")
 
 
 # --- File -------------------------------------------------------------------------------------------
@@ -106,10 +104,12 @@ def _listed(names: Sequence[str]) -> str:
 def file() -> None:
     """All of the glossary, as the file that it is: up, down, away."""
     toml = session.engine().glossary.get()
-    st.caption("All of it as a TOML file: synonyms, abbreviations, derived figures, and the places where things stand.")
+    st.caption(
+        _("All of it as a TOML file: synonyms, abbreviations, derived figures, and the places where things stand.")
+    )
     turn = st.session_state.setdefault("glossary-turn", 0)
     given = st.file_uploader(
-        "Drop a glossary here: TOML", type=["toml"], max_upload_size=1, key=f"drop-glossary-{turn}"
+        _("Drop a glossary here: TOML"), type=["toml"], max_upload_size=1, key=f"drop-glossary-{turn}"
     )
     if given is not None:
         with door():
@@ -118,15 +118,15 @@ def file() -> None:
             st.rerun()
     with st.container(horizontal=True):
         if toml:
-            _download("Download", toml, FILE_NAME)
-            with st.popover("Remove", icon=":material/delete:"):
-                st.text("Questions are then widened by the packaged vocabularies alone.")
-                if st.button("Remove the glossary", type="primary"):
+            _download(_("Download"), toml, FILE_NAME)
+            with st.popover(_("Remove"), icon=":material/delete:"):
+                st.text(_("Questions are then widened by the packaged vocabularies alone."))
+                if st.button(_("Remove the glossary"), type="primary"):
                     session.engine().glossary.clear()
                     st.rerun()
-        _download("Example", vocabulary.example(), "example.toml")
+        _download(_("Example"), vocabulary.example(), "example.toml")
     if toml:
-        st.caption("Its places are found in documents that were read since; `pagelight reindex` reads all anew.")
+        st.caption(_("Its places are found in documents that were read since; `pagelight reindex` reads all anew."))
         with st.container(key="glossary-file", height=400, border=False):
             st.code(toml, language="toml", wrap_lines=True)
 
@@ -139,7 +139,7 @@ def _text(content: bytes) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
-        raise errors.ValidationError("The file is no text in UTF-8. Save it as UTF-8 and try again.") from None
+        raise errors.ValidationError(_("The file is no text in UTF-8. Save it as UTF-8 and try again.")) from None
 
 
 # --- A question -------------------------------------------------------------------------------------
@@ -148,17 +148,21 @@ def _text(content: bytes) -> str:
 def trial() -> None:
     """What a question is widened with and where it looks, by the glossary and the packaged vocabularies."""
     with st.container(border=True, key="trial"):
-        st.subheader("Try a question", anchor=False)
+        st.subheader(_("Try a question"), anchor=False)
         question = st.text_input(
-            "Question", placeholder="What is our quick ratio in FY23?", label_visibility="collapsed"
+            _("Question"), placeholder=_("What is our quick ratio in FY23?"), label_visibility="collapsed"
         )
         if not question.strip():
-            titles = _listed([trade.title for trade in vocabulary.trades()])
-            st.caption(f"See what it is searched with besides its own words, by your glossary and by ours: {titles}.")
+            titles = listed([trade.title for trade in vocabulary.trades()])
+            st.caption(
+                _("See what it is searched with besides its own words, by your glossary and by ours: {titles}.").format(
+                    titles=titles
+                )
+            )
             return
         found = session.engine().glossary.explain(question.strip())
         if not found:
-            st.caption("No vocabulary knows a word of it: it is searched as it is.")
+            st.caption(_("No vocabulary knows a word of it: it is searched as it is."))
         for rewriting in found:
             if rewriting.kind != "landmark":
                 _line(f"“{rewriting.found}”", rewriting.added, rewriting.trade)
@@ -178,7 +182,7 @@ def _landmarks(names: Sequence[str]) -> None:
     if not names:
         return
     with st.container(horizontal=True, gap="small"):
-        st.markdown("**Looks at**", width=170)
+        st.markdown(_("**Looks at**"), width=170)
         with st.container(horizontal=True, gap="xsmall", width="stretch"):
             for name in names:
                 st.badge(plain(name), icon=":material/bookmark:", color="blue")

@@ -4,8 +4,10 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from rag.types import Document, Missing
-from rag.ui.text import plain
+from rag.types import Completeness, Document, Missing
+from rag.ui.language import _
+from rag.ui.said import said
+from rag.ui.text import plain, plural
 
 MOST_PLACES = 8
 
@@ -20,13 +22,25 @@ def warn_of_losses(documents: Iterable[Document]) -> None:
     for document in documents:
         if document.completeness is None or document.completeness.is_complete:
             continue
-        kept = document.completeness
-        shown = [f"- {_place(missing)}" for missing in kept.missing[:MOST_PLACES]]
-        if len(kept.missing) > MOST_PLACES:
-            shown.append(f"- {len(kept.missing) - MOST_PLACES} more places")
-        heading = f"**{plain(document.name)}** is not complete: {plain(kept.summary)} characters were kept. Missing:"
-        st.warning("\n".join((heading, "", *shown)), icon=":material/content_cut:")
+        st.warning(
+            _("**{name}** is not complete: {loss}").format(name=plain(document.name), loss=loss(document.completeness)),
+            icon=":material/content_cut:",
+        )
+
+
+def loss(kept: Completeness) -> str:
+    """How much of a text was kept, and in a list below it where some is missing, as Markdown."""
+    shown = [f"- {_place(missing)}" for missing in kept.missing[:MOST_PLACES]]
+    if len(kept.missing) > MOST_PLACES:
+        shown.append(plural(len(kept.missing) - MOST_PLACES, "- {count} more place", "- {count} more places"))
+    return "\n".join((_("{kept} characters were kept. Missing:").format(kept=plain(said(kept.summary))), "", *shown))
 
 
 def _place(missing: Missing) -> str:
-    return f"{plain(missing.place)}: {missing.characters:,} characters, “{plain(missing.text)}”"
+    return plural(
+        missing.characters,
+        "{place}: {count} characters, “{text}”",
+        "{place}: {count} characters, “{text}”",
+        place=plain(said(missing.place)),
+        text=plain(missing.text),
+    )

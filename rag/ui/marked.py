@@ -10,20 +10,22 @@ import streamlit as st
 from rag.engine.pages import MarkedCopy
 from rag.types import AnswerResponse
 from rag.ui import session
-from rag.ui.frame import door
+from rag.ui.frame import dialog, door
+from rag.ui.language import N_, _, either
+from rag.ui.text import listed
 
-ABOUT = "The quoted pages as a PDF: each quote is highlighted, with its sentence and verdict as a note."
+ABOUT = N_("The quoted pages as a PDF: each quote is highlighted, with its sentence and verdict as a note.")
 
 
 def offer_copy(response: AnswerResponse, message_id: uuid.UUID) -> None:
     """A button that opens the marked copies of the documents that `response` quotes; none if it quotes nothing."""
     names = {hit.passage.document_id: hit.document_name for citation, hit in response.cited if citation.regions}
     icon = ":material/ink_highlighter:"
-    if names and st.button("Marked copy", icon=icon, key=f"marked-{message_id}", type="tertiary", help=ABOUT):
+    if names and st.button(_("Marked copy"), icon=icon, key=f"marked-{message_id}", type="tertiary", help=_(ABOUT)):
         _preview(response, names, message_id)
 
 
-@st.dialog("Marked copy", width="medium")
+@dialog("Marked copy", width="medium")
 def _preview(response: AnswerResponse, names: Mapping[uuid.UUID, str], message_id: uuid.UUID) -> None:
     from streamlit_pdf_viewer import pdf_viewer  # it declares its component, for which the app must be running
 
@@ -31,9 +33,10 @@ def _preview(response: AnswerResponse, names: Mapping[uuid.UUID, str], message_i
         document_id = next(iter(names))
         if len(names) > 1:
             document_id = st.selectbox(
-                "Document", list(names), format_func=names.__getitem__, label_visibility="collapsed"
+                _("Document"), list(names), format_func=names.__getitem__, label_visibility="collapsed"
             )
         copy = session.engine().pages.marked(response, document_id)
+        content = copy.content
         with st.container(key="copy", height=400):
             pdf_viewer(
                 copy.content,
@@ -45,10 +48,14 @@ def _preview(response: AnswerResponse, names: Mapping[uuid.UUID, str], message_i
             )
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.text(f"{names[document_id]} · {where(copy.page_numbers)}")
+            if st.toggle(
+                _("All pages"), help=_("The whole document with these highlights, not the quoted pages alone.")
+            ):
+                content = session.engine().pages.marked(response, document_id, whole=True).content
             st.download_button(
-                "Download",
-                copy.content,
-                f"{PurePath(names[document_id]).stem} – marked.pdf",
+                _("Download"),
+                content,
+                f"{PurePath(names[document_id]).stem} – {_('marked')}.pdf",
                 "application/pdf",
                 icon=":material/download:",
                 type="primary",
@@ -66,5 +73,4 @@ def _target(copy: MarkedCopy) -> dict[str, Any]:
 
 def where(page_numbers: tuple[int, ...]) -> str:
     """The pages of a copy: `page 4`, `pages 4, 12 and 40`."""
-    *others, last = map(str, page_numbers)
-    return f"pages {', '.join(others)} and {last}" if others else f"page {last}"
+    return either(len(page_numbers), "page {pages}", "pages {pages}").format(pages=listed([*map(str, page_numbers)]))

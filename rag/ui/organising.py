@@ -8,12 +8,14 @@ import streamlit as st
 
 from rag.types import Document, DocumentEdit, Filters
 from rag.ui import session
-from rag.ui.frame import door
-from rag.ui.text import plain, plural
+from rag.ui.frame import dialog, door
+from rag.ui.language import N_, _
+from rag.ui.text import moment, plain, plural
 
 FILTER = "library-filter"
 """What the fields of the library's filter are kept by."""
 STATUSES = ("Ready", "Waiting", "Parsing", "Embedding", "Needs password", "Failed", "Disabled")
+"""As `rag.ui.shelf` has them."""
 EARLIEST, LATEST = dt.date(1500, 1, 1), dt.date(2200, 1, 1)
 
 
@@ -36,8 +38,17 @@ def kept(key: str) -> Filters:
 def summary(filters: Filters) -> str:
     """What a filter lets through in a few words; empty if everything."""
     days = [day for day in (filters.dated_after, filters.dated_before) if day]
-    words = [filters.saved, *filters.tags, filters.author, f"{' – '.join(map(str, days))}" if days else None]
+    words = [filters.saved, *filters.tags, filters.author, f"{' – '.join(map(_day, days))}" if days else None]
     return " · ".join(word for word in words if word)
+
+
+def _day(day: dt.date) -> str:
+    return moment(dt.datetime.combine(day, dt.time()), _("y-MM-dd"))
+
+
+def date_format() -> str:
+    """How a field for a date writes it."""
+    return _("YYYY-MM-DD")
 
 
 def narrow(key: str) -> None:
@@ -46,9 +57,9 @@ def narrow(key: str) -> None:
     saved, tags = [one.name for one in engine.filters.list()], [tag.name for tag in engine.catalogue.tags()]
     _forget_missing(key, saved, tags)
     if saved:
-        st.selectbox("Saved filter", saved, index=None, key=f"{key}-saved", placeholder="None")
+        st.selectbox(_("Saved filter"), saved, index=None, key=f"{key}-saved", placeholder=_("None"))
     if tags or st.session_state.get(f"{key}-tags"):
-        st.multiselect("With all of these tags", tags, key=f"{key}-tags", placeholder="Any")
+        st.multiselect(_("With all of these tags"), tags, key=f"{key}-tags", placeholder=_("Any"))
 
 
 def _forget_missing(key: str, saved: Sequence[str], tags: Sequence[str]) -> None:
@@ -59,37 +70,43 @@ def _forget_missing(key: str, saved: Sequence[str], tags: Sequence[str]) -> None
     st.session_state[f"{key}-tags"] = [tag for tag in chosen if tag in tags]
 
 
-def filter_bar() -> tuple[Filters, str | None]:
-    """The library's filter and the status wanted, as the reader chooses them."""
-    filters, status = kept(FILTER), st.session_state.get(f"{FILTER}-status")
-    label = " · ".join(word for word in (summary(filters), status) if word)
-    with st.popover(plain(label) or "Filter", icon=":material/filter_list:", key="library-filter"):
+def chosen_filter() -> tuple[Filters, str | None]:
+    """The library's filter and the status wanted, as the reader has chosen them."""
+    return kept(FILTER), st.session_state.get(f"{FILTER}-status")
+
+
+def filter_bar() -> None:
+    """Fields for the library's filter and the status wanted."""
+    filters, status = chosen_filter()
+    label = " · ".join(word for word in (summary(filters), _(status or "")) if word)
+    with st.popover(plain(label) or _("Filter"), icon=":material/filter_list:", key="library-filter"):
         narrow(FILTER)
-        st.text_input("Author", key=f"{FILTER}-author", placeholder="Any")
+        st.text_input(_("Author"), key=f"{FILTER}-author", placeholder=_("Any"))
         with st.container(horizontal=True):
-            st.date_input("From", None, EARLIEST, LATEST, key=f"{FILTER}-after", format="YYYY-MM-DD")
-            st.date_input("Until", None, EARLIEST, LATEST, key=f"{FILTER}-until", format="YYYY-MM-DD")
-        st.selectbox("Status", STATUSES, index=None, key=f"{FILTER}-status", placeholder="Any")
+            st.date_input(_("From"), None, EARLIEST, LATEST, key=f"{FILTER}-after", format=date_format())
+            st.date_input(_("Until"), None, EARLIEST, LATEST, key=f"{FILTER}-until", format=date_format())
+        st.selectbox(_("Status"), STATUSES, format_func=_, index=None, key=f"{FILTER}-status", placeholder=_("Any"))
         _save_bar(filters)
-    return filters, status
 
 
 def _save_bar(filters: Filters) -> None:
     """Keep the filter under a name, forget the saved one, or clear all fields."""
-    if filters.saved and st.button(f"Delete “{plain(filters.saved)}”", icon=":material/delete:", type="tertiary"):
+    if filters.saved and st.button(
+        _("Delete “{saved}”").format(saved=plain(filters.saved)), icon=":material/delete:", type="tertiary"
+    ):
         session.engine().filters.delete(filters.saved)
         st.rerun()
     own = filters.model_copy(update={"saved": None})
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.text_input("Save this filter as", key=f"{FILTER}-name", max_chars=100, placeholder="Name")
+        name = st.text_input(_("Save this filter as"), key=f"{FILTER}-name", max_chars=100, placeholder=_("Name"))
         st.button(
-            "Save",
+            _("Save"),
             icon=":material/bookmark_add:",
             disabled=own == Filters() or not name.strip(),
             on_click=_save,
             args=(own,),
         )
-    st.button("Clear", icon=":material/filter_list_off:", disabled=filters == Filters(), on_click=_clear)
+    st.button(_("Clear"), icon=":material/filter_list_off:", disabled=filters == Filters(), on_click=_clear)
 
 
 def _save(filters: Filters) -> None:
@@ -110,7 +127,7 @@ def _clear() -> None:
 # --- Editing ----------------------------------------------------------------------------------------
 
 
-@st.dialog("Edit", width="medium")
+@dialog("Edit", width="medium")
 def edit(documents: Sequence[Document]) -> None:
     """Change a document, or the tags of many."""
     with door():
@@ -122,17 +139,17 @@ def edit(documents: Sequence[Document]) -> None:
 
 def _edit_one(document: Document) -> None:
     given: dict[str, Any] = {
-        "name": st.text_input("Name", document.name, max_chars=255),
-        "title": st.text_input("Title", document.title or "", max_chars=500),
-        "author": st.text_input("Author", document.author or "", max_chars=500),
-        "dated": st.date_input("Date", document.dated, EARLIEST, LATEST, format="YYYY-MM-DD"),
-        "tags": _tags_field("Tags", document.tags, document.tags),
+        "name": st.text_input(_("Name"), document.name, max_chars=255),
+        "title": st.text_input(_("Title"), document.title or "", max_chars=500),
+        "author": st.text_input(_("Author"), document.author or "", max_chars=500),
+        "dated": st.date_input(_("Date"), document.dated, EARLIEST, LATEST, format=date_format()),
+        "tags": _tags_field(_("Tags"), document.tags, document.tags),
     }
     given["disabled"] = not st.toggle(
-        "Searched", not document.disabled, help="Off: the document is kept, and left out of every search."
+        _("Searched"), not document.disabled, help=_("Off: the document is kept, and left out of every search.")
     )
-    st.caption("An empty title, author or date is the file's own again. The name keeps its ending.")
-    if st.button("Save", type="primary", icon=":material/check:"):
+    st.caption(_("An empty title, author or date is the file's own again. The name keeps its ending."))
+    if st.button(_("Save"), type="primary", icon=":material/check:"):
         changed = {field: value for field, value in given.items() if not _same(value, getattr(document, field))}
         emptied = {field: None for field in ("title", "author") if changed.get(field) == ""}
         session.engine().catalogue.edit(document.id, DocumentEdit(**{**changed, **emptied}))
@@ -140,12 +157,14 @@ def _edit_one(document: Document) -> None:
 
 
 def _edit_many(documents: Sequence[Document]) -> None:
-    st.text(plural(len(documents), "document"))
+    st.text(plural(len(documents), "{count} document", "{count} documents"))
     theirs = list(dict.fromkeys(tag for document in documents for tag in document.tags))
-    added = _tags_field("Add tags", (), ())
-    removed = st.multiselect("Remove tags", theirs, placeholder="None")
-    searched = st.segmented_control("Searched", ["As they are", "Yes", "No"], default="As they are", required=True)
-    if st.button("Save", type="primary", icon=":material/check:"):
+    added = _tags_field(_("Add tags"), (), ())
+    removed = st.multiselect(_("Remove tags"), theirs, placeholder=_("None"))
+    searched = st.segmented_control(
+        _("Searched"), [N_("As they are"), N_("Yes"), N_("No")], default="As they are", required=True, format_func=_
+    )
+    if st.button(_("Save"), type="primary", icon=":material/check:"):
         catalogue, ids = session.engine().catalogue, [document.id for document in documents]
         catalogue.tag(ids, add=added, remove=removed)
         if searched in ("Yes", "No"):
@@ -157,7 +176,9 @@ def _edit_many(documents: Sequence[Document]) -> None:
 def _tags_field(label: str, chosen: Sequence[str], own: Sequence[str]) -> list[str]:
     """Tags to choose from those there are, or to make."""
     known = dict.fromkeys([*own, *(tag.name for tag in session.engine().catalogue.tags())])
-    return st.multiselect(label, list(known), list(chosen), accept_new_options=True, placeholder="Choose or type tags")
+    return st.multiselect(
+        label, list(known), list(chosen), accept_new_options=True, placeholder=_("Choose or type tags")
+    )
 
 
 def _same(value: object, before: object) -> bool:

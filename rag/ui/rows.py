@@ -3,6 +3,7 @@
 import html
 
 from rag.types import QuotedRow
+from rag.ui.language import _
 
 
 def row_html(row: QuotedRow, chip: str) -> str:
@@ -13,7 +14,7 @@ def row_html(row: QuotedRow, chip: str) -> str:
     caption = f"<caption>{html.escape(row.caption)}</caption>" if row.caption else ""
     head = f"<thead>{_names(row)}</thead>" if any(row.columns) else ""
     table = f"<table>{caption}{head}<tbody>{_cells(row)}</tbody></table>"
-    name = html.escape(row.label or row.caption or "Row of a table")
+    name = html.escape(row.label or row.caption or _("Row of a table"))
     return (
         f'<figure class="row"><div class="scroll" role="region" aria-label="{name}" tabindex="0">{table}</div>{chip}'
         "</figure>"

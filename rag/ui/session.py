@@ -1,19 +1,24 @@
 """Who is asking, and the engine that answers them."""
 
+import threading
 import time
 
 import streamlit as st
 
-from rag import errors, worker
+from rag import answering, errors, lazy, retrieval, worker
 from rag.access import administrators, claims
 from rag.engine import Installation, RAGEngine
 from rag.types import DEFAULT_INDEX, LOCAL_USER, Account, Identity, Whence
+from rag.ui import reading
+from rag.ui.language import _
 
 COLLECTION = "collection-id"
 CHECK_SECONDS = 2.0
 """How long an ended login goes on at most: it is asked about once for all that a page does at the same time."""
 CHECKED = "login-checked"
 """Where a session keeps which login was open, and when it was asked."""
+
+TICKET = "reading-ticket"
 
 _given: list[Installation] = []
 
@@ -25,7 +30,11 @@ def use(installation: Installation) -> None:
 
 @st.cache_resource(show_spinner="Starting the database and the models …")
 def shared() -> Installation:
-    """What the sessions of this process share; only `engine` hands it out, bound to a user."""
+    """What the sessions of this process share; only `engine` hands it out, bound to a user.
+
+    What asking takes is loaded meanwhile: the first page is shown before that, and the first question finds it there.
+    """
+    threading.Thread(target=lazy.load, args=(retrieval, answering), name="loading", daemon=True).start()
     return _given[-1] if _given else Installation()
 
 
@@ -83,6 +92,14 @@ def account() -> Account:
     return shared().accounts.get(user_id() or LOCAL_USER)
 
 
+def ticket() -> str:
+    """What the browser of this session shows at the door of the viewer."""
+    who = user_id() or LOCAL_USER
+    issued = reading.given.issue(who, login() if is_for_users() else None, whence(), st.session_state.get(TICKET))
+    st.session_state[TICKET] = issued
+    return issued
+
+
 def log_out() -> None:
     """End this login, for every tab and every copy of its cookie; then the provider's own, where it can be."""
     user = login()
@@ -106,7 +123,7 @@ def require_admin() -> str:
     """
     user = user_id()
     if user is None:
-        raise errors.ForbiddenError("The login has ended. Log in again.")
+        raise errors.ForbiddenError(_("The login has ended. Log in again."))
     administrators.require_admin(shared(), user)
     return user
 
@@ -121,7 +138,7 @@ def engine() -> RAGEngine:
         worker.keep()
     own = installation.for_user(user, whence())
     try:
-        return own.reach.index(collection())
+        return own.reach.collection(collection())
     except errors.NotFoundError:  # it is not shared any more
         leave()
         return own
@@ -135,15 +152,20 @@ def own_engine() -> RAGEngine:
     return shared().for_user(user, whence())
 
 
+def refusal() -> str | None:
+    """Why the collection that is looked at cannot be changed; None if it can."""
+    return None if engine().reach.may_write else _("This collection is shared with you for reading only.")
+
+
 def collection() -> str:
-    """The collection that is looked at: the user's own, or the id of one that another shares."""
+    """The collection that is looked at: the default one, or the id of another, own or shared."""
     return str(st.session_state.get(COLLECTION, DEFAULT_INDEX))
 
 
 def enter(index_id: str) -> None:
     """Look at another collection from now on; what was open of the one before is closed."""
     st.session_state[COLLECTION] = index_id
-    for name in ("viewing", "scope"):
+    for name in ("viewing", "scope", "kept-scope", "last-chat"):
         st.session_state.pop(name, None)
     st.query_params.clear()
 

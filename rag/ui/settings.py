@@ -23,15 +23,26 @@ from rag.types import (
 )
 from rag.ui import session
 from rag.ui.frame import door, empty
-from rag.ui.text import plain
+from rag.ui.language import LANGUAGES, N_, _, of_browser
+from rag.ui.said import said
+from rag.ui.text import decimal, plain
 
-AUTOMATIC = "Automatic"
-QUOTES = "Quotes only"
+AUTOMATIC = N_("Automatic")
+QUOTES = N_("Quotes only")
 ORIGINS = {Origin.KEPT: "Chosen here.", Origin.DEFAULT: "By the keys that are given."}
 PLACES = {
-    KeyPlace.KEY_RING: "In the key ring of this computer",
-    KeyPlace.FILE: "In a file that only Pagelight's user can read",
+    KeyPlace.KEY_RING: N_("In the key ring of this computer"),
+    KeyPlace.FILE: N_("In a file that only Pagelight's user can read"),
 }
+STEPS = N_("""
+1. Install Ollama: it is free, and its site is ollama.com.
+2. Have it fetch a model, in a terminal: `ollama pull llama3.2` (2 GB; with 16 GB of memory, `llama3.1` writes better).
+3. Come back and press *Look again*: the model stands here. Press *Use*.
+4. Press *Test* at *Answers* to see that it writes.
+
+Or with a vendor's key: make one on the vendor's site, and press *Add* below. Then your questions, and the passages
+found for them, go to that vendor.
+""")
 LOOK_SECONDS = 5
 """A click on the page does not ask the servers again at once."""
 NOTE = "models"
@@ -47,9 +58,9 @@ def require_administrator() -> None:
     if session.may_administer():
         return
     with empty(
-        "lock", "Settings are made by an administrator", "They hold for everybody who works with Pagelight here."
+        "lock", _("Settings are made by an administrator"), _("They hold for everybody who works with Pagelight here.")
     ):
-        st.caption("To be one, have `RAG_ADMINS` name you:")
+        st.caption(_("To be one, have `RAG_ADMINS` name you:"))
         st.code(session.user_id() or "", language=None)
     st.stop()
 
@@ -58,6 +69,28 @@ def require_administrator() -> None:
 def look_for_servers() -> tuple[FoundServer, ...]:
     """The servers of models that answer on this machine now."""
     return _settings().servers()
+
+
+# --- the language of the pages ---------------------------------------------------------------------
+
+
+def languages() -> None:
+    """The language of the pages: everybody chooses their own."""
+    chosen = session.account().language
+    offered: dict[str | None, str] = {None: _("As the browser: {language}").format(language=LANGUAGES[of_browser()])}
+    offered.update((tag, name) for tag, name in LANGUAGES.items())
+    wanted = st.selectbox(
+        _("Language of the pages"),
+        list(offered),
+        index=list(offered).index(chosen if chosen in offered else None),
+        format_func=offered.__getitem__,
+        key=f"language-{chosen}",
+        width=280,
+    )
+    if wanted != chosen:
+        with door():
+            session.own_engine().profile.choose_language(wanted)
+            st.rerun()
 
 
 # --- models -----------------------------------------------------------------------------------------
@@ -70,13 +103,15 @@ def writer(servers: Sequence[FoundServer]) -> None:
     offered |= {name: name for name in settings.usual_writers()}
     offered |= {name: name for name in _models(servers, embeds=False)}
     with st.container(border=True, key="writer"):
-        st.subheader("Answers", anchor=False)
+        st.subheader(_("Answers"), anchor=False)
         choice = settings.writer()
-        _choose("Model that writes", choice, offered, settings.choose_writer)
+        _choose(N_("Model that writes"), choice, offered, settings.choose_writer)
         if choice.model == providers.EXTRACTIVE:
-            st.caption("Answers are sentences of your documents, word for word. Nothing leaves this machine.")
+            st.caption(_("Answers are sentences of your documents, word for word. Nothing leaves this machine."))
             return
-        st.caption(f"{plain(choice.label)} receives each question, and the passages found for it.")
+        st.caption(
+            _("{label} receives each question, and the passages found for it.").format(label=plain(choice.label))
+        )
         _try(settings.try_writer, "writer")
 
 
@@ -87,13 +122,17 @@ def embedder(servers: Sequence[FoundServer]) -> None:
     offered |= {name: name for name in settings.usual_embedders()}
     offered |= {name: name for name in _models(servers, embeds=True)}
     with st.container(border=True, key="embedder"):
-        st.subheader("Search by meaning", anchor=False)
+        st.subheader(_("Search by meaning"), anchor=False)
         choice = settings.embedder()
-        _choose("Model that embeds in new indexes", choice, offered, _choose_embedder)
+        _choose(N_("Model that embeds in new indexes"), choice, offered, _choose_embedder)
         if choice.model.startswith(f"{providers.LOCAL.name}:"):
-            st.caption("It is part of Pagelight: nothing leaves this machine.")
+            st.caption(_("It is part of Pagelight: nothing leaves this machine."))
         else:
-            st.caption(f"{plain(choice.label)} receives the text of their documents, and each question to them.")
+            st.caption(
+                _("{label} receives the text of their documents, and each question to them.").format(
+                    label=plain(choice.label)
+                )
+            )
         _try(settings.try_embedder, "embedder")
         for index in session.engine().indexes.list():
             if index.name == DEFAULT_INDEX and index.space.name != choice.model:
@@ -110,15 +149,17 @@ def _choose_embedder(model: str | None) -> ModelChoice:
 def _lead_to_reembedding(index: Index, choice: ModelChoice) -> None:
     """From what the user's index has to what was chosen; what only follows from keys is just told."""
     if choice.origin is Origin.DEFAULT or choice.problem:
-        st.caption(f"Your index keeps {plain(index.space.name)}.")
+        st.caption(_("Your index keeps {name}.").format(name=plain(index.space.name)))
         return
     st.info(
-        f"Your index keeps {plain(index.space.name)}, by which its documents are embedded. To change that, build the "
-        "other vectors beside them, which takes a while, then switch on the page Index:",
+        _(
+            "Your index keeps {name}, by which its documents are embedded. To change that, build the "
+            "other vectors beside them, which takes a while, then switch on the page Index:"
+        ).format(name=plain(index.space.name)),
         icon=":material/swap_horiz:",
     )
     st.code(f"pagelight reembed --model {choice.model}", language="sh", wrap_lines=True)
-    st.page_link("pages/index.py", label="Index", icon=":material/manage_search:")
+    st.page_link("pages/index.py", label=_("Index"), icon=":material/manage_search:")
 
 
 def _choose(
@@ -133,40 +174,47 @@ def _choose(
     options = list(dict.fromkeys([*offered, chosen]))
     is_set = choice.origin is Origin.ENVIRONMENT
     wanted = st.selectbox(
-        label,
+        _(label),
         options,
         index=options.index(chosen),
         key=f"{label} {chosen} {choice.model}",  # another choice, also of another process, is another field
-        format_func=lambda name: f"{name}: {_shown(choice.model)}" if name == AUTOMATIC == chosen else name,
+        format_func=lambda name: _called(name, choice.model if name == AUTOMATIC == chosen else ""),
         accept_new_options=True,
         disabled=is_set,
         placeholder="provider:model",
     )
     if choice.problem:
-        st.error(plain(choice.problem), icon=":material/error:")
+        st.error(plain(said(choice.problem)), icon=":material/error:")
     if is_set:
-        st.caption("Set in the environment or in .env, which wins.")
+        st.caption(_("Set in the environment or in .env, which wins."))
     if wanted and wanted != chosen:
-        with door(), st.spinner("Opening …"):
+        with door(), st.spinner(_("Opening …")):
             choose(offered.get(wanted, wanted))
-            st.toast("It holds from now on.", icon=":material/check:")
+            st.toast(_("It holds from now on."), icon=":material/check:")
             st.rerun()
 
 
 def _try(test: Callable[[], ModelTest], key: str) -> None:
-    if st.button("Test", icon=":material/bolt:", key=f"test-{key}", help="Sends a tiny request."):
-        with door(), st.spinner("Asking …"):
+    if st.button(_("Test"), icon=":material/bolt:", key=f"test-{key}", help=_("Sends a tiny request.")):
+        with door(), st.spinner(_("Asking …")):
             tried = test()
             st.success(_told(tried), icon=":material/check_circle:")
 
 
 def _told(tried: ModelTest) -> str:
-    told = f"“{plain(tried.result)}” in {tried.seconds:.1f} s."
-    return f"{told} It takes {tried.context_window:,} tokens at once." if tried.context_window else told
+    told = _("“{result}” in {seconds} s.").format(result=plain(tried.result), seconds=decimal(tried.seconds, 1))
+    if not tried.context_window:
+        return told
+    window = _("It takes {tokens} tokens at once.").format(tokens=decimal(tried.context_window))
+    return f"{told} {window}"
 
 
-def _shown(model: str) -> str:
-    return QUOTES.lower() if model == providers.EXTRACTIVE else model
+def _called(name: str, model: str) -> str:
+    """A choice as the field has it; of the automatic one with the `model` that it comes to."""
+    called = _(name) if name in (AUTOMATIC, QUOTES) else name
+    if not model:
+        return called
+    return f"{called}: {_('quotes only') if model == providers.EXTRACTIVE else model}"
 
 
 def _models(servers: Sequence[FoundServer], *, embeds: bool) -> list[str]:
@@ -182,13 +230,17 @@ def found(servers: Sequence[FoundServer]) -> None:
     """The servers that answer on this machine; none is used unless a model of it is chosen."""
     with st.container(border=True, key="servers"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.subheader("On this machine", anchor=False, width="stretch")
-            st.button("Look again", icon=":material/refresh:", type="tertiary", on_click=look_for_servers.clear)
+            st.subheader(_("On this machine"), anchor=False, width="stretch")
+            st.button(_("Look again"), icon=":material/refresh:", type="tertiary", on_click=look_for_servers.clear)
         if not servers:
             st.caption(
-                "No server of models answers. Start Ollama, LM Studio, llama.cpp or vLLM, and its models can be "
-                "chosen here: answers are written then, and nothing leaves this machine."
+                _(
+                    "No server of models answers. Start Ollama, LM Studio, llama.cpp or vLLM, and its models can be "
+                    "chosen here: answers are written then, and nothing leaves this machine."
+                )
             )
+            with st.expander(_("How to set one up, without a key"), icon=":material/help:"):
+                st.markdown(_(STEPS))
         for server in servers:
             _server(server)
 
@@ -199,7 +251,7 @@ def _server(server: FoundServer) -> None:
     with st.container(gap=None, key=f"server-{server.provider}"):
         st.markdown(f"**{server.label}** :gray[:small[{plain(server.url)}]]")
         if not server.models:
-            st.caption("It has no model yet.")
+            st.caption(_("It has no model yet."))
         for served in server.models:
             choice, choose = works[served.embeds]
             _served_model(f"{server.provider}:{served.name}", served, choice, choose)
@@ -209,13 +261,13 @@ def _served_model(
     model: str, served: ServedModel, choice: ModelChoice, choose: Callable[[str | None], ModelChoice]
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"served-{model}"):
-        where = " :orange-badge[not on this machine]" if served.is_elsewhere else ""
-        work = "embeds" if served.embeds else "writes"
+        where = f" :orange-badge[{_('not on this machine')}]" if served.is_elsewhere else ""
+        work = _("embeds") if served.embeds else _("writes")
         st.markdown(f"{plain(served.name)} :gray[:small[{work}]]{where}", width="stretch")
         if model == choice.model:
-            st.markdown(":material/check_circle: In use", width="content")
-        elif st.button("Use", key=f"use-{model}", type="tertiary", disabled=choice.origin is Origin.ENVIRONMENT):
-            with door(), st.spinner("Opening …"):
+            st.markdown(_(":material/check_circle: In use"), width="content")
+        elif st.button(_("Use"), key=f"use-{model}", type="tertiary", disabled=choice.origin is Origin.ENVIRONMENT):
+            with door(), st.spinner(_("Opening …")):
                 choose(model)
                 st.rerun()
 
@@ -226,8 +278,8 @@ def _served_model(
 def keys() -> None:
     """The vendors' keys: whether there is one, and where. What a field takes up is not shown again."""
     with st.container(border=True, key="keys"):
-        st.subheader("Keys", anchor=False)
-        st.caption("A key switches its vendor on for everybody who works with Pagelight here.")
+        st.subheader(_("Keys"), anchor=False)
+        st.caption(_("A key switches its vendor on for everybody who works with Pagelight here."))
         for key in _settings().keys.list():
             _key(key)
 
@@ -239,9 +291,9 @@ def _key(key: VendorKey) -> None:
             st.caption(_place(key))
         if key.place is KeyPlace.ENVIRONMENT:
             return
-        with st.popover("Replace" if key.place else "Add"):
+        with st.popover(_("Replace") if key.place else _("Add")):
             _key_form(key)
-        if key.place and st.button("Remove", key=f"remove-{key.provider}", type="tertiary"):
+        if key.place and st.button(_("Remove"), key=f"remove-{key.provider}", type="tertiary"):
             with door():
                 _settings().keys.remove(key.provider)
                 st.rerun()
@@ -251,9 +303,12 @@ def _key_form(key: VendorKey) -> None:
     turn = st.session_state.setdefault("key-turn", 0)
     with st.form(f"form-{key.provider}", clear_on_submit=True, border=False):
         typed = st.text_input(
-            f"Key of {key.label}", key=f"typed-{key.provider}-{turn}", type="password", autocomplete="off"
+            _("Key of {label}").format(label=key.label),
+            key=f"typed-{key.provider}-{turn}",
+            type="password",
+            autocomplete="off",
         )
-        if st.form_submit_button("Keep", type="primary"):
+        if st.form_submit_button(_("Keep"), type="primary"):
             with door():
                 _settings().keys.keep(key.provider, pydantic.SecretStr(typed))
                 st.session_state["key-turn"] = turn + 1  # another field: Streamlit forgets what was typed into this one
@@ -262,11 +317,13 @@ def _key_form(key: VendorKey) -> None:
 
 def _place(key: VendorKey) -> str:
     if key.place is None:
-        return "No key"
+        return _("No key")
     if key.place is KeyPlace.ENVIRONMENT:
-        return f"Set by {key.setting} in the environment or in .env, which wins"
+        return _("Set by {setting} in the environment or in .env, which wins").format(setting=key.setting)
     return (
-        PLACES[key.place] if key.is_readable else "In the key ring of this computer, which does not give it: unlock it"
+        _(PLACES[key.place])
+        if key.is_readable
+        else _("In the key ring of this computer, which does not give it: unlock it")
     )
 
 
@@ -283,11 +340,13 @@ def offer_models() -> None:
         return
     with st.container(key="offer", horizontal=True, vertical_alignment="center", gap="small", wrap=False):
         st.caption(
-            "Answers quote your documents. A language model, also one on this machine, would write them, from several "
-            "places at once.",
+            _(
+                "Answers quote your documents. A language model, also one on this machine, would write them, from "
+                "several places at once."
+            ),
             width="stretch",
         )
-        st.page_link("pages/settings.py", label="Settings", icon=":material/tune:", width="content")
-        if st.button(":material/close:", key="dismiss-offer", type="tertiary", help="Do not show this again"):
+        st.page_link("pages/settings.py", label=_("Settings"), icon=":material/tune:", width="content")
+        if st.button(":material/close:", key="dismiss-offer", type="tertiary", help=_("Do not show this again")):
             settings.dismiss(NOTE)
             st.rerun()

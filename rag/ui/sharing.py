@@ -3,26 +3,27 @@
 import streamlit as st
 
 from rag.types import DEFAULT_INDEX, Share, SharedIndex, ShareRequest
-from rag.ui import session
+from rag.ui import people, session
+from rag.ui.language import N_, _
 from rag.ui.text import plain
 
-MAY = {"read": "may read", "write": "may read and write"}
+MAY = {"read": N_("may read"), "write": N_("may read and write")}
 
 
 def switch() -> None:
-    """Whose documents are looked at, where others share some."""
-    shared = {str(one.index.id): one for one in session.own_engine().sharing.with_me()}
-    if session.collection() not in {DEFAULT_INDEX, *shared}:
+    """Which collection is looked at, where there are several: one's own and what others share."""
+    names = _collections()
+    if session.collection() not in names:
         session.leave()
-        st.toast("The collection is not shared with you any more.", icon=":material/group_off:")
-    if not shared:
+        st.toast(_("The collection is gone, or not shared with you any more."), icon=":material/group_off:")
+    if len(names) == 1:
         return
-    choices = [DEFAULT_INDEX, *shared]
+    choices = [*names]
     chosen = st.selectbox(
-        "Collection",
+        _("Collection"),
         choices,
         index=choices.index(session.collection()),
-        format_func=lambda key: _called(shared[key]) if key in shared else "My documents",
+        format_func=names.__getitem__,
         key=f"collection-{session.collection()}",
     )
     if chosen != session.collection():
@@ -30,27 +31,40 @@ def switch() -> None:
         st.rerun()
 
 
+def _collections() -> dict[str, str]:
+    """What can be looked at, by what it is entered with: the user's own collections, then what others share."""
+    return own_collections() | {str(one.index.id): _called(one) for one in session.own_engine().sharing.with_me()}
+
+
+def own_collections() -> dict[str, str]:
+    """What the user's own collections are called, by what they are entered with."""
+    others = [index for index in session.own_engine().indexes.list() if index.name != DEFAULT_INDEX]
+    return {DEFAULT_INDEX: _("My documents"), **{str(index.id): index.name for index in others}}
+
+
 def _called(shared: SharedIndex) -> str:
-    name = "Documents" if shared.index.name == DEFAULT_INDEX else shared.index.name
+    name = _("Documents") if shared.index.name == DEFAULT_INDEX else shared.index.name
     return f"{name} · {shared.owner_name or shared.index.user_id}"
 
 
 def offer_sharing() -> None:
     """Whom the documents are shared with, to be changed by who may share."""
-    sharing = session.own_engine().sharing
-    if session.collection() != DEFAULT_INDEX or not sharing.allowed:
+    engine = session.own_engine()
+    sharing, name = engine.sharing, session.collection()
+    own = {DEFAULT_INDEX, *(str(index.id) for index in engine.indexes.list())}
+    if name not in own or not sharing.allowed:
         return
-    with st.popover("Share", icon=":material/group:"):
-        for share in sharing.list(DEFAULT_INDEX) if _has_index() else []:
-            _shown(share)
+    with st.popover(_("Share"), icon=":material/group:"):
+        known = people.known(sharing.colleagues())
+        for share in sharing.list(name) if name != DEFAULT_INDEX or _has_index() else []:
+            _shown(share, people.called(known, share.grantee_kind, share.grantee))
         with st.form("share", clear_on_submit=True, border=False):
-            grantee = st.text_input("With", placeholder="User id or group", max_chars=500)
-            kind = st.segmented_control("Kind", ["user", "group"], default="user", required=True)
+            grantee = people.choose(_("With"), known.values())
             permission = st.segmented_control(
-                "They", list(MAY), default="read", format_func=MAY.__getitem__, required=True
+                _("They"), list(MAY), default="read", format_func=lambda key: _(MAY[key]), required=True
             )
-            if st.form_submit_button("Share", type="primary") and grantee.strip():
-                sharing.give({"grantee": grantee.strip(), "grantee_kind": kind, "permission": permission})
+            if st.form_submit_button(_("Share"), type="primary") and grantee:
+                sharing.give({"grantee": grantee.id, "grantee_kind": grantee.kind, "permission": permission}, name)
                 st.rerun()
 
 
@@ -58,11 +72,11 @@ def _has_index() -> bool:
     return any(index.name == DEFAULT_INDEX for index in session.own_engine().indexes.list())
 
 
-def _shown(share: Share) -> None:
+def _shown(share: Share, called: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"{plain(share.grantee)} ({share.grantee_kind}) {MAY[share.permission]}")
+        st.markdown(f"{plain(called)} {_(MAY[share.permission])}")
         st.button(
-            "Withdraw",
+            _("Withdraw"),
             key=f"withdraw-{share.grantee_kind}-{share.grantee}",
             on_click=_withdraw,
             args=[ShareRequest(grantee=share.grantee, grantee_kind=share.grantee_kind)],
@@ -70,4 +84,4 @@ def _shown(share: Share) -> None:
 
 
 def _withdraw(asked: ShareRequest) -> None:
-    session.own_engine().sharing.withdraw(asked)
+    session.own_engine().sharing.withdraw(asked, session.collection())

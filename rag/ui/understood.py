@@ -5,14 +5,15 @@ from collections.abc import Iterator
 import streamlit as st
 
 from rag.types import Rewriting, SearchTrace, Variant
+from rag.ui.language import N_, _
 from rag.ui.text import plain
 
 REASONS = {
-    "period": "period",
-    "synonym": "same meaning",
-    "derived": "computed from",
-    "item": "stands in",
-    "abbreviation": "abbreviation",
+    "period": N_("period"),
+    "synonym": N_("same meaning"),
+    "derived": N_("computed from"),
+    "item": N_("stands in"),
+    "abbreviation": N_("abbreviation"),
 }
 
 
@@ -20,23 +21,23 @@ def understood(trace: SearchTrace) -> None:
     """What was found in the question, what it added to the search, and who knew it."""
     rows = [*_lookups(trace.variants), *_places(trace.rewritings), *_widened(trace.rewritings)]
     if not rows:
-        st.caption("Searched as it was asked: nothing was added.")
+        st.caption(_("Searched as it was asked: nothing was added."))
         return
-    with st.expander("How the question was understood", expanded=True, type="compact", key="understood"):
-        header = ("In the question", "Searched for, too", "Why")
+    with st.expander(_("How the question was understood"), expanded=True, type="compact", key="understood"):
+        header = (_("In the question"), _("Searched for, too"), _("Why"))
         st.table([dict(zip(header, map(plain, row), strict=True)) for row in rows], border="horizontal")
 
 
 def _lookups(variants: tuple[Variant, ...]) -> Iterator[tuple[str, str, str]]:
     for variant in variants:
         if variant.kind == "lookup":
-            yield f"step {variant.step}", variant.text, "look-up"
+            yield _("step {number}").format(number=variant.step), variant.text, _("look-up")
 
 
 def _places(rewritings: tuple[Rewriting, ...]) -> Iterator[tuple[str, str, str]]:
     names = [name for rewriting in rewritings if rewriting.kind == "landmark" for name in rewriting.added]
     if names:
-        yield "places meant", ", ".join(names), "preferred"
+        yield _("places meant"), ", ".join(names), _("preferred")
 
 
 def _widened(rewritings: tuple[Rewriting, ...]) -> Iterator[tuple[str, str, str]]:
@@ -44,6 +45,6 @@ def _widened(rewritings: tuple[Rewriting, ...]) -> Iterator[tuple[str, str, str]
     words = [rewriting for rewriting in rewritings if rewriting.kind != "landmark"]
     found = [rewriting.found for rewriting in words]
     for rewriting in sorted(words, key=lambda rewriting: found.index(rewriting.found)):
-        reason = REASONS[rewriting.kind]
+        reason = _(REASONS[rewriting.kind])
         why = f"{reason} · {rewriting.trade}" if rewriting.trade else reason
         yield rewriting.found, ", ".join(rewriting.added), why

@@ -9,8 +9,10 @@ import streamlit as st
 from rag import errors
 from rag.types import Document, ParagraphChange, ParagraphText, VersionDiff
 from rag.ui import session
-from rag.ui.frame import door
-from rag.ui.text import plain, plural
+from rag.ui.frame import dialog, door
+from rag.ui.language import N_, _
+from rag.ui.said import said
+from rag.ui.text import decimal, moment, plain, plural
 from rag.ui.viewer import Mark, show_pdf
 
 CHANGES_SHOWN = 20
@@ -18,13 +20,13 @@ CACHED_DIFFS = 16
 HEIGHT = 560
 """Of the list of changes, in pixels; it scrolls within."""
 SIGNS = {
-    "added": ":green-badge[:material/add: Added]",
-    "removed": ":red-badge[:material/remove: Removed]",
-    "changed": ":orange-badge[:material/edit: Changed]",
+    "added": N_(":green-badge[:material/add: Added]"),
+    "removed": N_(":red-badge[:material/remove: Removed]"),
+    "changed": N_(":orange-badge[:material/edit: Changed]"),
 }
 
 
-@st.dialog("Versions", width="large")
+@dialog("Versions", width="large")
 def show_versions(document_id: uuid.UUID) -> None:
     """The versions of a document, and what changed; a click on a page opens it."""
     with door():
@@ -39,16 +41,22 @@ def show_versions(document_id: uuid.UUID) -> None:
 
 def _version(version: Document) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=f"version-{version.id}"):
-        state = "searched" if version.superseded_by is None else "kept for old answers"
+        state = _("searched") if version.superseded_by is None else _("kept for old answers")
         if version.indexed_at is None:
-            state = version.error or "not read yet"
+            state = said(version.error or "") or _("not read yet")
         st.markdown(
-            f"v{version.version} · {version.created_at.astimezone():%-d %b %Y, %H:%M} · "
-            f"{plural(version.page_count, 'page')} · {plain(state)}",
+            " · ".join(
+                (
+                    f"v{version.version}",
+                    moment(version.created_at.astimezone(), _("d MMM y, HH:mm")),
+                    plural(version.page_count, "{count} page", "{count} pages"),
+                    plain(state),
+                )
+            ),
             width="stretch",
         )
         if version.superseded_by is not None and version.status == "ready":
-            st.button("Go back to it", key=f"current-{version.id}", on_click=_make_current, args=(version.id,))
+            st.button(_("Go back to it"), key=f"current-{version.id}", on_click=_make_current, args=(version.id,))
 
 
 def _make_current(document_id: uuid.UUID) -> None:
@@ -61,22 +69,28 @@ def _comparison(versions: list[Document]) -> None:
     """What changed between two of them."""
     names = {version.id: f"v{version.version}" for version in versions}
     with st.container(horizontal=True):
-        new = st.selectbox("What changed in", list(names), format_func=names.__getitem__, key="compare-new")
+        new = st.selectbox(_("What changed in"), list(names), format_func=names.__getitem__, key="compare-new")
         older = [version.id for version in versions if version.id != new]
         before = versions.index(next(version for version in versions if version.id == new))
         old = st.selectbox(
-            "since", older, index=min(before, len(older) - 1), format_func=names.__getitem__, key="compare-old"
+            _("since"), older, index=min(before, len(older) - 1), format_func=names.__getitem__, key="compare-old"
         )
     if old is None:
         return
     times = {version.id: version.indexed_at for version in versions}
-    found = _diff(session.engine().user_id, old, new, times[old], times[new])
-    counts = " · ".join(f"{found.count(kind)} {kind}" for kind in ("changed", "added", "removed"))
-    st.caption(f"{counts} · {plural(found.unchanged, 'paragraph')} as before")
+    with st.spinner(_("Comparing …")):
+        found = _diff(session.engine().user_id, old, new, times[old], times[new])
+    told = (
+        _("{count} changed").format(count=decimal(found.count("changed"))),
+        _("{count} added").format(count=decimal(found.count("added"))),
+        _("{count} removed").format(count=decimal(found.count("removed"))),
+        plural(found.unchanged, "{count} paragraph as before", "{count} paragraphs as before"),
+    )
+    st.caption(" · ".join(told))
     if not found.changes:
         return
     pages = math.ceil(len(found.changes) / CHANGES_SHOWN)
-    chosen = st.number_input("Part", 1, pages, key="compare-part") if pages > 1 else 1
+    chosen = st.number_input(_("Part"), 1, pages, key="compare-part") if pages > 1 else 1
     left, right = st.columns([6, 5])
     with left, st.container(height=HEIGHT, key="changes"):
         start = (int(chosen) - 1) * CHANGES_SHOWN
@@ -86,7 +100,7 @@ def _comparison(versions: list[Document]) -> None:
         _place(found)
 
 
-@st.cache_data(max_entries=CACHED_DIFFS, show_spinner="Comparing …")
+@st.cache_data(max_entries=CACHED_DIFFS, show_spinner=False)
 def _diff(
     user_id: str, old: uuid.UUID, new: uuid.UUID, old_read: dt.datetime | None, new_read: dt.datetime | None
 ) -> VersionDiff:
@@ -95,14 +109,14 @@ def _diff(
 
 
 def _change(number: int, change: ParagraphChange, found: VersionDiff) -> None:
-    st.markdown(SIGNS[change.kind])
+    st.markdown(_(SIGNS[change.kind]))
     sides = ((change.old, found.old_id, found.old_version), (change.new, found.new_id, found.new_version))
     for column, (paragraph, document_id, version) in zip(st.columns(2), sides, strict=True):
         if paragraph is not None:
             with column:
                 st.text(" ".join(paragraph.text.split()))
                 st.button(
-                    f"v{version}, page {paragraph.page_number}",
+                    _("v{version}, page {page_number}").format(version=version, page_number=paragraph.page_number),
                     key=f"change-{number}-{version}",
                     type="tertiary",
                     icon=":material/visibility:",

@@ -1,22 +1,17 @@
 """A document beside the text about it, with the words in question lit on its pages.
 
-The browser lays out every page, empty, and asks for the ones around the reader; they come as pictures, sharp
-at the present zoom, with a layer of transparent text over them. Highlights are elements of their own, placed in
-points of the displayed page. So the first page of a document of 5,000 pages is as near as
+The browser lays out every page, empty, and asks the door in `rag.ui.reading` for the ones around the reader; they come
+as pictures, sharp at the present zoom, with a layer of transparent text over them. Highlights are elements of their
+own, placed in points of the displayed page. So the first page of a document of 5,000 pages is as near as
 the last, nothing of the file but pictures and text reaches the browser, and what is lit can be measured.
 """
 
-import base64
-import functools
 import math
-import uuid
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import streamlit as st
-from streamlit.components.v2.types import ComponentRenderer
 
-from rag import errors
 from rag.types import (
     Chunk,
     Citation,
@@ -29,15 +24,18 @@ from rag.types import (
     Rect,
     Region,
 )
-from rag.ui import session
-from rag.ui.frame import ASSETS
+from rag.ui import reading, session
+from rag.ui.component import component
+from rag.ui.language import _
+from rag.ui.text import decimal
 
-PAGES_AROUND = 1
-"""Pages sent before and after the one being read. A jump brings its page alone, and the browser asks for the others."""
-FIRST_SCALE = 1.5
-"""Pixels per point until the browser has told its own."""
-SCALE_RANGE = (0.2, 6.0)
-CACHED_PAGES = 96
+SCRIPTS = tuple(
+    f"viewer/{part}"
+    for part in ("source", "sheet", "badges", "strip", "finder", "panel", "selection", "keys", "viewer")
+)
+"""Parts of the viewer's script, in `assets/viewer`, in this order: the browser gets them as one."""
+NEAR_LINES = 8
+"""Of a long paragraph so many lines before and after a quote are lit softly."""
 
 
 class Mark(NamedTuple):
@@ -47,6 +45,8 @@ class Mark(NamedTuple):
     title: str
     quote: tuple[Region, ...]
     passage: tuple[Region, ...]
+    key: str = ""
+    """By which the rest of the page knows it, as `answer:number`."""
 
     @classmethod
     def of_citation(cls, citation: Citation, hit: Hit, label: str) -> "Mark":
@@ -57,7 +57,7 @@ class Mark(NamedTuple):
     @classmethod
     def of_hit(cls, hit: Hit, label: str) -> "Mark":
         """The chunk that was found."""
-        return cls(label, f"Score {hit.final_score:.2f}", (), hit.chunk.regions)
+        return cls(label, _("Score {score}").format(score=decimal(hit.final_score, 2)), (), hit.chunk.regions)
 
     @classmethod
     def of_later(cls, place: LaterPlace) -> "Mark":
@@ -74,42 +74,43 @@ class Mark(NamedTuple):
         """A chunk's lines."""
         return cls(f"#{chunk.ordinal + 1}", chunk.section or "", (), chunk.regions)
 
-    def shapes(self, number: int, *, active: bool) -> list[dict[str, Any]]:
-        """What to draw: the active mark filled, quote over passage; another one as outlines."""
-        if not active:
-            return [self._shape(number, "other", region, outlines(region.rects)) for region in self.place]
-        passage = [self._shape(number, "passage", region, region.rects) for region in self.passage]
-        return passage + [self._shape(number, "quote", region, region.rects) for region in self.quote]
+    def drawn(self) -> dict[str, Any]:
+        """For the browser: what to draw while it is lit, quote over passage; what else; its places, page by page."""
+        lit = [_shape("passage", region, region.rects) for region in self.passage]
+        return {
+            "label": self.label,
+            "title": self.title,
+            "key": self.key,
+            "lit": lit + [_shape("quote", region, region.rects) for region in self.quote],
+            "outlined": [_shape("other", region, outlines(region.rects)) for region in self.place],
+            "places": [[region.page_number, min(rect.y0 for rect in region.rects)] for region in self.place],
+        }
 
     @property
     def place(self) -> tuple[Region, ...]:
         """The quote, or the passage where there is none."""
         return self.quote or self.passage
 
-    def _shape(self, number: int, kind: str, region: Region, rects: Sequence[Rect]) -> dict[str, Any]:
-        label = self.label if region is self.place[0] else ""
-        return {
-            "id": number,
-            "kind": kind,
-            "label": label,
-            "title": self.title,
-            "page": region.page_number,
-            "rects": rects,
-        }
+
+def _shape(kind: str, region: Region, rects: Sequence[Rect]) -> dict[str, Any]:
+    return {"kind": kind, "page": region.page_number, "rects": rects}
 
 
 def surroundings(citation: Citation, hit: Hit) -> tuple[Line, ...]:
-    """What to light softly around a quote: the chunk it was found by, or else its paragraph.
+    """What to light softly around a quote: its paragraph, or what is near in a long one.
 
-    The passage that was handed to the answerer may be two pages long.
+    Not the chunk it was found by, and not what was handed to the answerer: of a short file that is all there is. Where
+    nothing is quoted it is the chunk, and nothing where the paragraph is all that the passage has.
     """
+    if not citation.lines:
+        return hit.chunk.lines
     quoted = {line.number for line in citation.lines}
     lines = hit.passage.lines
-    if quoted <= {line.number for line in hit.chunk.lines}:
-        return hit.chunk.lines
     first = max((line.number for line in lines if line.starts_block and line.number <= min(quoted)), default=0)
     after = min((line.number for line in lines if line.starts_block and line.number > max(quoted)), default=math.inf)
-    return tuple(line for line in lines if first <= line.number < after)
+    near = range(min(quoted) - NEAR_LINES, max(quoted) + NEAR_LINES + 1)
+    around = tuple(line for line in lines if first <= line.number < after and line.number in near)
+    return around if len(around) < len(lines) else ()
 
 
 def outlines(rects: Sequence[Rect]) -> list[Rect]:
@@ -129,48 +130,51 @@ def show_pdf(
     active: int | None,
     *,
     jump: int = 0,
+    click: int = 0,
     page_number: int | None = None,
+    found: Sequence[int] | None = None,
     key: str = "viewer",
-    on_pick: Callable[[int], None] | None = None,
+    on_pick: Callable[[int, int], None] | None = None,
 ) -> None:
     """Show `document` with `marks`, the active one lit.
 
     The reader is taken to the active mark, on `page_number` if it stands there too, or to that page without one, when
-    any of these or `jump` changes, and is otherwise left where they are. `on_pick` is called with the number of a
-    mark that was clicked.
+    any of these or `jump` changes, and is otherwise left where they are. The browser lights what is clicked by itself
+    and then tells of it: `click` says which click this answers, so that a late answer takes nobody back. `on_pick` is
+    called with the number of a mark that was clicked in the viewer, and of that click. `found` are the pages that the
+    search for an answer found, which a strip shows.
     """
-    token = f"{document.id}:{active}:{jump}:{page_number}"
     page, y = _target(marks, active, page_number)
-    view = st.session_state.get(key, {}).get("view") or {}
-    scale = min(max(view.get("scale", FIRST_SCALE), SCALE_RANGE[0]), SCALE_RANGE[1])
-    arrived = view.get("token") == token
-    numbers = _around(document, view["page"], PAGES_AROUND) if arrived else _around(document, page, 0)
 
     def picked() -> None:
         choice = st.session_state[key].get("pick")
         if on_pick and choice is not None:
-            on_pick(choice)
+            on_pick(choice["number"], choice["click"])
 
-    _component()(
+    component("viewer", SCRIPTS)(
         key=key,
         data={
-            "document": str(document.id),
+            "document": reading.description(document),
             "name": document.name,
-            "sizes": [(page.width, page.height) for page in document.pages],
-            "labels": document.page_labels,
-            "pages": [_page(document, number, scale) for number in numbers],
-            "marks": [shape for i, mark in enumerate(marks) for shape in mark.shapes(i, active=i == active)],
-            "target": {"token": token, "page": page, "y": y},
+            "door": {
+                "path": home() + reading.PATH,
+                "home": home() + "/",
+                "header": reading.TICKET,
+                "ticket": session.ticket(),
+            },
+            "marks": [mark.drawn() for mark in marks],
+            "active": active,
+            "found": found,
+            "target": {"token": f"{document.id}:{active}:{jump}:{page_number}", "page": page, "y": y, "click": click},
         },
-        on_view_change=lambda: None,
         on_pick_change=picked,
     )
 
 
-@functools.cache
-def _component() -> ComponentRenderer:
-    html, css, js = ((ASSETS / f"viewer.{kind}").read_text("utf-8") for kind in ("html", "css", "js"))
-    return st.components.v2.component("pagelight.viewer", html=html, css=css, js=js)
+def home() -> str:
+    """The path below which the app is served, without a slash at its end."""
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{base}" if base else ""
 
 
 def _target(marks: Sequence[Mark], active: int | None, page_number: int | None) -> tuple[int, float]:
@@ -180,34 +184,3 @@ def _target(marks: Sequence[Mark], active: int | None, page_number: int | None) 
         return page_number or 1, 0.0
     region = next((region for region in regions if region.page_number == page_number), regions[0])
     return region.page_number, min(rect.y0 for rect in region.rects)
-
-
-def _around(document: Document, number: int, distance: int) -> range:
-    last = len(document.pages)
-    number = min(max(number, 1), last)
-    return range(max(number - distance, 1), min(number + distance, last) + 1)
-
-
-def _page(document: Document, number: int, scale: float) -> dict[str, Any]:
-    """One page for the browser: a picture and its lines, or why there is none."""
-    try:
-        image = _picture(document.user_id, document.id, number, scale)
-    except errors.Error as error:
-        return {"number": number, "error": error.message}
-    lines = _lines(document.user_id, document.id, number, document.chunk_count)
-    return {"number": number, "scale": scale, "image": image, "lines": lines}
-
-
-@st.cache_data(max_entries=CACHED_PAGES, show_spinner=False)
-def _picture(user_id: str, document_id: uuid.UUID, number: int, scale: float) -> str:
-    """A page as a data URL. `user_id` keeps the users apart in the cache."""
-    png = session.engine().pages.image(document_id, number, zoom=scale)
-    return "data:image/png;base64," + base64.b64encode(png).decode("ascii")
-
-
-@st.cache_data(max_entries=CACHED_PAGES, show_spinner=False)
-def _lines(user_id: str, document_id: uuid.UUID, number: int, chunk_count: int) -> list[tuple[float | str, ...]]:
-    """The page's lines, each once: box and text. `chunk_count` tells a document from its later self."""
-    passages: Sequence[Passage] = session.engine().chunks.list(document_id, page_number=number)
-    lines = {line.number: line for passage in passages for line in passage.lines if line.page_number == number}
-    return [(*lines[key].bbox, lines[key].text) for key in sorted(lines)]

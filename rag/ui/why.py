@@ -5,6 +5,8 @@ import streamlit as st
 from rag import errors
 from rag.types import Explanation, SearchRequest
 from rag.ui import session
+from rag.ui.language import _
+from rag.ui.said import said
 from rag.ui.text import plain
 
 ICONS = {True: ":material/check_circle:", False: ":material/help:"}
@@ -14,17 +16,17 @@ def why_not(request: SearchRequest) -> None:
     """A field for words that were expected, and what became of them in this search."""
     with st.form("why-form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         passage = st.text_input(
-            "Missing a passage?",
-            placeholder="Missing a passage? Some words of it, as they stand in the document",
+            _("Missing a passage?"),
+            placeholder=_("Missing a passage? Some words of it, as they stand in the document"),
             label_visibility="collapsed",
             key="why-passage",
         )
-        asked = st.form_submit_button("Why?", icon=":material/route:")
+        asked = st.form_submit_button(_("Why?"), icon=":material/route:")
     if asked and passage.strip():
         try:
             st.session_state["why"] = session.engine().questions.explain(request, passage)
         except errors.Error as error:
-            st.error(error.message, icon=":material/error:")
+            st.error(plain(said(error.message)), icon=":material/error:")
             return
     explanation: Explanation | None = st.session_state.get("why")
     if explanation:
@@ -32,5 +34,9 @@ def why_not(request: SearchRequest) -> None:
 
 
 def _show(explanation: Explanation) -> None:
-    place = f"{explanation.document_name}, page {explanation.page_number}: " if explanation.document_name else ""
-    st.info(plain(place + explanation.message), icon=ICONS[explanation.stage == "given"])
+    place = (
+        _("{name}, page {number}: ").format(name=explanation.document_name, number=explanation.page_number)
+        if explanation.document_name
+        else ""
+    )
+    st.info(plain(place + said(explanation.message)), icon=ICONS[explanation.stage == "given"])

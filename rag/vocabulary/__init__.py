@@ -4,8 +4,10 @@ from rag.vocabulary.formulas import Expression, Figure, Formula, Operand, defini
 from rag.vocabulary.glossary import example, landmarks, widener
 from rag.vocabulary.landmarks import Landmarks
 from rag.vocabulary.periods import find_periods, spell_out_periods, years, years_away
+from rag.vocabulary.question_sets import question_sets
 from rag.vocabulary.references import Reference, references
 from rag.vocabulary.tables import NEW, with_synonyms
+from rag.vocabulary.talk import Says, either, reason_language, says, words
 from rag.vocabulary.vocabulary import MAX_TERM_CHARACTERS, Vocabulary, load, trades
 from rag.vocabulary.widening import Widened, Widener, Widening
 
@@ -18,22 +20,28 @@ __all__ = [
     "Landmarks",
     "Operand",
     "Reference",
+    "Says",
     "Vocabulary",
     "Widened",
     "Widener",
     "Widening",
     "definitions",
+    "either",
     "example",
     "find_periods",
     "is_labelled",
     "landmarks",
     "load",
     "plain_label",
+    "question_sets",
+    "reason_language",
     "references",
+    "says",
     "spell_out_periods",
     "trades",
     "widener",
     "with_synonyms",
+    "words",
     "years",
     "years_away",
 ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -11,6 +12,11 @@ from rag.engine import RAGEngine
 from tests.acceptance import api
 from tests.integration.conftest import database_url, migrated_url, new_database, server_url
 
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
+
+APP = Path(__file__).parents[2] / "app.py"
+PATIENCE_SECONDS = 60
 __all__ = ["database_url", "migrated_url", "new_database", "server_url"]
 
 
@@ -22,6 +28,21 @@ def settings(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     return tmp_path / "data"
 
 
+@pytest.fixture
+def app(settings: Path, monkeypatch: pytest.MonkeyPatch) -> "Iterator[AppTest]":  # fixtures
+    """The app before its first page is shown, without a worker: tests read documents themselves."""
+    import streamlit as st
+    from streamlit.testing.v1 import AppTest
+
+    from rag.ui import session
+
+    monkeypatch.setenv("RAG_WORKER", "false")
+    yield AppTest.from_file(APP, default_timeout=PATIENCE_SECONDS)
+    session.shared().close()
+    st.cache_resource.clear()
+    st.cache_data.clear()
+
+
 @pytest.fixture(scope="module")
 def shared_database_url(server_url: str, migrated_url: str) -> Iterator[str]:  # fixtures
     """A database with our schema that the tests of a module share."""
@@ -31,14 +52,11 @@ def shared_database_url(server_url: str, migrated_url: str) -> Iterator[str]:  #
 
 
 @pytest.fixture(scope="module")
-def shared_settings(
-    server_url: str,  # a fixture
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Path]:
+def shared_settings(shared_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:  # fixtures
     """The same for all tests of a module, which must only read; returns the data folder."""
     folder = tmp_path_factory.mktemp("shared")
-    with new_database(server_url) as url, pytest.MonkeyPatch.context() as environment:
-        environment.setenv("RAG_DATABASE_URL", url)
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("RAG_DATABASE_URL", shared_database_url)
         environment.setenv("RAG_DATA_DIR", str(folder / "data"))
         yield folder / "data"
 

@@ -2,12 +2,9 @@
 
 import datetime as dt
 import uuid
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from rag import errors
@@ -15,19 +12,9 @@ from rag.engine import RAGEngine
 from rag.types import Identity, Role
 from rag.ui import admin, session
 
-APP = Path(__file__).parents[2] / "app.py"
 PATIENCE_SECONDS = 60
 
 pytestmark = pytest.mark.usefixtures("settings")
-
-
-@pytest.fixture
-def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    monkeypatch.setenv("RAG_WORKER", "false")
-    yield AppTest.from_file(APP, default_timeout=PATIENCE_SECONDS)
-    session.shared().close()
-    st.cache_resource.clear()
-    st.cache_data.clear()
 
 
 def test_an_admin_sees_users_keys_and_jobs(app: AppTest) -> None:

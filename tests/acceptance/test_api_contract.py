@@ -401,9 +401,8 @@ def called(command: str, base_url: str) -> tuple[int, Any]:
 
 
 def test_documented_calls_run_as_written_on_this_machine(database_url: str, tmp_path: Path) -> None:
-    with api.open_engine(database_url, tmp_path, rag_api_key=None) as engine:
+    with api.open_engine(database_url, tmp_path, rag_api_key=None) as engine, api.serving(engine) as url:
         take_in_policies(engine)
-    with serve(tmp_path, RAG_DATABASE_URL=database_url, RAG_WORKER="false") as url:
         assert called(HEALTH, url) == (200, {"ok": True})
         status, answer = called(ASK, url)
         assert status == 200

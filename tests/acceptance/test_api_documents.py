@@ -54,6 +54,26 @@ def test_a_file_is_given_back_whole_and_in_ranges(web: httpx.Client, ready: str,
     assert (other.status_code, other.content) == (200, content)
 
 
+def test_places_are_marked_and_noted(web: httpx.Client, ready: str) -> None:
+    place = {"regions": [{"pageNumber": 1, "rects": [[72, 72, 200, 90]]}], "quote": "4,812 ships"}
+    added = web.post(f"{ready}/annotations", json=place)
+    assert added.status_code == 201, added.text
+    path = f"{ready}/annotations/{added.json()['id']}"
+    assert web.patch(path, json={"note": "Check this."}).json()["note"] == "Check this."
+    (kept,) = web.get(f"{ready}/annotations").json()
+    assert (kept["quote"], kept["note"]) == ("4,812 ships", "Check this.")
+    assert kept["regions"][0]["rects"] == [[72, 72, 200, 90]]
+    refused: tuple[dict[str, object], ...] = (
+        {"regions": []},
+        {"regions": [{"pageNumber": 0, "rects": [[1, 2, 3, 4]]}]},
+        {"note": "x"},
+    )
+    for wrong in refused:
+        assert web.post(f"{ready}/annotations", json=wrong).status_code == 422
+    assert web.delete(path).status_code == 204
+    assert web.delete(path).status_code == 404
+
+
 def test_other_kinds_of_files_have_a_rendition(web: httpx.Client, engine: RAGEngine) -> None:
     added = upload(web, pdfs.word_document(), "minutes.docx").json()
     worker.run(engine.installation, wait=False)

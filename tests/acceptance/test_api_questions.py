@@ -224,7 +224,22 @@ def test_a_conversation_is_kept(web: httpx.Client) -> None:
     turns = web.get(f"{path}/messages").json()["items"]
     assert [item["role"] for item in turns] == ["user", "assistant"]
     assert turns[1]["response"]["citations"][0]["verdict"] == "verified"
-    assert web.patch(path, json={"title": "Harbour"}).json()["title"] == "Harbour"
+    asked, answered = (item["id"] for item in turns)
+    assert web.patch(f"{path}/messages/{answered}", json={"rating": "good"}).status_code == 204
+    case = web.post(f"{path}/messages/{answered}/case", json={}).json()
+    assert (case["pdf"], case["goldPages"], case["question"]) == ("harbour.pdf", [1], QUESTION)
+    assert web.get("/question-sets").json() == [{"name": "From chats", "count": 1}]
+    assert web.get("/question-sets/From%20chats").json() == [case]
+    again = {"question": "How many ships came to the harbour in 2019?", "beside": asked}
+    web.post(f"{path}/messages", json=again)
+    shown = web.get(f"{path}/messages").json()["items"]
+    assert shown[0]["content"] == again["question"]
+    assert shown[0]["versions"] == [asked, shown[0]["id"]]
+    assert web.patch(f"{path}/messages/{asked}", json={"shown": True}).status_code == 204
+    assert web.get(f"{path}/messages").json()["items"][1]["rating"] == "good"
+    (hit,) = web.get("/conversations/search", params={"q": "harbour 4,812"}).json()["items"]
+    assert "4,812" in hit["excerpt"]
+    assert web.patch(path, json={"title": "Harbour", "pinned": True}).json()["pinned"]
     assert [item["title"] for item in web.get("/conversations").json()["items"]] == ["Harbour"]
     assert web.delete(path).status_code == 204
     assert api.error_of(web.get(path)) == (404, "not_found")

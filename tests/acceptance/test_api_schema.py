@@ -18,7 +18,7 @@ from rag.engine import RAGEngine
 from tests.acceptance import api
 
 CONFIG = Path(__file__).with_name("schemathesis.toml")
-EXAMPLES = 4
+EXAMPLES = 2
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,13 @@
 """`python -m benchmarks` in small sizes: every part runs and reports its figures; none of them is judged here."""
 
+import importlib
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +17,20 @@ from rag.engine import RAGEngine
 from tests import pdfs
 
 ROOT = Path(__file__).parents[2]
+CHROMIUM = shutil.which("chromium") is not None
 NAMES = {
     "parsing": {"read_file takes, of the bare time"},
     "embedding": {"ours is faster by", "peak memory, ours"},
     "ingestion": {"render and parse", "cut", "embed", "store"},
     "search": {
-        "1,000 chunks, owner of 100 %: hybrid p95",
-        "1,000 chunks, owner of 10 %: lexical p50",
-        "1,000 chunks, owner of 1 %: dense recall@10",
-        "1,000 chunks: our hybrid is faster, p95",
+        "50 chunks, owner of 100 %: hybrid p95",
+        "50 chunks, owner of 1 %: lexical p50",
+        "50 chunks, owner of 0.1 %: dense recall@10",
+        "50 chunks: our hybrid is faster, p95",
     },
     "contract": {"query p50", "query p95"},
-    "viewers": {"4 pages, our viewer: click to highlight", "4 pages, streamlit-pdf-viewer: peak memory of the browser"},
+    "library": {"page ready", "page filtered", "page turned"},
+    "viewers": {"2 pages, our viewer: click to highlight", "2 pages, streamlit-pdf-viewer: peak memory of the browser"},
     "answers": {
         "left alone: bare process",
         "left alone: the app takes, of the bare time",
@@ -35,35 +40,44 @@ NAMES = {
 }
 """Some of the figures of each part."""
 
-NEEDS_CHROMIUM = pytest.mark.skipif(not shutil.which("chromium"), reason="shows pages in Chromium")
-NEEDS_PROC = pytest.mark.skipif(not Path("/proc").is_dir(), reason="reads /proc")
+PROC = Path("/proc").is_dir()
+NEEDED = {"memory": PROC, "viewers": PROC and CHROMIUM, "answers": CHROMIUM, "library": CHROMIUM}
+PARTS = [part for part in NAMES if NEEDED.get(part, True)]
+"""What this machine can measure."""
 
 
-def run(*arguments: str | Path, module: str = "benchmarks") -> subprocess.CompletedProcess[str]:
-    """The command as `make bench` runs it, or that of another module."""
-    command = [sys.executable, "-m", module, *map(str, arguments)]
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """The command as `make bench` runs it."""
+    command = [sys.executable, "-m", "benchmarks", *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=ROOT)
 
 
-@pytest.mark.timeout(300)
+Printed = Callable[..., str]
+
+
+@pytest.fixture
+def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Printed:
+    """What the command of another module prints. In this process, which has loaded the engine already."""
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run_here(module: str, *arguments: str | Path) -> str:
+        monkeypatch.setattr(sys, "argv", [module, *map(str, arguments)])
+        importlib.import_module(module).main()
+        return capsys.readouterr().out
+
+    return run_here
+
+
+@pytest.mark.timeout(600)
 @pytest.mark.usefixtures("settings")
-@pytest.mark.parametrize(
-    "parts",
-    [
-        ("parsing", "embedding", "ingestion", "search", "contract"),
-        pytest.param(("memory",), marks=NEEDS_PROC),
-        pytest.param(("viewers",), marks=[NEEDS_PROC, NEEDS_CHROMIUM]),
-        pytest.param(("answers",), marks=NEEDS_CHROMIUM),
-    ],
-)
-def test_parts_run_in_small_sizes_and_write_their_figures(parts: tuple[str, ...], tmp_path: Path) -> None:
-    done = run(*parts, "--quick", "--json", tmp_path / "figures.json")
+def test_every_part_runs_in_a_small_size_and_writes_its_figures(tmp_path: Path) -> None:
+    done = run(*PARTS, "--quick", "--json", tmp_path / "figures.json")
     assert done.returncode == 0, done.stderr
     report: dict[str, Any] = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))
     assert report["quick"] is True
     assert report["machine"]["cores"] >= 1
-    assert [section["part"] for section in report["parts"]] == [*parts]
+    assert [section["part"] for section in report["parts"]] == PARTS
     for section in report["parts"]:
         figures = {figure["name"]: figure for figure in section["figures"]}
         assert figures.keys() >= NAMES[section["part"]]
@@ -72,10 +86,32 @@ def test_parts_run_in_small_sizes_and_write_their_figures(parts: tuple[str, ...]
         assert section["part"] in done.stdout
 
 
-def test_an_unknown_part_is_refused_by_name() -> None:
-    done = run("parsing", "speling")
-    assert done.returncode == 2
-    assert "speling" in done.stderr
+@pytest.mark.skipif(not PROC, reason="finds processes in /proc")
+@pytest.mark.timeout(600)
+def test_nothing_that_was_confirmed_is_lost_when_processes_are_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = [word for name in ("disk-full", "freezes", "power-cuts") for word in (f"--{name}", "0")]
+    with tempfile.TemporaryDirectory(prefix="pagelight-test-") as folder:
+        Path(folder).chmod(0o755)  # as root the database runs under another account, who must be able to enter
+        monkeypatch.setenv("RAG_DATA_DIR", folder)
+        done = run("chaos", "--quick", "--rounds", "3", *few, "--patience", "4", "--json", tmp_path / "figures.json")
+        assert not list(Path(folder).glob("benchmarks/*"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    (section,) = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))["parts"]
+    figures = {figure["name"]: figure["value"] for figure in section["figures"]}
+    for wrong in ("lost", "doubled", "orphaned", "half-searchable", "hung"):
+        assert figures[wrong] == 0
+    for kind in ("worker", "parser", "backend"):
+        assert f": killed {kind} " in done.stderr
+    assert "uploads" in section["about"]  # somebody worked
+
+
+def test_an_unknown_part_is_refused_by_name(printed: Printed, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        printed("benchmarks.__main__", "parsing", "speling")
+    assert ended.value.code == 2
+    assert "speling" in capsys.readouterr().err
 
 
 FACTS = {
@@ -92,7 +128,7 @@ FACTS = {
 
 
 @pytest.mark.usefixtures("settings")
-def test_constants_of_answers_are_fitted_to_questions_of_ones_own(tmp_path: Path) -> None:
+def test_constants_of_answers_are_fitted_to_questions_of_ones_own(printed: Printed, tmp_path: Path) -> None:
     asked: list[dict[str, object]] = [
         {"id": name, "question": question, "pdf": f"{name}.pdf", "gold_pages": [1], "answer": answer}
         for name, (question, _, answer) in FACTS.items()
@@ -109,17 +145,16 @@ def test_constants_of_answers_are_fitted_to_questions_of_ones_own(tmp_path: Path
             content = pdfs.plain((sentence, f"Much else is told of the {name} by its keeper."))
             document = engine.documents.add(content, f"{name}.pdf", enqueue=False)
             engine.documents.process(document.id)
-    done = run(write_lines(tmp_path / "qa.jsonl", asked), module="benchmarks.extractive")
-    assert done.returncode == 0, done.stderr
-    assert "10 of 11 questions about 8 documents" in done.stdout
+    text = printed("benchmarks.extractive", write_lines(tmp_path / "qa.jsonl", asked))
+    assert "10 of 11 questions about 8 documents" in text
     for shown in ("page_relevance", "lead", "own: says the answer", "Brier", "all: refused_right"):
-        assert shown in done.stdout
-    right = next(line for line in done.stdout.splitlines() if "all: on a gold page" in line)
+        assert shown in text
+    right = next(line for line in text.splitlines() if "all: on a gold page" in line)
     assert "1.00 [1.00 1.00]" in right
 
 
 @pytest.mark.usefixtures("settings")
-def test_reading_is_measured_on_passages_of_ones_own(tmp_path: Path) -> None:
+def test_reading_is_measured_on_passages_of_ones_own(printed: Printed, tmp_path: Path) -> None:
     write_lines(tmp_path / "corpus.jsonl", [{"_id": name, "text": text} for name, (_, text, _) in FACTS.items()])
     write_lines(tmp_path / "queries.jsonl", [{"_id": name, "text": asked} for name, (asked, _, _) in FACTS.items()])
     answers = [{"qid": name, "answers": [{"text": answer}]} for name, (_, _, answer) in FACTS.items()]
@@ -127,10 +162,9 @@ def test_reading_is_measured_on_passages_of_ones_own(tmp_path: Path) -> None:
     judged = [("query-id", "corpus-id", "score"), *((name, name, "1") for name in FACTS)]
     (tmp_path / "qrels.tsv").write_text("".join("\t".join(line) + "\n" for line in judged), encoding="utf-8")
     for options in ((), ("--every", "4")):  # the passages are taken in once
-        done = run(tmp_path, *options, module="benchmarks.reading")
-        assert done.returncode == 0, done.stderr
-    assert "2 questions" in done.stdout
-    means = {name.strip(): mean for name, mean in rows(done.stdout)}
+        text = printed("benchmarks.reading", tmp_path, *options)
+    assert "2 questions" in text
+    means = {name.strip(): mean for name, mean in rows(text)}
     assert means["first sentence holds the answer"] == means["any sentence holds the answer"] == "1.00 [1.00 1.00]"
     assert means["refused with the passage that answers"] == "0.00 [.00 .00]"
     assert means["refused without it"] == "1.00 [1.00 1.00]"

@@ -289,6 +289,17 @@ def test_whatever_prints_results_prints_json_too() -> None:
         assert "--json" in pagelight(command, "--help").stdout, command
 
 
+def completing(typed: str) -> dict[str, str]:
+    """The environment in which bash asks what may stand behind `typed`, whose last word is the one to be completed."""
+    return {"_PAGELIGHT_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+
+
+def completed(typed: str) -> list[str]:
+    result = testing.CliRunner().invoke(app, [], prog_name="pagelight", env=completing(typed))
+    assert (result.exit_code, result.stderr) == (0, "")
+    return result.stdout.split()
+
+
 def run_pagelight(**environment: str) -> str:
     """What the installed command prints under an environment."""
     command = shutil.which("pagelight", path=str(Path(sys.executable).parent))
@@ -296,12 +307,6 @@ def run_pagelight(**environment: str) -> str:
     run = subprocess.run([command], env={**os.environ, **environment}, capture_output=True, text=True, check=True)
     assert run.stderr == ""
     return run.stdout
-
-
-def completed(typed: str, **environment: str) -> list[str]:
-    """What bash is offered behind `typed`, whose last word is the one to be completed."""
-    last = str(typed.count(" "))
-    return run_pagelight(_PAGELIGHT_COMPLETE="complete_bash", COMP_WORDS=typed, COMP_CWORD=last, **environment).split()
 
 
 def test_the_shell_completes_commands_and_options() -> None:
@@ -321,7 +326,8 @@ def test_the_shell_completes_names() -> None:
 
 def test_nothing_is_made_for_a_completion(tmp_path: Path) -> None:
     folder = tmp_path / "none"
-    assert completed("pagelight search x --index ", RAG_DATA_DIR=str(folder), RAG_DATABASE_URL="") == []
+    nowhere = {"RAG_DATA_DIR": str(folder), "RAG_DATABASE_URL": ""}
+    assert run_pagelight(**completing("pagelight search x --index "), **nowhere).split() == []
     assert not folder.exists()
 
 

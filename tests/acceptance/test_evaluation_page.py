@@ -2,19 +2,15 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from rag import worker
 from rag.engine import RAGEngine
-from rag.ui import session
 from tests import pdfs
 
-APP = Path(__file__).parents[2] / "app.py"
 PAGES = {1: "The harbour handled 4,812 ships in 2019.", 2: "The orchard grows eleven kinds of pears."}
 QUESTIONS = [
     {
@@ -29,16 +25,6 @@ QUESTIONS = [
 ]
 
 pytestmark = pytest.mark.usefixtures("settings")
-
-
-@pytest.fixture
-def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    """The app without a worker: tests do the work when they want it done."""
-    monkeypatch.setenv("RAG_WORKER", "false")
-    yield AppTest.from_file(APP, default_timeout=60)
-    session.shared().close()
-    st.cache_resource.clear()
-    st.cache_data.clear()
 
 
 @pytest.fixture

@@ -1,18 +1,14 @@
 """The index page tells which embedding models an index has vectors of, and leads from one to the other."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.ui import session
 from tests import pdfs, vendor_servers
 
-APP = Path(__file__).parents[2] / "app.py"
 LOCAL = "local:bge-small-en-v1.5"
 VENDORS = "openai_compatible:nomic-embed-text"
 
@@ -20,16 +16,12 @@ pytestmark = pytest.mark.usefixtures("settings")
 
 
 @pytest.fixture
-def app(settings: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+def app(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
     """The app, which searches with the embedded model, and knows a vendor's."""
-    monkeypatch.setenv("RAG_WORKER", "false")
     monkeypatch.setenv("RAG_GEN_MODEL", "extractive")
     with vendor_servers.openai_server() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        yield AppTest.from_file(APP, default_timeout=60)
-    session.shared().close()
-    st.cache_resource.clear()
-    st.cache_data.clear()
+        yield app
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 """The app's pages, run without a browser over the real engine; how they look and click is tested in `tests/e2e`."""
 
 import base64
-import hashlib
 import json
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,8 @@ from streamlit.testing.v1 import AppTest
 
 from rag.engine import RAGEngine
 from rag.parsing.mupdf import pymupdf
-from rag.types import Document
-from rag.ui import session
+from rag.types import Document, Line
+from rag.ui import session, table
 from rag.ui.text import plain
 from tests import mails, pdfs, vendors
 
@@ -27,16 +27,6 @@ BALANCE_SHEET = ("Consolidated balance sheet 2022", "Accounts receivable 74", "T
 BUDGETS = {"committee": 3.2, "council": 4.1}
 
 pytestmark = pytest.mark.usefixtures("settings")
-
-
-@pytest.fixture
-def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    """The app on its first page, without a worker: tests read documents themselves."""
-    monkeypatch.setenv("RAG_WORKER", "false")
-    yield AppTest.from_file(APP, default_timeout=PATIENCE_SECONDS)
-    session.shared().close()
-    st.cache_resource.clear()
-    st.cache_data.clear()
 
 
 @pytest.fixture
@@ -64,6 +54,12 @@ def texts(app: AppTest) -> str:
     return "\n".join(str(element.value) for element in elements)
 
 
+def listed(app: AppTest, field: str) -> list[Any]:
+    """What a field of the library's table has, row by row."""
+    tables = [node for node in app.get("bidi_component") if node.key and node.key.endswith("-table")]
+    return [row[field] for table in tables for row in json.loads(table.proto.json)["rows"]]
+
+
 def component(app: AppTest, key: str) -> dict[str, Any]:
     """What a component whose key begins with `key` was given."""
     (found,) = [node for node in app.get("bidi_component") if node.key and node.key.startswith(key)]
@@ -71,9 +67,25 @@ def component(app: AppTest, key: str) -> dict[str, Any]:
     return data
 
 
+def lit(shown: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the viewer lights of its active mark."""
+    shapes: list[dict[str, Any]] = shown["marks"][shown["active"]]["lit"]
+    return shapes
+
+
+def lines(engine: RAGEngine, shown: dict[str, Any]) -> tuple[Line, ...]:
+    """The lines of the page that the viewer goes to."""
+    return engine.pages.text(uuid.UUID(shown["document"]["id"]), [shown["target"]["page"]]).lines
+
+
 def ask(app: AppTest, question: str, ended: Callable[[], bool]) -> None:
     """Ask, and wait until it has ended."""
     app.chat_input[0].set_value(question).run()
+    wait(app, ended)
+
+
+def wait(app: AppTest, ended: Callable[[], bool]) -> None:
+    """Look again until it has ended."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not ended() and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -104,9 +116,9 @@ def test_answer_cites_and_lights_its_words(app: AppTest, engine: RAGEngine) -> N
     assert 'data-citation="0"' in answer["html"]
     assert answer["sources"][0]["verdict"] == "supported"
     shown = component(app, "viewer")
-    (quote,) = [mark for mark in shown["marks"] if mark["kind"] == "quote"]
-    (line,) = [row for row in shown["pages"][0]["lines"] if "14 percent" in row[4]]
-    assert quote["rects"][0] == pytest.approx(line[:4], abs=2)
+    (quote,) = [shape for shape in lit(shown) if shape["kind"] == "quote"]
+    (line,) = [line for line in lines(engine, shown) if "14 percent" in line.text]
+    assert quote["rects"][0] == pytest.approx(line.bbox, abs=2)
 
 
 def test_a_follow_up_is_shown_as_it_was_understood(app: AppTest, engine: RAGEngine) -> None:
@@ -160,6 +172,73 @@ def test_conversation_is_kept_and_opened_again(app: AppTest, engine: RAGEngine) 
     assert component(again, "answer-")["html"]
 
 
+def test_a_visit_to_another_page_loses_nothing_of_the_conversation(app: AppTest, engine: RAGEngine) -> None:
+    minutes = add(engine)
+    add(engine, "birds.pdf", pdfs.plain(("Seven herons nested beside the old canal.",)))
+    app.run()
+    answered(app, "By how many percent did copper prices rise?")
+    lit = component(app, "viewer")["marks"]
+    open_page(app, "library")
+    app.query_params.clear()  # the address of another page has no conversation
+    open_page(app, "chat")
+    assert component(app, "answer-")["html"]
+    assert component(app, "viewer")["marks"] == lit
+    again = AppTest.from_file(APP, default_timeout=PATIENCE_SECONDS)
+    again.query_params["chat"] = str(engine.chats.list()[0].id)
+    again.run()
+    assert component(again, "viewer")["document"]["id"] == str(minutes.id)  # and not the newest
+    assert component(again, "viewer")["marks"] == lit
+
+
+def test_documents_that_are_being_read_are_not_missing(app: AppTest, engine: RAGEngine) -> None:
+    engine.documents.add(MINUTES, "minutes.pdf", enqueue=False)
+    app.run()
+    assert "Reading your documents" in texts(app)
+    assert "minutes" in texts(app)
+    assert "No documents yet" not in texts(app)
+
+
+def test_a_question_is_edited_and_an_answer_made_anew_beside_the_former(app: AppTest, engine: RAGEngine) -> None:
+    add(engine)
+    app.run()
+    first = answered(app, "By how many percent did copper prices rise?")
+    (conversation,) = engine.chats.list()
+    (_, turn) = engine.chats.messages(conversation.id)
+    (again,) = [node for node in app.get("menu_button") if node.proto.id.endswith(f"again-{turn.id}")]
+    assert again.proto.options[:2] == ["Same question", "With more sources"]
+    button(app, f"good-{turn.id}").click().run()
+    button(app, f"case-{turn.id}").click().run()
+    (case,) = engine.question_sets.get("From chats")
+    assert (case.pdf, case.gold_pages) == ("minutes.pdf", (1,))
+    button(app, f"edit-{conversation_start(engine)}").click().run()
+    assert app.text_area[0].value == "By how many percent did copper prices rise?"
+    engine.chats.ask(conversation.id, "What was approved?", beside=turn_before(engine, turn.id))
+    app.run()
+    assert component(app, "answer-")["html"] != first["html"]
+    assert "1/2" not in texts(app)
+    assert "2/2" in texts(app)
+    button(app, f"earlier-{conversation_start(engine)}").click().run()
+    assert component(app, "answer-")["html"] == first["html"]
+
+
+def conversation_start(engine: RAGEngine) -> str:
+    """The id of the first turn that the only conversation shows."""
+    (conversation,) = engine.chats.list()
+    return str(engine.chats.messages(conversation.id)[0].id)
+
+
+def turn_before(engine: RAGEngine, turn_id: uuid.UUID) -> uuid.UUID:
+    """The id of the question of an answer in the only conversation."""
+    (conversation,) = engine.chats.list()
+    ids = [turn.id for turn in engine.chats.messages(conversation.id)]
+    return ids[ids.index(turn_id) - 1]
+
+
+def button(app: AppTest, key: str) -> Any:
+    (found,) = [one for one in app.button if one.key == key]
+    return found
+
+
 def test_address_of_another_users_conversation_shows_nothing_of_it(app: AppTest, engine: RAGEngine) -> None:
     add(engine)
     other = engine.installation.for_user("somebody else")
@@ -189,11 +268,10 @@ def test_row_of_a_table_is_shown_as_one_and_lit_with_the_names_of_its_columns(ap
     assert "<mark>310</mark>" in answer["html"]
     assert answer["likelihood"]["name"] in ("likely", "unsure")
     shown = component(app, "viewer")
-    page = next(page for page in shown["pages"] if page["number"] == shown["target"]["page"])
-    quoted = [rect for mark in shown["marks"] if mark["kind"] == "quote" for rect in mark["rects"]]
+    quoted = [rect for shape in lit(shown) if shape["kind"] == "quote" for rect in shape["rects"]]
     for words in ("Accounts payable", "2020", "(in thousands of crowns)"):
-        (line,) = [line for line in page["lines"] if words in line[4]]
-        assert any(line[1] <= (rect[1] + rect[3]) / 2 <= line[3] for rect in quoted), words
+        (line,) = [line for line in lines(engine, shown) if words in line.text]
+        assert any(line.bbox.y0 <= (rect[1] + rect[3]) / 2 <= line.bbox.y1 for rect in quoted), words
 
 
 def test_what_is_missing_is_said_and_the_nearest_is_lit(app: AppTest, engine: RAGEngine) -> None:
@@ -259,14 +337,13 @@ def test_what_is_in_a_mail_is_shown_with_it(app: AppTest, engine: RAGEngine) -> 
     assert plain("logo.svg: of a kind that cannot be read (an SVG image)") in texts(app)
     assert plain("in Offer.eml") in texts(app)
     open_page(app, "library")
-    assert {*app.dataframe[0].value["inside"]} == {"", "Offer.eml"}
+    assert {*listed(app, "inside")} == {"", "Offer.eml"}
 
 
 def test_what_the_upload_takes_is_what_the_settings_allow(monkeypatch: pytest.MonkeyPatch, app: AppTest) -> None:
     monkeypatch.setenv("RAG_PARSING__MAX_FILE_MB", "7")
     open_page(app, "upload")
-    (uploader,) = app.get("file_uploader")
-    assert uploader.proto.max_upload_size_mb == 7
+    assert {uploader.proto.max_upload_size_mb for uploader in app.get("file_uploader")} == {7}
 
 
 def test_duplicate_and_unknown_kinds_say_so(app: AppTest, engine: RAGEngine) -> None:
@@ -321,6 +398,12 @@ def test_an_old_answer_says_what_became_of_its_quote_and_leads_there(app: AppTes
     assert "Version 1 of" in texts(app)  # the old page is what is shown
 
 
+def tick(app: AppTest, *documents: Document, turn: int = 0) -> None:
+    """Choose documents in the library's table, as its component says so."""
+    app.session_state["library-table"] = {"chosen": {"turn": turn, "ids": [str(one.id) for one in documents]}}
+    app.run()
+
+
 def open_versions(app: AppTest) -> None:
     next(button for button in app.button if button.label == "Versions").click().run()
     assert not app.exception
@@ -332,25 +415,37 @@ def test_versions_are_compared_side_by_side(app: AppTest, engine: RAGEngine) -> 
     second = engine.documents.add(pdfs.plain(changed), "minutes.pdf", replaces=first.id, enqueue=False)
     engine.documents.process(second.id)
     open_page(app, "library")
-    shown = hashlib.sha256(second.id.bytes).hexdigest()
-    app.session_state[f"library-0-{shown[:16]}"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
-    app.run()
+    tick(app, second)
     open_versions(app)
     assert "1 changed" in texts(app)
-    assert component(app, "compared-viewer")["document"] == str(second.id)
+    assert component(app, "compared-viewer")["document"]["id"] == str(second.id)
     app.button("change-0-1").click().run()
     open_versions(app)  # a click in a dialog closes it here, where the whole page is run
-    assert component(app, "compared-viewer")["document"] == str(first.id)
+    assert component(app, "compared-viewer")["document"]["id"] == str(first.id)
+
+
+def password(app: AppTest) -> Any:
+    (field,) = [field for field in app.text_input if field.label == "Password"]
+    return field
+
+
+def shelf(app: AppTest, field: str) -> list[Any]:
+    """What the library shows in a column."""
+    open_page(app, "library")
+    return listed(app, field)
 
 
 def test_encrypted_file_is_unlocked_by_its_password(app: AppTest, engine: RAGEngine) -> None:
     open_page(app, "upload")
     upload(app, "sealed.pdf", pdfs.encrypted("open sesame"))
     (document,) = engine.documents.list()
-    app.text_input[0].set_value("wrong")
+    assert [one["reason"] for one in shelf(app, "status")] == ["Give it on the page Upload."]
+    open_page(app, "upload")
+    password(app).set_value("wrong")
     app.button[-1].click().run()
-    assert app.error
-    app.text_input[0].set_value("open sesame")
+    (error,) = app.error
+    assert "does not open “sealed" in error.value
+    password(app).set_value("open sesame")
     app.button[-1].click().run()
     assert engine.documents.process(document.id).status == "ready"
 
@@ -358,6 +453,7 @@ def test_encrypted_file_is_unlocked_by_its_password(app: AppTest, engine: RAGEng
 def test_damaged_file_can_be_tried_again_or_removed(app: AppTest, engine: RAGEngine) -> None:
     document = add(engine, "damaged.pdf", b"%PDF-1.7\nnothing that could be read")
     assert document.status == "failed"
+    assert shelf(app, "status") == [{"text": "Failed", "reason": document.error}]
     open_page(app, "upload")
     assert document.error is not None
     assert "Failed" in texts(app)
@@ -376,20 +472,21 @@ def test_library_lists_documents_and_searches_their_names(app: AppTest, engine: 
     add(engine)
     add(engine, "birds.pdf", pdfs.plain(("Seven herons nested beside the old canal.",)))
     open_page(app, "library")
-    assert set(app.dataframe[0].value["name"]) == {"minutes.pdf", "birds.pdf"}
+    assert {*listed(app, "name")} == {"minutes.pdf", "birds.pdf"}
     (search,) = [field for field in app.text_input if field.label == "Search"]
     search.set_value("bird").run()
-    assert list(app.dataframe[0].value["name"]) == ["birds.pdf"]
+    assert listed(app, "name") == ["birds.pdf"]
 
 
 def test_a_document_that_lacks_text_is_not_simply_ready(app: AppTest, engine: RAGEngine) -> None:
     add(engine, "cut.txt", "High at noon.\nA character of no font: \u0378.\n".encode())
     open_page(app, "library")
-    assert list(app.dataframe[0].value["status"]) == ["Ready, incomplete"]
+    assert [one["text"] for one in listed(app, "status")] == ["Ready, incomplete"]
     open_page(app, "index")
-    (warning,) = app.warning
-    assert "31 of 32" in warning.value
-    assert "line 2" in warning.value
+    assert [warning.value for warning in app.warning] == ["1 document not complete. See **Health**."]
+    app.segmented_control[0].set_value("Health").run()
+    assert "31 of 32" in texts(app), texts(app)
+    assert "line 2" in texts(app)
 
 
 def test_library_is_filtered_and_the_filter_is_saved(app: AppTest, engine: RAGEngine) -> None:
@@ -398,17 +495,17 @@ def test_library_is_filtered_and_the_filter_is_saved(app: AppTest, engine: RAGEn
     engine.catalogue.edit(minutes.id, {"tags": ["Council"], "author": "Ann"})
     engine.catalogue.edit(birds.id, {"tags": ["nature"], "disabled": True})
     open_page(app, "library")
-    assert list(app.dataframe[0].value["status"]) == ["Disabled", "Ready"]
+    assert [one["text"] for one in listed(app, "status")] == ["Disabled", "Ready"]
     app.multiselect("library-filter-tags").set_value(["Council"]).run()
-    assert list(app.dataframe[0].value["name"]) == ["minutes.pdf"]
+    assert listed(app, "name") == ["minutes.pdf"]
     app.text_input("library-filter-name").set_value("ours").run()
     next(button for button in app.button if button.label == "Save").click().run()
     assert engine.filters.get("ours").filters.tags == ("Council",)
     assert app.selectbox("library-filter-saved").value == "ours"
-    assert list(app.dataframe[0].value["name"]) == ["minutes.pdf"]
+    assert listed(app, "name") == ["minutes.pdf"]
     next(button for button in app.button if button.label == "Clear").click().run()
     app.selectbox("library-filter-status").set_value("Disabled").run()
-    assert list(app.dataframe[0].value["name"]) == ["birds.pdf"]
+    assert listed(app, "name") == ["birds.pdf"]
 
 
 def test_scope_is_narrowed_by_tags_and_has_no_disabled_documents(app: AppTest, engine: RAGEngine) -> None:
@@ -426,13 +523,63 @@ def test_scope_is_narrowed_by_tags_and_has_no_disabled_documents(app: AppTest, e
     assert not app.exception
 
 
+def test_what_is_chosen_is_a_document_and_is_read_at_the_click(app: AppTest, engine: RAGEngine) -> None:
+    minutes = add(engine)
+    birds = add(engine, "birds.pdf", pdfs.plain(("Seven herons nested beside the old canal.",)))
+    open_page(app, "library")
+    tick(app, minutes)
+    app.text_input("library-search").set_value("bird").run()
+    assert component(app, "library-table")["chosen"] == {"turn": 1, "ids": []}  # it is not shown any more
+    assert next(button for button in app.button if button.label == "Delete").disabled
+    app.text_input("library-search").set_value("").run()
+    tick(app, minutes, turn=1)
+    app.session_state["library-table"] = {"chosen": {"turn": 1, "ids": [str(birds.id)]}}
+    next(button for button in app.button if button.label == "Delete").click().run()
+    assert [one.name for one in engine.documents.list(in_trash=True)] == ["birds.pdf"]
+    next(button for button in app.button if button.label == "Undo").click().run()
+    assert {*listed(app, "name")} == {"minutes.pdf", "birds.pdf"}
+    assert not app.exception
+
+
+def test_library_is_ordered_and_turned_by_the_database(
+    app: AppTest, engine: RAGEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "PAGE_ROWS", 2)
+    for number in (3, 1, 2):
+        engine.documents.add(pdfs.plain((f"Report {number}.",)), f"report {number}.pdf", enqueue=False)
+    open_page(app, "library")
+    app.session_state["library-table"] = {"order": {"by": "name", "descending": False}}
+    app.run()
+    assert listed(app, "name") == ["report 1.pdf", "report 2.pdf"]
+    shown = component(app, "library-table")
+    assert (shown["total"], shown["first"]) == (3, 0)
+    app.session_state["library-table"] = {"page": {"of": shown["of"], "first": 2}}
+    app.run()
+    assert listed(app, "name") == ["report 3.pdf"]
+    assert not app.exception
+
+
+def test_own_collections_are_looked_at_and_documents_moved_there(app: AppTest, engine: RAGEngine) -> None:
+    minutes = add(engine)
+    other = engine.indexes.ensure("Filings")
+    assert engine.catalogue.move([minutes.id], "Filings") == [minutes.id]
+    open_page(app, "library")
+    assert "Your library is empty" in texts(app)
+    (switch,) = [box for box in app.selectbox if box.label == "Collection"]
+    assert switch.options == ["My documents", "Filings"]
+    switch.set_value(str(other.id)).run()
+    assert listed(app, "name") == ["minutes.pdf"]
+    assert engine.search({"query": pdfs.SENTENCES[0], "index_name": "Filings"}).results
+    assert not app.exception
+
+
 def test_trash_lists_what_was_deleted(app: AppTest, engine: RAGEngine) -> None:
     document = add(engine)
     engine.documents.trash([document.id])
     open_page(app, "library")
     assert "Your library is empty" in texts(app)
     app.button_group[0].set_value("Trash").run()
-    assert list(app.dataframe[0].value["name"]) == ["minutes.pdf"]
+    assert listed(app, "name") == ["minutes.pdf"]
 
 
 def test_hostile_name_is_shown_as_it_is(app: AppTest, engine: RAGEngine) -> None:
@@ -474,7 +621,7 @@ def test_chunks_are_outlined_on_their_page(app: AppTest, engine: RAGEngine) -> N
     expected = {
         region.page_number for chunk in engine.chunks.list(document.id, page_number=2) for region in chunk.regions
     }
-    assert {mark["page"] for mark in shown["marks"]} == expected
+    assert {shape["page"] for mark in shown["marks"] for shape in mark["lit"]} == expected
     assert shown["target"]["page"] in expected
 
 
@@ -601,8 +748,8 @@ def test_caches_are_shown_and_cleared(app: AppTest, engine: RAGEngine) -> None:
     add(engine)
     engine.search({"query": "copper prices"})
     open_page(app, "index")
-    shown = app.dataframe[0].value.set_index("cache")
-    assert shown.loc["embeddings", "entries"] == sum(cache.entries for cache in engine.caches.stats()) > 0
+    shown = app.dataframe[0].value.set_index("remembered")
+    assert shown.loc["Meaning of texts", "entries"] == sum(cache.entries for cache in engine.caches.stats()) > 0
     (clear,) = [button for button in app.button if button.label == "Clear caches"]
     clear.click().run()
     assert not any(cache.entries for cache in engine.caches.stats())
@@ -625,7 +772,7 @@ def test_users_see_their_own_documents_only(app: AppTest, engine: RAGEngine) -> 
     add(engine.installation.for_user("https://elsewhere.example|anna"), "another annas.pdf")
     add(engine, "nobodys.pdf")
     open_page(app, "library")
-    assert list(app.dataframe[0].value["name"]) == ["annas.pdf"]
+    assert listed(app, "name") == ["annas.pdf"]
     open_page(app, "chat")
     assert app.multiselect("scope").options == ["annas.pdf"]
     assert component(app, "viewer")["name"] == "annas.pdf"

@@ -4,11 +4,9 @@ import csv
 import io
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 from typer import testing
 
@@ -16,11 +14,8 @@ from rag.cli.app import app as command
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.types import Document, Rect, ShareRequest, TextBlock
-from rag.ui import session
 from tests.acceptance.api import client, key_of, serving
 
-APP = Path(__file__).parents[2] / "app.py"
-PATIENCE_SECONDS = 60
 KNOWN = "The harbour of Lindmark was dredged to a depth of fourteen metres."
 
 pytestmark = pytest.mark.usefixtures("settings")
@@ -98,17 +93,9 @@ def test_on_the_command_line_a_collection_is_shared_and_told_of(engine: RAGEngin
     assert json.loads(run("audit", "--json", "--until", "2020-01-01")) == []
 
 
-@pytest.fixture
-def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    monkeypatch.setenv("RAG_WORKER", "false")
-    yield AppTest.from_file(APP, default_timeout=PATIENCE_SECONDS)
-    session.shared().close()
-    st.cache_resource.clear()
-    st.cache_data.clear()
-
-
 def tables(app: AppTest) -> str:
-    return "\n".join(str(one.value) for one in app.dataframe)
+    shown = [node.proto.json for node in app.get("bidi_component") if node.key == "library-table"]
+    return "\n".join([*shown, *(str(one.value) for one in app.dataframe)])
 
 
 def test_in_the_app_a_shared_collection_is_chosen_and_the_audit_is_read(app: AppTest, engine: RAGEngine) -> None:
@@ -123,6 +110,9 @@ def test_in_the_app_a_shared_collection_is_chosen_and_the_audit_is_read(app: App
     switch.set_value(str(owner.indexes.list()[0].id)).run()
     assert not app.exception
     assert "known.txt" in tables(app)
+    assert {button.help for button in app.button if button.label in ("Edit", "Delete") and button.disabled} == {
+        "This collection is shared with you for reading only."
+    }
 
     owner.sharing.withdraw({"grantee": "local"})
     app.run()

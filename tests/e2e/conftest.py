@@ -12,17 +12,21 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.error import URLError
+from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests import vendor_servers
+from tests.e2e import tracing
 from tests.integration.conftest import new_database
 from tests.vendor_servers import VendorServer
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 300
 """How long to wait for what must come, on the slowest machine; nothing is asserted about time."""
+NOWHERE = ""
+"""The server of addresses that are `data:` or `blob:`."""
 CHROMIUM_FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -67,7 +71,10 @@ def free_port() -> int:
 
 @contextmanager
 def running(port: int, database_url: str | None, secrets: str | None = None, **settings: str) -> Iterator[str]:
-    """The address of `pagelight run` with a data folder and a database of its own; `secrets` are for Streamlit."""
+    """The address of `pagelight run` with a data folder and a database of its own; `secrets` are for Streamlit.
+
+    Fails at the end when the app, its worker, a parser or the database has turned to another machine.
+    """
     with tempfile.TemporaryDirectory(prefix="pagelight-e2e-") as folder, ExitStack() as databases:
         Path(folder).chmod(0o755)  # as root the database runs under another account, who must be able to enter
         environment = {**os.environ, "RAG_DATA_DIR": f"{folder}/data", **settings}
@@ -78,6 +85,9 @@ def running(port: int, database_url: str | None, secrets: str | None = None, **s
             (where / "secrets.toml").write_text(secrets, encoding="utf-8")
             environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [environment.get("PYTHONPATH")])])
         command = [sys.executable, "-m", "rag", "run", "--port", str(port), "--no-browser"]
+        connections = Path(folder, "connections.log")
+        if tracing.is_possible():
+            command = tracing.traced(command, connections)
         with Path(folder, "app.log").open("wb") as log:
             place = folder if secrets else ROOT
             app = subprocess.Popen(command, cwd=place, env=environment, stdout=log, stderr=subprocess.STDOUT)
@@ -86,6 +96,8 @@ def running(port: int, database_url: str | None, secrets: str | None = None, **s
             yield url
             app.terminate()
             app.wait(PATIENCE_SECONDS)
+        if connections.exists():
+            assert tracing.elsewhere(connections.read_text(encoding="utf-8").splitlines()) == []
 
 
 def _wait_for(url: str, app: subprocess.Popen[bytes]) -> None:
@@ -121,20 +133,24 @@ def page(browser: Browser, base_url: str) -> Iterator[Page]:
 
 @contextmanager
 def visit(browser: Browser, base_url: str, *others: str) -> Iterator[Page]:
-    """A fresh visitor. Fails when the page asks any server but this one and `others` for anything, or throws."""
+    """A fresh visitor. Fails when a page asks any server but this one and `others` for anything, or throws."""
     context = browser.new_context(viewport={"width": 1440, "height": 900}, base_url=base_url)
     context.set_default_timeout(PATIENCE_SECONDS * 1000)
-    page = context.new_page()
-    elsewhere: list[str] = []
+    asked = _addresses(context)
     thrown: list[str] = []
-
-    def note(request: Request) -> None:
-        if not request.url.startswith((base_url, *others, "data:", "blob:")):
-            elsewhere.append(request.url)
-
-    page.on("request", note)
+    page = context.new_page()
     page.on("pageerror", lambda error: thrown.append(str(error)))
     yield page
     context.close()
-    assert elsewhere == []
+    servers = {urlsplit(url).netloc for url in (base_url, *others)} | {NOWHERE}
+    elsewhere = [url for url in asked if urlsplit(url).netloc not in servers]
+    assert not elsewhere, "\n".join(elsewhere)
     assert thrown == []
+
+
+def _addresses(context: BrowserContext) -> list[str]:
+    """What is asked for from now on: by all pages, the windows that they open, their frames, workers and sockets."""
+    asked: list[str] = []
+    context.on("request", lambda request: asked.append(request.url))
+    context.on("page", lambda page: page.on("websocket", lambda socket: asked.append(socket.url)))
+    return asked

@@ -2,8 +2,10 @@
 
 import base64
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from playwright.sync_api import FilePayload, Locator, Page
+from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from rag.parsing.mupdf import pymupdf
 from rag.types import Rect
@@ -34,6 +36,28 @@ def ask(page: Page, question: str) -> Locator:
     return answer
 
 
+def rest(page: Page) -> None:
+    """Wait until what was done has been answered."""
+    page.wait_for_timeout(500)
+    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+
+
+@contextmanager
+def written_by_ollama(page: Page) -> Iterator[None]:
+    """Have answers written by the model of the server that the app has found, and afterwards by none again."""
+    page.goto("/settings")
+    row = page.locator('[class*="st-key-served-ollama-llama"]')
+    row.get_by_role("button", name="Use").click()
+    expect(row).to_contain_text("In use")
+    try:
+        yield
+    finally:
+        page.goto("/settings")
+        page.locator(".st-key-writer").get_by_role("combobox").click()
+        page.get_by_role("option", name="Automatic").click()
+        expect(row.get_by_role("button", name="Use")).to_be_visible()
+
+
 def open_page(page: Page, number: int) -> None:
     """Go to a page of the document that is shown."""
     field = page.get_by_label("Page", exact=True)
@@ -45,7 +69,7 @@ def open_page(page: Page, number: int) -> None:
 def cite(answer: Locator, paper: Paper) -> None:
     """Click the citation of the paper's sentence."""
     first_words = " ".join(paper.sentence.split()[:3])
-    answer.locator(f'.text .chip[title*="{first_words}"]').first.click()
+    answer.locator(f'.text .chip[data-tip*="{first_words}"]').first.click()
 
 
 def lit(page: Page, number: int) -> list[Rect]:
@@ -71,10 +95,16 @@ def ink(page: Page, number: int) -> Rect:
     """The box around everything blue on the picture of a page that the browser shows, in points."""
     sheet = page.locator(f'.page[data-page="{number}"]')
     source, width, fills = sheet.evaluate(
-        """sheet => {
+        """async sheet => {
             const [own, image] = [sheet, sheet.querySelector("img")].map(node => node.getBoundingClientRect());
             const fills = ["left", "top", "right", "bottom"].every(side => Math.abs(own[side] - image[side]) < 0.5);
-            return [sheet.querySelector("img").src, Number(sheet.style.getPropertyValue("--w")), fills];
+            const picture = await createImageBitmap(sheet.querySelector("img"));
+            const canvas = new OffscreenCanvas(picture.width, picture.height);
+            canvas.getContext("2d").drawImage(picture, 0, 0);
+            const url = new FileReader();
+            const read = new Promise(done => url.onload = () => done(url.result));
+            url.readAsDataURL(await canvas.convertToBlob({type: "image/png"}));
+            return [await read, Number(sheet.style.getPropertyValue("--w")), fills];
         }"""
     )
     assert fills

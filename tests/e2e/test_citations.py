@@ -57,7 +57,7 @@ def test_clicked_citation_lights_the_words(page: Page, papers: dict[str, Paper],
     assert page.get_by_label("Page", exact=True).input_value() == str(number)
 
 
-@pytest.mark.parametrize("name", ["plain.pdf", "rotated.pdf", "cropped.pdf"])
+@pytest.mark.parametrize("name", ["rotated.pdf", "cropped.pdf"])
 def test_marked_copy_is_drawn_with_its_highlights_and_downloaded(
     page: Page, papers: dict[str, Paper], name: str, tmp_path: Path
 ) -> None:

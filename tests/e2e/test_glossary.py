@@ -2,6 +2,8 @@
 
 from playwright.sync_api import Locator, Page, Position, expect
 
+from tests.e2e import steps
+
 HEADER, ROW = 34, 33
 """Heights of the table's head and of its rows in pixels: the grid is a picture, in which nothing has a name."""
 
@@ -13,11 +15,6 @@ def cell(table: Locator, column: float, row: int) -> Position:
     return Position(x=column * box["width"], y=HEADER + (row + 0.5) * ROW)
 
 
-def at_rest(page: Page) -> None:
-    page.wait_for_timeout(500)
-    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
-
-
 def test_words_are_typed_saved_tried_and_removed(page: Page) -> None:
     page.goto("/glossary")
     save = page.get_by_role("button", name="Save")
@@ -27,13 +24,13 @@ def test_words_are_typed_saved_tried_and_removed(page: Page) -> None:
     page.keyboard.type("moggy", delay=30)
     page.keyboard.press("Tab")
     expect(save).to_be_enabled()
-    at_rest(page)
+    steps.rest(page)
     page.keyboard.press("Enter")
     for name in ("quayside crane", "gantry, large"):
         page.keyboard.type(name, delay=30)
         page.keyboard.press("Enter")
     page.get_by_text("Try a question").click()
-    at_rest(page)
+    steps.rest(page)
     save.click()
     expect(save).to_be_disabled()
     field = page.get_by_placeholder("What is our quick ratio in FY23?")

@@ -1,11 +1,11 @@
 """Throwing a document away, and getting it back."""
 
+import base64
+
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from tests.e2e import steps
 from tests.e2e.papers import Paper, plain
-
-ROW_HEIGHT_PX = 34
 
 
 def paper(ferry: str) -> Paper:
@@ -27,12 +27,9 @@ def delete(page: Page, name: str) -> Locator:
 
 
 def select_only_row(page: Page, name: str) -> None:
-    """Tick the row of a table of one: it is drawn on a canvas, so by its place."""
-    table = page.get_by_test_id("stDataFrame")
-    expect(table).to_have_count(1)
-    expect(table.get_by_test_id("glide-cell-1-0")).to_have_text(name)
-    expect(table.get_by_test_id("glide-cell-1-1")).to_have_count(0)
-    table.click(position={"x": 16, "y": 1.5 * ROW_HEIGHT_PX})
+    """Tick the row of a table of one."""
+    expect(page.locator(".documents tbody tr")).to_have_count(1)
+    page.get_by_role("checkbox", name=f"Select {name}").check()
 
 
 def open_trash(page: Page) -> None:
@@ -41,18 +38,14 @@ def open_trash(page: Page) -> None:
     expect(page.get_by_placeholder("Search by name")).to_be_hidden()
 
 
-def test_deletion_can_be_undone(page: Page) -> None:
+def test_deletion_is_undone_and_the_trash_gives_back_and_throws_away(page: Page) -> None:
     rules = paper("Aurora")
     steps.upload(page, rules)
     notice = delete(page, rules.name)
     page.get_by_role("button", name="Undo").click()
     expect(notice).to_be_hidden()
-    expect(page.get_by_test_id("stDataFrame")).to_be_visible()
+    expect(page.get_by_role("checkbox", name=f"Select {rules.name}")).not_to_be_checked()
 
-
-def test_trash_gives_back_and_throws_away(page: Page) -> None:
-    rules = paper("Borealis")
-    steps.upload(page, rules)
     delete(page, rules.name)
     open_trash(page)
     select_only_row(page, rules.name)
@@ -73,3 +66,50 @@ def test_same_content_is_named_as_such(page: Page) -> None:
     steps.upload(page, rules)
     steps.drop(page, FilePayload(name="copy.pdf", mimeType="application/pdf", buffer=rules.content))
     expect(page.get_by_text("Same content as")).to_contain_text("in the library already")
+
+
+def test_a_tick_stays_with_its_document(page: Page) -> None:
+    apples, pears = paper("Apple"), paper("Pear")
+    steps.upload(page, apples, pears)
+    page.goto("/library")
+    page.get_by_role("checkbox", name=f"Select {pears.name}").check()
+    expect(page.get_by_role("button", name="Delete")).to_be_enabled()
+    page.get_by_placeholder("Search by name").fill("apple")
+    page.get_by_placeholder("Search by name").press("Enter")
+    expect(page.locator(".documents tbody tr")).to_have_count(1)
+    expect(page.get_by_role("checkbox", name=f"Select {apples.name}")).not_to_be_checked()
+    expect(page.get_by_role("button", name="Delete")).to_be_disabled()
+
+
+def test_what_is_dropped_anywhere_or_pasted_comes_in(page: Page) -> None:
+    rules = paper("Dropped")
+    page.goto("/upload")
+    page.wait_for_function(
+        """() => {
+            const dataTransfer = new DataTransfer();
+            dataTransfer.items.add(new File(["held"], "held.pdf"));
+            document.querySelector("h2")?.dispatchEvent(new DragEvent("dragenter", { bubbles: true, dataTransfer }));
+            return document.documentElement.classList.contains("dropping"); // the page takes what is held over it
+        }"""
+    )
+    page.evaluate(
+        """([name, content]) => {
+            const dataTransfer = new DataTransfer();
+            const bytes = Uint8Array.from(atob(content), char => char.charCodeAt(0));
+            dataTransfer.items.add(new File([bytes], name, { type: "application/pdf" }));
+            const events = { bubbles: true, cancelable: true };
+            document.querySelector("h2").dispatchEvent(new DragEvent("drop", { ...events, dataTransfer }));
+        }""",
+        [rules.name, base64.b64encode(rules.content).decode()],
+    )
+    page.locator('[class*="st-key-file-ready"]').filter(has_text=rules.name).wait_for()
+    page.evaluate(
+        """text => {
+            const clipboardData = new DataTransfer();
+            clipboardData.setData("text/plain", text);
+            const events = { bubbles: true, cancelable: true };
+            document.body.dispatchEvent(new ClipboardEvent("paste", { ...events, clipboardData }));
+        }""",
+        "The quay was mended in June.",
+    )
+    page.locator('[class*="st-key-file-ready"]').filter(has_text="Pasted The quay was mended in June").wait_for()

@@ -61,6 +61,80 @@ def test_text_of_a_page_can_be_selected(page: Page, book: Paper) -> None:
     assert page.evaluate("window.getSelection().toString()").strip() in book.sentence
 
 
+def test_a_citation_of_the_open_document_is_lit_by_the_browser_alone(page: Page, book: Paper) -> None:
+    answer = steps.ask(page, book.question)
+    steps.lit(page, 30)
+    steps.open_page(page, 12)
+    page.context.set_offline(True)
+    steps.cite(answer, book)
+    expect(page.get_by_label("Page", exact=True)).to_have_value("30")
+    assert steps.lit(page, 30)
+
+
+def test_words_are_found_and_marked_where_they_stand(page: Page, book: Paper) -> None:
+    steps.ask(page, book.question)
+    steps.open_page(page, 12)
+    page.locator(".pages").focus()
+    page.keyboard.press("f")
+    page.get_by_label("Words to find").fill("GRINDS  mustard")
+    expect(page.locator(".tally")).to_have_text("1 of 1")
+    expect(page.get_by_label("Page", exact=True)).to_have_value("30")
+    ((number, box),) = book.boxes()
+    hit = page.locator(f'.page[data-page="{number}"] .mark.hit.now')
+    x, y, width, height = (float(hit.evaluate(f"node => node.style.getPropertyValue('--{name}')")) for name in "xywh")
+    assert box.x0 < x < x + width < box.x1
+    assert box.y0 - 1 <= y < y + height <= box.y1 + 1
+    page.keyboard.press("Escape")
+    expect(page.locator(".mark.hit")).to_have_count(0)
+
+
+def test_a_note_is_kept_and_a_link_leads_to_its_words(page: Page, book: Paper) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    steps.ask(page, book.question)
+    line = page.locator('.page[data-page="30"] .line').filter(has_text="grinds mustard")
+    line.click(click_count=3)
+    page.get_by_role("button", name="Note", exact=True).click()
+    note = page.get_by_role("textbox", name="Note")
+    note.fill("Ask the miller.")
+    note.press("Tab")
+    page.get_by_role("button", name="Copy a link to here").click()
+    expect(page.locator(".notice")).to_have_text("Link copied")
+    page.goto(page.evaluate("navigator.clipboard.readText()"))
+    lit = steps.lit(page, 30)
+    ((_, box),) = book.boxes()
+    assert lit[0].x0 >= box.x0 - 1
+    assert lit[0].x1 <= box.x1 + 1
+    expect(page.locator('.page[data-page="30"] .mark.own.noted').first).to_be_visible()
+    page.locator(".pages").focus()
+    page.keyboard.press("m")
+    expect(page.get_by_role("textbox", name="Note")).to_have_value("Ask the miller.")
+    page.get_by_role("button", name="Delete").last.click()
+    expect(page.locator(".mark.own")).to_have_count(0)
+
+
+def test_on_a_phone_a_citation_brings_its_page_up(page: Page, book: Paper) -> None:
+    answer = steps.ask(page, book.question)
+    page.set_viewport_size({"width": 390, "height": 844})
+    quote = page.locator('.page[data-page="30"] .mark.quote').first
+    expect(quote).not_to_be_visible()
+    steps.cite(answer, book)
+    expect(quote).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(quote).not_to_be_visible()
+
+
+def test_the_columns_keep_the_widths_that_they_are_given(page: Page, book: Paper) -> None:
+    steps.ask(page, book.question)
+    handle = page.get_by_role("separator", name="Width of the document")
+    handle.focus()
+    for _ in range(3):
+        handle.press("ArrowLeft")
+    chosen = int(handle.get_attribute("aria-valuenow") or 0)
+    page.reload()
+    expect(handle).to_have_attribute("aria-valuenow", str(chosen))
+    assert chosen < 45
+
+
 def test_conversation_survives_a_reload(page: Page, book: Paper) -> None:
     question = "On which Thursdays does the windmill grind mustard?"
     answer = steps.ask(page, question)
@@ -70,17 +144,17 @@ def test_conversation_survives_a_reload(page: Page, book: Paper) -> None:
     expect(page.get_by_text(question).first).to_be_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_fits_into_the_window(page: Page, book: Paper, scheme: str) -> None:
+def test_every_page_fits_into_the_window(page: Page, book: Paper) -> None:
     steps.ask(page, book.question)
-    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     for path, landmark in {
         page.url: ".source",
         "/upload": '[data-testid="stFileUploader"]',
-        "/library": '[data-testid="stDataFrame"]',
+        "/library": ".documents tbody tr",
         "/index": '[data-testid="stMetric"]',
     }.items():
         page.goto(path)
         page.locator(landmark).first.wait_for()
-        overflow = page.get_by_test_id("stMain").evaluate("main => main.scrollHeight - main.clientHeight")
-        assert overflow <= 0, path
+        for dark in (False, True):
+            page.emulate_media(color_scheme="dark" if dark else "light")
+            overflow = page.get_by_test_id("stMain").evaluate("main => main.scrollHeight - main.clientHeight")
+            assert overflow <= 0, (path, dark)

@@ -14,7 +14,7 @@ from psycopg import conninfo, sql
 from rag import store
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.store import embedded, migrations
+from rag.store import embedded
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +26,8 @@ def server_url(external_database_url: str | None) -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="pagelight-test-") as folder:
         Path(folder).chmod(0o755)  # as root the server runs under another account, who must be able to enter
         with pytest.MonkeyPatch.context() as settings:
-            settings.setitem(embedded.SETTINGS, "fsync", "off")  # nothing here has to outlive a power cut
+            for setting in ("fsync", "full_page_writes"):  # nothing here has to outlive a power cut
+                settings.setitem(embedded.SETTINGS, setting, "off")
             server = embedded.start(Path(folder) / "database")
         yield server.url
         server.close()
@@ -34,9 +35,12 @@ def server_url(external_database_url: str | None) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def migrated_url(server_url: str) -> Iterator[str]:
-    """A database with our schema and nothing in it; never connected to, so that it can be copied."""
+    """A database with our schema and nothing in it; never connected to, so that it can be copied.
+
+    It is opened as a store, once: only then the roles are there and have their rights, which each copy would need anew.
+    """
     with new_database(server_url) as url:
-        migrations.migrate(url)
+        store.Store.open(url, pool_size=1).close()
         yield url
 
 

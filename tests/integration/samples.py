@@ -14,6 +14,7 @@ from rag.types import (
     Chunk,
     ChunkingOptions,
     Document,
+    DocumentQuery,
     EmbeddingSpace,
     Filters,
     Index,
@@ -26,6 +27,7 @@ from rag.types import (
 )
 
 SPACE = EmbeddingSpace(provider="test", model="random", dimensions=384)
+IN_TRASH = DocumentQuery(in_trash=True)
 
 
 def random_vector(seed: object, dimensions: int = SPACE.dimensions) -> list[float]:

@@ -15,7 +15,7 @@ from rag.store import FileStore, backup, migrations, restore
 from rag.store.files import KINDS
 from rag.types import AnswerResponse, ChunkingOptions, EmbeddingSpace
 from tests.integration.conftest import new_database
-from tests.integration.samples import SPACE, Owner, random_vector
+from tests.integration.samples import IN_TRASH, SPACE, Owner, random_vector
 
 ANN, BOB = "ann", "bob\t\\N'; DROP TABLE documents; --"
 ODD = 'Tab\there, line\nthere, \\N and \\., “quotes”, \'; --, emoji 🙂, \r\n, \x01 and {json: "yes"}'
@@ -167,7 +167,7 @@ def seen(db: store.Store, owner: Owner) -> tuple[object, ...]:
         db.of(user).indexes.get(index.name),
         db.of(user).generations.list(index.id),
         db.of(user).documents.list(index.id),
-        db.of(user).documents.list(index.id, in_trash=True),
+        db.of(user).documents.list(index.id, IN_TRASH),
         [db.of(user).conversations.messages(chat.id) for chat in chats],
     )
 

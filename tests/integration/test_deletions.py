@@ -2,9 +2,8 @@
 
 import datetime as dt
 import os
+import shutil
 import stat
-import subprocess
-import sys
 import tempfile
 import time
 import uuid
@@ -19,10 +18,10 @@ import pytest
 from rag import errors, store
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.store import FileStore, UserFiles, put_rendition
+from rag.store import FileStore, UserFiles, leftovers, put_rendition
 from rag.store.files import Kind
 from rag.types import Document, DocumentStatus, SweepReport
-from tests import pdfs
+from tests import forked, pdfs
 from tests.integration.samples import Owner
 
 NOW = dt.timedelta(0)
@@ -122,13 +121,9 @@ else:
 """
 
 
-ROOT = Path(__file__).parents[2]
-
-
 def kill_at(step: str, wanted: str, url: str, folder: Path) -> None:
     """A process that is ended in the middle, as by kill -9 or the power."""
-    child = subprocess.run([sys.executable, "-c", KILLED, url, str(folder), step, wanted], check=False, cwd=ROOT)
-    assert child.returncode == 9
+    assert forked.run(KILLED, url, folder, step, wanted) == 9
 
 
 # --- purge ---
@@ -420,6 +415,16 @@ def test_a_working_folder_in_use_stays(engine: RAGEngine, own_temporary_folder: 
     assert (working / "upload").exists()
 
 
+def test_a_working_folder_that_vanishes_while_others_are_looked_at_is_nobodys(own_temporary_folder: Path) -> None:
+    for name in ("pagelight-ab_c1234", "pagelight-ab_c5678"):
+        (own_temporary_folder / name / "pictures").mkdir(parents=True)
+    looking = leftovers.temporary(NOW)
+    assert next(looking).kind == "temporary"
+    for folder in own_temporary_folder.iterdir():
+        shutil.rmtree(folder)
+    assert [*looking] == []
+
+
 def test_copies_of_remote_files_go_with_their_documents(database_url: str, tmp_path: Path) -> None:
     """A purge on one machine leaves the copies of another, until that one looks."""
     url = f"memory://{uuid.uuid4().hex}"
@@ -471,9 +476,7 @@ def test_the_draft_of_a_killed_backup_goes(engine: RAGEngine, database_url: str,
     safe = tmp_path / "safe"
     safe.mkdir()
     add(engine)
-    arguments = (database_url, str(engine.config.rag_data_dir), str(safe / "a.tar"), stage)
-    child = subprocess.run([sys.executable, "-c", KILLED_BACKUP, *arguments], check=False)
-    assert child.returncode == 9
+    assert forked.run(KILLED_BACKUP, database_url, engine.config.rag_data_dir, safe / "a.tar", stage) == 9
     (draft,) = safe.iterdir()
     assert draft.name.startswith(".a.tar-")
     seen: list[dict[str, int]] = []

@@ -1,8 +1,6 @@
 """Jobs at the same time, fair between users; cancelled, given way, and gone on with where they stood."""
 
 import signal
-import subprocess
-import sys
 import threading
 import uuid
 from collections.abc import Callable
@@ -18,7 +16,7 @@ from rag.engine.documents import Documents
 from rag.engine.questions import Questions
 from rag.store import MOST_ATTEMPTS
 from rag.types import AnswerRequest, DocumentStatus, Job, Lane, SearchRequest
-from tests import pdfs
+from tests import forked, pdfs
 
 QUESTIONS = 6
 Search = Callable[[Questions, SearchRequest], object]
@@ -99,10 +97,8 @@ def test_an_evaluation_whose_worker_is_killed_goes_on_at_the_next_question(
     whole = engine.jobs.start_evaluation({**questions(), "subject": subject})
     worker.run(engine.installation, wait=False)
     job = engine.jobs.start_evaluation({**questions(), "subject": subject})
-    root = str(Path(__file__).resolve().parents[2])
-    url, folder = engine.installation._resources.database_url, str(engine.config.rag_data_dir)
-    command = [sys.executable, "-c", WORKER, verb, url, folder, "4"]
-    assert subprocess.run(command, check=False, cwd=root).returncode == -signal.SIGKILL
+    url, folder = engine.installation._resources.database_url, engine.config.rag_data_dir
+    assert forked.run(WORKER, verb, url, folder, 4) == -signal.SIGKILL
     left = engine.jobs.get(job.id)
     assert (left.status, left.progress.done, left.progress.total) == ("running", 4, QUESTIONS)
     asked: list[str] = []

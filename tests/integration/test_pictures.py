@@ -6,6 +6,7 @@ import pytest
 
 from rag import errors
 from rag.engine import RAGEngine
+from rag.parsing.mupdf import pymupdf
 from rag.parsing.tesseract import find_tessdata
 from rag.types import BlockKind, Document, DocumentStatus
 from tests import pdfs
@@ -44,6 +45,30 @@ def test_labels_of_a_chart_are_found_and_lit_after_the_second_reading(engine: RA
     x, y = pdfs.CHART["Lindmark 4812"]
     assert region.rects[0].x0 == pytest.approx(100 + x, abs=2)
     assert region.rects[0].y0 < 300 + y - 18 < region.rects[0].y1
+
+
+@pytest.mark.parametrize("rotation", [0, 90])
+def test_words_of_a_scan_are_found_where_they_stand(engine: RAGEngine, rotation: int) -> None:
+    added = engine.documents.add(pdfs.scanned(rotation), "scan.pdf", enqueue=False)
+    assert engine.documents.process(added.id).status is DocumentStatus.READY
+    words = "northern bridge"
+    with pymupdf.open(stream=pdfs.plain(), filetype="pdf") as drawn:
+        (where,) = drawn[0].search_for(words)
+    assert [(page.page_number, page.count) for page in engine.pages.find(added.id, words.upper())] == [(1, 1)]
+    ((region,),) = engine.pages.found_on(added.id, 1, words.upper())
+    (rect,) = region.rects
+    assert tuple(rect) == pytest.approx(tuple(where), abs=5)  # of the letters, not of the line
+
+
+def test_words_of_a_picture_in_a_page_are_found_once_it_is_read(engine: RAGEngine, chart: Document) -> None:
+    assert engine.pages.find(chart.id, "ostrand 1730") == []
+    engine.documents.read_pictures(chart.id)
+    assert [(page.page_number, page.count) for page in engine.pages.find(chart.id, "ostrand 1730")] == [(1, 1)]
+    ((region,),) = engine.pages.found_on(chart.id, 1, "1730")
+    (rect,) = region.rects
+    x, y = pdfs.CHART["Ostrand 1730"]
+    assert 100 + x + 30 < rect.x0 < rect.x1 < 100 + x + 90
+    assert rect.y0 < 300 + y - 18 < rect.y1
 
 
 def test_pictures_are_read_once(engine: RAGEngine, chart: Document) -> None:

@@ -12,7 +12,7 @@ import pytest
 from psycopg import conninfo, sql
 
 from rag import errors, store
-from rag.store import backup, queries, restore, roles
+from rag.store import backup, queries, restore, roles, scopes
 from rag.store.files import FileStore
 from tests.integration.conftest import new_account, new_database
 from tests.integration.samples import SPACE, Owner
@@ -229,6 +229,24 @@ def test_who_logged_in_as_the_app_cannot_become_more(access: roles.Access, exter
         for role in ("postgres", roles.WORKER):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(role)))
+
+
+def test_the_wall_is_asked_once_and_not_for_each_row(access: roles.Access, guarded: World) -> None:
+    """A statement that names its user compares the user with the setting, and then looks at no row for it."""
+    statement = queries.load("lexical")["postings"]
+    numbered = queries.load("dense")["size"]
+    scope = {**scopes.parameters(guarded.scope), "user_id": VICTIM, "within": None}
+    words = {"query": "secret", "added": "", "added_weight": 0.4, "languages": ["english"], "numbers": None}
+    values = {**scope, **words, "question_languages": ["english"]}
+    with psycopg.connect(access.app) as connection:
+        as_user(connection, VICTIM)
+        for query in (statement, numbered):
+            plan = connection.execute(sql.SQL("EXPLAIN ") + query, values).fetchall()
+            asked = [line for (line,) in plan if "current_setting" in line]
+            assert asked
+            assert not [
+                line for line in asked if line.strip().startswith("Filter:")
+            ]  # but an index, or a filter asked once
 
 
 def test_a_users_setting_does_not_stay_on_the_connection(module_url: str, guarded: World) -> None:

@@ -11,7 +11,7 @@ import pytest
 from rag import errors, store
 from rag.types import ChunkingOptions, Document, DocumentEdit, Index, Scope, ShareRequest
 from tests.integration import test_store_isolation as strangers
-from tests.integration.samples import SPACE, Owner, random_vector
+from tests.integration.samples import IN_TRASH, SPACE, Owner, random_vector
 from tests.integration.test_store_isolation import VICTIM, World, snapshot
 
 TEXT = "what the whole team knows of Acme"
@@ -120,7 +120,7 @@ def test_a_share_reaches_nothing_else_of_its_owner(world: World, beside: Team, m
 def snapshot_of(team: Team) -> object:
     """What a call could have changed in the shared collection."""
     documents, index_id = team.db.of(VICTIM).documents, team.owner.index.id
-    return documents.list(index_id), documents.list(index_id, in_trash=True), team.db.of(VICTIM).shares.list()
+    return documents.list(index_id), documents.list(index_id, IN_TRASH), team.db.of(VICTIM).shares.list()
 
 
 NO_PLACE = {
@@ -227,7 +227,7 @@ def test_a_share_ends_with_the_membership_the_account_and_the_collection(
 def test_the_trash_is_not_for_readers(team: Team) -> None:
     team.give(READER)
     reader = team.shared("reader")
-    assert reader.documents.list(team.owner.index.id, in_trash=True) == []
+    assert reader.documents.list(team.owner.index.id, IN_TRASH) == []
     assert reader.indexes.stats(team.owner.index.id).documents_in_trash == 0
     assert reader.chunks.with_words(team.owner.index.id, "threw away", 5) == []
     with pytest.raises(errors.NotFoundError):

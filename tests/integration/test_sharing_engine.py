@@ -11,7 +11,7 @@ import pytest
 from rag import errors
 from rag.config import load_config
 from rag.engine import Installation, RAGEngine, to_csv
-from rag.types import AuditEntry, Document, DocumentEdit, Rect, TextBlock
+from rag.types import AuditEntry, Document, DocumentEdit, Rect, Role, TextBlock
 
 SECRET = "The merger of Acme with Borealis is planned for the eleventh of March."
 KNOWN = "The harbour of Lindmark was dredged to a depth of fourteen metres."
@@ -71,6 +71,22 @@ def test_a_reader_searches_asks_and_keeps_the_chat(team: Team) -> None:
         team.owner.chats.get(chat.id)
 
 
+def test_a_readers_notes_are_theirs_alone(team: Team) -> None:
+    place = {"regions": [{"page_number": 1, "rects": [(0, 0, 9, 9)]}], "quote": "fourteen metres", "note": "Ask them."}
+    shared = team.opened("reader").annotations
+    kept = shared.add(team.known.id, place)
+    assert shared.list(team.known.id) == [kept]
+    assert shared.edit(team.known.id, kept.id, "Asked.").note == "Asked."
+    assert not team.owner.annotations.list(team.known.id)
+    assert not team.opened("writer").annotations.list(team.known.id)
+    with pytest.raises(errors.NotFoundError):
+        team.owner.annotations.delete(team.known.id, kept.id)
+    with pytest.raises(errors.NotFoundError):
+        shared.add(team.secret.id, place)
+    shared.delete(team.known.id, kept.id)
+    assert not shared.list(team.known.id)
+
+
 def test_what_is_withdrawn_is_gone_from_open_engines_and_old_answers_keep_their_quotes_only(team: Team) -> None:
     team.owner.sharing.give({"grantee": "guest"}, "team")
     guest = team.owner.installation.for_user("guest")
@@ -120,6 +136,7 @@ REACHES: dict[str, Call] = {
     "documents.list": lambda e, d: [one for one in e.documents.list() if one.id == d.id],
     "files.original": lambda e, d: e.files.original(d.id),
     "files.rendition": lambda e, d: e.files.rendition(d.id),
+    "files.archive": lambda e, d: e.files.archive([d.id]),
     "files.parts": lambda e, d: e.files.parts(d.id),
     "versions.list": lambda e, d: e.versions.list(d.id),
     "versions.before": lambda e, d: e.versions.before(d.id),
@@ -174,7 +191,7 @@ def test_every_call_on_documents_is_tried(team: Team) -> None:
         for name, _ in inspect.getmembers(type(part), callable)
         if not name.startswith("_")
     }
-    assert public <= REACHES.keys()
+    assert public - {"files.fetch"} <= REACHES.keys()  # which takes in a file, as `documents.add` does
 
 
 def test_a_writer_uploads_renames_tags_trashes_and_restores(team: Team) -> None:
@@ -215,3 +232,16 @@ def test_no_cell_of_the_audit_is_a_formula(tmp_path: Path) -> None:
     ]
     cells = [row.split(",")[4] for row in to_csv(entries).splitlines()[1:]]
     assert cells == [f"'{name}" for name in names[:-1]] + ["plain"]
+
+
+def test_who_may_share_sees_whom_with_and_nobody_else_does(team: Team) -> None:
+    installation = team.owner.installation
+    curator, member = installation.for_user("curator"), installation.for_user("member")
+    installation.accounts.set_role("curator", Role.CURATOR)
+    installation.accounts.set_groups("member", ["legal"])
+
+    found = [(one.kind, one.id) for one in curator.sharing.colleagues()]
+    assert {("user", "member"), ("group", "legal")} <= {*found}
+    assert ("user", "curator") not in found
+    assert [kind for kind, _ in found] == sorted((kind for kind, _ in found), reverse=True)
+    assert member.sharing.colleagues() == []

@@ -40,6 +40,49 @@ def test_a_question_is_kept_with_its_answer_or_not_at_all(owner: Owner) -> None:
     assert len(conversations.messages(chat.id)) == 2
 
 
+def test_a_turn_takes_the_place_of_another_which_is_kept(owner: Owner) -> None:
+    conversations = owner.db.of("ann").conversations
+    chat = conversations.create(owner.index.id, title="About debt")
+
+    def shown() -> list[str]:
+        return [turn.content for turn in conversations.messages(chat.id)]
+
+    asked = conversations.append(chat.id, role="user", content="Did debt grow?")
+    first = conversations.append(chat.id, role="assistant", content="It did.")
+    conversations.append(chat.id, role="user", content="By how much?")
+    again = conversations.append(chat.id, role="assistant", content="It grew.", beside=first.id)
+    assert shown() == ["Did debt grow?", "It grew."]
+    assert conversations.messages(chat.id)[-1] == again
+    assert again.versions == (first.id, again.id)
+    conversations.choose(chat.id, first.id)
+    assert shown() == ["Did debt grow?", "It did.", "By how much?"]  # what followed it, too
+    response = AnswerResponse(status="ok", answer="It fell.", model="extractive")
+    conversations.append_both(chat.id, "Did equity grow?", response, beside=asked.id)
+    assert shown() == ["Did equity grow?", "It fell."]
+    with pytest.raises(errors.NotFoundError):  # an answer is no question
+        conversations.append_both(chat.id, "And now?", response, beside=first.id)
+
+
+def test_chats_are_found_by_their_words_and_kept_at_the_top(owner: Owner) -> None:
+    conversations = owner.db.of("ann").conversations
+    debt, ferries = (conversations.create(owner.index.id, title=title) for title in ("Debt 100%", "Ferries"))
+    conversations.append(ferries.id, role="user", content="How many ferries sailed?")
+    said = conversations.append(ferries.id, role="assistant", content="Seven Ferries sailed to Northmoor.")
+
+    def found(*words: str) -> list[tuple[str, object, str]]:
+        hits = conversations.search(owner.index.id, words, most=5)
+        return [(hit.conversation.title, hit.message_id, hit.excerpt) for hit in hits]
+
+    assert found("northmoor", "FERRIES") == [("Ferries", said.id, said.content)]
+    assert found("northmoor", "debt") == []
+    assert found("0%") == [("Debt 100%", None, "Debt 100%")]  # no pattern
+    conversations.pin(debt.id, pinned=True)
+    assert [chat.title for chat in conversations.list(owner.index.id)] == ["Debt 100%", "Ferries"]
+    conversations.rate(ferries.id, said.id, "bad", "There were eight.")
+    rated = conversations.messages(ferries.id)[-1]
+    assert (rated.rating, rated.reason) == ("bad", "There were eight.")
+
+
 def test_the_latest_chat_comes_first(owner: Owner) -> None:
     conversations = owner.db.of("ann").conversations
     first, second = (conversations.create(owner.index.id, title=title) for title in ("first", "second"))

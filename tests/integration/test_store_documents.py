@@ -5,8 +5,8 @@ import uuid
 import pytest
 
 from rag import errors, store
-from rag.types import ChunkingOptions, DocumentStatus, EmbeddingSpace, PageInfo
-from tests.integration.samples import SPACE, Owner, random_vector
+from rag.types import ChunkingOptions, DocumentQuery, DocumentStatus, EmbeddingSpace, PageInfo
+from tests.integration.samples import IN_TRASH, SPACE, Owner, random_vector
 
 HOSTILE = "x' or '1'='1"
 
@@ -68,9 +68,9 @@ def test_listing_searches_names_and_titles_literally(owner: Owner) -> None:
     titled = owner.ready("x.pdf", ["text"])  # its title is "A title"
     found = owner.db.of("ann").documents.list
     assert [document.id for document in found(owner.index.id)] == [titled.id, report.id]
-    assert [document.id for document in found(owner.index.id, search="REPORT 100%")] == [report.id]
-    assert [document.id for document in found(owner.index.id, search="a TITLE")] == [titled.id]
-    assert found(owner.index.id, search="%_%") == []
+    assert [document.id for document in found(owner.index.id, DocumentQuery(search="REPORT 100%"))] == [report.id]
+    assert [document.id for document in found(owner.index.id, DocumentQuery(search="a TITLE"))] == [titled.id]
+    assert found(owner.index.id, DocumentQuery(search="%_%")) == []
     assert [document.id for document in found(owner.index.id, limit=1, offset=1)] == [report.id]
 
 
@@ -82,7 +82,7 @@ def test_the_trash_hides_and_gives_back(owner: Owner) -> None:
     assert documents.trash([thrown.id, uuid.uuid4()]) == [thrown.id]
     assert documents.trash([thrown.id]) == []
     assert [document.id for document in documents.list(index_id)] == [kept.id]
-    assert [document.id for document in documents.list(index_id, in_trash=True)] == [thrown.id]
+    assert [document.id for document in documents.list(index_id, IN_TRASH)] == [thrown.id]
     assert {hit.document_id for hit in chunks.lexical(owner.scope, "shared", 10).chunks} == {kept.id}
     assert {hit.document_id for hit in chunks.dense(owner.scope, SPACE, random_vector("x"), 10)} == {kept.id}
     assert set(chunks.lexical(owner.scope, "shared", 10).documents) == {kept.id}

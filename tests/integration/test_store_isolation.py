@@ -11,8 +11,10 @@ import pytest
 
 from rag import errors, store
 from rag.types import (
+    Annotation,
     AnswerResponse,
     ApiKey,
+    ChatMessage,
     Chunk,
     ChunkingOptions,
     Conversation,
@@ -24,12 +26,18 @@ from rag.types import (
     Filters,
     Job,
     Landmark,
+    LinkRequest,
+    Matrix,
+    MatrixCell,
+    MatrixQuestion,
     Part,
+    Rect,
+    Region,
     Role,
     Scope,
     ShareRequest,
 )
-from tests.integration.samples import SPACE, Owner, make_chunks, make_parsed, random_vector
+from tests.integration.samples import IN_TRASH, SPACE, Owner, make_chunks, make_parsed, random_vector
 
 VICTIM = "victim"
 TEXT = "the confidential merger of Acme"
@@ -40,10 +48,17 @@ SOURCE = "/home/victim/secret.pdf"
 LANDMARK = Landmark("balance sheet", 1, 1.0)
 INSUFFICIENT_PRIVILEGE = "42501"
 SHARE = ShareRequest(grantee="friend")
+LINK = LinkRequest(grantee="friend")
 LOGIN = uuid.uuid4()
 NOW = dt.datetime.now(dt.UTC)
 DAY = dt.timedelta(days=1)
+PLACE = Region(page_number=1, rects=(Rect(72, 72, 200, 90),))
 GLOSSARY = 'title = "the secret words"'
+
+MEASURED = {"subject": "retrieval", "scope": "corpus", "measures": {"questions": 1, "mrr": 0.5}, "intervals": {}}
+
+QUESTIONS = [MatrixQuestion(text="Is it a secret?"), MatrixQuestion(text="Since when?")]
+OTHER_QUESTIONS = [MatrixQuestion(text="What is it?")]
 
 OTHERS = ("other", "", "x' or '1'='1", "victim'--", "victim\n", "%", "Victim", "victim ")
 """Users who own nothing of the victim's, whatever they call themselves."""
@@ -59,13 +74,22 @@ class World:
     part: Document
     chunk: Chunk
     conversation: Conversation
+    answer: ChatMessage
     generation: EmbeddingGeneration
     key: ApiKey
     job: Job
+    annotation: Annotation
+    matrix: Matrix
 
     @property
     def db(self) -> store.Store:
         return self.owner.db
+
+    @property
+    def link_id(self) -> uuid.UUID:
+        """By which the victim shows a friend the conversation."""
+        (link,) = self.db.of(VICTIM).answer_links.list()
+        return link.id
 
     @property
     def scope(self) -> Scope:
@@ -85,12 +109,17 @@ def make_world(db: store.Store) -> World:
     owner.fill(document, [TEXT, "more text"], front=TEXT, landmarks=[LANDMARK])
     trashed = owner.ready("old.pdf", ["old text"])
     db.of(VICTIM).documents.trash([trashed.id])
+    blank = make_parsed(["a secret blank"])
+    db.of(VICTIM).chunks.replace(owner.add("blank.pdf").id, SPACE, parsed=blank, chunks=[], vectors=[], search_texts=[])
     part = owner.add("attached.pdf", container_id=document.id)
     owner.fill(part, ["attached text"])
     db.of(VICTIM).embedding_cache.put(SPACE, {HASH: [1.0, 2.0]})
     db.of(VICTIM).caches.keep("answers", HASH, "a secret answer")
     conversation = db.of(VICTIM).conversations.create(owner.index.id, title="mine")
     db.of(VICTIM).conversations.append(conversation.id, role="user", content="hello")
+    db.of(VICTIM).answer_links.give(conversation.id, LINK)
+    answer = db.of(VICTIM).conversations.append(conversation.id, role="assistant", content="hello to you")
+    db.of(VICTIM).evaluation_cases.put("mine", "1", {"question": "a secret one"})
     generation = db.of(VICTIM).generations.add(owner.index.id, BESIDE)
     chunk = db.of(VICTIM).chunks.of_document(document.id)[0]
     key = db.of(VICTIM).api_keys.create(name="mine", digest=DIGEST, hint="pl_abcd", permissions=["read"])
@@ -101,11 +130,28 @@ def make_world(db: store.Store) -> World:
     db.of(VICTIM).readings.keep_trace(document.id, "00-mine")
     db.of(VICTIM).catalogue.tag([document.id], added=["mine"], removed=[])
     db.of(VICTIM).shares.give(owner.index.id, SHARE, is_admin=True)
+    done = db.of(VICTIM).jobs.create("evaluation", "default", {"name": "a secret set"})
+    db.of(VICTIM).jobs.start(done.id)
+    db.of(VICTIM).jobs.finish(done.id, MEASURED)
     job = db.of(VICTIM).jobs.create("evaluation", "default", {"question": "a secret one"})
     db.of(VICTIM).jobs.start(job.id)
     db.of(VICTIM).job_steps.keep(job.id, "1", ["a secret outcome"])
     db.of(VICTIM).logins.open(LOGIN, NOW, name="Vic", groups=["secret group"])
-    return World(owner, document, trashed, part, chunk, conversation, generation, key, job)
+    annotation = db.of(VICTIM).annotations.add(document.id, [PLACE], "confidential", "a secret note")
+    matrix = db.of(VICTIM).matrices.create("mine", QUESTIONS, [lineage_of(document)])
+    db.of(VICTIM).matrices.set_job(matrix.id, job.id)
+    db.of(VICTIM).matrices.put(matrix.id, QUESTIONS[0], cell_of(document, "a secret answer"))
+    return World(owner, document, trashed, part, chunk, conversation, answer, generation, key, job, annotation, matrix)
+
+
+def lineage_of(document: Document) -> uuid.UUID:
+    return document.lineage_id or document.id
+
+
+def cell_of(document: Document, answer: str) -> MatrixCell:
+    content = {"status": "answered", "answer": answer, "version": 1, "sha256": document.sha256, "answered_at": NOW}
+    place = {"lineage_id": lineage_of(document), "question": 0, "document_id": document.id}
+    return MatrixCell.model_validate({**place, **content})
 
 
 Case = Callable[[World, str], object]
@@ -125,6 +171,7 @@ EXEMPT = {
     "accounts.list": "for admins; the doors ask whether one is",
     "accounts.api_keys": "for admins; the doors ask whether one is",
     "accounts.jobs": "for admins; the doors ask whether one is",
+    "shares.colleagues": "names people to whoever may share: `test_sharing_engine.py` has the case",
     "account.lock_quota": "needs a transaction: see `documents.add`",
     "account.require_room": "see `account.storage`",
     "queue.discard_stalled": "works for all users and returns a number of jobs",
@@ -149,6 +196,8 @@ EXEMPT = {
     "figures.counts": "for administrators; numbers of all users together",
     "figures.count": "of a worker; tells nothing",
     "figures.count_failure": "of a worker; tells nothing",
+    "rates.count": "asked before anyone is known; tells how long to wait",
+    "rates.forget": "works for all; tells nothing",
     "figures.keep_backup": "of who made a backup of everything",
     "figures.last_backup": "for administrators; tells of a file",
 }
@@ -174,8 +223,13 @@ CASES |= {
     "documents.get": lambda w, user: w.db.of(user).documents.get(w.document.id),
     "documents.list": lambda w, user: [
         *w.db.of(user).documents.list(w.owner.index.id),
-        *w.db.of(user).documents.list(w.owner.index.id, in_trash=True),
+        *w.db.of(user).documents.list(w.owner.index.id, IN_TRASH),
     ],
+    "catalogue.ids": lambda w, user: w.db.of(user).catalogue.ids(w.owner.index.id),
+    "catalogue.count": lambda w, user: w.db.of(user).catalogue.count(w.owner.index.id),
+    "moving.move": lambda w, user: w.db.of(user).moving.move(
+        [w.document.id], w.db.of(user).indexes.ensure("else", w.owner.index.space, w.owner.index.chunking).id
+    ),
     "documents.add": lambda w, user: w.db.of(user).documents.add(
         w.owner.index.id, document_id=uuid.uuid4(), name="x", mime_type="x", sha256=w.document.sha256, size=1
     ),
@@ -257,6 +311,7 @@ CASES |= {
     "logins.accepts": lambda w, user: not w.db.of(user).logins.accepts(NOW + DAY),
     "account.set_role": lambda w, user: w.db.of(user).account.set_role(Role.ADMIN),
     "account.set_quota": lambda w, user: w.db.of(user).account.set_quota(0),
+    "account.set_language": lambda w, user: w.db.of(user).account.set_language("de"),
     "account.set_groups": lambda w, user: w.db.of(user).account.set_groups([]),
     "logins.open": lambda w, user: w.db.of(user).logins.open(LOGIN, NOW, groups=[]) if user else None,
     "api_keys.list": lambda w, user: w.key in w.db.of(user).api_keys.list(),
@@ -267,9 +322,21 @@ CASES |= {
     "conversations.rename": lambda w, user: w.db.of(user).conversations.rename(w.conversation.id, "theirs"),
     "conversations.delete": lambda w, user: w.db.of(user).conversations.delete(w.conversation.id),
     "conversations.messages": lambda w, user: w.db.of(user).conversations.messages(w.conversation.id),
+    "answer_links.list": lambda w, user: w.db.of(user).answer_links.list(),
+    "answer_links.give": lambda w, user: w.db.of(user).answer_links.give(w.conversation.id, LinkRequest(grantee="x")),
+    "answer_links.withdraw": lambda w, user: w.db.of(user).answer_links.withdraw(w.link_id),
+    "answer_links.with_me": lambda w, user: w.db.of(user).answer_links.with_me(),
+    "answer_links.turns": lambda w, user: w.db.of(user).answer_links.turns(w.link_id),
     "conversations.append": lambda w, user: w.db.of(user).conversations.append(
         w.conversation.id, role="user", content="theirs"
     ),
+    "conversations.search": lambda w, user: w.db.of(user).conversations.search(w.owner.index.id, ["hello"], most=5),
+    "conversations.pin": lambda w, user: w.db.of(user).conversations.pin(w.conversation.id, pinned=True),
+    "conversations.choose": lambda w, user: w.db.of(user).conversations.choose(w.conversation.id, w.answer.id),
+    "conversations.rate": lambda w, user: w.db.of(user).conversations.rate(w.conversation.id, w.answer.id, "bad"),
+    "evaluation_cases.list": lambda w, user: w.db.of(user).evaluation_cases.list(),
+    "evaluation_cases.get": lambda w, user: w.db.of(user).evaluation_cases.get("mine"),
+    "evaluation_cases.delete": lambda w, user: w.db.of(user).evaluation_cases.delete("mine", "1"),
     "conversations.append_both": lambda w, user: w.db.of(user).conversations.append_both(
         w.conversation.id,
         "theirs",
@@ -294,6 +361,15 @@ def _key_of_the_same_name(world: World, user: str) -> object:
     world.db.of(user).api_keys.create(name="mine", digest=digest, hint="pl_abcd", permissions=["admin"])
     found = world.db.find_key(digest)
     return None if found and found.user_id == user else "another's key"
+
+
+@case("evaluation_cases.put")
+def _case_beside(world: World, user: str) -> object:
+    if not user:
+        raise errors.NotFoundError  # no user at all has no set either; the table refuses it
+    world.db.of(user).evaluation_cases.put("mine", "1", {"question": "theirs"})
+    own = world.db.of(user).evaluation_cases.get("mine") == [{"question": "theirs"}]
+    return None if own else "another's question"
 
 
 @case("glossary.put")
@@ -367,6 +443,22 @@ CASES |= {
     "parts.outermost": lambda w, user: w.db.of(user).parts.outermost(w.part.id) != w.part.id,
     "readings.keep_pictures_unread": lambda w, user: w.db.of(user).readings.keep_pictures_unread(w.document.id),
     "chunks.refresh_front": lambda w, user: w.db.of(user).chunks.refresh_front(w.document.id, "theirs"),
+    "matrices.list": lambda w, user: w.db.of(user).matrices.list(),
+    "matrices.get": lambda w, user: w.db.of(user).matrices.get(w.matrix.id),
+    "matrices.set_job": lambda w, user: w.db.of(user).matrices.set_job(w.matrix.id, uuid.uuid4()),
+    "matrices.delete": lambda w, user: w.db.of(user).matrices.delete(w.matrix.id),
+    "matrices.documents": lambda w, user: w.db.of(user).matrices.documents([lineage_of(w.document)]),
+    "matrices.cells": lambda w, user: w.db.of(user).matrices.cells(w.matrix.id),
+    "matrices.put": lambda w, user: w.db.of(user).matrices.put(
+        w.matrix.id, QUESTIONS[0], cell_of(w.document, "theirs")
+    ),
+    "matrices.edit": lambda w, user: w.db.of(user).matrices.edit(w.matrix.id, name="theirs", questions=OTHER_QUESTIONS),
+    "matrices.open": lambda w, user: w.db.of(user).matrices.open(),
+    "annotations.list": lambda w, user: w.db.of(user).annotations.list(w.document.id),
+    "annotations.add": lambda w, user: w.db.of(user).annotations.add(w.document.id, [PLACE], "", "theirs"),
+    "annotations.edit": lambda w, user: w.db.of(user).annotations.edit(w.document.id, w.annotation.id, "theirs"),
+    "annotations.delete": lambda w, user: w.db.of(user).annotations.delete(w.document.id, w.annotation.id),
+    "pages.texts": lambda w, user: w.db.of(user).pages.texts(w.document.id),
     "saved_filters.delete": lambda w, user: w.db.of(user).saved_filters.delete("mine"),
     "saved_filters.get": lambda w, user: w.db.of(user).saved_filters.get("mine"),
     "saved_filters.list": lambda w, user: w.db.of(user).saved_filters.list(),
@@ -378,6 +470,13 @@ CASES |= {
     "shares.with_me": lambda w, user: w.db.of(user).shares.with_me(),
     "shares.holding": lambda w, user: w.db.of(user).shares.holding(w.document.id),
     "audit.list": lambda w, user: [one for one in w.db.of(user).audit.list() if VICTIM in {one.actor, one.owner}],
+    "surveys.stamp": lambda w, user: w.db.of(user).surveys.stamp(w.owner.index.id),
+    "surveys.growth": lambda w, user: w.db.of(user).surveys.growth(w.owner.index.id),
+    "surveys.lengths": lambda w, user: w.db.of(user).surveys.lengths(w.owner.index.id),
+    "surveys.wordless": lambda w, user: w.db.of(user).surveys.wordless(w.owner.index.id).pages,
+    "surveys.sample": lambda w, user: w.db.of(user).surveys.sample(w.owner.index.id, 10).points,
+    "surveys.findings": lambda w, user: w.db.of(user).surveys.findings(w.owner.index.id),
+    "evaluation_runs.list": lambda w, user: w.db.of(user).evaluation_runs.list(most=10),
     "glossary.get": lambda w, user: w.db.of(user).glossary.get(),
     "glossary.delete": lambda w, user: w.db.of(user).glossary.delete(),
     "readings.postpone": lambda w, user: w.db.of(user).readings.postpone(w.document.id, "code", "message"),
@@ -411,6 +510,18 @@ def _filter_of_the_same_name(world: World, user: str) -> object:
         world.db.of(user).saved_filters.put("mine", Filters(tags=("theirs",)))
         world.db.of(user).saved_filters.delete("mine")
     return None
+
+
+@case("matrices.create")
+def _matrix_of_another(world: World, user: str) -> object:
+    """Another's new matrix is not among the owner's, and shows nothing of the owner's documents."""
+    if not user:
+        return None
+    theirs = world.db.of(user).matrices
+    created = theirs.create("theirs", QUESTIONS, [lineage_of(world.document)])
+    found = created in world.db.of(VICTIM).matrices.list() or theirs.documents(created.lineage_ids)
+    theirs.delete(created.id)
+    return found
 
 
 @case("jobs.create")
@@ -451,7 +562,7 @@ def snapshot(world: World) -> object:
         db.of(VICTIM).indexes.followed(index_id),
         db.of(VICTIM).indexes.stats(index_id).model_copy(update={"database_bytes": 0}),
         db.of(VICTIM).documents.list(index_id),
-        db.of(VICTIM).documents.list(index_id, in_trash=True),
+        db.of(VICTIM).documents.list(index_id, IN_TRASH),
         db.of(VICTIM).chunks.of_document(world.document.id),
         db.of(world.owner.user_id).chunks.lexical(world.owner.scope, TEXT, 10),
         db.of(world.owner.user_id).chunks.dense(world.owner.scope, SPACE, random_vector(TEXT), 10),
@@ -465,13 +576,18 @@ def snapshot(world: World) -> object:
         db.of(VICTIM).logins.accepts(NOW),
         db.of(VICTIM).glossary.get(),
         db.of(VICTIM).saved_filters.list(),
+        db.of(VICTIM).annotations.list(world.document.id),
+        db.of(VICTIM).matrices.list(),
+        db.of(VICTIM).matrices.cells(world.matrix.id),
         db.of(VICTIM).shares.list(),
+        db.of(VICTIM).answer_links.list(),
         db.of(VICTIM).jobs.list(),
         db.of(VICTIM).jobs.get(world.job.id),
         db.of(VICTIM).job_steps.of(world.job.id),
         db.of(VICTIM).sources.of_upload_key("upload-1"),
         db.of(VICTIM).conversations.list(index_id),
         db.of(VICTIM).conversations.messages(world.conversation.id),
+        db.of(VICTIM).evaluation_cases.get("mine"),
     )
 
 
@@ -515,17 +631,28 @@ def test_the_owner_gets_everything(world: World) -> None:
     """The cases above would pass with an empty database; these calls are theirs, made by the owner."""
     for method in (
         *("indexes.get", "indexes.get_by_id", "indexes.list", "indexes.stats", "indexes.find", "indexes.followed"),
-        *("documents.get", "documents.list", "sources.find", "sources.named", "sources.meant", "sources.of_upload_key"),
+        *("documents.get", "documents.list", "catalogue.ids", "catalogue.count"),
+        *("sources.find", "sources.named", "sources.meant", "sources.of_upload_key"),
         *("chunks.dense", "chunks.lexical", "chunks.get", "chunks.with_words", "chunks.in_scope", "chunks.vectors"),
         *("chunks.of_document", "chunks.page_lines", "chunks.to_embed", "generations.list", "generations.missing"),
         *("embedding_cache.get", "caches.recall", "caches.stats", "api_keys.list", "jobs.get", "jobs.list"),
         "job_steps.of",
         *("glossary.get", "parts.of", "parts.unpacked", "parts.outermost", "catalogue.called", "catalogue.tags"),
-        *("saved_filters.get", "saved_filters.list", "shares.list", "audit.list"),
-        *("saved_filters.get", "saved_filters.list"),
+        *("saved_filters.get", "saved_filters.list", "shares.list", "answer_links.list", "audit.list"),
+        *("annotations.list", "pages.texts"),
+        *("matrices.list", "matrices.get", "matrices.documents", "matrices.cells", "matrices.open"),
         *("account.get", "account.storage", "logins.is_open", "logins.list"),
         *("saved_filters.get", "saved_filters.list", "readings.trace"),
-        *("conversations.list", "conversations.get", "conversations.messages"),
+        *("conversations.list", "conversations.get", "conversations.messages", "conversations.search"),
+        *("evaluation_cases.list", "evaluation_cases.get", "evaluation_runs.list"),
+        *(
+            "surveys.stamp",
+            "surveys.growth",
+            "surveys.lengths",
+            "surveys.wordless",
+            "surveys.sample",
+            "surveys.findings",
+        ),
     ):
         assert CASES[method](world, VICTIM), method
 

@@ -1,13 +1,12 @@
 """The queue of documents to be read."""
 
-import subprocess
-import sys
 import uuid
 
 import psycopg
 import pytest
 
 from rag import store
+from tests import forked
 
 DOCUMENT = uuid.uuid4()
 
@@ -58,8 +57,7 @@ store.Store.open(sys.argv[1]).queue.run(lambda user_id, document_id: os._exit(9)
 def abandoned(db: store.Store, database_url: str) -> store.Store:
     """A store with a job whose worker was killed in the middle of it."""
     db.queue.enqueue("ann", DOCUMENT)
-    ended = subprocess.run([sys.executable, "-c", WORKER, database_url], check=False, cwd=sys.path[0] or ".")
-    assert ended.returncode == 9
+    assert forked.run(WORKER, database_url) == 9
     return db
 
 

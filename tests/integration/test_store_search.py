@@ -14,7 +14,8 @@ import sqlalchemy as sa
 
 from rag import store
 from rag.store import bm25, dense, terms
-from rag.store.lexical import ADDED_WEIGHT
+from rag.store.database import Database, UserDatabase
+from rag.store.lexical import ADDED_WEIGHT, LexicalSearch
 from rag.types import Document, Landmark, PageText, Scope
 from tests.integration.samples import SPACE, Owner, make_chunks, random_vector
 
@@ -438,3 +439,20 @@ def test_a_small_scope_is_compared_with_each_vector(
     finally:
         sa.event.remove(sa.Engine, "before_cursor_execute", explain)
     assert ["embedding_idx" in plan for plan in plans] == [by_index]
+
+
+def test_postings_looked_up_and_read_through_find_the_same(owner: Owner, database_url: str) -> None:
+    """What is outside the scope, or in the trash, counts for nothing either way."""
+    owner.db.of("ann").documents.trash([owner.ready("trash.pdf", random_texts(11, 30)).id])
+    database = Database(database_url, pool_size=1)
+    database.open()
+    try:
+        for scope in (owner.scope, owner.scope_of(sources=["s3://bucket/2", "s3://bucket/3"])):
+            read, looked_up = (
+                LexicalSearch(UserDatabase(database, "ann"), looked_up=most).search(scope, QUERY, 500)
+                for most in (0, 1000)
+            )
+            assert read == looked_up
+            assert read.chunks
+    finally:
+        database.close()

@@ -9,9 +9,10 @@ from typing import cast
 import pytest
 
 from rag import errors
+from rag.access import rates
 from rag.access.addresses import require_key
 from rag.access.gate import Caller, Gate, Visitor
-from rag.access.rates import FAILURES_PER_MINUTE
+from rag.access.rates import RateLimiter
 from rag.config import load_config
 from rag.engine import Installation, RAGEngine
 from rag.hosts import is_loopback
@@ -39,8 +40,8 @@ NOWHERE = Whence()
 class Keys:
     """What the gate asks an installation for, with keys by their secrets."""
 
-    def __init__(self, keys: dict[str, ApiKey], per_minute: int) -> None:
-        self.config = load_config(rag_rate_limit_per_minute=per_minute, cors_origin=f"https://x.example, {SITE}")
+    def __init__(self, keys: dict[str, ApiKey]) -> None:
+        self.config = load_config(rag_rate_limit_per_minute=0, cors_origin=f"https://x.example, {SITE}")
         self._keys = keys
 
     def authenticate(self, secret: str) -> ApiKey | None:
@@ -56,8 +57,8 @@ class Keys:
 KEYS = {"of ada": key_of("ada"), "of bob": key_of("bob")}
 
 
-def gate_of(keys: dict[str, ApiKey], *, needs_key: bool = False, per_minute: int = 600) -> Gate:
-    installation = cast(Installation, Keys(keys, per_minute))
+def gate_of(keys: dict[str, ApiKey], *, needs_key: bool = False) -> Gate:
+    installation = cast(Installation, Keys(keys))
     return Gate(lambda: installation, needs_key=needs_key)
 
 
@@ -151,26 +152,49 @@ def test_a_key_allows_its_permission_and_those_below(held: Permission) -> None:
 # --- how often ---
 
 
-def test_requests_are_counted_for_each_key_and_for_whoever_has_none() -> None:
-    keyed = gate_of(KEYS, per_minute=2)
-    for visitor, gate in ((HERE._replace(secret="of ada"), keyed), (HERE, gate_of({}, per_minute=2))):
-        assert [gate.admit(visitor).key_id for _ in range(2)]
+class Counted:
+    """What all processes have counted, as the database answers."""
+
+    def __init__(self, *waits: float) -> None:
+        self.waits = [*waits]
+        self.asked: list[str] = []
+
+    def count(self, who: str, per_minute: int) -> float:
+        self.asked.append(f"{who} {per_minute}")
+        return self.waits.pop(0)
+
+
+def test_whoever_is_refused_is_refused_here_until_their_time_has_come() -> None:
+    counted, now = Counted(0.0, 2.5, 0.0, 0.0), [100.0]
+    limiter = RateLimiter(lambda: counted, clock=lambda: now[0])
+    limiter.count("ada", 600)
+    for moment, seconds in ((100.0, 3), (101.0, 2), (102.4, 1)):
+        now[0] = moment
+        with pytest.raises(errors.RateLimitError) as refused:
+            limiter.count("ada", 600)
+        assert refused.value.details["retry_after_seconds"] == seconds
+    limiter.count("bob", 600)
+    now[0] = 102.6
+    limiter.count("ada", 600)
+    assert counted.asked == ["ada 600", "ada 600", "bob 600", "ada 600"]
+
+
+def test_without_a_limit_nobody_is_counted() -> None:
+    counted = Counted()
+    RateLimiter(lambda: counted).count("ada", 0)
+    assert counted.asked == []
+
+
+def test_of_those_refused_only_who_still_waits_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rates, "REMEMBERED", 2)
+    counted, now = Counted(1.0, 5.0, 9.0), [0.0]
+    limiter = RateLimiter(lambda: counted, clock=lambda: now[0])
+    for who, moment in (("ann", 0.0), ("bob", 0.0), ("cem", 2.0), ("bob", 3.0)):
+        now[0] = moment
         with pytest.raises(errors.RateLimitError):
-            gate.admit(visitor)
-    assert keyed.admit(HERE._replace(secret="of bob")).user_id == "bob"
-
-
-@pytest.mark.parametrize(("per_minute", "last"), [(600, errors.RateLimitError), (0, errors.AuthError)])
-def test_wrong_keys_are_counted_for_each_address(per_minute: int, last: type[errors.Error]) -> None:
-    gate = gate_of(KEYS, per_minute=per_minute)
-    for number in range(FAILURES_PER_MINUTE):
-        with pytest.raises(errors.AuthError):
-            gate.admit(HERE._replace(secret=f"guess {number}"))
-    with pytest.raises(last):
-        gate.admit(HERE._replace(secret="one more"))
-    with pytest.raises(errors.AuthError):
-        gate.admit(ELSEWHERE._replace(secret="one more"))
-    assert gate.admit(HERE._replace(secret="of ada")).user_id == "ada"
+            limiter.count(who, 1)
+    assert counted.asked == ["ann 1", "bob 1", "cem 1"]
+    assert [*limiter._refused_until] == ["bob", "cem"]
 
 
 # --- what a request shows ---
@@ -207,14 +231,14 @@ def test_a_request_without_an_address_is_from_nowhere() -> None:
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.8.9.1", "::1", "[::1]"])
 def test_this_machine_alone_may_be_served_without_a_key(host: str) -> None:
     assert is_loopback(host)
-    require_key(cast(Installation, Keys({}, 0)), host)
+    require_key(cast(Installation, Keys({})), host)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7", "reports.example", "localhost.example", ""])
 def test_other_machines_are_served_only_with_a_key(host: str) -> None:
     with pytest.raises(errors.ConfigError, match="pagelight keys create"):
-        require_key(cast(Installation, Keys({}, 0)), host)
-    require_key(cast(Installation, Keys(KEYS, 0)), host)
+        require_key(cast(Installation, Keys({})), host)
+    require_key(cast(Installation, Keys(KEYS)), host)
 
 
 def test_addresses_are_judged_without_what_the_gate_takes() -> None:

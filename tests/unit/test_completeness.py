@@ -178,7 +178,7 @@ blocks = st.recursive(
     ),
     max_leaves=5,
 )
-slow = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+slow = settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.too_slow])
 
 
 @slow

@@ -4,7 +4,7 @@ import sys
 import pytest
 
 import rag
-from rag import errors
+from rag import answering, errors, ingestion, providers, retrieval
 
 EXPORTED = [
     "AnswerRequest",
@@ -56,7 +56,24 @@ def test_errors_go_by_the_contracts_names_too(name: str) -> None:
     assert getattr(rag, name) is getattr(errors, name.removeprefix("AstRag"))
 
 
-def test_importing_the_package_loads_nothing_heavy() -> None:
-    heavy = {"pymupdf", "psycopg", "onnxruntime", "llama_index", "streamlit"}
-    code = f"import sys, rag; print(sorted({heavy} & set(sys.modules)))"
+FRAMEWORKS = {"llama_index", "sqlalchemy", "onnxruntime", "aiohttp", "nltk", "tiktoken"}
+"""Seconds of loading, for which only who embeds, searches by vectors or answers has to wait."""
+
+
+@pytest.mark.parametrize(
+    ("start", "heavy"),
+    [
+        ("import rag", FRAMEWORKS | {"pymupdf", "psycopg", "streamlit"}),
+        ("import rag.worker, rag.api.app, rag.mcp_server.http", FRAMEWORKS | {"streamlit"}),
+    ],
+)
+def test_starting_loads_nothing_that_is_needed_later(start: str, heavy: set[str]) -> None:
+    code = f"import sys\n{start}\nprint(sorted({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_names_of_packages_are_there_when_they_are_asked_for() -> None:
+    for package in (answering, ingestion, providers, retrieval):
+        assert all(getattr(package, name) is not None for name in package.__all__)
+        with pytest.raises(AttributeError, match="has no attribute 'nonesuch'"):
+            getattr(package, "nonesuch")  # noqa: B009

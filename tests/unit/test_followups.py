@@ -64,6 +64,7 @@ DIALOGUES = [
         ("Und im Jahr 2020?", "Wie hoch war der Umsatz von Acme im Jahr 2020?"),
         ("und der Gewinn?", "Wie hoch war der Gewinn von Acme im Jahr 2020?"),
         ("Und bei Globex?", "Wie hoch war der Gewinn von Globex im Jahr 2020?"),
+        ("Und warum?", "Was erklärt der Gewinn von Globex im Jahr 2020?"),
     ],
     [
         ("Quel était le chiffre d'affaires en 2021 ?", "Quel était le chiffre d'affaires en 2021 ?"),

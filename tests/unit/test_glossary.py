@@ -123,7 +123,7 @@ def test_what_the_table_does_not_change_stays_as_it_is_written() -> None:
 @pytest.mark.parametrize(
     "toml", ["", EXAMPLE, EXAMPLE.replace("\n", "\r\n"), 'title = "a"', 'title = "a"\n\n# the end']
 )
-@settings(deadline=None)
+@settings(deadline=None, max_examples=20)
 @given(first=TABLES, second=TABLES)
 def test_any_table_is_kept(toml: str, first: list[list[str]], second: list[list[str]]) -> None:
     for groups in (first, second):

@@ -282,3 +282,18 @@ def test_built_in_providers_stay() -> None:
         registry.register("openai", MockEmbedding(embed_dim=4), EmbeddingModel("mock", dimensions=4))
     with pytest.raises(errors.ValidationError):
         registry.unregister("openai")
+
+
+@pytest.mark.parametrize(
+    ("model", "prices"),
+    [
+        ("gpt-6-luna", (0.10, 0.50)),
+        ("gpt-4.1", (2.00, 8.00)),
+        ("gpt-4.1-mini-2025-04-14", (0.40, 1.60)),
+        ("gpt-4o-realtime", None),
+        ("of-my-own", None),
+    ],
+)
+def test_a_price_is_that_of_the_very_model_or_none(model: str, prices: tuple[float, float] | None) -> None:
+    price = providers.Registry().provider("openai").price(model)
+    assert (price and (price.input, price.output)) == prices

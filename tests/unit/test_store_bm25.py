@@ -136,3 +136,39 @@ def test_nothing_to_search() -> None:
 )
 def test_best(scores: list[float], limit: int, expected: list[int]) -> None:
     assert bm25.best(np.array(scores), limit).tolist() == expected
+
+
+def test_postings_of_other_documents_are_left_out_field_by_field() -> None:
+    documents: list[Document] = [[["a"], ["a"]], [["a"]], [["b"], ["a"]]]
+    chunks = pack(documents, "a")
+    titles = bm25.PostingList(chunks.blocks | (2 << 28), chunks.postings)
+    both = bm25.PostingList(
+        np.concatenate((chunks.blocks, titles.blocks)), np.concatenate((chunks.postings, titles.postings)), 0.4
+    )
+    collection = collect(documents)
+    without_second = bm25.Collection(collection.numbers[[0, 2]], collection.chunk_counts[[0, 2]], np.zeros(2, np.int64))
+
+    found = both.by_field(without_second)
+
+    assert sorted(found) == [0, 2]
+    for postings in found.values():
+        assert postings.weight == 0.4
+        assert postings.chunks(without_second, without_second.offsets).tolist() == [0, 1, 3]
+    assert chunks.by_field(collect([])) == {}
+
+
+def test_pages_end_where_the_next_one_or_the_document_does() -> None:
+    documents: list[Document] = [[["x"]] * 5, [["x"]] * 200]
+    begins: list[Document] = [
+        [[], [], ["page"], [], []],
+        [["page"] if place in (130, 140) else [] for place in range(200)],
+    ]
+    collection = collect(documents)
+    turned = bm25.Collection(collection.numbers[::-1], collection.chunk_counts[::-1], collection.lexeme_counts[::-1])
+
+    positions, places = bm25.pages(collection, np.array([2, 135, 0]), pack(begins, "page"))
+    assert positions.tolist() == [2, 3, 4, *range(135, 145), 0, 1]
+    assert places.tolist() == [0] * 3 + [1] * 10 + [2] * 2
+
+    positions, _ = bm25.pages(turned, np.array([202]), pack(begins, "page"))
+    assert positions.tolist() == [202, 203, 204], "documents in another order than their numbers'"

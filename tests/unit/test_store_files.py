@@ -3,9 +3,11 @@
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import fsspec
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 
 from rag import errors
 from rag.store import FileStore
@@ -65,6 +67,39 @@ def test_putting_again_replaces_also_what_is_cached(files: FileStore, upload: Pa
     upload.write_bytes(b"other")
     files.of("ann").put(DOCUMENT, "rendition", upload)
     assert files.of("ann").local_path(DOCUMENT, "rendition").read_bytes() == b"other"
+
+
+def test_a_copy_follows_what_another_machine_puts(tmp_path: Path, upload: Path) -> None:
+    url = f"memory://{uuid.uuid4().hex}"
+    here, there = (FileStore(url, tmp_path / machine).of("ann") for machine in ("here", "there"))
+    here.put(DOCUMENT, "rendition", upload)
+    first = there.local_path(DOCUMENT, "rendition")
+    assert there.local_path(DOCUMENT, "rendition") == first
+    upload.write_bytes(b"later")  # as long as the first
+    here.put(DOCUMENT, "rendition", upload)
+    assert there.local_path(DOCUMENT, "rendition").read_bytes() == b"later"
+    assert not first.exists()
+
+
+class Failing(MemoryFileSystem):  # type: ignore[misc]  # untyped
+    """A file system whose driver fails in its own words, which are none of Python's errors of files."""
+
+    protocol = "failing"
+    cachable = False
+
+    def info(self, path: str, **_: object) -> NoReturn:
+        raise LookupError(f"could not connect to the endpoint of {path}")
+
+    def put_file(self, *_: object, **__: object) -> NoReturn:
+        raise LookupError("could not connect to the endpoint")
+
+
+def test_errors_of_a_driver_are_told_as_ours(tmp_path: Path, upload: Path) -> None:
+    fsspec.register_implementation("failing", Failing, clobber=True)
+    files = FileStore("failing://x", tmp_path / "cache").of("ann")
+    for use in (lambda: files.put(DOCUMENT, "original", upload), lambda: files.local_path(DOCUMENT, "original")):
+        with pytest.raises(errors.StoreError, match="LookupError"):
+            use()
 
 
 def test_deleting_removes_copies_too(files: FileStore, upload: Path) -> None:

@@ -4,7 +4,19 @@ import re
 
 import pytest
 
-from rag.types import LIKELY, AnswerResponse, Citation, QuotedRow, Rect, Region, Sentence, Support, Verdict
+from rag.types import (
+    LIKELY,
+    AnswerResponse,
+    BlockKind,
+    Citation,
+    QuotedRow,
+    Rect,
+    Region,
+    Sentence,
+    Support,
+    Usage,
+    Verdict,
+)
 from rag.ui import answer, viewer
 from tests import sources
 
@@ -70,8 +82,8 @@ def test_mark_without_a_citation_stays_text() -> None:
 
 def test_sources_tell_place_and_verdict() -> None:
     first, second = answer.sources(response(citation(0, 0), citation(3, 1), support=Support.PARTLY))
-    assert (first["name"], first["place"], first["verdict"]) == ("report.pdf", "p. 1, line 1", "supported")
-    assert (second["place"], second["verdict"]) == ("p. 1, line 4", "partly")
+    assert (first["name"], first["place"], first["verdict"]) == ("report.pdf", "p. 1", "supported")
+    assert (second["place"], second["verdict"]) == ("p. 1", "partly")
     assert first["verdictText"] == "✓ supported · quote verified"
 
 
@@ -229,10 +241,14 @@ def test_nearest_passages_stand_under_an_answer_that_is_none() -> None:
     assert answer.marks(none)[0][0] == SOURCE.passage.document_id
 
 
-def test_soft_light_covers_the_chunk_of_a_quote_or_else_its_paragraph() -> None:
-    assert viewer.surroundings(citation(3, 1), SOURCE) == SOURCE.chunk.lines
-    elsewhere = SOURCE.model_copy(update={"chunk": SOURCE.chunk.model_copy(update={"lines": SOURCE.passage.lines[:1]})})
-    assert viewer.surroundings(citation(3, 1), elsewhere) == SOURCE.passage.lines[2:]
+def test_soft_light_covers_the_paragraph_of_a_quote() -> None:
+    assert viewer.surroundings(citation(3, 1), SOURCE) == SOURCE.passage.lines[2:]
+
+
+def test_soft_light_does_not_cover_all_of_a_short_file() -> None:
+    lines = SOURCE.passage.lines[2:]
+    short = SOURCE.model_copy(update={"passage": SOURCE.passage.model_copy(update={"lines": lines})})
+    assert viewer.surroundings(citation(3, 1), short) == ()
 
 
 def test_soft_light_of_a_quote_that_is_nowhere_is_the_chunk() -> None:
@@ -248,11 +264,36 @@ def test_outline_begins_anew_with_each_column() -> None:
 
 def test_inactive_mark_is_drawn_as_outline_and_active_one_filled() -> None:
     mark = viewer.Mark.of_citation(citation(0, 0), SOURCE, "S1")
-    assert {shape["kind"] for shape in mark.shapes(0, active=False)} == {"other"}
-    assert [shape["kind"] for shape in mark.shapes(0, active=True)] == ["passage", "quote"]
-    assert [shape["label"] for shape in mark.shapes(0, active=True)] == ["", "S1"]
+    assert {shape["kind"] for shape in mark.drawn()["outlined"]} == {"other"}
+    assert [shape["kind"] for shape in mark.drawn()["lit"]] == ["passage", "quote"]
+    assert mark.drawn()["label"] == "S1"
 
 
 def test_mark_of_a_hit_is_labelled_where_it_begins() -> None:
-    (shape,) = viewer.Mark.of_hit(SOURCE, "P1").shapes(0, active=True)
-    assert (shape["kind"], shape["label"]) == ("passage", "P1")
+    drawn = viewer.Mark.of_hit(SOURCE, "P1").drawn()
+    assert ([shape["kind"] for shape in drawn["lit"]], drawn["label"]) == (["passage"], "P1")
+    assert drawn["places"][0][0] == drawn["lit"][0]["page"]
+
+
+def test_a_place_is_told_by_page_and_section_not_by_lines() -> None:
+    hit = sources.hit("Costs fell by 3.5%.", page_number=4)
+    chunk = hit.chunk.model_copy(update={"section": "Part I > Cost of Sales"})
+    within = hit.model_copy(update={"chunk": chunk, "page_labels": {4: "iv"}, "page_count": 9})
+    assert answer.place(within.chunk.lines, hit=within) == f"{within.page_name(4)} · Cost of Sales"
+    elsewhere = sources.lines("Another line.", first=90, page_number=4)
+    assert answer.place(elsewhere, hit=within) == within.page_name(4)  # whose section is not known
+    row = tuple(line.model_copy(update={"kind": BlockKind.TABLE}) for line in chunk.lines)
+    assert answer.place(row, hit=within) == within.page_name(4)
+
+
+@pytest.mark.parametrize(
+    ("usage", "words"),
+    [
+        (Usage(), ""),
+        (Usage(latency_ms=1234.0), "1.2 s"),
+        (Usage(latency_ms=900.0, input_tokens=3000, output_tokens=412), "0.9 s · 3,412 tokens"),
+        (Usage(input_tokens=3000, output_tokens=412, cost_usd=0.000506), "3,412 tokens · about $0.0005"),
+    ],
+)
+def test_money_is_told_only_where_the_price_is_known(usage: Usage, words: str) -> None:
+    assert answer.cost(usage) == words

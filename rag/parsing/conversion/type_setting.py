@@ -27,7 +27,7 @@ class Line(NamedTuple):
     continues: bool = False
 
 
-class _Outline(pymupdf.mupdf.FzPathWalker2):  # type: ignore[misc]  # untyped
+class _Outline(pymupdf.mupdf.FzPathWalker2):  # type: ignore[misc, name-defined]  # untyped
     """Takes down the outline of a glyph as operators of PDF, in thousandths of an em."""
 
     def __init__(self) -> None:

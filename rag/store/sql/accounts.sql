@@ -1,5 +1,5 @@
 -- name: get
-SELECT a.user_id, a.role, a.name, a.email, a.quota_bytes, a.created_at, a.last_seen_at,
+SELECT a.user_id, a.role, a.name, a.email, a.language, a.quota_bytes, a.created_at, a.last_seen_at,
        ARRAY(SELECT m.group_name FROM memberships m WHERE m.user_id = a.user_id ORDER BY m.group_name) AS groups,
        ARRAY(SELECT m.group_name FROM memberships m WHERE m.user_id = a.user_id AND m.by_login
              ORDER BY m.group_name) AS groups_by_login
@@ -75,6 +75,9 @@ UPDATE accounts SET role = :role WHERE user_id = :user_id RETURNING user_id;
 
 -- name: set_quota
 UPDATE accounts SET quota_bytes = :quota_bytes::bigint WHERE user_id = :user_id RETURNING user_id;
+
+-- name: set_language
+UPDATE accounts SET language = :language::text WHERE user_id = :user_id;
 
 -- name: lock_quota
 -- Until the end of the transaction nobody else adds to what the user has: what is added next sees all before it.

@@ -15,7 +15,7 @@ SELECT *
 FROM conversations c
 WHERE user_id = :user_id AND (index_id = :index_id OR :with_lost AND index_owner IS NOT NULL AND NOT EXISTS (
     SELECT FROM shared_with(:user_id) s WHERE s.user_id = c.index_owner AND s.index_id = c.index_id))
-ORDER BY updated_at DESC, id;
+ORDER BY pinned DESC, updated_at DESC, id;
 
 -- name: get
 SELECT * FROM conversations WHERE user_id = :user_id AND id = :conversation_id;
@@ -26,39 +26,106 @@ UPDATE conversations SET title = :title WHERE user_id = :user_id AND id = :conve
 -- name: delete
 DELETE FROM conversations WHERE user_id = :user_id AND id = :conversation_id RETURNING id;
 
+-- name: pin
+UPDATE conversations SET pinned = :pinned WHERE user_id = :user_id AND id = :conversation_id RETURNING id;
+
+-- name: search
+-- The chats with all of the words in their title or in one turn, which is told.
+SELECT c.*, said.id AS message_id, coalesce(said.content, c.title) AS content
+FROM conversations c
+LEFT JOIN LATERAL (
+    SELECT m.id, m.content FROM messages m
+    WHERE m.user_id = :user_id AND m.conversation_id = c.id
+      AND NOT EXISTS (SELECT FROM unnest(:words::text[]) AS w (word) WHERE strpos(lower(m.content), lower(w.word)) = 0)
+    ORDER BY m.number DESC
+    LIMIT 1
+) AS said ON true
+WHERE c.user_id = :user_id AND (c.index_id = :index_id OR :with_lost AND c.index_owner IS NOT NULL AND NOT EXISTS (
+    SELECT FROM shared_with(:user_id) s WHERE s.user_id = c.index_owner AND s.index_id = c.index_id))
+  AND (said.id IS NOT NULL OR NOT EXISTS (
+    SELECT FROM unnest(:words::text[]) AS w (word) WHERE strpos(lower(c.title), lower(w.word)) = 0))
+ORDER BY c.pinned DESC, c.updated_at DESC, c.id
+LIMIT :most;
+
 -- name: messages
-SELECT id, conversation_id, role, content, response, created_at
-FROM (
-    SELECT * FROM messages
-    WHERE user_id = :user_id AND conversation_id = :conversation_id
-    ORDER BY number DESC
-    LIMIT :last::bigint
-) AS latest
+-- From the turn that the chat ends with back to its first; each with those that stand in the same place, itself included.
+WITH RECURSIVE path AS (
+    SELECT m.* FROM messages m JOIN conversations c ON c.user_id = m.user_id AND c.id = m.conversation_id
+    WHERE m.user_id = :user_id AND m.conversation_id = :conversation_id AND m.number = c.leaf
+    UNION ALL
+    SELECT m.* FROM messages m JOIN path ON m.number = path.parent
+    WHERE m.user_id = :user_id AND m.conversation_id = :conversation_id
+), latest AS (
+    SELECT * FROM path ORDER BY number DESC LIMIT :last::bigint
+)
+SELECT id, conversation_id, role, content, response, created_at, rating, reason, ARRAY(
+    SELECT v.id FROM messages v
+    WHERE v.user_id = :user_id AND v.conversation_id = :conversation_id AND v.role = latest.role
+      AND v.parent IS NOT DISTINCT FROM latest.parent
+    ORDER BY v.number) AS versions
+FROM latest
 ORDER BY number;
 
 -- name: append_both
--- A question and its answer, which is returned: both or neither.
-WITH conversation AS (
-    UPDATE conversations SET updated_at = clock_timestamp()
-    WHERE user_id = :user_id AND id = :conversation_id
-    RETURNING user_id, id
+-- A question and its answer, which is returned: both or neither. After the turn the chat ends with, or in the place of
+-- the one that they stand `beside`.
+WITH place AS (
+    SELECT c.user_id, c.id, CASE WHEN :beside::uuid IS NULL THEN c.leaf ELSE b.parent END AS parent
+    FROM conversations c
+    LEFT JOIN messages b ON b.user_id = c.user_id AND b.conversation_id = c.id AND b.id = :beside::uuid
+    WHERE c.user_id = :user_id AND c.id = :conversation_id AND (:beside::uuid IS NULL OR b.role = 'user')
+    FOR UPDATE OF c
+), asked AS (
+    INSERT INTO messages (user_id, conversation_id, parent, id, role, content)
+    SELECT user_id, id, parent, :question_id, 'user', :question FROM place
+    RETURNING user_id, conversation_id, number
 ), added AS (
-    INSERT INTO messages (user_id, conversation_id, id, role, content, response)
-    SELECT user_id, conversation.id, turn.id, turn.role, turn.content, turn.response
-    FROM conversation,
-         (VALUES (1, :question_id::uuid, 'user', :question::text, NULL::jsonb),
-                 (2, :id::uuid, 'assistant', :content::text, :response::jsonb)) AS turn (place, id, role, content, response)
-    ORDER BY turn.place
-    RETURNING id, conversation_id, role, content, response, created_at
+    INSERT INTO messages (user_id, conversation_id, parent, id, role, content, response)
+    SELECT user_id, conversation_id, number, :id, 'assistant', :content, :response::jsonb FROM asked
+    RETURNING id, conversation_id, role, content, response, created_at, number
+), touched AS (
+    UPDATE conversations c SET updated_at = clock_timestamp(), leaf = added.number
+    FROM added WHERE c.user_id = :user_id AND c.id = added.conversation_id
 )
-SELECT * FROM added WHERE role = 'assistant';
+SELECT id, conversation_id, role, content, response, created_at, ARRAY[id] AS versions FROM added;
 
 -- name: append
-WITH conversation AS (
-    UPDATE conversations SET updated_at = clock_timestamp()
-    WHERE user_id = :user_id AND id = :conversation_id
-    RETURNING user_id, id
+-- A turn after the one the chat ends with, or in the place of the one that it stands `beside`, which is kept.
+WITH place AS (
+    SELECT c.user_id, c.id, CASE WHEN :beside::uuid IS NULL THEN c.leaf ELSE b.parent END AS parent
+    FROM conversations c
+    LEFT JOIN messages b ON b.user_id = c.user_id AND b.conversation_id = c.id AND b.id = :beside::uuid
+    WHERE c.user_id = :user_id AND c.id = :conversation_id AND (:beside::uuid IS NULL OR b.role = :role)
+    FOR UPDATE OF c
+), added AS (
+    INSERT INTO messages (user_id, conversation_id, parent, id, role, content, response)
+    SELECT user_id, id, parent, :id, :role, :content, :response::jsonb FROM place
+    RETURNING id, conversation_id, role, content, response, created_at, number, parent
+), touched AS (
+    UPDATE conversations c SET updated_at = clock_timestamp(), leaf = added.number
+    FROM added WHERE c.user_id = :user_id AND c.id = added.conversation_id
 )
-INSERT INTO messages (user_id, conversation_id, id, role, content, response)
-SELECT user_id, conversation.id, :id, :role, :content, :response::jsonb FROM conversation
-RETURNING id, conversation_id, role, content, response, created_at;
+SELECT id, conversation_id, role, content, response, created_at, ARRAY(
+    SELECT v.id FROM messages v
+    WHERE v.user_id = :user_id AND v.conversation_id = added.conversation_id AND v.role = added.role
+      AND v.parent IS NOT DISTINCT FROM added.parent
+    ORDER BY v.number) || id AS versions
+FROM added;
+
+-- name: choose
+-- The chat goes on from a turn: it ends with the latest that came of that.
+WITH RECURSIVE below AS (
+    SELECT number FROM messages
+    WHERE user_id = :user_id AND conversation_id = :conversation_id AND id = :message_id
+    UNION ALL
+    SELECT m.number FROM messages m JOIN below ON m.parent = below.number
+    WHERE m.user_id = :user_id AND m.conversation_id = :conversation_id
+)
+UPDATE conversations SET leaf = (SELECT max(number) FROM below)
+WHERE user_id = :user_id AND id = :conversation_id AND EXISTS (SELECT FROM below)
+RETURNING id;
+
+-- name: rate
+UPDATE messages SET rating = :rating, reason = :reason
+WHERE user_id = :user_id AND conversation_id = :conversation_id AND id = :message_id AND role = 'assistant'
+RETURNING id;

@@ -52,23 +52,45 @@ LIMIT 1;
 SELECT * FROM documents d WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash);
 
 -- name: list
--- Without the pages' sizes, which can be thousands per document. Of a document's versions the one that is searched, and
--- those that are still to take over; in the trash older ones only where they were thrown away by themselves.
+-- Without the pages' sizes, which can be thousands per document. What has nothing to be ordered by comes last.
 SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
        pictures_waiting, completeness, note, container_id, lineage_id, version, superseded_by, author, dated, given_title,
        given_author, given_date, tags, disabled, parts, stage_started_at, stage_started_with, retry_after
-FROM documents_filtered(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
-                        :tags, :author, :dated_after, :dated_before) d
-WHERE (deleted_at IS NOT NULL) = :in_trash AND in_sight(d, :within, :with_trash)
-  AND (superseded_by IS NULL OR CASE WHEN :in_trash THEN NOT went_along(d) ELSE is_to_take_over(d) END)
-  AND (:disabled::boolean IS NULL OR disabled = :disabled::boolean)
-  AND (:status::text IS NULL OR status = :status::text)
-  AND (:search::text IS NULL
-       OR position(lower(:search::text) IN lower(name)) > 0
-       OR position(lower(:search::text) IN lower(coalesce(title, ''))) > 0)
-ORDER BY coalesce(deleted_at, created_at) DESC, number DESC
+FROM documents_listed(:user_id, :index_id, :within, :with_trash, :document_ids, :mime_types, :sources, :source_prefix, :added_after,
+                      :added_before, :tags, :author, :dated_after, :dated_before, :search, :status, :disabled, :in_trash) d
+CROSS JOIN LATERAL (
+    SELECT CASE :order_by
+               WHEN 'name' THEN lower(d.name)
+               WHEN 'title' THEN lower(coalesce(d.given_title, d.title))
+               WHEN 'author' THEN lower(coalesce(d.given_author, d.author))
+               WHEN 'kind' THEN d.mime_type
+               WHEN 'status' THEN CASE WHEN d.disabled THEN 'disabled' ELSE d.status END
+               WHEN 'tags' THEN lower(nullif(array_to_string(d.tags, ' '), ''))
+           END AS words,
+           CASE :order_by
+               WHEN 'added' THEN extract(epoch FROM coalesce(d.deleted_at, d.created_at))
+               WHEN 'dated' THEN extract(epoch FROM coalesce(d.given_date, d.dated))
+               WHEN 'pages' THEN d.page_count
+               WHEN 'chunks' THEN d.chunk_count
+               WHEN 'size' THEN d.size
+               WHEN 'version' THEN d.version
+           END AS amount
+) AS by
+ORDER BY CASE WHEN NOT :descending THEN words END ASC, CASE WHEN :descending THEN words END DESC NULLS LAST,
+         CASE WHEN NOT :descending THEN amount END ASC, CASE WHEN :descending THEN amount END DESC NULLS LAST, number DESC
 LIMIT :limit::bigint OFFSET :offset::bigint;
+
+-- name: ids
+SELECT id
+FROM documents_listed(:user_id, :index_id, :within, :with_trash, :document_ids, :mime_types, :sources, :source_prefix, :added_after,
+                      :added_before, :tags, :author, :dated_after, :dated_before, :search, :status, :disabled, :in_trash) d
+ORDER BY number DESC;
+
+-- name: count
+SELECT count(*) AS documents
+FROM documents_listed(:user_id, :index_id, :within, :with_trash, :document_ids, :mime_types, :sources, :source_prefix, :added_after,
+                      :added_before, :tags, :author, :dated_after, :dated_before, :search, :status, :disabled, :in_trash) d;
 
 -- name: page_labels
 -- Of documents that are asked for, how many pages they have, and what is printed on some of them, where it differs.

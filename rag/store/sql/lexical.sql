@@ -14,20 +14,15 @@ GROUP BY scope.language
 ORDER BY scope.language;
 
 -- name: postings
--- A row per language, term that the question has in it, and field (the empty term, for where pages begin), as bytes (big
--- endian): of each block of a document in scope that is of that language its document (4), number (3) and number of postings
--- (1), and all their postings. Term by term, as sorting the blocks would take longer than the rest.
+-- A row per language and term that the question has in it, as bytes (big endian): of each block its document (4), field
+-- and number (3) and number of postings (1), and all their postings. Term by term, as sorting the blocks would take longer
+-- than the rest. They are of all documents of the index, unless few are named: to join those in scope takes longer than to
+-- read the others, which are left out when the bytes are read.
 -- A term counts as often as the question has it; one that is only in the (English) phrases added to it counts less.
 -- `asked` is what all of the question's own terms count in the language, also those that no document has.
 -- The question is in the language in which it has the most stop words: these are none in others, but rare there, as the
 -- English "the" is in German documents, and would outweigh what is asked.
--- The language is looked at behind the join: as a condition of it, the scope would be hashed anew for every term.
-WITH scope AS MATERIALIZED (
-    SELECT number, language
-    FROM documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
-                        :tags, :author, :dated_after, :dated_before)
-    WHERE chunk_count > 0
-), question AS MATERIALIZED (
+WITH question AS MATERIALIZED (
     SELECT spoken.language, to_tsvector(spoken.language::regconfig, :query) AS words
     FROM unnest(:question_languages::text[]) AS spoken (language)
 ), asked AS MATERIALIZED (
@@ -45,25 +40,30 @@ WITH scope AS MATERIALIZED (
         WHERE term.positions && asked.positions
         UNION ALL
         SELECT 'english', lexeme, :added_weight::float8 FROM unnest(to_tsvector('english', :added))
-        UNION ALL
-        SELECT spoken.language, '', 0.0 FROM unnest(:languages::text[]) AS spoken (language)
     ) AS term (language, lexeme, weight)
     WHERE language = ANY (:languages::text[])
     GROUP BY language, lexeme
 )
 SELECT terms.language, terms.weight, terms.asked, found.*
 FROM terms, LATERAL (
-    SELECT p.block >> 20 AS field,
-           string_agg(int8send((p.document_number::bigint << 32) | ((p.block & 1048575) << 8) | (length(p.packed) >> 2)), '')
-               FILTER (WHERE scope.language = terms.language) AS blocks,
-           string_agg(p.packed, '') FILTER (WHERE scope.language = terms.language) AS postings
-    FROM postings p JOIN scope ON scope.number = p.document_number
+    SELECT string_agg(int8send((p.document_number::bigint << 32) | (p.block << 8) | (length(p.packed) >> 2)), '') AS blocks,
+           string_agg(p.packed, '') AS postings
+    FROM postings p
     WHERE p.user_id = :user_id
-      AND p.index_number = (SELECT number FROM indexes WHERE user_id = :user_id AND id = :index_id)
+      AND p.index_number = (SELECT number FROM indexes WHERE user_id = :user_id AND id = only_within(:index_id, :within))
       AND p.term = terms.lexeme
-    GROUP BY p.block >> 20
+      AND (:numbers::int[] IS NULL OR p.document_number = ANY (:numbers::int[]))
 ) AS found
 WHERE found.blocks IS NOT NULL;
+
+-- name: page_starts
+-- The chunks with which pages begin, but for a document's first, as the query `postings` has its terms.
+SELECT string_agg(int8send((p.document_number::bigint << 32) | (p.block << 8) | (length(p.packed) >> 2)), '') AS blocks,
+       string_agg(p.packed, '') AS postings
+FROM postings p
+WHERE p.user_id = :user_id
+  AND p.index_number = (SELECT number FROM indexes WHERE user_id = :user_id AND id = only_within(:index_id, :within))
+  AND p.term = '' AND p.document_number = ANY (:numbers::int[]);
 
 -- name: containing
 -- The chunks in scope that have the required words, as bytes (big endian): the document's number and the ordinal.
@@ -79,7 +79,7 @@ SELECT best.place, c.chunk_id, c.document_id, c.page_number, c.embedding IS NOT 
 FROM unnest(:numbers::int[], :ordinals::int[]) WITH ORDINALITY AS best (number, ordinal, place)
 JOIN documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
                         :tags, :author, :dated_after, :dated_before) scope
-    ON scope.number = best.number
+    ON scope.number = best.number AND scope.number = ANY (:numbers::int[])
 JOIN {chunks} c ON c.user_id = :user_id AND c.document_id = scope.id AND c.generation = :generation AND c.ordinal = best.ordinal
 ORDER BY best.place;
 
@@ -88,7 +88,7 @@ SELECT best.place, scope.id AS document_id
 FROM unnest(:numbers::int[]) WITH ORDINALITY AS best (number, place)
 JOIN documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
                         :tags, :author, :dated_after, :dated_before) scope
-    ON scope.number = best.number
+    ON scope.number = best.number AND scope.number = ANY (:numbers::int[])
 ORDER BY best.place;
 
 -- name: landmarks

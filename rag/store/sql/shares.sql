@@ -23,6 +23,10 @@ FROM shares s JOIN indexes i ON i.user_id = s.user_id AND i.id = s.index_id
 WHERE s.user_id = :user_id AND (:index_id::uuid IS NULL OR s.index_id = :index_id::uuid)
 ORDER BY i.name, s.grantee_kind, s.grantee;
 
+-- name: colleagues
+-- Nobody for those who may not share.
+SELECT c.* FROM colleagues(:user_id, :is_admin) c ORDER BY c.kind DESC, lower(coalesce(c.name, c.email, c.id)), c.id;
+
 -- name: give
 -- By who may: a curator or an admin, or whoever the installation has made one.
 INSERT INTO shares (user_id, index_id, grantee_kind, grantee, permission)

@@ -108,7 +108,8 @@ BEGIN
         SELECT g.role, g.privilege, to_regclass(g.relation) AS relation
         FROM (VALUES
             ('pagelight_worker', 'accounts'), ('pagelight_worker', 'memberships'), ('pagelight_worker', 'logins'),
-            ('pagelight_worker', 'deletions'), ('pagelight_worker', 'work_counts'), ('pagelight_worker', 'backups')
+            ('pagelight_worker', 'deletions'), ('pagelight_worker', 'work_counts'), ('pagelight_worker', 'backups'),
+            ('pagelight_worker', 'request_rates')
         ) AS t (role, relation), LATERAL (VALUES
             (t.role, 'SELECT', t.relation), (t.role, 'INSERT', t.relation), (t.role, 'UPDATE', t.relation),
             (t.role, 'DELETE', t.relation)

@@ -1,7 +1,12 @@
 // An answer whose citations are buttons. `data.html` is made and escaped by the server (rag/ui/text.py); everything else
-// is set as text. Which citation is lit is known to all answers on the page by an event.
+// is set as text. Which citation is lit is known to all answers on the page, and to the viewer, by an event: the viewer
+// lights it without waiting for the server, which is told of the click too.
 
 const LIT = "pagelight:lit";
+const NEAR = "pagelight:near";
+const STEP = "pagelight:step";
+const MOST_NEAR = 24;
+const TELL_MS = 120;
 
 function add(parent, tag, className, text = "") {
   const node = parent.appendChild(document.createElement(tag));
@@ -39,7 +44,7 @@ function footer({ writer, likelihood, seconds }) {
   parts.append(writer);
   if (likelihood) {
     parts.append(" · ");
-    const label = add(parts, "span", `likelihood ${likelihood.name}`, likelihood.name);
+    const label = add(parts, "span", `likelihood ${likelihood.kind}`, likelihood.name);
     label.tabIndex = 0;
     add(label, "span", "tip", likelihood.explanation).role = "tooltip";
   }
@@ -55,41 +60,109 @@ function show(answer) {
   });
 }
 
+/** Tells the viewer which pages may be gone to soon. */
+function foresee(marks) {
+  for (const { document: id, places } of marks)
+    if (places.length) document.dispatchEvent(new CustomEvent(NEAR, { detail: { document: id, page: places[0][0] } }));
+}
+
+/** Where the quote of a citation is shown while it is pointed at or has the focus. */
+function tooltip(answer) {
+  const tip = answer.querySelector(".quoted");
+  const show = (chip) => {
+    tip.hidden = !chip;
+    if (!chip) return;
+    const [head, ...quote] = chip.dataset.tip.split("\n");
+    tip.replaceChildren();
+    add(tip, "b", "", head);
+    add(tip, "span", "", quote.join(" "));
+    const [own, at] = [answer.getBoundingClientRect(), chip.getBoundingClientRect()];
+    tip.style.left = `${Math.max(0, Math.min(at.left - own.left - 8, own.width - tip.offsetWidth))}px`;
+    const above = at.top - tip.offsetHeight - 6 > 8;
+    tip.style.top = `${above ? at.top - own.top - tip.offsetHeight - 6 : at.bottom - own.top + 6}px`;
+  };
+  const chipOf = (event) => event.target.closest?.(".chip[data-tip]");
+  answer.addEventListener("pointerover", (event) => event.pointerType === "mouse" && show(chipOf(event)));
+  answer.addEventListener("mouseleave", () => show(null));
+  answer.addEventListener("focusin", (event) => event.target.matches(":focus-visible") && show(chipOf(event)));
+  answer.addEventListener("focusout", () => show(null));
+  answer.addEventListener("keydown", (event) => event.key === "Escape" && show(null));
+}
+
 function isDark(node) {
   const [r, g, b] = getComputedStyle(node).color.match(/[\d.]+/g).map(Number);
   return r + g + b > 384;
 }
 
+/** The browser's own tooltips come late, and not for the keyboard. */
+function nameChips(text) {
+  for (const chip of text.querySelectorAll(".chip[title]")) {
+    chip.dataset.tip = chip.title;
+    chip.ariaLabel = _("Citation {number}", { number: chip.textContent });
+    chip.ariaDescription = chip.title;
+    chip.removeAttribute("title");
+  }
+}
+
+function draw(answer, data) {
+  answer.querySelector(".text").innerHTML = data.html;
+  nameChips(answer.querySelector(".text"));
+  answer.querySelector(".sources").replaceChildren(...data.sources.map(source));
+  answer.querySelector(".hint").textContent = data.hint;
+  answer.querySelector("footer").replaceChildren(...footer(data));
+  if (data.lit?.startsWith(`${data.id}:`)) {
+    show(answer);
+    setTimeout(() => foresee(data.marks.slice(0, MOST_NEAR)), 500); // the page that is shown comes first
+  }
+}
+
 export default function ({ data, parentElement, setTriggerValue }) {
   const answer = parentElement.querySelector(".answer");
+  const own = (number) => `${data.id}:${number}`;
   const light = (lit) => {
+    answer.lit = lit;
     for (const node of answer.querySelectorAll("[data-citation]"))
-      node.classList.toggle("active", lit === `${data.id}:${node.dataset.citation}`);
+      node.classList.toggle("active", lit === own(node.dataset.citation));
   };
   const drawn = [data.id, ...data.sources.map(({ later }) => later)].join();
+  if (answer.drawn === undefined) tooltip(answer);
   if (answer.drawn !== drawn) {
     answer.drawn = drawn;
-    answer.querySelector(".text").innerHTML = data.html;
-    answer.querySelector(".sources").replaceChildren(...data.sources.map(source));
-    answer.querySelector(".hint").textContent = data.hint;
-    answer.querySelector("footer").replaceChildren(...footer(data));
-    if (data.lit?.startsWith(`${data.id}:`)) show(answer);
+    draw(answer, data);
   }
   answer.classList.toggle("insufficient", data.insufficient);
   answer.classList.toggle("dark", isDark(answer));
-  light(data.lit);
+  if (answer.told !== data.lit) light((answer.told = data.lit));
+  const cite = (number) => {
+    const { document: id } = data.marks[number];
+    const here = data.marks.filter((mark) => mark.document === id);
+    const click = Date.now();
+    const detail = { lit: own(number), document: id, marks: here, active: here.indexOf(data.marks[number]), click, found: data.found[id] };
+    document.dispatchEvent(new CustomEvent(LIT, { detail }));
+    clearTimeout(answer.telling); // the picture of the page comes first, and of quick steps the last is enough
+    answer.telling = setTimeout(() => setTriggerValue("cite", { number, click }), TELL_MS);
+  };
   answer.onclick = (event) => {
     const followed = event.target.closest("[data-later]");
-    if (followed) {
-      setTriggerValue("later", Number(followed.dataset.later));
-      return;
-    }
     const chosen = event.target.closest("[data-citation]");
-    if (!chosen) return;
-    document.dispatchEvent(new CustomEvent(LIT, { detail: `${data.id}:${chosen.dataset.citation}` }));
-    setTriggerValue("cite", Number(chosen.dataset.citation));
+    if (followed) setTriggerValue("later", Number(followed.dataset.later));
+    else if (chosen) cite(Number(chosen.dataset.citation));
   };
-  const listen = (event) => light(event.detail);
+  answer.onpointerover = answer.onfocusin = (event) => {
+    const near = event.target.closest("[data-citation]");
+    if (near) foresee([data.marks[near.dataset.citation]]);
+  };
+  const listen = (event) => light(event.detail.lit);
+  const step = ({ detail: by }) => {
+    const lit = data.marks.findIndex((_, number) => answer.lit === own(number));
+    if (lit < 0 || !data.marks[lit + by]) return;
+    cite(lit + by);
+    answer.querySelector(`[data-citation="${lit + by}"]`)?.scrollIntoView({ block: "nearest" });
+  };
   document.addEventListener(LIT, listen);
-  return () => document.removeEventListener(LIT, listen);
+  document.addEventListener(STEP, step);
+  return () => {
+    document.removeEventListener(LIT, listen);
+    document.removeEventListener(STEP, step);
+  };
 }

@@ -1,0 +1,74 @@
+"""The app as its users have it: started on a free port, and opened in Chromium."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from benchmarks.processes import free_port, wait_for
+from rag import errors
+
+ROOT = Path(__file__).parents[1]
+APP = ("-m", "rag", "run", "--no-browser", "--port")
+WINDOW = (1440, 900)
+PATIENCE_MS = 600_000
+RAN = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+"""Is there while no page runs on the server."""
+
+
+@contextmanager
+def serving(folder: str, database_url: str, command: Sequence[str] = APP, **settings: str) -> Iterator[str]:
+    """A server on a free port, which is the last word of its `command`: its base URL. Without a worker unless set."""
+    port = free_port()
+    own = {"RAG_DATA_DIR": folder, "RAG_DATABASE_URL": database_url, "RAG_STORAGE_URL": "", "RAG_WORKER": "false"}
+    with subprocess.Popen(
+        [sys.executable, *command, str(port)],
+        cwd=ROOT,
+        env={**os.environ, **own, **settings},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as server:
+        try:
+            wait_for(f"http://127.0.0.1:{port}/_stcore/health", server)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+
+
+def chromium() -> str:
+    """Where Chromium is. Raises ConfigError where it is not."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = next(filter(None, map(shutil.which, names)), None)
+    if found is None:
+        raise errors.ConfigError("The app is shown in Chromium, which is not installed: apt-get install chromium")
+    return found
+
+
+@contextmanager
+def browsing() -> Iterator[Browser]:
+    """Chromium without a window."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def opened(base_url: str, patience_ms: int = PATIENCE_MS) -> Iterator[Page]:
+    """A page in a Chromium of its own; whatever it waits for may take so long."""
+    width, height = WINDOW
+    with browsing() as browser:
+        page = browser.new_page(viewport={"width": width, "height": height}, base_url=base_url)
+        page.set_default_timeout(patience_ms)
+        yield page
+
+
+def rest(page: Page, milliseconds: int) -> None:
+    """Wait until no page runs on the server, and so long for what that has set off in the browser."""
+    page.locator(RAN).wait_for()
+    page.wait_for_timeout(milliseconds)

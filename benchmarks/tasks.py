@@ -1,0 +1,372 @@
+"""Ten tasks of an analyst in the app, in a browser, done by a script: how many clicks each takes, and how long.
+
+Needs Chromium. A task that does not come to its end as it should is told by name, and then the part has failed.
+"""
+
+import csv
+import tempfile
+import uuid
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pydantic
+from playwright.sync_api import Error, FilePayload, Locator, expect
+
+from benchmarks import apps, databases
+from benchmarks.filings import Contract, Filing, Minutes, Report, companies, filings
+from benchmarks.hand import Hand
+from benchmarks.report import Section
+from benchmarks.settings import Options
+from rag.engine import RAGEngine
+from rag.parsing.mupdf import pymupdf
+from rag.types import LOCAL_USER
+
+DOCUMENTS, QUICK_DOCUMENTS = 300, 10
+CHATS, QUICK_CHATS = 60, 2
+MATRIX, QUICK_MATRIX = (8, 5), (2, 2)
+"""Documents and questions."""
+ADDED, QUICK_ADDED = 20, 2
+PATIENCE_MS, QUICK_PATIENCE_MS = 600_000, 300_000
+SETTINGS = {"RAG_EMBED_MODEL": "local", "RAG_GEN_MODEL": "extractive", "RAG_WORKER": "true"}
+YESTERDAY = """
+    UPDATE conversations SET created_at = created_at - interval '1 day', updated_at = updated_at - interval '1 day'
+"""
+LOST = 3
+"""Documents that are deleted by mistake."""
+ROWS = ".documents tbody tr"
+PLACEHOLDER = "Ask about your documents"
+TAG = "tender of 2024"
+QUESTIONS = (
+    "What was the revenue?",
+    "How many employees are there?",
+    "How many warehouses were closed?",
+    "What does the board propose?",
+    "How is demand expected to grow?",
+)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What lies on it: the documents, and how much of each thing is to be done."""
+
+    report: Report
+    contract: Contract
+    minutes: Minutes
+    matrix: tuple[int, int]
+    added: int
+    folder: Path
+    """Where downloads are kept."""
+
+    @property
+    def question(self) -> str:
+        return f"What was the revenue of {self.report.company} in {self.report.year}?"
+
+    @property
+    def figure(self) -> str:
+        return self.report.revenue(self.report.year)
+
+
+Task = Callable[[Hand, Desk], None]
+
+
+def measure(options: Options, section: Section) -> None:
+    """The library is read, then each task is done once."""
+    apps.chromium()  # before anything is made for it
+    count = QUICK_DOCUMENTS if options.quick else DOCUMENTS
+    section.about = f"a library of {count} documents, each task done once"
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(dir=options.folder))
+        server_url = stack.enter_context(databases.server(options))
+        url = stack.enter_context(databases.passing(server_url))
+        known = _fill(options, folder, url, count)
+        base_url = stack.enter_context(apps.serving(folder, url, **SETTINGS))
+        patience = QUICK_PATIENCE_MS if options.quick else PATIENCE_MS
+        expect.set_options(timeout=patience)
+        page = stack.enter_context(apps.opened(base_url, patience))
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        hand = Hand(page, options.screenshots)
+        desk = _desk(options, known, Path(folder))
+        for task in TASKS:
+            _do(task, hand, desk, section)
+
+
+def _do(task: Task, hand: Hand, desk: Desk, section: Section) -> None:
+    name = (task.__doc__ or "").rstrip(".")
+    hand.begin()
+    try:
+        task(hand, desk)
+    except (AssertionError, Error) as error:
+        section.failed = True
+        section.notes.append(f"Not done: {name}. {str(error).splitlines()[0]}")
+        hand.see(f"{name} failed")
+        return
+    section.add(f"{name}: clicks", hand.clicks, "clicks")
+    section.add(f"{name}: time", hand.seconds, "s")
+
+
+# --- What there is before ---------------------------------------------------------------------------
+
+
+def _fill(options: Options, folder: str, url: str, count: int) -> list[Filing]:
+    """Documents that are read, and yesterday's chats, of which the first is the oldest."""
+    changes = {
+        "rag_data_dir": Path(folder),
+        "rag_storage_url": None,
+        "rag_database_url": pydantic.SecretStr(url),
+        "rag_gen_model": SETTINGS["RAG_GEN_MODEL"],
+    }
+    known = filings(count)
+    with RAGEngine(options.config.model_copy(update=changes), user_id=LOCAL_USER) as engine:
+        ids = [engine.documents.add(one.content(), one.name, enqueue=False).id for one in known]
+        for document_id in ids:
+            engine.documents.process(document_id)
+        _chat(engine, f"How many invoices were open at the harbour association's meeting {_minutes(known).number}?")
+        for number in range(QUICK_CHATS if options.quick else CHATS):
+            company = companies()[number]
+            engine.chats.append(engine.chats.start(f"Employees of {company}").id, "user", f"Employees of {company}")
+    with psycopg.connect(url) as connection:
+        connection.execute(YESTERDAY)
+    return known
+
+
+def _chat(engine: RAGEngine, question: str) -> uuid.UUID:
+    chat = engine.chats.start(question)
+    engine.chats.append(chat.id, "user", question)
+    response = engine.answer(question)
+    engine.chats.append(chat.id, "assistant", response.answer, response)
+    return chat.id
+
+
+def _desk(options: Options, known: Sequence[Filing], folder: Path) -> Desk:
+    reports = [one for one in known if isinstance(one, Report)]
+    contracts = [one for one in known if isinstance(one, Contract)]
+    return Desk(
+        report=reports[-2],
+        contract=contracts[-1],
+        minutes=_minutes(known),
+        matrix=QUICK_MATRIX if options.quick else MATRIX,
+        added=QUICK_ADDED if options.quick else ADDED,
+        folder=folder,
+    )
+
+
+def _minutes(known: Sequence[Filing]) -> Minutes:
+    return next(one for one in known if isinstance(one, Minutes))
+
+
+# --- The tasks --------------------------------------------------------------------------------------
+
+
+def find_a_figure(hand: Hand, desk: Desk) -> None:
+    """Find a figure and prove it."""
+    with hand.counting():
+        answer = _ask(hand, desk.question)
+        _prove(hand, answer, desk.figure)
+
+
+def compare_two_years(hand: Hand, desk: Desk) -> None:
+    """Compare two years."""
+    company, year = desk.report.company, desk.report.year
+    with hand.counting():
+        answer = _ask(hand, f"Compare the revenue of {company} in {year - 1} and {year}")
+        _prove(hand, answer, desk.report.revenue(year - 1))
+        _prove(hand, answer, desk.report.revenue(year))
+
+
+def find_where_a_contract_says(hand: Hand, desk: Desk) -> None:
+    """Find where a contract says something."""
+    page = hand.page
+    with hand.counting():
+        hand.go_to("Library")
+        _find_by_name(hand, f"{desk.contract.seller} – {desk.contract.buyer}")
+        expect(page.locator(ROWS)).to_have_count(1)
+        hand.see("the contract in the library")
+        hand.click(page.get_by_role("button", name=desk.contract.name))
+        hand.click(page.get_by_role("button", name="Find in the document"))
+        page.get_by_label("Words to find").fill("terminate this agreement by giving")
+        expect(page.locator(".tally")).to_have_text("1 of 1")
+        expect(page.locator(".mark.hit.now").first).to_be_in_viewport()
+        expect(page.locator(".line").filter(has_text=f"giving {desk.contract.notice_days} days")).to_have_count(1)
+        hand.see("where the contract says it")
+
+
+def discover_that_it_is_not_there(hand: Hand, desk: Desk) -> None:
+    """Discover that something is not there."""
+    with hand.counting():
+        answer = _ask(hand, f"How many patents does {desk.report.company} hold in Japan?")
+        expect(answer).to_have_class("answer insufficient")
+
+
+def get_a_report_out(hand: Hand, desk: Desk) -> None:
+    """Get a report out of an answer."""
+    page = hand.page
+    _ask(hand, desk.question)
+    with hand.counting():
+        hand.click(page.get_by_role("button", name="Take along"))
+        hand.click(page.get_by_text("Save as …", exact=True).last)
+        hand.see("as what to save it")
+        given = hand.download(page.get_by_role("dialog").get_by_role("button", name="Download"))
+    given.save_as(desk.folder / given.suggested_filename)
+    with pymupdf.open(desk.folder / given.suggested_filename) as report:
+        assert desk.figure in "".join(sheet.get_text() for sheet in report), "the report lacks the figure"
+
+
+def undo_a_mistake(hand: Hand, _: Desk) -> None:
+    """Undo a mistake."""
+    page = hand.page
+    hand.begin("/library")
+    names = [page.locator(f"{ROWS} td.name").nth(number).inner_text() for number in range(LOST)]
+    _tick(hand, LOST)
+    page.get_by_role("button", name="Delete").click()
+    for name in names:
+        page.get_by_role("checkbox", name=f"Select {name}").wait_for(state="detached")
+    hand.see("they are gone")
+    with hand.counting():
+        hand.click(page.get_by_role("button", name="Undo"))
+        for name in names:
+            page.get_by_role("checkbox", name=f"Select {name}").wait_for()
+    hand.see("they are back")
+
+
+def hand_over_the_evidence(hand: Hand, desk: Desk) -> None:
+    """Hand a colleague the evidence."""
+    page = hand.page
+    _ask(hand, desk.question)
+    page.locator(".mark.quote").first.wait_for()
+    with hand.counting():
+        hand.click(page.get_by_role("button", name="Copy a link to here"))
+        expect(page.locator(".notice")).to_have_text("Link copied")
+        hand.see("a link to the place")
+        hand.click(page.get_by_role("button", name="Marked copy"))
+        given = hand.download(page.get_by_role("dialog").get_by_role("button", name="Download"))
+    hand.see("a marked copy")
+    given.save_as(desk.folder / given.suggested_filename)
+    with pymupdf.open(desk.folder / given.suggested_filename) as copy:
+        assert any(desk.figure in mark.info["content"] for sheet in copy for mark in sheet.annots()), (
+            "nothing is marked"
+        )
+    hand.begin(page.evaluate("navigator.clipboard.readText()"))
+    expect(page.locator(".mark.quote").first).to_be_in_viewport()
+    hand.see("what the link leads to")
+
+
+def fill_a_matrix(hand: Hand, desk: Desk) -> None:
+    """Fill a matrix."""
+    page = hand.page
+    documents, questions = desk.matrix
+    with hand.counting():
+        hand.go_to("Library")
+        _find_by_name(hand, "annual report")
+        expect(page.locator(f"{ROWS} td.name").filter(has_not_text="annual report")).to_have_count(0)
+        _tick(hand, documents)
+        hand.click(page.get_by_role("button", name="Matrix"))
+        hand.click(page.get_by_label("Begin with"))
+        hand.click(page.get_by_role("option", name="Questions of your own"))
+        _paste_questions(hand, questions)
+        hand.see("documents and questions")
+        hand.click(page.get_by_role("button", name="Ask", exact=True))
+        page.locator(".st-key-matrix-table").wait_for()
+        page.get_by_role("button", name="Cancel").wait_for(state="detached")
+    hand.see("the matrix")
+    saved = page.get_by_test_id("stDownloadButton").filter(has_text="CSV").get_by_role("button")
+    given = hand.download(saved).path().read_text("utf-8-sig")
+    rows = list(csv.DictReader(given.splitlines()))
+    assert len(rows) == documents, f"{len(rows)} documents"
+    assert all(row[question] for row in rows for question in QUESTIONS[:questions]), "some cells are empty"
+
+
+def return_to_yesterday(hand: Hand, desk: Desk) -> None:
+    """Return to yesterday's chat."""
+    page = hand.page
+    with hand.counting():
+        hand.type(page.get_by_placeholder("Search chats"), "open invoices")
+        hand.see("chats that have the words")
+        hand.click(page.locator('[class*="st-key-open-"] button').first)
+        answer = page.locator(".answer")
+        expect(answer).to_contain_text(f"{desk.minutes.number + 12} invoices")
+        expect(page.locator(".mark.quote").first).to_be_in_viewport()
+        hand.see("the answer of yesterday")
+
+
+def add_files_and_order_them(hand: Hand, desk: Desk) -> None:
+    """Add files and order them."""
+    page = hand.page
+    tenders = [_tender(number) for number in range(desk.added)]
+    with hand.counting():
+        hand.go_to("Upload")
+        field = page.locator('[data-testid="stFileUploaderDropzone"]:visible input[type=file]')
+        hand.bring(field, tenders)
+        expect(page.locator('[class*="st-key-file-ready"]')).to_have_count(desk.added)
+        hand.see("they are read")
+        hand.go_to("Library")
+        _tick(hand, desk.added)
+        hand.click(page.get_by_role("button", name="Edit"))
+        dialog = page.get_by_role("dialog")
+        hand.type(dialog.get_by_role("combobox").first, TAG)
+        page.keyboard.press("Tab")  # the list of tags would lie over the button
+        hand.see("their tag")
+        hand.click(dialog.get_by_role("button", name="Save"))
+        expect(page.locator(".documents .tag").filter(has_text=TAG)).to_have_count(desk.added)
+    hand.see("they are in order")
+
+
+def _tender(number: int) -> FilePayload:
+    content = f"Tender {number}\n\nThe bidder of this tender offers {number * 7 + 100} lamps for the harbour."
+    return FilePayload(name=f"Tender {number}.txt", mimeType="text/plain", buffer=content.encode())
+
+
+TASKS: tuple[Task, ...] = (
+    find_a_figure,
+    compare_two_years,
+    find_where_a_contract_says,
+    discover_that_it_is_not_there,
+    get_a_report_out,
+    undo_a_mistake,
+    hand_over_the_evidence,
+    fill_a_matrix,
+    return_to_yesterday,
+    add_files_and_order_them,
+)
+
+
+# --- What several of them do ------------------------------------------------------------------------
+
+
+def _ask(hand: Hand, question: str) -> Locator:
+    """The answer to a question, when it is complete."""
+    hand.type(hand.page.get_by_placeholder(PLACEHOLDER), question)
+    answer = hand.page.locator(".answer").last
+    answer.locator(".source").first.wait_for()
+    hand.see(question)
+    return answer
+
+
+def _prove(hand: Hand, answer: Locator, figure: str) -> None:
+    """Click the citation whose quote has the figure, and see it lit."""
+    hand.click(answer.locator(f'.text .chip[data-tip*="{figure}"]').first)
+    expect(hand.page.locator(".mark.quote").first).to_be_in_viewport()
+    hand.see(f"{figure} is proved")
+
+
+def _find_by_name(hand: Hand, words: str) -> None:
+    hand.type(hand.page.get_by_placeholder("Search by name"), words)
+
+
+def _tick(hand: Hand, count: int) -> None:
+    """Choose the first rows of the library: the first, and with the shift key the last."""
+    rows = hand.page.locator(ROWS)
+    hand.click(rows.nth(0).locator("td.tick input"))
+    hand.click(rows.nth(count - 1).locator("td.tick input"), with_shift=True)
+    hand.page.locator(".documents .chosen").filter(has_text=f"{count} selected").wait_for()
+
+
+def _paste_questions(hand: Hand, count: int) -> None:
+    """Into the table of questions, from the clipboard, where they stand in lines."""
+    table = hand.page.get_by_test_id("stDataFrame")
+    hand.page.evaluate("text => navigator.clipboard.writeText(text)", "\n".join(QUESTIONS[:count]))
+    table.click(position={"x": 120, "y": 50})
+    hand.clicks += 1
+    hand.page.keyboard.press("Control+v")

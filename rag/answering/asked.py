@@ -1,0 +1,125 @@
+"""What a question is made of: the periods and names in it, what it is about, and the measure that it asks for."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from rag.types import Span
+from rag.vocabulary import either, find_periods, widener, words
+
+_CAPITALS = frozenset(words("capitals"))
+_TOPICS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in words("topics"))
+"""The ways in which questions are mostly put; the first that fits counts."""
+_TOPIC_END = re.compile(rf"\s+(?:{either(words('prepositions'), words('ends'))})\b", re.IGNORECASE)
+_LEADING = re.compile(rf"\s+(?:{either(words('prepositions'), words('ends'), ['and'])})\s*$", re.IGNORECASE)
+_DETERMINER = re.compile(rf"(?:{either(words('determiners'))})\s+", re.IGNORECASE)
+_NAME = re.compile(
+    r"(?<![\w'’])(?P<name>[A-ZÄÖÜÉ][\w&.-]*[\w&](?:\s+(?:of\s+|&\s+)?[A-ZÄÖÜÉ][\w&.-]*[\w&])*|[A-Z](?![\w'’]))"
+)
+_GERMAN = re.compile(rf"\b(?:{either(words('signs'))})\b", re.IGNORECASE)
+_GERMAN_NAME = re.compile(
+    rf"\b(?:{either(words('before_names'))})\s+"
+    r"(?P<name>[A-ZÄÖÜ][\w&.-]*[\w&](?:\s+[A-ZÄÖÜ][\w&.-]*[\w&])*)(?=\s|[?.!]|$)"
+)
+"""After the words that names follow: every German noun has a capital."""
+_OWNER = re.compile(r"(?<![\w'’])(?P<name>[\w&-]+)(?=['’]s\s)")
+
+
+class Slots(NamedTuple):
+    """Where a question names periods and whom it is about."""
+
+    periods: list[Span]
+    names: list[Span]
+
+
+def slots_of(text: str, names: Sequence[str]) -> Slots:
+    """Both in their order; `names` are known in any spelling, others by their capitals."""
+    periods = find_periods(text)
+    known = [Span(*match.span()) for match in _known(names)(text)] if names else []
+    pattern = _GERMAN_NAME if _GERMAN.search(text) else _NAME
+    spelled = [Span(*match.span("name")) for match in pattern.finditer(text)]
+    owners = [Span(*match.span("name")) for match in _OWNER.finditer(text) if match["name"].lower() not in _CAPITALS]
+    found: list[Span] = []
+    for span in (*known, *map(_trimmed(text), spelled), *owners):
+        taken = [*periods, *found]
+        if span.start < span.end and not any(span.start < other.end and other.start < span.end for other in taken):
+            found.append(span)
+    named = [span for span in found if span in known or not _is_no_name(text[span.start : span.end])]
+    return Slots(periods, sorted(named))
+
+
+def _trimmed(text: str) -> Callable[[Span], Span]:
+    """Takes words off the beginning of a span that are capital for another reason: "What Acme", "Did Acme"."""
+
+    def trim(span: Span) -> Span:
+        found = list(re.finditer(r"\S+", text[span.start : span.end]))
+        kept = next((word.start() for word in found if word[0].lower() not in _CAPITALS), span.end - span.start)
+        return Span(span.start + kept, span.end)
+
+    return trim
+
+
+def _known(names: Sequence[str]) -> Callable[[str], Iterable[re.Match[str]]]:
+    alternatives = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", re.IGNORECASE).finditer
+
+
+def _is_no_name(text: str) -> bool:
+    """Terms are written with capitals, too: EBITDA, R&D, Net Sales."""
+    return text.lower() in _CAPITALS or is_term(text)
+
+
+def is_term(text: str) -> bool:
+    """Whether all of `text` is a term of a trade."""
+    widened = widener().widen(text)
+    found = [widening.found for widening in widened.widenings]
+    return text in found
+
+
+def is_name(word: str) -> bool:
+    """Whether a word is a name by its capital."""
+    return bool(_NAME.fullmatch(word)) and word.lower() not in _CAPITALS
+
+
+def owner_of(text: str) -> Span | None:
+    """Whose something is, in small letters too: "acme" in "acme's revenue"."""
+    owner = _OWNER.search(text)
+    return Span(*owner.span("name")) if owner and owner["name"].lower() not in _CAPITALS else None
+
+
+def without_determiner(text: str) -> str:
+    """Without "the" at its beginning."""
+    return _DETERMINER.sub("", text, count=1) if _DETERMINER.match(text) else text
+
+
+def topic_of(question: str) -> str:
+    """What the question is about, and all that is said of it: "the revenue of Acme in 2021"; "" if that is not seen."""
+    match = next((match for pattern in _TOPICS if (match := pattern.match(question))), None)
+    return question[match.start("topic") :].rstrip(" ?.!") if match else ""
+
+
+def without_periods(topic: str) -> str:
+    """Without its periods, and the words that lead to them."""
+    for span in reversed(find_periods(topic)):
+        topic = topic[: span.start].rstrip() + topic[span.end :]
+    return _LEADING.sub("", topic.rstrip())
+
+
+def measure_of(question: str) -> Span | None:
+    """The measure that a question asks for: "net income" in "What was Acme's net income in 2020"."""
+    for pattern in _TOPICS:
+        if match := pattern.match(question):
+            start, text = match.start("topic"), match["topic"]
+            end = _TOPIC_END.search(text)
+            core = text[: end.start()] if end else text
+            spans = find_periods(core)
+            core = core[: spans[0].start].rstrip() if spans else core
+            owner = re.match(r".*['’]s\s+", core)
+            determiner = _DETERMINER.match(core)
+            skipped = owner.end() if owner else determiner.end() if determiner else 0
+            if core[skipped:].strip():
+                return Span(start + skipped, start + len(core.rstrip()))
+    found = [widening.found for widening in widener().widen(question).widenings]
+    longest = max(found, key=len, default="")
+    at = question.find(longest) if longest else -1
+    return Span(at, at + len(longest)) if at >= 0 else None

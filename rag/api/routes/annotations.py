@@ -1,0 +1,36 @@
+"""What a user marks and notes in documents."""
+
+import uuid
+
+from fastapi import APIRouter
+
+from rag.api.access import Reader, Writer
+from rag.types import Annotation, AnnotationEdit, AnnotationRequest
+
+router = APIRouter(tags=["documents"])
+
+
+@router.get("/documents/{document_id}/annotations")
+def list_annotations(sender: Reader, document_id: uuid.UUID) -> tuple[Annotation, ...]:
+    """The caller's own highlights and notes in a document, in the order of its pages."""
+    return tuple(sender.engine.annotations.list(document_id))
+
+
+@router.post("/documents/{document_id}/annotations", status_code=201)
+def add_annotation(sender: Writer, document_id: uuid.UUID, body: AnnotationRequest) -> Annotation:
+    """Highlight a place, with a note or without. Nobody else sees it."""
+    return sender.engine.annotations.add(document_id, body)
+
+
+@router.patch("/documents/{document_id}/annotations/{annotation_id}")
+def edit_annotation(
+    sender: Writer, document_id: uuid.UUID, annotation_id: uuid.UUID, body: AnnotationEdit
+) -> Annotation:
+    """Change the note of a highlight."""
+    return sender.engine.annotations.edit(document_id, annotation_id, body.note)
+
+
+@router.delete("/documents/{document_id}/annotations/{annotation_id}", status_code=204)
+def delete_annotation(sender: Writer, document_id: uuid.UUID, annotation_id: uuid.UUID) -> None:
+    """Remove a highlight and its note."""
+    sender.engine.annotations.delete(document_id, annotation_id)

@@ -1,0 +1,149 @@
+"""Fills a matrix cell by cell, each kept when it is answered: what a killed worker had done is not asked again."""
+
+import datetime as dt
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from rag import errors
+from rag.engine.questions import Questions
+from rag.engine.workspace import Workspace
+from rag.types import (
+    AnswerRequest,
+    AnswerResponse,
+    Citation,
+    Document,
+    DocumentStatus,
+    Filters,
+    KeptCell,
+    MatrixCell,
+    MatrixQuestion,
+    OnProgress,
+    QuotedRow,
+    RetrievalOptions,
+)
+
+MOST_CHARS = 600
+"""Of an answer; the rest is read on the page."""
+SENTENCES = 2
+
+Place = tuple[uuid.UUID | None, int]
+
+
+def is_fresh(kept: KeptCell | None, document: Document) -> bool:
+    """Whether a cell is answered from what the document is now."""
+    return kept is not None and kept.cell.status != "failed" and kept.cell.sha256 == document.sha256
+
+
+def fill(
+    workspace: Workspace, questions: Questions, matrix_id: uuid.UUID, report: OnProgress, pause: Callable[[], None]
+) -> dict[str, Any]:
+    """Ask what is not answered yet, or was answered from content that has changed since.
+
+    `pause` is called before each question. A document that is not read yet is left for another time.
+
+    Returns:
+        Of the cells how many are `answered`, `notFound` and `failed`; `waiting`, the names of documents that are not
+        ready.
+
+    Raises:
+        errors.NotFoundError: there is no such matrix any more.
+        errors.CancelledError: the job was cancelled.
+        errors.ProviderError: a provider refuses or is down.
+    """
+    store = workspace.store.matrices
+    matrix = store.get(matrix_id)
+    documents = store.documents(matrix.lineage_ids)
+    kept: dict[Place, KeptCell] = {(one.cell.lineage_id, one.cell.question): one for one in store.cells(matrix_id)}
+    counts = {"answered": 0, "not_found": 0, "failed": 0}
+    total, done = len(documents) * len(matrix.questions), 0
+    for document in documents:
+        for number, question in enumerate(matrix.questions):
+            report("cells", done, total)
+            done += 1
+            present = kept.get((document.lineage_id, number))
+            if present is not None and is_fresh(present, document):
+                counts[present.cell.status] += 1
+            elif document.status is DocumentStatus.READY:
+                pause()
+                cell = _ask(questions, document, number, question)
+                _keep(workspace, matrix_id, question, cell)
+                counts[cell.status] += 1
+    report("cells", total, total)
+    waiting = [document.name for document in documents if document.status is not DocumentStatus.READY]
+    return {
+        "answered": counts["answered"],
+        "notFound": counts["not_found"],
+        "failed": counts["failed"],
+        "waiting": waiting,
+    }
+
+
+def _keep(workspace: Workspace, matrix_id: uuid.UUID, question: MatrixQuestion, cell: MatrixCell) -> None:
+    """Nothing of what is not asked any more, or of a document that was removed for good meanwhile."""
+    try:
+        workspace.store.matrices.put(matrix_id, question, cell)
+    except errors.NotFoundError:
+        workspace.store.matrices.get(matrix_id)
+
+
+def _ask(questions: Questions, document: Document, number: int, question: MatrixQuestion) -> MatrixCell:
+    request = AnswerRequest(
+        index_name=str(document.index_id),
+        question=question.text,
+        retrieval=RetrievalOptions(filters=Filters(document_ids=(document.id,))),
+    )
+    try:
+        response = questions.answer(request)
+    except (errors.GroundingError, errors.NotFoundError) as error:  # of this document; what else fails, fails for all
+        return _cell(document, number, {"status": "failed", "reason": error.message})
+    return _cell(document, number, _answered(response))
+
+
+def _cell(document: Document, number: int, content: dict[str, Any]) -> MatrixCell:
+    return MatrixCell(
+        lineage_id=document.lineage_id or document.id,
+        question=number,
+        document_id=document.id,
+        version=document.version,
+        sha256=document.sha256,
+        answered_at=dt.datetime.now(dt.UTC),
+        **content,
+    )
+
+
+def _answered(response: AnswerResponse) -> dict[str, Any]:
+    """Of the first thing that is cited: its words, whether they are proved, and where."""
+    if response.status != "ok" or not response.cited:
+        return {"status": "not_found", "model": response.model}
+    citation, hit = response.cited[0]
+    place = citation.regions[0].page_number if citation.regions else citation.lines_in(hit)[0].page_number
+    row = citation.row if citation.sentence in response.rows else None
+    return {
+        "status": "answered",
+        "answer": _row_text(row) if row else _text(response, citation),
+        "value": row.cells[row.asked] if row and row.asked is not None else None,
+        "verdict": response.sentences[citation.sentence].support,
+        "quote": citation.quote,
+        "page_number": place,
+        "page_label": citation.page_label,
+        "regions": citation.regions,
+        "model": response.model,
+    }
+
+
+def _text(response: AnswerResponse, first: Citation) -> str:
+    """The first sentences from the one that is cited first; a model may begin with one that states nothing."""
+    sentences = response.sentences[first.sentence : first.sentence + SENTENCES]
+    shown = " ".join(" ".join(one.text.split()) for one in sentences if not one.is_unproved)
+    return shown if len(shown) <= MOST_CHARS else f"{shown[:MOST_CHARS].rpartition(' ')[0]} …"
+
+
+def _row_text(row: QuotedRow) -> str:
+    """As in: Net sales, 2022: 394,328 (in millions)."""
+    columns = [*row.columns, *[""] * (len(row.cells) - len(row.columns))]
+    chosen = [row.asked] if row.asked is not None else [*range(len(row.cells))]
+    cells = "; ".join(f"{columns[i]}: {row.cells[i]}" if columns[i] else row.cells[i] for i in chosen)
+    caption = f" ({row.caption.strip('() ')})" if row.caption else ""
+    text = f"{row.label}, {cells}{caption}" if row.label else f"{cells}{caption}"
+    return text[:MOST_CHARS]

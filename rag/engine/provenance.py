@@ -1,0 +1,150 @@
+"""What an answer is made from, kept with it; and what of it is not as it was."""
+
+import datetime as dt
+import uuid
+from collections.abc import Generator, Iterator, Mapping
+from importlib import metadata
+from typing import Any
+
+from rag import prompts, retrieval
+from rag.engine.workspace import Workspace
+from rag.types import (
+    AnswerEvent,
+    AnswerRequest,
+    AnswerResponse,
+    Difference,
+    DifferenceKind,
+    Document,
+    DocumentQuery,
+    Filters,
+    Index,
+    Provenance,
+    UsedDocument,
+)
+
+WRITING = ("provider", "model", "temperature", "max_output_tokens")
+"""Of who was to write, and how. Keys are none of it."""
+MOST_NAMED = 3
+PARAMETERS = {"configured": "search", "answering": "answer", "writing": "writing"}
+
+
+def with_provenance(
+    events: Generator[AnswerEvent, None, None], workspace: Workspace, index: Index, request: AnswerRequest
+) -> Generator[AnswerEvent, None, None]:
+    """`events`, the answer to `request` with what it was made from."""
+    at = dt.datetime.now(dt.UTC)
+    for event in events:
+        if isinstance(event, AnswerResponse):
+            yield event.model_copy(update={"provenance": _provenance(event, workspace, index, request, at)})
+        else:
+            yield event
+
+
+def _provenance(
+    response: AnswerResponse, workspace: Workspace, index: Index, request: AnswerRequest, at: dt.datetime
+) -> Provenance:
+    named = {hit.chunk.document_id for hit in (*response.contexts, *response.nearest)}
+    versions = workspace.store.versions.list([*named]) if named else []
+    return Provenance(
+        at=at,
+        question=request.question,
+        documents=tuple(
+            UsedDocument(id=one.id, name=one.name, version=one.version, sha256=one.sha256)
+            for one in sorted(versions, key=lambda one: (one.name, one.version))
+            if one.id in named
+        ),
+        index_id=index.id,
+        index_name=index.name,
+        generation=index.generation,
+        space=index.space,
+        prompt_version=prompts.ANSWER_PROMPT_VERSION,
+        program_version=metadata.version("pagelight"),
+        retrieval=request.retrieval,
+        configured=retrieval.as_configured(request.retrieval, workspace.config).model_dump(mode="json"),
+        answering=request.options.model_dump(mode="json", exclude={"use_cache"}),
+        writing=request.generation.model_dump(mode="json", include=set(WRITING)),
+    )
+
+
+def differences(before: AnswerResponse, after: AnswerResponse, workspace: Workspace) -> tuple[Difference, ...] | None:
+    """What two answers to a question were made from, as far as it differs; None if it was not kept of one."""
+    old, new = before.provenance, after.provenance
+    if old is None or new is None:
+        return None
+    found = [
+        *((DifferenceKind.DOCUMENT, message) for message in _documents(old, workspace)),
+        *((DifferenceKind.LIBRARY, message) for message in _library(old, workspace)),
+        *_stated(old, new),
+    ]
+    if before.model != after.model:
+        found.append((DifferenceKind.MODEL, f"{_written(before)}, now {_written(after)}"))
+    found += ((DifferenceKind.PARAMETER, message) for message in _parameters(old, new))
+    return tuple(Difference(kind=kind, message=message) for kind, message in found)
+
+
+def _written(response: AnswerResponse) -> str:
+    return f"the model was {response.model}" if response.model != "extractive" else "the documents were quoted"
+
+
+def _documents(old: Provenance, workspace: Workspace) -> Iterator[str]:
+    """Of the documents that the earlier answer names: what became of each."""
+    versions = workspace.store.versions.list([one.id for one in old.documents]) if old.documents else []
+    by_id = {one.id: one for one in versions}
+    for used in old.documents:
+        present = by_id.get(used.id)
+        if present is None:
+            yield f"{used.name} is gone"
+        elif present.deleted_at is not None:
+            yield f"{used.name} is in the trash"
+        elif present.superseded_by is not None:
+            latest = _latest(present, by_id)
+            yield f"{used.name} has version {latest.version} now, where version {used.version} was read"
+        elif present.disabled:
+            yield f"{used.name} is left out of searches"
+        elif present.indexed_at is not None and present.indexed_at > old.at:
+            yield f"{used.name} was read again"
+
+
+def _latest(document: Document, by_id: Mapping[uuid.UUID, Document]) -> Document:
+    of_line = [one for one in by_id.values() if one.lineage_id == document.lineage_id and one.superseded_by is None]
+    return of_line[0] if of_line else document
+
+
+def _library(old: Provenance, workspace: Workspace) -> Iterator[str]:
+    """What came to the documents that are asked since then, and what went."""
+    list_documents, filters = workspace.store.documents.list, old.retrieval.filters.model_copy(update={"saved": None})
+    if filters == Filters(document_ids=filters.document_ids) and filters.document_ids:
+        return  # only these were asked, and nothing can come to them
+    named = {one.name for one in old.documents}
+    here, trash = DocumentQuery(filters=filters), DocumentQuery(filters=filters, in_trash=True)
+    came = [one for one in list_documents(old.index_id, here) if one.indexed_at and one.indexed_at > old.at]
+    gone = [one for one in list_documents(old.index_id, trash) if one.deleted_at and one.deleted_at > old.at]
+    for documents, what in ((came, "came"), (gone, "went")):
+        names = [one.name for one in documents if one.name not in named]
+        if names:
+            more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+            yield f"{', '.join(names[:MOST_NAMED])}{more} {what} since"
+
+
+def _stated(old: Provenance, new: Provenance) -> Iterator[tuple[DifferenceKind, str]]:
+    if old.space != new.space:
+        yield DifferenceKind.INDEX, f"the index is of {new.space.name}, was of {old.space.name}"
+    elif old.generation != new.generation:
+        yield DifferenceKind.INDEX, f"the index is in generation {new.generation}, was in {old.generation}"
+    if old.prompt_version != new.prompt_version:
+        yield DifferenceKind.PROMPT, f"the instructions are version {new.prompt_version}, were {old.prompt_version}"
+    if old.program_version != new.program_version:
+        yield DifferenceKind.PROGRAM, f"Pagelight is version {new.program_version}, was {old.program_version}"
+
+
+def _parameters(old: Provenance, new: Provenance) -> Iterator[str]:
+    for group, name in PARAMETERS.items():
+        before: dict[str, Any] = getattr(old, group)
+        after: dict[str, Any] = getattr(new, group)
+        for key in sorted({*before, *after}):
+            if before.get(key) != after.get(key):
+                yield f"{name} option {key} is {_plain(after.get(key))}, was {_plain(before.get(key))}"
+
+
+def _plain(value: object) -> str:
+    return "not set" if value is None else str(value)

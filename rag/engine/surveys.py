@@ -1,0 +1,42 @@
+"""What an index is made of, in figures for charts, and a map of its chunks."""
+
+from rag import retrieval
+from rag.engine.workspace import Workspace
+from rag.types import DEFAULT_INDEX, EmbeddingMap, Growth, LengthBand, WordlessSummary
+
+MOST_POINTS = 2000
+"""Of more chunks a map shows a sample: a screen has no room for more, and a browser not the time."""
+
+
+class Surveys:
+    """One user's indexes, looked at as a whole."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def stamp(self, index_name: str = DEFAULT_INDEX) -> str:
+        """The same as long as the index holds the same, so that what was worked out of it can be kept."""
+        index = self._workspace.asked_index(index_name)
+        return ":".join(map(str, (index.id, *self._workspace.store.surveys.stamp(index.id))))
+
+    def growth(self, index_name: str = DEFAULT_INDEX) -> list[Growth]:
+        """How what the index holds now came together; of a large one in steps."""
+        return self._workspace.store.surveys.growth(self._workspace.asked_index(index_name).id)
+
+    def lengths(self, index_name: str = DEFAULT_INDEX) -> list[LengthBand]:
+        """How many chunks there are of each length in characters, shortest first."""
+        return self._workspace.store.surveys.lengths(self._workspace.asked_index(index_name).id)
+
+    def wordless(self, index_name: str = DEFAULT_INDEX) -> WordlessSummary:
+        """Pages of ready documents on which no chunk has a line, and the documents that have the most of them."""
+        return self._workspace.store.surveys.wordless(self._workspace.asked_index(index_name).id)
+
+    def map(self, index_name: str = DEFAULT_INDEX, *, most: int = MOST_POINTS) -> EmbeddingMap:
+        """Chunks laid out by their vectors; of more than `most` a sample, which is the same every time."""
+        sampled = self._workspace.store.surveys.sample(self._workspace.asked_index(index_name).id, most)
+        projection = retrieval.principal_plane(sampled.vectors)
+        placed = (
+            point.model_copy(update={"x": float(x), "y": float(y)})
+            for point, (x, y) in zip(sampled.points, projection.places, strict=True)
+        )
+        return EmbeddingMap(points=tuple(placed), chunks=sampled.chunks, spread=projection.spread)

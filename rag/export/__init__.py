@@ -1,0 +1,24 @@
+"""Answers and conversations to take along, with the evidence of each claim, in formats that others open."""
+
+from rag.export.formats import FORMATS, ExportFormat, FileFormat, write
+from rag.export.html import inert_markdown
+from rag.export.matrix import matrix_csv, matrix_xlsx
+from rag.export.report import Claim, Evidence, Report, Turn, claims_of, marked_text
+from rag.export.tables import to_csv
+
+__all__ = [
+    "FORMATS",
+    "Claim",
+    "Evidence",
+    "ExportFormat",
+    "FileFormat",
+    "Report",
+    "Turn",
+    "claims_of",
+    "inert_markdown",
+    "marked_text",
+    "matrix_csv",
+    "matrix_xlsx",
+    "to_csv",
+    "write",
+]

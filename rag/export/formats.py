@@ -1,0 +1,54 @@
+"""The formats that a report is written in."""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from rag import parsing
+from rag.export.html import to_html
+from rag.export.markdown import to_clipping, to_markdown, to_text
+from rag.export.report import Report
+from rag.export.workbook import to_workbook
+
+ExportFormat = Literal["markdown", "docx", "pdf", "json", "xlsx", "text", "clipping"]
+
+
+class FileFormat(NamedTuple):
+    """A format: the ending of its files, its MIME type, how it is written, and whether pictures belong to it."""
+
+    suffix: str
+    mime_type: str
+    write: Callable[[Report], bytes]
+    with_pictures: bool = True
+
+
+FORMATS: dict[ExportFormat, FileFormat] = {
+    "markdown": FileFormat(".md", "text/markdown; charset=utf-8", lambda report: _encoded(to_markdown(report))),
+    "docx": FileFormat(
+        ".docx",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        lambda report: parsing.docx_of(to_html(report)),
+    ),
+    "pdf": FileFormat(".pdf", "application/pdf", lambda report: parsing.pdf_of(to_html(report), title=report.title)),
+    "json": FileFormat(
+        ".json", "application/json", lambda report: _encoded(report.model_dump_json(by_alias=True, indent=2) + "\n")
+    ),
+    "xlsx": FileFormat(
+        ".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", to_workbook, with_pictures=False
+    ),
+    "text": FileFormat(
+        ".txt", "text/plain; charset=utf-8", lambda report: _encoded(to_text(report)), with_pictures=False
+    ),
+    "clipping": FileFormat(
+        ".md", "text/markdown; charset=utf-8", lambda report: _encoded(to_clipping(report)), with_pictures=False
+    ),
+}
+
+
+def write(report: Report, format_name: ExportFormat) -> bytes:
+    """The report as a file. Raises UnreadableFileError if it cannot be laid out."""
+    return FORMATS[format_name].write(report)
+
+
+def _encoded(text: str) -> bytes:
+    """A lone surrogate, which a broken file may give, has no encoding."""
+    return text.encode("utf-8", errors="replace")

@@ -1,0 +1,99 @@
+"""A report as Markdown, with its pictures in it, and an answer as text to be pasted elsewhere."""
+
+import re
+from collections.abc import Iterator
+
+from rag.export.report import Claim, Evidence, Report, Turn, data_url
+from rag.export.wording import made_from, when
+
+_SPECIALS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$&])")
+_LEADING_ELSEWHERE = re.compile(r"[<\[\]&]|(?<=:)//|www(?=\.)", re.IGNORECASE)
+"""What begins HTML, a link, a picture or a character reference, and what makes a link of a bare address."""
+_MARK = re.compile(r"\[S\d+[a-z]?\]")
+
+
+def to_markdown(report: Report) -> str:
+    """The whole report. Pictures stand at its end, as data, so that the text can be read as it is."""
+    pictures: dict[str, bytes] = {}
+    lines = [f"# {_plain(report.title)}", f"*Taken along from Pagelight on {when(report.made_at)}*"]
+    for turn in report.turns:
+        lines += _turn(turn, pictures)
+    lines += [f"[{name}]: {data_url(picture)}" for name, picture in pictures.items()]
+    return "\n\n".join(lines) + "\n"
+
+
+def to_text(report: Report) -> str:
+    """Question, answer and the places that it rests on, without any marking."""
+    parts: list[str] = []
+    for turn in report.turns:
+        parts += [turn.question, turn.answer, *(_reference(one) for one in turn.evidence)]
+    return "\n\n".join(parts) + "\n"
+
+
+def to_clipping(report: Report) -> str:
+    """The same as Markdown: what is pasted into notes."""
+    parts: list[str] = []
+    for turn in report.turns:
+        parts += [f"**{_plain(turn.question)}**", inert(turn.answer)]
+        parts.append("\n".join(f"- {_cited(one)}" for one in turn.evidence))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _turn(turn: Turn, pictures: dict[str, bytes]) -> Iterator[str]:
+    yield f"## {_plain(turn.question)}"
+    if turn.understood:
+        yield f"*Understood as: {_plain(turn.understood)}*"
+    yield inert(turn.answer)
+    yield f"*{_plain(turn.writer)}, {when(turn.at)}*"
+    if turn.claims:
+        yield "### Evidence"
+    for claim in turn.claims:
+        yield from _claim(claim, pictures)
+    if lines := [*made_from(turn)]:
+        yield "### Made from"
+        yield "\n".join(f"- {_plain(line)}" for line in lines)
+
+
+def _claim(claim: Claim, pictures: dict[str, bytes]) -> Iterator[str]:
+    left_out = " (left out of the answer)" if claim.left_out else ""
+    verdict = f" — {claim.verdict}{left_out}" if claim.verdict else ""
+    yield f"**{_plain(claim.text)}**{verdict}"
+    if claim.missing:
+        yield f"Not in the quoted words: {_plain(', '.join(claim.missing))}"
+    for one in claim.evidence:
+        yield _cited(one, with_quote=False)
+        if one.quote:
+            yield "\n".join(f"> {_plain(line)}" for line in one.quote.splitlines())
+        for picture in one.pictures:
+            name = next((name for name, known in pictures.items() if known == picture), f"picture-{len(pictures) + 1}")
+            pictures[name] = picture
+            yield f"![{_plain(one.place)}][{name}]"
+
+
+def _cited(one: Evidence, *, with_quote: bool = True) -> str:
+    quote = f": “{_plain(one.quote)}”" if one.quote and with_quote else ""
+    return f"**[{one.label}]** {_plain(one.place)} — {one.judged}{quote}"
+
+
+def _reference(one: Evidence) -> str:
+    quote = f": “{' '.join(one.quote.split())}”" if one.quote else ""
+    return f"[{one.label}] {one.place} ({one.judged}){quote}"
+
+
+def _plain(text: str) -> str:
+    """Text of a document as it stands there, whatever Markdown would make of it."""
+    return _SPECIALS.sub(r"\\\1", " ".join(text.split()))
+
+
+def inert(markdown: str) -> str:
+    """Markdown of a model without what leads elsewhere; the marks of its citations stay."""
+    kept: list[str] = []
+    end = 0
+    for mark in _MARK.finditer(markdown):
+        kept += [_LEADING_ELSEWHERE.sub(_escaped, markdown[end : mark.start()]), mark[0]]
+        end = mark.end()
+    return "".join([*kept, _LEADING_ELSEWHERE.sub(_escaped, markdown[end:])])
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\{found[0]}" if len(found[0]) == 1 else f"\u2060{found[0]}"

@@ -1,0 +1,75 @@
+"""A matrix as a table: a row for each document, a column for each question, and a sheet with every cell's evidence."""
+
+from collections.abc import Iterator, Sequence
+
+from rag.export.tables import to_csv
+from rag.export.workbook import Sheet, to_sheets
+from rag.types import FilledMatrix, ShownCell
+
+NOT_FOUND = "not found"
+WAITING = ""
+EVIDENCE = (
+    ("Document", 28),
+    ("Question", 40),
+    ("Answer", 48),
+    ("Verdict", 14),
+    ("Conflict", 28),
+    ("State", 14),
+    ("Quote", 60),
+    ("Page", 8),
+    ("Printed page", 12),
+    ("Version", 9),
+    ("SHA-256", 20),
+)
+
+
+def matrix_xlsx(filled: FilledMatrix) -> bytes:
+    """Two sheets: the matrix, and its evidence, a row for each cell that was asked."""
+    questions = [(question.text, 36) for question in filled.matrix.questions]
+    table = Sheet("Matrix", [("Document", 28), *questions], [*_table(filled)])
+    return to_sheets([table, Sheet("Evidence", EVIDENCE, [*_evidence(filled)])])
+
+
+def matrix_csv(filled: FilledMatrix) -> bytes:
+    """The matrix alone, in UTF-8 with the mark that spreadsheets know it by."""
+    heading = ("Document", *(question.text for question in filled.matrix.questions))
+    return to_csv([heading, *(map(str, row) for row in _table(filled))]).encode("utf-8-sig", errors="replace")
+
+
+def _table(filled: FilledMatrix) -> Iterator[Sequence[object]]:
+    numbers = range(len(filled.matrix.questions))
+    for document in filled.documents:
+        yield [document.name, *(_told(filled.at(document, number)) for number in numbers)]
+
+
+def _told(shown: ShownCell | None) -> str:
+    """The answer, where it stands, and what is to be known of it."""
+    if shown is None:
+        return WAITING
+    cell = shown.cell
+    if cell.status != "answered":
+        text = NOT_FOUND if cell.status == "not_found" else f"failed: {cell.reason}"
+    else:
+        text = f"{cell.answer} [p. {cell.page_label or cell.page_number}]"
+    notes = [shown.conflict] if shown.conflict else []
+    notes += ["the document has changed since"] if shown.is_stale else []
+    return f"{text} ({'; '.join(notes)})" if notes else text
+
+
+def _evidence(filled: FilledMatrix) -> Iterator[Sequence[object]]:
+    for document in filled.documents:
+        for number, question in enumerate(filled.matrix.questions):
+            shown = filled.at(document, number)
+            if shown is not None:
+                yield [document.name, question.text, *_place(shown)]
+
+
+def _place(shown: ShownCell) -> Sequence[object]:
+    cell = shown.cell
+    state = "stale" if shown.is_stale else cell.status.replace("_", " ")
+    label = cell.page_label or (str(cell.page_number) if cell.page_number else None)
+    verdict = cell.verdict.value if cell.verdict else None
+    return [
+        *(cell.answer or cell.reason, verdict, shown.conflict, state),
+        *(cell.quote, cell.page_number, label, cell.version, cell.sha256),
+    ]

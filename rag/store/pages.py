@@ -1,0 +1,25 @@
+"""The text of whole pages, put together from the chunks on them."""
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from rag.store import lines as packing
+from rag.store import queries
+from rag.store.database import UserDatabase
+
+
+class Pages:
+    """The pages of a user's documents."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._database = database
+        self._queries = queries.load("chunks")
+
+    def texts(self, document_id: uuid.UUID) -> dict[int, str]:
+        """The text of each page of a document that has any, as the passage of `chunks.page_lines` has it."""
+        pages: dict[int, dict[tuple[object, ...], Mapping[str, Any]]] = {}
+        for row in self._database.all(self._queries["texts"], {"document_id": document_id}):
+            for line in packing.unpack_rows(row["content"], row["lines"]):
+                pages.setdefault(line["page_number"], {}).setdefault((line["number"], line["text"], line["bbox"]), line)
+        return {number: packing.joined(lines.values()) for number, lines in sorted(pages.items())}

@@ -1,0 +1,15 @@
+-- name: count
+-- The generic cell rate algorithm: as many requests at once as a minute allows, then one whenever its `share` of a minute
+-- (seconds) has passed. Seconds to wait; 0 if it is admitted. The clock is the server's, one for all.
+WITH admitted AS (
+    INSERT INTO request_rates AS r (who, used_until) VALUES (:who, now() + make_interval(secs => :share))
+    ON CONFLICT (who) DO UPDATE SET used_until = greatest(r.used_until, now()) + make_interval(secs => :share)
+    WHERE r.used_until <= now() + make_interval(secs => 60 - :share)
+    RETURNING who
+)
+SELECT CASE WHEN EXISTS (SELECT FROM admitted) THEN 0 ELSE greatest(0.001, (
+    SELECT extract(epoch FROM used_until - now())::float8 + :share - 60 FROM request_rates WHERE who = :who
+)) END::float8 AS wait;
+
+-- name: forget
+DELETE FROM request_rates WHERE used_until < now();

@@ -1,0 +1,85 @@
+// The keyboard. Single keys count only where nobody types, and can be switched off; the choice stays in this browser.
+
+const OFF = "pagelight:keys-off";
+const KEYS = [
+  ["n", _("Next citation")],
+  ["p", _("Previous citation")],
+  ["q", _("Go to the question field")],
+  ["f", _("Find in the document")],
+  ["g", _("Go to a page")],
+  ["o", _("Outline")],
+  ["t", _("Pages")],
+  ["m", _("My notes")],
+  ["+", _("Zoom in")],
+  ["-", _("Zoom out")],
+  ["w", _("Fit width")],
+  ["?", _("This list")],
+  ["Esc", _("Close what is open")],
+];
+
+const typesInto = (node) => node?.matches?.("input, textarea, select, [contenteditable=true], [contenteditable='']");
+
+class Keys {
+  constructor(viewer) {
+    this.viewer = viewer;
+    this.help = viewer.find(".keys");
+    this.help.querySelector("dl").replaceChildren(
+      ...KEYS.flatMap(([key, does]) => {
+        const name = element("", {}, "", "dt");
+        name.append(element("", {}, key, "kbd"));
+        return [name, element("", {}, does, "dd")];
+      }),
+    );
+    const choice = this.help.querySelector("input");
+    choice.checked = !localStorage.getItem(OFF);
+    choice.addEventListener("change", () => (choice.checked ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, "1")));
+  }
+
+  press(event) {
+    if (this.help.open) return;
+    const focus = event.composedPath()[0];
+    const inside = event.composedPath().includes(this.viewer.root);
+    if ((event.ctrlKey || event.metaKey) && event.key === "f" && inside) this.take(event, () => this.viewer.finder.open());
+    if (event.key === "Escape") this.escape(event, inside);
+    if (event.ctrlKey || event.metaKey || event.altKey || typesInto(focus) || document.querySelector('[role="dialog"]')) return;
+    if (localStorage.getItem(OFF) && !(inside && event.key === "?")) return;
+    const action = this.actions[event.key];
+    if (action) this.take(event, action);
+  }
+
+  take(event, action) {
+    event.preventDefault();
+    event.stopPropagation();
+    action();
+  }
+
+  get actions() {
+    const { viewer } = this;
+    return {
+      n: () => step(1),
+      p: () => step(-1),
+      q: () => document.querySelector(FIELD)?.focus(),
+      f: () => viewer.finder.open(),
+      g: () => viewer.find(".number").select(),
+      o: () => viewer.panel.toggle("outline"),
+      t: () => viewer.panel.toggle("pages"),
+      m: () => viewer.panel.toggle("notes"),
+      "+": () => viewer.zoom(viewer.scale * ZOOM_STEP),
+      "-": () => viewer.zoom(viewer.scale / ZOOM_STEP),
+      w: () => viewer.pressed("width"),
+      "?": () => this.help.showModal(),
+    };
+  }
+
+  escape(event, inside) {
+    const { viewer } = this;
+    if (inside && viewer.finder.isOpen) this.take(event, () => (viewer.finder.close(), viewer.scroller.focus()));
+    else if (inside && viewer.panel.isOpen) this.take(event, () => (viewer.panel.close(), viewer.find('[data-do="panel"]').focus()));
+    else document.dispatchEvent(new CustomEvent(LEAVE));
+  }
+}
+
+/** Answers know their citations, also those in other documents: they light the next one. */
+function step(by) {
+  document.dispatchEvent(new CustomEvent("pagelight:step", { detail: by }));
+}

@@ -1,0 +1,139 @@
+"""What a matrix asks of which documents: a form for a new one, and for one that is there."""
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from rag.types import Document, DocumentStatus, FilledMatrix, MatrixQuestion, MatrixTemplate
+from rag.ui import session
+from rag.ui.language import N_, _, labelled
+
+CHOSEN = "matrix-chosen"
+"""The id of the one that is looked at; a new one is."""
+OPEN = "matrix-form"
+"""`NEW`, or the id of the one that is edited, while its form is open."""
+NEW = "new"
+GIVEN = "matrix-given"
+"""Documents that were chosen for a new one on another page."""
+OWN = N_("Questions of your own")
+QUESTION, AGREE = "question", "agree"
+COLUMNS = {
+    QUESTION: st.column_config.TextColumn(N_("Question"), width=420),
+    AGREE: st.column_config.CheckboxColumn(N_("All should agree"), width=130, help=N_("Mark answers that differ.")),
+}
+EMPTY = [{QUESTION: "", AGREE: False}]
+
+
+def is_open() -> bool:
+    """Whether a form is shown in the place of the table."""
+    return st.session_state.get(OPEN) is not None
+
+
+def switch(to: str | uuid.UUID | None) -> None:
+    """Open the form, of a new one (`NEW`) or of one that is there; None closes it."""
+    st.session_state[OPEN] = to
+    st.session_state.pop(GIVEN, None)
+
+
+def begin_with(document_ids: Sequence[uuid.UUID]) -> None:
+    """Open the form of a new one, about these documents."""
+    switch(NEW)
+    st.session_state[GIVEN] = list(document_ids)
+
+
+def button() -> None:
+    """Begins a new one, or closes the form."""
+    if is_open():
+        st.button(_("Close"), icon=":material/close:", on_click=switch, args=(None,))
+    else:
+        st.button(_("New matrix"), icon=":material/add:", on_click=switch, args=(NEW,))
+
+
+def show() -> None:
+    """The form that is open."""
+    with st.container(border=True, key="matrix-form"):
+        if st.session_state[OPEN] == NEW:
+            _new()
+        else:
+            _edit(session.own_engine().matrices.get(st.session_state[OPEN]))
+
+
+def _new() -> None:
+    engine = session.own_engine()
+    documents = _known(engine.documents.list(_index_name()))
+    if not documents:
+        st.info(_("No documents yet. Upload some of your own first."), icon=":material/upload_file:")
+        return
+    name = st.text_input(_("Name"), placeholder=_("Annual reports 2022"), max_chars=200)
+    chosen = _documents(documents, st.session_state.get(GIVEN, [*documents][:1]), NEW)
+    questions = _of_template(engine.matrices.templates())
+    if st.button(_("Ask"), type="primary", icon=":material/play_arrow:"):
+        asked = {"name": name or _("Matrix"), "document_ids": chosen, "questions": questions}
+        st.session_state[CHOSEN] = engine.matrices.create(asked).id
+        switch(None)
+        st.rerun()
+
+
+def _edit(filled: FilledMatrix) -> None:
+    engine, matrix = session.own_engine(), filled.matrix
+    present = [one.id for one in filled.documents]
+    documents = _known([*filled.documents, *engine.documents.list(_index_name())])
+    name = st.text_input(_("Name"), matrix.name, max_chars=200, key=f"matrix-name-{matrix.id}")
+    chosen = _documents(documents, present, str(matrix.id))
+    questions = _questions(_rows(matrix.questions), str(matrix.id))
+    st.caption(_("What you add is asked. Answers to what you take out, or put in other words, go."))
+    if st.button(_("Save"), type="primary", icon=":material/check:"):
+        change: dict[str, object] = {"name": name, "questions": questions}
+        if chosen != present:  # else documents in the trash keep their rows
+            change["document_ids"] = chosen
+        engine.matrices.edit(matrix.id, change)
+        switch(None)
+        st.rerun()
+
+
+def _known(documents: Iterable[Document]) -> dict[uuid.UUID, Document]:
+    """Those that can be asked, now or when they have been read, by their ids."""
+    never = (DocumentStatus.FAILED, DocumentStatus.NEEDS_PASSWORD)
+    return {one.id: one for one in documents if one.status not in never}
+
+
+def _index_name() -> str:
+    """The collection that is looked at, where it is the user's own; else the user's first."""
+    return "default" if session.engine().reach.is_shared else session.collection()
+
+
+def _documents(known: Mapping[uuid.UUID, Document], chosen: Sequence[uuid.UUID], key: str) -> list[uuid.UUID]:
+    return st.multiselect(
+        _("Documents"),
+        list(known),
+        default=[one for one in chosen if one in known],
+        format_func=lambda one: known[one].name,
+        key=f"matrix-documents-{key}",
+    )
+
+
+def _of_template(templates: Sequence[MatrixTemplate]) -> list[dict[str, object]]:
+    """Those of a template to begin with, which can be changed."""
+    titles = {template.title: template for template in templates}
+    title = st.selectbox(_("Begin with"), [*titles, OWN], format_func=_)
+    return _questions(_rows(titles[title].questions) if title in titles else EMPTY, str(title))
+
+
+def _rows(questions: Iterable[MatrixQuestion]) -> list[dict[str, object]]:
+    return [{QUESTION: one.text, AGREE: one.should_agree} for one in questions]
+
+
+def _questions(given: list[dict[str, object]], key: str) -> list[dict[str, object]]:
+    """A table in which questions are written, added and removed."""
+    rows: Sequence[Mapping[str, Any]] = st.data_editor(
+        given,
+        key=f"matrix-questions-{key}",
+        column_config=labelled(COLUMNS),
+        num_rows="dynamic",
+        hide_index=True,
+        height=260,
+    )
+    texts = [(str(row.get(QUESTION) or "").strip(), bool(row.get(AGREE))) for row in rows]
+    return [{"text": text, "should_agree": agree} for text, agree in texts if text]

@@ -1,0 +1,66 @@
+"""Answers that are being written, and those that failed: one at most for each conversation."""
+
+import logging
+import threading
+import uuid
+
+import streamlit as st
+
+from rag import errors
+from rag.engine import RAGEngine
+from rag.types import AnswerRequest, AnswerToken
+from rag.ui.language import N_
+
+log = logging.getLogger(__name__)
+
+
+class PendingAnswer:
+    """An answer being written in a thread of its own: it is kept even if the reader leaves the page meanwhile."""
+
+    def __init__(
+        self, engine: RAGEngine, conversation_id: uuid.UUID, request: AnswerRequest, beside: uuid.UUID | None = None
+    ) -> None:
+        """`beside` is the answer whose place it takes."""
+        self.request = request
+        self.beside = beside
+        self._stopped = threading.Event()
+        self.text = ""
+        self.error: str | None = None
+        self._thread = threading.Thread(target=self._write, args=(engine, conversation_id, request), daemon=True)
+        self._thread.start()
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing more will come."""
+        return not self._thread.is_alive()
+
+    def stop(self) -> bool:
+        """Have no more written; whether there is something that stays, and is checked now."""
+        self._stopped.set()
+        return bool(self.text)
+
+    @property
+    def stopping(self) -> bool:
+        """Whether no more is written."""
+        return self._stopped.is_set()
+
+    def _write(self, engine: RAGEngine, conversation_id: uuid.UUID, request: AnswerRequest) -> None:
+        try:
+            for event in engine.questions.stream(request, self._stopped.is_set):
+                if self.stopping and not self.text:
+                    return  # nothing was said, and nobody waits any more
+                if isinstance(event, AnswerToken):
+                    self.text += event.text
+                else:
+                    engine.chats.append(conversation_id, "assistant", event.answer, event, beside=self.beside)
+        except errors.Error as error:
+            self.error = error.message
+        except Exception:
+            log.exception("An answer failed")
+            self.error = N_("The answer failed. Ask again; if it persists, look into the log.")
+
+
+def pending_answers() -> dict[uuid.UUID, PendingAnswer]:
+    """Of this session, by conversation."""
+    answers: dict[uuid.UUID, PendingAnswer] = st.session_state.setdefault("pending", {})
+    return answers

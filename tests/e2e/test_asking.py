@@ -1,0 +1,45 @@
+"""Asking in a browser: an answer is stopped in the middle, and chats are managed with a finger."""
+
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+
+from tests.e2e import steps
+from tests.e2e.conftest import visit
+from tests.e2e.papers import Paper, plain
+from tests.vendor_servers import Endless, VendorServer
+
+PHONE: ViewportSize = {"width": 390, "height": 844}
+
+
+def test_an_answer_is_stopped_and_what_was_said_stays(browser: Browser, base_url: str, ollama: VendorServer) -> None:
+    sentence = "The ferryman sold apples on the quay in the autumn of 1911."
+    paper = Paper("Ferryman.pdf", sentence, "What did the ferryman sell on the quay?", plain(sentence))
+    with visit(browser, base_url) as page:
+        steps.upload(page, paper)
+        with steps.written_by_ollama(page):
+            _stop(page, paper.question, ollama)
+
+
+def _stop(page: Page, question: str, ollama: VendorServer) -> None:
+    ollama.faults.append(Endless())
+    page.goto("/")
+    field = page.get_by_placeholder("Ask about your documents")
+    field.fill(question)
+    field.press("Enter")
+    expect(page.locator(".pending")).to_contain_text("Apples")
+    page.get_by_role("button", name="Stop").click()
+    answer = page.locator(".answer")
+    expect(answer.locator("footer")).to_contain_text("Stopped")
+    expect(answer.locator(".text")).to_contain_text("Apples Apples")
+    assert ollama.left.wait(60)  # nobody goes on paying for it
+    expect(field).to_be_enabled()
+
+
+def test_chats_are_managed_without_a_mouse(page: Page) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto("/")
+    page.get_by_test_id("stExpandSidebarButton").click()
+    menu = page.locator('[class*="st-key-menu-"]').first
+    expect(menu).not_to_have_css("opacity", "0")
+    menu.get_by_role("button").click()
+    page.get_by_text("Pin", exact=True).click()
+    expect(page.locator('[class*="st-key-open-"]').first.get_by_test_id("stIconMaterial")).to_have_text("keep")

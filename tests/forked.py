@@ -1,0 +1,39 @@
+"""Processes for tests to kill. They are forked from one that has imported the engine, which takes seconds each time.
+
+And what asks and takes in, which `rag.lazy` would have each of them load.
+"""
+
+import multiprocessing
+import multiprocessing.util
+import os
+import sys
+import textwrap
+from collections.abc import Mapping
+
+_context = multiprocessing.get_context("forkserver")
+_context.set_forkserver_preload(
+    ["rag.engine", "rag.answering.synthesizer", "rag.ingestion.pipeline", "rag.providers.local"]
+)
+multiprocessing.util.get_temp_dir()  # made now: below a test's own folder the address of a socket would be too long
+
+
+def run(code: str, *arguments: object) -> int:
+    """Run `code` with `arguments` as `sys.argv[1:]` in a process of its own, to its end; gives its exit code.
+
+    A negative one is the signal that has killed it.
+    """
+    command = (textwrap.dedent(code), [*map(str, arguments)], dict(os.environ))
+    process = _context.Process(target=_execute, args=command)
+    process.start()
+    process.join()
+    exit_code = process.exitcode
+    process.close()
+    assert exit_code is not None
+    return exit_code
+
+
+def _execute(code: str, arguments: list[str], environment: Mapping[str, str]) -> None:
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = ["-c", *arguments]
+    exec(compile(code, "<forked>", "exec"), {"__name__": "__main__"})  # a test's own

@@ -1,0 +1,156 @@
+"""What an index is made of, as the database counts it, and what is amiss in it."""
+
+import itertools
+import uuid
+
+import psycopg
+import pytest
+
+from rag import errors, store
+from rag.engine import RAGEngine
+from rag.store.surveys import Surveys
+from rag.types import Chunk, DocumentStatus
+from tests import pdfs
+from tests.integration.samples import Owner, make_chunks, make_parsed
+
+
+@pytest.fixture
+def owner(db: store.Store) -> Owner:
+    return Owner.of(db, "ada")
+
+
+def surveys(owner: Owner) -> Surveys:
+    return owner.db.of(owner.user_id).surveys
+
+
+def put_pages(owner: Owner, name: str, pages: int, *, texts: dict[int, str]) -> uuid.UUID:
+    """A ready document of so many pages, with a chunk on those that have a text."""
+    document = owner.add(name)
+    chunks: list[Chunk] = []
+    for ordinal, number in enumerate(texts):
+        placed = make_chunks(document.id, [""] * (number - 1) + [texts[number]])[-1]
+        chunks.append(placed.model_copy(update={"ordinal": ordinal}))
+    owner.db.of(owner.user_id).chunks.replace(
+        document.id,
+        owner.index.space,
+        parsed=make_parsed(["x"] * pages),
+        chunks=chunks,
+        vectors=[[float(number)] * owner.index.space.dimensions for number in texts],
+        search_texts=[*texts.values()],
+    )
+    return document.id
+
+
+def test_growth_counts_up_to_what_is_there_now(owner: Owner) -> None:
+    assert surveys(owner).growth(owner.index.id) == []
+    for number in range(1, 4):
+        owner.ready(f"{number}.pdf", ["text"] * number)
+    gone = owner.ready("gone.pdf", ["text"] * 50)
+    owner.db.of("ada").documents.trash([gone.id])
+    growth = surveys(owner).growth(owner.index.id)
+    assert (growth[-1].documents, growth[-1].pages, growth[-1].chunks) == (3, 6, 6)
+    documents = owner.db.of("ada").documents.list(owner.index.id)
+    assert growth[-1].at == max(document.created_at for document in documents)
+    assert all(
+        before.at < after.at and before.documents < after.documents and before.chunks < after.chunks
+        for before, after in itertools.pairwise(growth)
+    )
+
+
+def test_lengths_are_counted_in_bands_the_last_of_which_is_open(owner: Owner) -> None:
+    texts = ["x" * 99, "x" * 100, "x" * 199, "x" * 1200, "x" * 2399, "x" * 2400, "x" * 9000]
+    owner.ready("lengths.pdf", texts)
+    bands = [(band.start, band.end, band.chunks) for band in surveys(owner).lengths(owner.index.id)]
+    assert bands == [(0, 100, 1), (100, 200, 2), (1200, 1300, 1), (2300, 2400, 1), (2400, None, 2)]
+
+
+def test_pages_without_text_are_named_the_worst_document_first(owner: Owner) -> None:
+    put_pages(owner, "scan.pdf", 5, texts={2: "words"})
+    blank = put_pages(owner, "blank.pdf", 2, texts={})
+    put_pages(owner, "whole.pdf", 1, texts={1: "words"})
+    owner.add("unread.pdf")
+    summary = surveys(owner).wordless(owner.index.id)
+    assert (summary.documents, summary.pages) == (2, 6)
+    assert [(one.name, one.page_count, one.wordless, one.first) for one in summary.worst] == [
+        ("scan.pdf", 5, 4, (1, 3, 4, 5)),
+        ("blank.pdf", 2, 2, (1, 2)),
+    ]
+    owner.db.of("ada").documents.trash([blank])
+    assert surveys(owner).wordless(owner.index.id).pages == 4
+
+
+def test_a_sample_is_the_same_every_time_and_has_only_what_is_searched(owner: Owner) -> None:
+    assert surveys(owner).sample(owner.index.id, 10).vectors.shape == (0, 384)
+    document = owner.ready("many.pdf", [f"text {number}" for number in range(30)])
+    gone = owner.ready("gone.pdf", ["gone"] * 30)
+    owner.db.of("ada").documents.trash([gone.id])
+    sampled = surveys(owner).sample(owner.index.id, 10)
+    again = surveys(owner).sample(owner.index.id, 10)
+    assert sampled.points == again.points
+    assert (len(sampled.points), sampled.vectors.shape, sampled.chunks) == (10, (10, 384), 30)
+    assert {point.document_name for point in sampled.points} == {"many.pdf"}
+    chunks = {chunk.id: chunk for chunk in owner.db.of("ada").chunks.of_document(document.id)}
+    vectors = owner.db.of("ada").chunks.vectors([point.chunk_id for point in sampled.points])
+    for point, vector in zip(sampled.points, sampled.vectors, strict=True):
+        chunk = chunks[point.chunk_id]
+        assert (point.beginning, point.page_number) == (chunk.text, chunk.main_page)
+        assert vectors[point.chunk_id] @ vector == pytest.approx((vector @ vector) ** 0.5)
+    assert len(surveys(owner).sample(owner.index.id, 100).points) == 30
+
+
+def test_the_stamp_changes_with_what_is_there(owner: Owner) -> None:
+    stamps = [surveys(owner).stamp(owner.index.id)]
+    document = owner.ready("one.pdf", ["text"])
+    stamps.append(surveys(owner).stamp(owner.index.id))
+    assert surveys(owner).stamp(owner.index.id) == stamps[-1]
+    owner.fill(document, ["other text"])
+    stamps.append(surveys(owner).stamp(owner.index.id))
+    owner.db.of("ada").documents.trash([document.id])
+    stamps.append(surveys(owner).stamp(owner.index.id))
+    assert len(set(stamps)) == 3
+    assert stamps[-1] == stamps[0]
+    with pytest.raises(errors.NotFoundError):
+        surveys(owner).stamp(uuid.uuid4())
+
+
+# --- what is amiss ----------------------------------------------------------------------------------
+
+
+def test_findings_name_what_is_amiss_and_mending_lines_it_up(engine: RAGEngine) -> None:
+    assert engine.checkup.findings() == []
+    whole = engine.documents.add(pdfs.plain(), "whole.pdf", enqueue=False)
+    engine.documents.process(whole.id)
+    locked = engine.documents.add(pdfs.encrypted("a word"), "locked.pdf")
+    broken = [engine.documents.add(pdfs.plain([f"Number {i}."]), f"broken{i}.pdf", enqueue=False) for i in range(7)]
+    for document in broken:
+        engine.installation.workspace("ada").store.documents.fail(document.id, "parsing_failed", "It *broke*.")
+    failed, waiting = sorted(engine.checkup.findings(), key=lambda finding: finding.kind)
+    assert (failed.kind, failed.count, waiting.kind, waiting.count) == ("failed", 7, "password", 1)
+    assert [(one.name, one.error) for one in failed.documents] == [(f"broken{i}.pdf", "It *broke*.") for i in range(5)]
+    assert [one.document_id for one in waiting.documents] == [locked.id]
+    with pytest.raises(errors.ValidationError, match="password"):
+        engine.checkup.mend("password")
+    assert set(engine.checkup.mend("failed")) == {document.id for document in broken}
+    assert [finding.kind for finding in engine.checkup.findings()] == ["password"]
+    assert {engine.documents.get(document.id).status for document in broken} == {DocumentStatus.QUEUED}
+    assert engine.documents.get(whole.id).status is DocumentStatus.READY
+
+
+def test_a_document_can_be_among_several_findings(owner: Owner, database_url: str) -> None:
+    document = owner.ready("odd.pdf", ["some text", "more text"])
+    owner.ready("empty.pdf", [])
+    with psycopg.connect(database_url) as connection:  # no reading goes so wrong
+        connection.execute(
+            "UPDATE documents SET vector_count = 1, failed_pages = '{3,7}', "
+            """completeness = '{"source_characters": 100, "kept_characters": 90, "missing": []}' WHERE id = %s""",
+            [document.id],
+        )
+    found = {finding.kind: finding.documents for finding in surveys(owner).findings(owner.index.id)}
+    assert found.keys() == {"vectors", "pages", "incomplete", "wordless"}
+    assert [one.name for one in found["wordless"]] == ["empty.pdf"]
+    assert found["vectors"][0].missing_vectors == 1
+    assert found["pages"][0].failed_pages == (3, 7)
+    assert found["incomplete"][0].completeness is not None
+    assert found["incomplete"][0].completeness.summary == "90 of 100 (90 %)"
+    (only,) = surveys(owner).findings(owner.index.id, kind="pages")
+    assert only.kind == "pages"

@@ -9,6 +9,8 @@ import os
 import sys
 import textwrap
 from collections.abc import Mapping
+from types import ModuleType
+from unittest.mock import patch
 
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(
@@ -24,7 +26,9 @@ def run(code: str, *arguments: object) -> int:
     """
     command = (textwrap.dedent(code), [*map(str, arguments)], dict(os.environ))
     process = _context.Process(target=_execute, args=command)
-    process.start()
+    # Streamlit leaves a page's script behind as the main module of a test, and each process would run it first.
+    with patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):
+        process.start()
     process.join()
     exit_code = process.exitcode
     process.close()

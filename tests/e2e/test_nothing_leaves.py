@@ -15,15 +15,17 @@ from tests.e2e import tracing
 from tests.e2e.conftest import PATIENCE_SECONDS, visit
 
 WAYS = """at => {
+    window.refused = 0;
     const ways = {
         fetched: url => fetch(url, {mode: "no-cors"}).catch(() => 0),
         picture: url => new Image().src = url,
         frame: url => document.body.append(Object.assign(document.createElement("iframe"), {
             srcdoc: `<img src="${url}">`})),
         worker: url => new Worker(URL.createObjectURL(new Blob([`fetch("${url}", {mode: "no-cors"})`]))),
-        socket: url => new WebSocket(url.replace("http", "ws")),
+        socket: url => new WebSocket(url.replace("http", "ws")).onclose = () => window.refused++,
         framed_socket: url => document.body.append(Object.assign(document.createElement("iframe"), {
-            srcdoc: `<script>new WebSocket("${url.replace("http", "ws")}")</script>`})),
+            srcdoc: `<script>
+                new WebSocket("${url.replace("http", "ws")}").onclose = () => parent.refused++</script>`})),
         window: url => open(url),
         beacon: url => navigator.sendBeacon(url, "x"),
     };
@@ -62,6 +64,7 @@ def leave(browser: Browser, url: str, asked: "queue.Queue[str]") -> None:
         missing = {f"/{way}" for way in page.evaluate(WAYS, url)}
         while missing:
             missing.discard(asked.get(timeout=PATIENCE_SECONDS))
+        page.wait_for_function("window.refused === 2")  # a socket is told of after its server has been asked
 
 
 def test_a_visit_notices_all_that_is_asked_elsewhere(

@@ -25,7 +25,7 @@ from rag.types import Document
 PAGES, QUICK_PAGES = 60, 1
 QUESTIONS, QUICK_QUESTIONS = 10, 1
 QUESTION_WORDS = 8
-BUSY = {"left alone": 0, "2 busy loops beside": 2}
+BUSY, QUICK_BUSY = (0, 2), (0, 1)
 """Processes that compute without end beside both."""
 REST_MS = 500
 """Before each question, for what opening the page has set off."""
@@ -37,7 +37,7 @@ RATIO = at_most(2)
 def measure(options: Options, section: Section) -> None:
     """App and bare process are asked in turns, so that a disturbance hits them alike."""
     apps.chromium()
-    pages, count = (QUICK_PAGES, QUICK_QUESTIONS) if options.quick else (PAGES, QUESTIONS)
+    pages, count, busy = (QUICK_PAGES, QUICK_QUESTIONS, QUICK_BUSY) if options.quick else (PAGES, QUESTIONS, BUSY)
     section.about = f"a document of {pages} pages, {count} questions of {QUESTION_WORDS} words, medians"
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as folder,
@@ -49,11 +49,12 @@ def measure(options: Options, section: Section) -> None:
     ):
         content = material.make_pdf(Path(folder, "report.pdf"), pages).read_bytes()
         document = engine.documents.add(content, "report.pdf", enqueue=False)
-        asked = _questions(engine, engine.documents.process(document.id), count * len(BUSY) + 1)
+        asked = _questions(engine, engine.documents.process(document.id), count * len(busy) + 1)
         first, *others = asked
         ways: tuple[Callable[[str], object], ...] = (engine.answer, lambda question: _ask(page, question))
         _seconds(page, ways, first)  # loads the models
-        for number, (name, loops) in enumerate(BUSY.items()):
+        for number, loops in enumerate(busy):
+            name = f"busy loops beside, {loops}" if loops else "left alone"
             with _busy(loops):
                 times = [_seconds(page, ways, question) for question in others[number * count : (number + 1) * count]]
             bare, shown = (statistics.median(column) for column in zip(*times, strict=True))

@@ -17,7 +17,7 @@ from rag.store import Store
 from rag.types import LOCAL_USER, ChunkingOptions, DocumentQuery, EmbeddingSpace
 
 DOCUMENTS, QUICK_DOCUMENTS = 5_000, 200
-ROUNDS, QUICK_ROUNDS = 10, 2
+ROUNDS, QUICK_ROUNDS = 10, 1
 READY_MS = at_most(1_000)
 FILTERED_MS = at_most(300)
 ROWS = 100

@@ -1,5 +1,6 @@
 """Processes: servers to wait for, and the memory of each, as Linux keeps it in /proc."""
 
+import secrets
 import socket
 import subprocess
 import threading
@@ -16,14 +17,18 @@ from rag import errors
 PROC = Path("/proc")
 INTERVAL_SECONDS = 0.1
 POLL_SECONDS = 0.2
+PORTS = range(20_000, 32_000)
+"""None that the system gives to whoever connects (from 32768 on Linux, 49152 on macOS): a server that is seconds from
+listening at its port would find it taken by somebody's connection."""
 
 
 def free_port() -> int:
     """A port of this machine that nothing listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
+    while True:
+        port = secrets.choice(PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def wait_for(url: str, server: subprocess.Popen[bytes]) -> None:

@@ -1,5 +1,6 @@
 """What the doors' tests share: settings that point to a database and a data folder of their own."""
 
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,17 @@ if TYPE_CHECKING:
 APP = Path(__file__).parents[2] / "app.py"
 PATIENCE_SECONDS = 60
 __all__ = ["database_url", "migrated_url", "new_database", "server_url"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def components_sought_once() -> Iterator[None]:
+    """Each `AppTest` would look through all installed packages for components, which takes it half a second."""
+    from streamlit.components.v2 import manifest_scanner
+
+    with pytest.MonkeyPatch.context() as patch:
+        found = functools.cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", found)
+        yield
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import json
 import os
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ import pytest
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
 
+from benchmarks.processes import free_port
 from rag.api import create_app, limits
 from rag.api.asking import AskRequest
 from rag.config import load_config
@@ -351,9 +351,7 @@ REINDEX = 'curl -X POST http://localhost:3001/reindex -H "x-api-key: the shared 
 @contextlib.contextmanager
 def serve(data_dir: Path, **environment: str) -> Iterator[str]:
     """The base URL of `pagelight serve`, at a free port, while the block runs."""
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        port = str(probe.getsockname()[1])
+    port = str(free_port())
     settings = {**os.environ, **environment, "RAG_DATA_DIR": str(data_dir), "PORT": port}
     settings["PYTHONPATH"] = str(Path(__file__).parents[2])
     server = subprocess.Popen([sys.executable, "-m", "rag", "serve"], env=settings, stderr=subprocess.PIPE, text=True)

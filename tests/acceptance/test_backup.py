@@ -4,12 +4,11 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,10 +23,9 @@ from rag.engine import RAGEngine
 from rag.store import FileStore, embedded
 from rag.store import backup as store_backup
 from rag.types import AnswerResponse, DocumentStatus
-from tests import pdfs
+from tests import forked, pdfs
 from tests.integration.conftest import new_database
 
-REPOSITORY = Path(__file__).parents[2]
 PATIENCE_SECONDS = 180.0
 HARBOUR = ("The harbour of Lindmark handled 4,812 ships in 2019.", "Its largest crane lifts 95 tonnes.")
 ORCHARD = ("The orchard grows eleven kinds of pears.", "Harvest begins in the last week of August.")
@@ -46,10 +44,6 @@ def pagelight(*arguments: object, code: int = 0) -> testing.Result:
 
 def parsed(*arguments: object, code: int = 0) -> Any:
     return json.loads(pagelight(*arguments, "--json", code=code).stdout)
-
-
-def command(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "rag", *map(str, arguments)]
 
 
 class Library(NamedTuple):
@@ -291,12 +285,12 @@ def test_backups_while_files_are_taken_in_are_whole(
     folder.mkdir()
     for number in range(5):
         (folder / f"{number}.pdf").write_bytes(pdfs.pages(15, line=f"Log {number}, page {{}}.".format))
-    process = subprocess.Popen(command("ingest", folder), stderr=subprocess.DEVNULL, env=environment())
+    process = forked.start(forked.PAGELIGHT, "ingest", folder, output=tmp_path / "printed")
     archives: list[Path] = []
-    while process.poll() is None:
+    while process.exitcode is None:
         archives.append(tmp_path / f"{len(archives)}.tar")
         pagelight("backup", archives[-1])
-    assert process.returncode == 0
+    assert process.exitcode == 0
     numbers = []
     for archive in (archives[len(archives) * tenths // 10] for tenths in (5, 8)):
         with new_database(server_url) as url:
@@ -316,21 +310,23 @@ def test_backups_while_files_are_taken_in_are_whole(
 
 # Full disks, Ctrl-C, kills
 
+LIMITED = f"""
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (32768, 32768))
+{forked.PAGELIGHT}
+"""
+
 
 @pytest.mark.usefixtures("library")
 def test_a_full_disk_leaves_no_half_archive(tmp_path: Path) -> None:
     """The limit on the size of a file is met in the middle, as the end of a disk is."""
     folder = tmp_path / "safe"
     folder.mkdir()
-    limited = ["sh", "-c", 'ulimit -f 64 && exec "$@"', "sh", *command("backup", folder / "backup.tar")]
-    done = subprocess.run(limited, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment())
-    assert done.returncode == 5, done.stderr
-    assert "backup.tar cannot be written: File too large" in done.stderr
+    code = forked.run(LIMITED, "backup", folder / "backup.tar", output=tmp_path / "printed")
+    printed = (tmp_path / "printed").read_text()
+    assert code == 5, printed
+    assert "backup.tar cannot be written: File too large" in printed
     assert list(folder.iterdir()) == []
-
-
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(REPOSITORY)}
 
 
 @pytest.mark.usefixtures("library")
@@ -338,12 +334,13 @@ def test_ctrl_c_leaves_no_half_archive(tmp_path: Path) -> None:
     folder = tmp_path / "safe"
     folder.mkdir()
     with held(os.environ["RAG_DATABASE_URL"]):
-        process = subprocess.Popen(command("backup", folder / "backup.tar"), stderr=subprocess.PIPE, env=environment())
+        process = forked.start(forked.PAGELIGHT, "backup", folder / "backup.tar", output=tmp_path / "printed")
         wait_for_the_lock(os.environ["RAG_DATABASE_URL"], process)
         assert len(list(folder.iterdir())) == 1  # it is on the way
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=PATIENCE_SECONDS)
-    assert process.returncode != 0
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGINT)
+        process.join(PATIENCE_SECONDS)
+    assert process.exitcode
     assert list(folder.iterdir()) == []
 
 
@@ -354,12 +351,10 @@ def test_a_killed_restore_is_run_again(
     move_to(fresh, monkeypatch)
     pagelight("documents")  # somebody has looked; the tables are there
     with held(fresh["RAG_DATABASE_URL"]):
-        process = subprocess.Popen(
-            command("restore", tmp_path / "backup.tar"), stderr=subprocess.PIPE, env=environment()
-        )
+        process = forked.start(forked.PAGELIGHT, "restore", tmp_path / "backup.tar", output=tmp_path / "printed")
         wait_for_the_lock(fresh["RAG_DATABASE_URL"], process)
         process.kill()
-        process.communicate(timeout=PATIENCE_SECONDS)
+        process.join(PATIENCE_SECONDS)
     assert parsed("documents") == []
     assert parsed("restore", tmp_path / "backup.tar")["documents"] == 9
     assert sorted(document["name"] for document in parsed("documents")) == ["harbour.pdf", "slides.pptx"]
@@ -373,11 +368,11 @@ def held(url: str) -> Iterator[None]:
         yield
 
 
-def wait_for_the_lock(url: str, process: subprocess.Popen[bytes]) -> None:
+def wait_for_the_lock(url: str, process: ForkServerProcess) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     with psycopg.connect(url, autocommit=True) as connection:
         query = "SELECT count(*) FROM pg_locks WHERE relation = 'messages'::regclass AND NOT granted"
         while connection.execute(query).fetchone() == (0,):
-            assert process.poll() is None, process.communicate()
+            assert process.exitcode is None
             assert time.monotonic() < deadline
             time.sleep(0.05)

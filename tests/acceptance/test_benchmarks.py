@@ -34,7 +34,7 @@ NAMES = {
     "answers": {
         "left alone: bare process",
         "left alone: the app takes, of the bare time",
-        "2 busy loops beside: in the app",
+        "busy loops beside, 1: in the app",
     },
     "memory": {f"peak memory, {process}" for process in ("app", "parser", "worker")},
 }

@@ -21,6 +21,7 @@ import httpx
 import pytest
 from typer import testing
 
+from benchmarks.processes import free_port
 from rag import errors
 from rag.cli.app import app, main
 from rag.engine import RAGEngine
@@ -789,13 +790,6 @@ def test_a_fresh_machine_takes_a_file_in_and_leaves_no_process_behind(tmp_path: 
         assert run.returncode == 0, run.stderr
         assert json.loads(run.stdout)["ingested"] == 1
         assert eventually(lambda: not is_mentioned(str(folder)))
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def is_served(port: int) -> bool:

@@ -13,6 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from benchmarks.processes import free_port
+
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 240.0
 """In which whatever is waited for must have come, however slow the machine is."""
@@ -27,9 +29,7 @@ OTHER_ADDRESS = "127.0.0.2"
 @contextlib.contextmanager
 def serving(log: Path, *arguments: str) -> Iterator[int]:
     """The port of a server that is a process of its own."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
+    port = free_port()
     settings = {**os.environ, "PYTHONPATH": str(ROOT), "RAG_WORKER": "false", "RAG_UPLOAD_TIMEOUT_SECONDS": "5"}
     command = [sys.executable, "-m", "rag", *arguments, "--port", str(port)]
     with log.open("wb") as output:

@@ -1,8 +1,6 @@
 """`pagelight reembed`, also killed in the middle: the library was embedded with another model before."""
 
 import json
-import subprocess
-import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -17,7 +15,7 @@ from rag.cli.app import app
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.types import EmbeddingGeneration, GenerationState, Rect, TextBlock
-from tests import embeddings, pdfs, vendor_servers
+from tests import embeddings, forked, pdfs, vendor_servers
 
 LOCAL = "local:bge-small-en-v1.5"
 BLIND = "blind:model"
@@ -170,7 +168,7 @@ def test_wrong_usage(arguments: list[str], code: int) -> None:
     assert parsed("reembed", *arguments, code=code)["error"]["message"]
 
 
-def test_a_killed_build_leaves_searches_as_they_are_and_goes_on(engine: RAGEngine) -> None:
+def test_a_killed_build_leaves_searches_as_they_are_and_goes_on(engine: RAGEngine, tmp_path: Path) -> None:
     for log in range(4):
         document = engine.documents.process(
             engine.documents.add(pdfs.plain([f"Log {log}."]), f"log {log}.pdf", enqueue=False).id
@@ -196,11 +194,11 @@ def test_a_killed_build_leaves_searches_as_they_are_and_goes_on(engine: RAGEngin
         generation = local()
         return generation is not None and 0 < generation.progress.done < total
 
-    command = [sys.executable, "-m", "rag", "reembed", "--model", LOCAL]
-    build = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    until(lambda: half_built() or build.poll() is not None, "a document to be embedded")
+    command, printed = (forked.PAGELIGHT, "reembed", "--model", LOCAL), tmp_path / "printed"
+    build = forked.start(*command, output=printed)
+    until(lambda: half_built() or build.exitcode is not None, "a document to be embedded")
     build.kill()
-    build.wait()
+    build.join()
 
     killed = local()
     assert killed is not None
@@ -208,8 +206,7 @@ def test_a_killed_build_leaves_searches_as_they_are_and_goes_on(engine: RAGEngin
     assert killed.progress.done in whole - {total}
     assert found() == before
 
-    resumed = subprocess.run(command, check=False, capture_output=True, text=True)
-    assert resumed.returncode == 0, resumed.stderr
+    assert forked.run(*command, output=printed) == 0, printed.read_text()
     finished = local()
     assert finished is not None
     assert (finished.state, finished.progress.done) == (GenerationState.ACTIVE, total)

@@ -18,6 +18,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 from typer import testing
 
+from benchmarks.processes import free_port
 from rag.cli.app import app as cli
 from rag.config import load_config
 from rag.engine import RAGEngine
@@ -75,9 +76,7 @@ def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedPro
 @contextmanager
 def serving(environment: dict[str, str], log: Path, *arguments: str) -> Iterator[str]:
     """The base URL of a server that is a process of its own."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     with log.open("wb") as output:
         command = [sys.executable, "-m", "rag", *arguments, "--port", str(port)]
         server = subprocess.Popen(command, env=environment, stdout=output, stderr=output)

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from benchmarks.processes import free_port
 from tests import vendor_servers
 from tests.e2e import tracing
 from tests.integration.conftest import new_database
@@ -59,14 +59,6 @@ def base_url(external_database_url: str | None, ollama: VendorServer) -> Iterato
     """`pagelight run` on a free port, with an empty data folder and a database of its own."""
     with running(free_port(), external_database_url, OLLAMA_BASE_URL=ollama.url) as url:
         yield url
-
-
-def free_port() -> int:
-    """A port that nobody listens at."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 @contextmanager

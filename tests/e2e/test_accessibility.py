@@ -5,10 +5,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, FilePayload, Locator, Page, expect
 
+from benchmarks.processes import free_port
 from tests import pdfs
 from tests.e2e import steps
 from tests.e2e.axe import Audit
-from tests.e2e.conftest import PATIENCE_SECONDS, free_port, running, visit
+from tests.e2e.conftest import PATIENCE_SECONDS, running, visit
 from tests.e2e.papers import Paper, long, plain
 from tests.vendor_servers import Endless, VendorServer
 

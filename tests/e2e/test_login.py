@@ -6,9 +6,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
+from benchmarks.processes import free_port
 from tests import openid
 from tests.e2e import steps
-from tests.e2e.conftest import free_port, running, visit
+from tests.e2e.conftest import running, visit
 
 ADDRESS = re.compile(r"ann@\u2060?example\.org")
 """As it is shown: a joiner that nobody sees keeps it from becoming a link."""

@@ -1,7 +1,6 @@
 """A page whose database stops answering says so, and comes back without a click."""
 
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from benchmarks.processes import free_port
 from rag.store import embedded
 from tests.e2e.conftest import PATIENCE_SECONDS, ROOT, _wait_for, visit
 from tests.stopping import frozen, own_server
@@ -26,9 +26,7 @@ def server() -> Iterator[embedded.EmbeddedServer]:
 @pytest.fixture
 def own_url(server: embedded.EmbeddedServer, tmp_path: Path) -> Iterator[str]:
     """The app over a database that can be stopped."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     settings = {
         "RAG_DATABASE_URL": server.url,
         "RAG_DATA_DIR": str(tmp_path / "data"),

@@ -8,7 +8,6 @@ import contextlib
 import os
 import shutil
 import signal
-import socket
 import stat
 import subprocess
 import sys
@@ -23,6 +22,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from benchmarks.processes import free_port
 from rag import errors
 from rag.store import _cluster, _supervisor, embedded
 
@@ -323,9 +323,7 @@ def test_the_binaries_serve_over_tcp_too(root: Path) -> None:
 
 @contextlib.contextmanager
 def foreign_server(root: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     account = _cluster.server_account()
     admits_all = root / "hba.conf"
     admits_all.write_text("host all all 127.0.0.1/32 trust\n")

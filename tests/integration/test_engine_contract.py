@@ -5,8 +5,10 @@ import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from benchmarks import multiplied
 from rag import errors
 from rag.config import Config, load_config
 from rag.engine import RAGEngine
@@ -16,8 +18,9 @@ from tests import pdfs
 Create = Callable[[str, str], str]
 
 MANY = 1000
-DISTINCT = 100
-"""Names and sentences of the many documents: each is embedded once."""
+MADE = 111
+"""Of the many documents; the others are copies that the database makes of them, with vectors of their own."""
+CHUNKS = "data_document_chunks_384"
 WORDS = ("harbour", "orchard", "glacier", "library", "violin", "desert", "market", "engine", "theatre", "river")
 
 
@@ -60,9 +63,8 @@ def chunk_ids_for(engine: RAGEngine, file_path: str) -> list[uuid.UUID]:
 def add_documents(engine: RAGEngine, count: int) -> None:
     """Documents of one sentence each, with the parsing left out."""
     for number in range(count):
-        times = number % DISTINCT
-        text = f"The {WORDS[number % len(WORDS)]} was inspected {times} times, and passed the test."
-        document = engine.documents.add(f"{number}. {text}".encode(), f"notes of inspection {times}.txt", enqueue=False)
+        text = f"The {WORDS[number % len(WORDS)]} was inspected {number} times, and passed the test."
+        document = engine.documents.add(text.encode(), f"notes of inspection {number}.txt", enqueue=False)
         block = TextBlock(page_number=1, bbox=Rect(0, 0, 9, 9), line_start=1, line_end=1, text=text)
         engine.index_document(document.id, [block])
 
@@ -128,12 +130,13 @@ def test_engine_query_respects_constraints(engine: RAGEngine) -> None:
     assert len(engine.query("Which note says that the harbour was inspected?")) == 5
 
 
-@pytest.mark.timeout(600)
 def test_engine_query_with_a_thousand_documents(engine: RAGEngine, create_test_file: Create) -> None:
     """How long it takes is measured by `python -m benchmarks contract`."""
+    add_documents(engine, MADE)
+    with psycopg.connect(engine.installation._resources.database_url) as connection:
+        multiplied.multiply(connection, CHUNKS, engine.user_id, (MANY - 1) // MADE)
     file_path = create_test_file("treaty.md", "# Treaty\nThe treaty of Lindmark was signed in a lighthouse.")
     engine.ingest([file_path])
-    add_documents(engine, MANY - 1)
 
     results = engine.query("Where was the treaty of Lindmark signed?")
 

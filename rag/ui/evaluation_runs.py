@@ -169,7 +169,7 @@ def _over_time(runs: Sequence[EvaluationRun], measure: str, name: str) -> None:
     colour = alt.Color("questions:N", legend=alt.Legend(title=None, orient="bottom", labelLimit=400, columns=1))
     tooltip = [
         alt.Tooltip("questions:N", title=_("questions")),
-        alt.Tooltip("at:T", title=_("measured"), format=charts.MOMENT),
+        charts.when("at:T", _("measured")),
         alt.Tooltip("mean:Q", title=name, format=".3f"),
         alt.Tooltip("asked:Q", title=_("questions asked")),
     ]
@@ -177,7 +177,7 @@ def _over_time(runs: Sequence[EvaluationRun], measure: str, name: str) -> None:
     line = chart.mark_line(point=alt.OverlayMarkDef(size=60)).encode(x=at, y=scale, color=colour, tooltip=tooltip)
     ends = chart.mark_rule(opacity=0.45).encode(x=at, y=alt.Y("low:Q", title=name), y2="high:Q", color=colour)
     st.altair_chart(
-        ends + line,
+        charts.spoken(ends + line),
         alt=_("{measure} of {runs} over time, with 95 % intervals.").format(
             measure=name[:1].upper() + name[1:], runs=plural(len(rows), "{count} run", "{count} runs")
         ),

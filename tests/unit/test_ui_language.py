@@ -212,11 +212,11 @@ def test_what_is_taken_along_is_in_the_language_of_the_page(german: None) -> Non
     at = dt.datetime(2026, 3, 9, 8, 5, tzinfo=dt.UTC)
     report = export.Report(title="Leuchtfeuer", made_at=at, turns=(_turn(at),))
     told = {name: export.write(report, name, said).decode() for name in ("markdown", "text", "clipping")}
-    assert "*Mitgenommen aus Pagelight am 9. März 2026, 08:05 UTC*" in told["markdown"]
+    assert "*Exportiert aus Pagelight am 9. März 2026, 08:05 UTC*" in told["markdown"]
     assert "✓ belegt" in told["markdown"]
     for one in told.values():
         assert "beacon.pdf, Version 2, S. 53 (Seite 54 von 203)" in one.replace("\\", "")
-        assert "Zitat geprüft" in one
+        assert "Zitat bestätigt" in one
     english = export.write(report, "text").decode()
     assert "version 2, p. 53 (page 54 of 203) (quote verified)" in english
 

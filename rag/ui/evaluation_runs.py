@@ -10,7 +10,7 @@ import streamlit as st
 from rag.evaluation import ComparedQuestion
 from rag.types import DEFAULT_INDEX, EvaluationRun
 from rag.ui import charts, session
-from rag.ui.evaluation_words import NAMES, SCOPES, SUBJECTS, outcome, place, scope_name, when
+from rag.ui.evaluation_words import NAMES, SUBJECTS, outcome, place, scope_name, when
 from rag.ui.frame import empty
 from rag.ui.language import N_, _
 from rag.ui.text import decimal, plural
@@ -193,10 +193,10 @@ def _ends(run: EvaluationRun, measure: str) -> dict[str, float]:
 def _table(runs: Sequence[EvaluationRun], measure: str, name: str) -> None:
     rows = [
         {
-            "measured": when(run.finished_at),
-            "questions": run.name or UNNAMED,
-            "among": SCOPES[run.scope].lower(),
-            "asked": run.questions,
+            _("measured"): when(run.finished_at),
+            _("questions"): run.name or _(UNNAMED),
+            _("among"): scope_name(run.scope),
+            _("asked"): run.questions,
             name: run.measures.get(measure),
         }
         for run in runs

@@ -37,10 +37,12 @@ FAILURES = (
     N_("The answer cannot be tied to its sources. Ask again or choose another model."),
     N_("The model vendor refuses or is down. Check the key and the vendor's status, then try again."),
     # Files that are refused, or cannot be read
+    *(N_("a PostScript file"), N_("a compressed file"), N_("a program"), N_("an SVG image")),
+    *(N_("an Office file of another kind"), N_("an encrypted Office file, or one of another kind")),
     N_("presentation"),
     N_("book"),
     N_("file"),
-    N_("“{name}” is {kind}, which cannot be taken in. Save it as PDF, DOCX, PPTX, XLSX, HTML, Markdown or text."),
+    N_("“{name}” is {_kind}, which cannot be taken in. Save it as PDF, DOCX, PPTX, XLSX, HTML, Markdown or text."),
     N_("“{name}” is empty. Check that it was saved and copied completely."),
     N_("{name} is empty. Check the file and upload it again."),
     N_("“{name}” is damaged or not what its name says. Open it in another program and save it again."),
@@ -127,8 +129,8 @@ FAILURES = (
         "The file is not taken in, for the disk is nearly full: {left} are left {_where}, and {needed} are needed. "
         "Make room, then try again; the reserve is set by RAG_DISK_RESERVE_MB."
     ),
-    N_("The disk is nearly full: {left} left {_where}. Uploads are refused until there is room."),
-    N_("The disk is nearly full: {left} left {_where}. Make room soon."),
+    N_("The disk is nearly full: {left} MB left {_where}. Uploads are refused until there is room."),
+    N_("The disk is nearly full: {left} MB left {_where}. Make room soon."),
     N_("in the data folder"),
     N_("where documents' files are kept"),
     N_("in the database's folder"),
@@ -278,7 +280,7 @@ FAILURES = (
     N_("{label} has no language models. Choose another provider."),
     N_("{label} has no embedding models. Choose another embedding provider, such as local."),
     N_("{label} has no embedding model {name}, only: {known}."),
-    N_("{model} has {count} dimensions, not {dimensions}. Choose another embedding model, or re-index."),
+    N_("{label}'s {model} has {count} dimensions, not {dimensions}. Choose another embedding model, or re-index."),
     N_("Vectors of {count} dimensions cannot be indexed; {limit} is the most. Choose another embedding model."),
     N_("No provider is known for the model {name}. Write PROVIDER:MODEL ({known})."),
     N_("There is no model provider {name}. Choose one of: {known}."),
@@ -360,7 +362,7 @@ FAILURES = (
     N_("Chunks, vectors and search texts differ in number. This is a bug; report it."),
     N_("The chunks are not numbered from 0 in their order. This is a bug; report it."),
     # Requests
-    N_("The request is malformed. {problem}."),
+    N_("The request is malformed. {_problem}."),
     N_("{field}: Field required"),
     N_("{field}: Text should have something visible, and no zero byte"),
     N_("{field}: Text should be one line, with something visible on it"),
@@ -372,6 +374,7 @@ FAILURES = (
     # Several of them
     N_("{_left}; and {count} more"),
     N_("{_first}; {_others}"),
+    N_("{names} and {count} more"),
     N_("{name}: {_reason}"),
 )
 """Messages with names for what differs, as those of `said`; what fits many comes last."""

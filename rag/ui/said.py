@@ -60,21 +60,23 @@ SHAPES = (
     N_("{taken} of 1 file in it were taken in. Left out: {_left}"),
     N_("{taken} of {total} files in it was taken in. Left out: {_left}"),
     N_("{taken} of {total} files in it were taken in. Left out: {_left}"),
-    N_("{name}: more than {limit} files"),
-    N_("{name}: more than {limit} MB unpacked"),
-    N_("{name}: more than {limit} MB"),
-    N_("{name}: of a kind that cannot be read ({kind})"),
-    N_("{name}: damaged"),
-    N_("{name}: empty"),
-    N_("{name}: it was deleted for good"),
-    N_("{name}: its content is in the trash, as {present}"),
-    N_("{name}: its content was in the index already, as {present}"),
+    N_("more than {limit} files"),
+    N_("more than {limit} MB unpacked"),
+    N_("more than {limit} MB"),
+    N_("of a kind that cannot be read ({_kind})"),
+    N_("damaged"),
+    N_("empty"),
+    N_("it was deleted for good"),
+    N_("its content is in the trash, as {present}"),
+    N_("its content was in the index already, as {present}"),
     # What its owner should know of a document
-    N_("Page {page} is a picture, which cannot be read: install Tesseract{data} ({how}), and read the document again."),
+    N_("{_what}, which cannot be read: install Tesseract ({how}), and read the document again."),
     N_(
-        "{count} pages are pictures, which cannot be read: install Tesseract{data} ({how}), and read the document "
-        "again."
+        "{_what}, which cannot be read: install Tesseract with its data for “{language}” ({how}), and read the "
+        "document again."
     ),
+    N_("Page {page} is a picture"),
+    N_("{count} pages are pictures"),
     N_(
         "Its pictures were recognised with {_languages} only, and the words are of no known language. Install "
         "Tesseract's data for its language."
@@ -100,8 +102,8 @@ SHAPES = (
     N_("{name} has version {latest} now, where version {version} was read"),
     N_("{name} is left out of searches"),
     N_("{name} was read again"),
-    N_("{names} came since"),
-    N_("{names} went since"),
+    N_("{_names} came since"),
+    N_("{_names} went since"),
     N_("the index is of {model}, was of {earlier}"),
     N_("the index is in generation {generation}, was in {earlier}"),
     N_("the instructions are version {version}, were {earlier}"),
@@ -209,10 +211,13 @@ WORDS = (
 """The engine's names of things, which pages translate where they show them."""
 
 _FIELD = re.compile(r"\\{(\w+)\\}")
-_COUNTED = frozenset({"done", "total", "kept", "taken", "count", "limit", "size", "page"})
+_COUNTED = {
+    *("done", "total", "kept", "taken", "count", "limit", "size", "page", "rank", "score", "least", "seconds"),
+    *("used", "quota", "left", "needed", "dimensions"),
+}
 """What differs and is a number of things; others, such as a label, a name or a year, stay as they are."""
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC")
-_NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+|\d+")
+_NUMBER = re.compile(r"(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?")
 
 
 def said(sentence: str) -> str:
@@ -236,8 +241,9 @@ def _part(name: str, text: str) -> str:
 
 
 def _grouped(text: str) -> str:
-    """A whole number as the language writes it; anything else as it is."""
-    return decimal(int(text.replace(",", ""))) if _NUMBER.fullmatch(text) and len(text) > 3 else text
+    """A number as the language writes it; anything else as it is."""
+    number = _NUMBER.fullmatch(text)
+    return decimal(float(text.replace(",", "")), len(number[2] or "")) if number else text
 
 
 @functools.cache

@@ -40,11 +40,11 @@ SAME_EVERYWHERE = {"12, 13", "https://", "provider:model"}
 NO_WORDS = re.compile(r":material/\w*:|:[\w-]+\[")
 PUT_TOGETHER = (
     *("of 1 file", "files in it", "Says ", "The nearest", "was not found", "were not found", "No ", "now the "),
-    *("Check the key", "Field required", "String should have"),
+    *("Check the key", "install Tesseract with", "Field required", "String should have"),
 )
 """How sentences begin whose words the engine chooses by what it tells of, or that are pydantic's."""
 BREAKS = r"\{\w+\}|[.,;:()]"
-FITTING_MANY = {"{_left}; and {count} more", "{_first}; {_others}", "{name}: {_reason}"}
+FITTING_MANY = {"{names} and {count} more", "{_left}; and {count} more", "{_first}; {_others}", "{name}: {_reason}"}
 BEHIND_NO_PAGE = (
     *("api/", "cli/", "mcp_server/", "ui/", "config.py", "access/gate.py", "access/addresses.py"),
     *("engine/collections.py", "engine/export.py", "engine/functions.py", "engine/interface.py", "engine/keys.py"),

@@ -37,6 +37,7 @@ SHAPES = (
     N_("page {page}"),
     N_("p. {label} (page {page} of {count})"),
     N_("p. {label} (page {page})"),
+    N_("p. {page}"),
     N_("v{version}; changed in v{latest} (page {page})"),
     N_("v{version}; changed in v{latest}"),
     N_("v{version}; gone in v{latest}"),

@@ -1,6 +1,7 @@
 """The pages in other languages: no message escapes, each is translated, numbers are written as the language does."""
 
 import ast
+import csv
 import datetime as dt
 import io
 import re
@@ -10,12 +11,25 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import altair as alt
+import openpyxl
 import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po
 
 from rag import errors, export
-from rag.types import DocumentStatus, Progress, Support, Verdict, page_name, reading_of
+from rag.types import (
+    DocumentStatus,
+    FilledMatrix,
+    Matrix,
+    MatrixCell,
+    MatrixQuestion,
+    Progress,
+    ShownCell,
+    Support,
+    Verdict,
+    page_name,
+    reading_of,
+)
 from rag.ui import charts, language, messages, text
 from rag.ui.component import ASSETS, in_html
 from rag.ui.failures import FAILURES
@@ -219,6 +233,42 @@ def test_what_is_taken_along_is_in_the_language_of_the_page(german: None) -> Non
         assert "Zitat bestätigt" in one
     english = export.write(report, "text").decode()
     assert "version 2, p. 53 (page 54 of 203) (quote verified)" in english
+
+
+def test_a_matrix_is_taken_along_in_the_language_of_the_page(german: None) -> None:
+    ready = document(DocumentStatus.READY)
+    matrix = Matrix(
+        id=uuid.uuid4(),
+        user_id="ann",
+        name="Ships",
+        questions=(MatrixQuestion(text="How many ships?"), MatrixQuestion(text="Which flag?")),
+        lineage_ids=(ready.id,),
+        created_at=ready.created_at,
+    )
+    cell = MatrixCell(
+        lineage_id=ready.id,
+        question=0,
+        document_id=ready.id,
+        version=1,
+        sha256=ready.sha256,
+        status="answered",
+        answer="4,812 ships",
+        verdict=Support.PARTLY,
+        page_number=3,
+        answered_at=ready.created_at,
+    )
+    cells = (
+        ShownCell(cell=cell, is_stale=True, conflict="Differs from the others"),
+        ShownCell(cell=cell.model_copy(update={"question": 1, "status": "not_found"})),
+    )
+    filled = FilledMatrix(matrix=matrix, documents=(ready,), cells=cells)
+    heading, row = csv.reader(io.StringIO(export.matrix_csv(filled, said).decode("utf-8-sig")))
+    assert heading == ["Dokument", "How many ships?", "Which flag?"]
+    told = "4,812 ships [S. 3] (Weicht von den anderen ab; das Dokument hat sich seitdem geändert)"
+    assert row == ["a.pdf", told, "nicht gefunden"]
+    evidence = openpyxl.load_workbook(io.BytesIO(export.matrix_xlsx(filled, said)))["Belege"]
+    assert [cell.value for cell in evidence[1]][:4] == ["Dokument", "Frage", "Antwort", "Urteil"]
+    assert [cell.value for cell in evidence[2]][3:6] == ["teilweise", "Weicht von den anderen ab", "veraltet"]
 
 
 def test_charts_write_months_and_numbers_as_the_language_does(german: None) -> None:

@@ -21,5 +21,5 @@ with st.container(horizontal=True, vertical_alignment="center", key="title"):
     view = st.segmented_control(
         _("View"), list(views), key=chunk_browser.VIEW, label_visibility="collapsed", required=True, format_func=_
     )
-with frame.door():
+with frame.door(), st.container(key="view"):
     views[view or "Overview"]()

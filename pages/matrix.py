@@ -10,8 +10,11 @@ with st.container(horizontal=True, vertical_alignment="center", key="title"):
     st.header(_("Matrix"), anchor=False, width="content")
     with frame.door():
         matrix_form.button()
-left, right = st.columns([6, 5], gap="medium")
-with left, frame.door():
-    matrix.table()
-with right:
-    matrix.viewer()
+with frame.door():
+    clicked = matrix.clicked()
+    left, right = st.columns([6, 5] if clicked else [99, 1], gap="medium")  # the same two: the table keeps its place
+    with left:
+        matrix.table()
+    if clicked:
+        with right:
+            matrix.viewer(clicked)

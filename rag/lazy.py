@@ -3,6 +3,9 @@
 What embeds, searches, answers and takes documents in stands on LlamaIndex, whose import takes two seconds. The packages
 that do so offer their names by this, and nobody else imports LlamaIndex where a module begins: a process that lists
 documents, revokes a key or waits for work never loads it. `tests/unit/test_exported_names.py` says what starting loads.
+
+Whoever imports a part of LlamaIndex imports `llama_index.core` before: its parts import each other, and of two threads
+that begin with different ones each would wait for the other, until Python gives one of them a module half made.
 """
 
 import importlib

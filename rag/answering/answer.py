@@ -124,6 +124,7 @@ def condense(question: str, history: Sequence[Message], llm: "LLM | None", names
     if llm is None:
         whole = standalone(question, [turn.content for turn in history if turn.role == "user"], names)
         return whole if len(whole) <= MAX_QUESTION_CHARS else question
+    import llama_index.core
     from llama_index.core.llms import ChatMessage, MessageRole
 
     turns = [f"{message.role}: {_short(message.content)}" for message in history[-CONDENSED_MESSAGES:]]
@@ -237,6 +238,7 @@ def _without_verdict_on_the_last(sentences: tuple[Sentence, ...]) -> tuple[Sente
 
 
 def _messages(question: str, sources: str) -> "list[ChatMessage]":
+    import llama_index.core
     from llama_index.core.llms import ChatMessage, MessageRole
 
     system = prompts.ANSWER_SYSTEM.format(not_found=prompts.NOT_FOUND_SENTINEL)

@@ -100,6 +100,7 @@ class Asking:
         postprocessors: "Sequence[BaseNodePostprocessor] | None" = None,
     ) -> "RetrieverQueryEngine":
         """All of it, with other parts in the place of ours where they are given."""
+        import llama_index.core
         from llama_index.core.query_engine import RetrieverQueryEngine
 
         stages = self.stages() if postprocessors is None else [*postprocessors]

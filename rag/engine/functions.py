@@ -187,6 +187,7 @@ def register_embedding_provider(
         errors.ValidationError: the name is a built-in provider's or no name, the adapter can't embed, or an option is
             wrong.
     """
+    import llama_index.core
     from llama_index.core.base.embeddings import base as embeddings
 
     if not PROVIDER_NAME.fullmatch(name):

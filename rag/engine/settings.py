@@ -102,6 +102,7 @@ class Settings:
         llm = self._models.language_model(ONCE)
         if llm is None:
             raise errors.ConfigError("No model writes: answers are quotes, which needs none. Choose one to try it.")
+        import llama_index.core
         from llama_index.core.llms import ChatMessage
 
         started = time.perf_counter()

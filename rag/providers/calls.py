@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Sequence
 
+import llama_index.core
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM, ChatMessage
 

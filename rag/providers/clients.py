@@ -87,6 +87,7 @@ def _extra(provider: Provider) -> Iterator[None]:
 
 
 def _openai_embedding(access: Access, model: EmbeddingModel) -> "BaseEmbedding":
+    import llama_index.core
     from llama_index.embeddings.openai import OpenAIEmbedding
 
     class ClientRetries(OpenAIEmbedding):
@@ -108,6 +109,7 @@ def _openai_embedding(access: Access, model: EmbeddingModel) -> "BaseEmbedding":
 
 
 def _openai_llm(access: Access, model: str, family: ChatModels, options: GenerationOptions) -> "LLM":
+    import llama_index.core
     from llama_index.llms.openai_like import OpenAILike
 
     extra: dict[str, Any] = {"stream_options": {"include_usage": True}}
@@ -211,6 +213,7 @@ def _google_credentials(access: Access) -> Any:
 
 
 def _google_embedding(access: Access, model: EmbeddingModel) -> "BaseEmbedding":
+    import llama_index.core
     from llama_index.embeddings.google_genai import GoogleGenAIEmbedding
 
     embedding = GoogleGenAIEmbedding(
@@ -226,6 +229,7 @@ def _google_embedding(access: Access, model: EmbeddingModel) -> "BaseEmbedding":
 
 
 def _google_llm(access: Access, model: str, family: ChatModels, options: GenerationOptions) -> "LLM":
+    import llama_index.core
     from google.genai import types
     from llama_index.llms.google_genai import GoogleGenAI
 

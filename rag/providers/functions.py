@@ -1,5 +1,6 @@
 """A caller's own function that embeds, as LlamaIndex has models."""
 
+import llama_index.core
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from pydantic import PrivateAttr
 

@@ -6,6 +6,7 @@ Imported only when such a vendor is used: it needs the extra `openai`.
 from collections.abc import Sequence
 from typing import Any
 
+import llama_index.core
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, ChatResponseGen, MessageRole
 from llama_index.llms.openai import OpenAIResponses
 from pydantic import PrivateAttr

@@ -47,6 +47,7 @@ class Completions:
         Raises:
             errors.ProviderError: the model's vendor refuses or is down.
         """
+        import llama_index.core
         from llama_index.core.llms import ChatMessage, MessageRole
 
         key = request_digest(providers.model_id(self.llm), prompts.AUGMENTATION_PROMPT_VERSION, prompt)

@@ -50,6 +50,7 @@ class DenseSearch:
         self, bound: UserDatabase, scope: Scope, space: EmbeddingSpace, vector: Sequence[float], limit: int
     ) -> list[Candidate]:
         """See `Chunks.dense`."""
+        import llama_index.core
         from llama_index.core.vector_stores.types import VectorStoreQuery
 
         self.ensure_table(space.dimensions)
@@ -98,6 +99,7 @@ class DenseSearch:
         return database.lend()
 
     def _store(self, dimensions: int) -> "PGVectorStore":
+        import llama_index.core
         from llama_index.vector_stores.postgres import PGVectorStore
 
         with self._lock:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import altair as alt
+import pandas as pd  # noqa: F401 – altair asks for it only if another thread has begun to load it, and may get half of it
 
 from rag.ui.language import N_, _, current
 
@@ -17,6 +18,8 @@ STEPS = {
     "day": N_("%a %d"),
     "hours": "%H:%M",
     "minutes": "%H:%M",
+    "seconds": "%H:%M:%S",
+    "milliseconds": "%H:%M:%S",
 }
 """How an axis of time writes what it steps by: as Vega does, with a day of 24 hours."""
 

@@ -4,11 +4,12 @@ import functools
 import hashlib
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
 
+from rag import errors
 from rag.types import (
     MATRIX_FILES,
     UNFINISHED,
@@ -74,11 +75,16 @@ def _chosen(known: Mapping[uuid.UUID, Matrix]) -> uuid.UUID:
         ids,
         index=ids.index(shown) if shown is not None and shown in known else 0,
         format_func=lambda one: known[one].name,
-        key=f"matrix-of-{shown}",
+        key=_chooser(shown),
         label_visibility="collapsed",
     )
     st.session_state[matrix_form.CHOSEN] = chosen
     return chosen
+
+
+def _chooser(shown: uuid.UUID | None) -> str:
+    """The key of the list of matrices: a new one when a form has chosen what is shown."""
+    return f"matrix-of-{shown}"
 
 
 def _answers(filled: FilledMatrix) -> None:
@@ -228,24 +234,38 @@ def _delete(matrix_id: uuid.UUID) -> None:
 # --- The place --------------------------------------------------------------------------------------
 
 
-def viewer() -> None:
-    """The answer that was clicked, and its words on the page."""
-    with door():
-        matrix_id = st.session_state.get(matrix_form.CHOSEN)
-        if matrix_id is None or matrix_form.is_open():
-            return
+class Clicked(NamedTuple):
+    """A cell of a matrix that was clicked, answered or not."""
+
+    filled: FilledMatrix
+    document: Document
+    number: int
+
+
+def clicked() -> Clicked | None:
+    """The cell to show beside the table, known before the table is drawn."""
+    shown = st.session_state.get(matrix_form.CHOSEN)
+    matrix_id = st.session_state.get(_chooser(shown)) or shown
+    if matrix_id is None or matrix_form.is_open():
+        return None
+    try:
         filled = session.own_engine().matrices.get(matrix_id)
-        found = _clicked(filled)
-        if found is None:
-            return
-        document, number = found
-        shown = filled.at(document, number)
-        st.markdown(f"**{plain(filled.matrix.questions[number].text)}**")
-        if shown is None:
-            st.caption(_("Not answered yet."))
-            return
-        _told(shown)
-        _show(shown.cell)
+    except errors.NotFoundError:
+        return None
+    found = _clicked(filled)
+    return Clicked(filled, *found) if found else None
+
+
+def viewer(clicked: Clicked) -> None:
+    """The answer that was clicked, and its words on the page."""
+    filled, document, number = clicked
+    shown = filled.at(document, number)
+    st.markdown(f"**{plain(filled.matrix.questions[number].text)}**")
+    if shown is None:
+        st.caption(_("Not answered yet."))
+        return
+    _told(shown)
+    _show(shown.cell)
 
 
 def _clicked(filled: FilledMatrix) -> tuple[Document, int] | None:

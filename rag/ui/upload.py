@@ -21,7 +21,7 @@ KINDS = {
     "PDF": ["pdf"],
     "Word": ["docx", "odt", "rtf", "doc"],
     "PowerPoint": ["pptx", "odp", "ppt"],
-    N_("Book"): ["epub"],
+    "EPUB": ["epub"],
     N_("Spreadsheets"): ["xlsx", "xlsm", "xls", "ods", "csv", "tsv"],
     N_("Web page"): ["html", "htm"],
     "Markdown": ["md", "markdown"],

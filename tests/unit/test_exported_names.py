@@ -1,5 +1,8 @@
+import ast
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -77,3 +80,29 @@ def test_names_of_packages_are_there_when_they_are_asked_for() -> None:
         assert all(getattr(package, name) is not None for name in package.__all__)
         with pytest.raises(AttributeError, match="has no attribute 'nonesuch'"):
             getattr(package, "nonesuch")  # noqa: B009
+
+
+def imported(scope: ast.AST) -> Iterator[str]:
+    """The modules that are imported in a module or function, in order, without the functions in it."""
+    for node in ast.iter_child_nodes(scope):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            yield from ()
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from imported(node)
+
+
+def test_llamaindex_is_loaded_before_its_parts() -> None:
+    """Else two threads that load at the same time may get a module half made."""
+    loading = 0
+    for path in Path(rag.__file__).parent.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        for scope in (tree, *functions):
+            parts = [name for name in imported(scope) if name.startswith("llama_index.")]
+            assert parts[:1] in ([], ["llama_index.core"]), f"{path}: {parts[0]} before llama_index.core"
+            loading += bool(parts)
+    assert loading > 10

@@ -37,16 +37,23 @@ class Answers:
         self._workspace.store.conversations.rate(conversation_id, message_id, rating, reason)
 
     def export(
-        self, conversation_id: uuid.UUID, format_name: export.ExportFormat, message_id: uuid.UUID | None = None
+        self,
+        conversation_id: uuid.UUID,
+        format_name: export.ExportFormat,
+        message_id: uuid.UUID | None = None,
+        *,
+        say: export.Say = str,
     ) -> ExportedFile:
         """A conversation, or one answer of it and its question, as a file with the evidence of each claim.
+
+        What the file says besides is in English, or as `say` has it in another language.
 
         Raises:
             errors.NotFoundError: there is no such conversation or answer, or no answer in it yet.
             errors.UnreadableFileError: the file cannot be made.
         """
         title, messages = self._turns(conversation_id, message_id)
-        return Reports(self._workspace).file(title, messages, format_name)
+        return Reports(self._workspace).file(title, messages, format_name, say)
 
     def marked(
         self, conversation_id: uuid.UUID, message_id: uuid.UUID, document_id: uuid.UUID, *, whole: bool = False

@@ -116,11 +116,15 @@ class Matrices:
         self.cancel(matrix_id)
         self._workspace.store.matrices.delete(matrix_id)
 
-    def export(self, matrix_id: uuid.UUID, format_name: MatrixFormat) -> bytes:
-        """It as a table for a spreadsheet, in which no cell is a formula. Raises NotFoundError."""
+    def export(self, matrix_id: uuid.UUID, format_name: MatrixFormat, *, say: export.Say = str) -> bytes:
+        """It as a table for a spreadsheet, in which no cell is a formula. Raises NotFoundError.
+
+        The table's own words are English, or as `say` has them in another language.
+        """
         filled = self.get(matrix_id)
         self._workspace.store.audit.note("export", Subject("matrix", str(matrix_id), filled.matrix.name))
-        return export.matrix_xlsx(filled) if format_name == "xlsx" else export.matrix_csv(filled)
+        write = export.matrix_xlsx if format_name == "xlsx" else export.matrix_csv
+        return write(filled, say)
 
 
 def _shown(

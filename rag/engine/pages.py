@@ -8,6 +8,7 @@ from typing import NamedTuple
 from rag import errors, parsing
 from rag.engine import finding
 from rag.engine.workspace import Workspace
+from rag.export import Say
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.types import (
     AnswerResponse,
@@ -75,16 +76,18 @@ class Pages:
         rendition = self._workspace.files.local_path(document_id, "rendition")
         return parsing.place_image(rendition, region, zoom=zoom)
 
-    def marked(self, response: AnswerResponse, document_id: uuid.UUID, *, whole: bool = False) -> MarkedCopy:
+    def marked(
+        self, response: AnswerResponse, document_id: uuid.UUID, *, whole: bool = False, say: Say = str
+    ) -> MarkedCopy:
         """The pages on which `response` quotes the document, each quote lit, with its sentence and verdict as a note.
 
-        With `whole`, all pages of the document.
+        With `whole`, all pages of the document. `say` has the words of the notes in another language than English.
 
         Raises:
             errors.NotFoundError: it quotes nothing of this document, or the document is gone.
         """
         rendition = self._workspace.files.local_path(document_id, "rendition")
-        found = _highlights(response, document_id)
+        found = _highlights(response, document_id, say)
         write = parsing.marked_whole if whole else parsing.marked_copy
         return MarkedCopy(found, write(rendition, found))
 
@@ -113,18 +116,18 @@ def _headings(chunks: Iterable[Chunk]) -> Iterator[OutlineEntry]:
         before = path
 
 
-def _highlights(response: AnswerResponse, document_id: uuid.UUID) -> tuple[Highlight, ...]:
+def _highlights(response: AnswerResponse, document_id: uuid.UUID, say: Say) -> tuple[Highlight, ...]:
     """What the answer quotes of the document; words quoted twice are marked once, with both notes."""
     notes: dict[Region, list[str]] = defaultdict(list)
     for label, (citation, hit) in zip(response.labels, response.cited, strict=True):
         if hit.passage.document_id == document_id and citation.sentence not in response.struck:
             for region in citation.regions:
-                notes[region].append(_note(label, citation, response.sentences[citation.sentence]))
+                notes[region].append(_note(label, citation, response.sentences[citation.sentence], say))
     return tuple(Highlight(region=region, note="\n\n".join(own)) for region, own in notes.items())
 
 
-def _note(label: str, citation: Citation, sentence: Sentence) -> str:
+def _note(label: str, citation: Citation, sentence: Sentence, say: Say) -> str:
     missing = ", ".join(sentence.missing or citation.unsupported_numbers)
-    warning = f"\nNot in the quoted words: {missing}" if missing else ""
-    verdict = f"{sentence.support}, " if sentence.support else ""
-    return f"{label} · {verdict}quote {citation.verdict.value}\n{sentence.text}{warning}"
+    warning = f"\n{say('Not in the quoted words')}: {missing}" if missing else ""
+    verdict = f"{say(sentence.support)}, " if sentence.support else ""
+    return f"{label} · {verdict}{say(f'quote {citation.verdict.value}')}\n{sentence.text}{warning}"

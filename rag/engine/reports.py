@@ -32,8 +32,10 @@ class Reports:
         self._workspace = workspace
         self._pages = Pages(workspace)
 
-    def file(self, title: str, messages: Sequence[ChatMessage], format_name: export.ExportFormat) -> ExportedFile:
-        """The answers among `messages`, each with the question before it, as a file.
+    def file(
+        self, title: str, messages: Sequence[ChatMessage], format_name: export.ExportFormat, say: export.Say
+    ) -> ExportedFile:
+        """The answers among `messages`, each with the question before it, as a file whose words are as `say` has them.
 
         Raises:
             errors.NotFoundError: there is no answer among them.
@@ -43,7 +45,7 @@ class Reports:
         report = self.report(title, messages, with_pictures=chosen.with_pictures)
         if not report.turns:
             raise errors.NotFoundError("There is no answer to take along yet. Ask a question first.")
-        content = export.write(report, format_name)
+        content = export.write(report, format_name, say)
         subject = Subject("conversation", str(messages[0].conversation_id), title)
         self._workspace.store.audit.note("answer.export", subject, format=format_name, answers=len(report.turns))
         return ExportedFile(safe_name(title[:TITLE_CHARS] + chosen.suffix), chosen.mime_type, content)

@@ -5,6 +5,7 @@ from rag.export.html import inert_markdown
 from rag.export.matrix import matrix_csv, matrix_xlsx
 from rag.export.report import Claim, Evidence, Report, Turn, claims_of, marked_text
 from rag.export.tables import to_csv
+from rag.export.wording import Say
 
 __all__ = [
     "FORMATS",
@@ -13,6 +14,7 @@ __all__ = [
     "ExportFormat",
     "FileFormat",
     "Report",
+    "Say",
     "Turn",
     "claims_of",
     "inert_markdown",

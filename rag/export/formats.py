@@ -7,6 +7,7 @@ from rag import parsing
 from rag.export.html import to_html
 from rag.export.markdown import to_clipping, to_markdown, to_text
 from rag.export.report import Report
+from rag.export.wording import Say, Wording
 from rag.export.workbook import to_workbook
 
 ExportFormat = Literal["markdown", "docx", "pdf", "json", "xlsx", "text", "clipping"]
@@ -17,36 +18,45 @@ class FileFormat(NamedTuple):
 
     suffix: str
     mime_type: str
-    write: Callable[[Report], bytes]
+    write: Callable[[Report, Wording], bytes]
     with_pictures: bool = True
 
 
 FORMATS: dict[ExportFormat, FileFormat] = {
-    "markdown": FileFormat(".md", "text/markdown; charset=utf-8", lambda report: _encoded(to_markdown(report))),
+    "markdown": FileFormat(
+        ".md", "text/markdown; charset=utf-8", lambda report, words: _encoded(to_markdown(report, words))
+    ),
     "docx": FileFormat(
         ".docx",
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-        lambda report: parsing.docx_of(to_html(report)),
+        lambda report, words: parsing.docx_of(to_html(report, words)),
     ),
-    "pdf": FileFormat(".pdf", "application/pdf", lambda report: parsing.pdf_of(to_html(report), title=report.title)),
+    "pdf": FileFormat(
+        ".pdf",
+        "application/pdf",
+        lambda report, words: parsing.pdf_of(to_html(report, words), title=report.title),
+    ),
     "json": FileFormat(
-        ".json", "application/json", lambda report: _encoded(report.model_dump_json(by_alias=True, indent=2) + "\n")
+        ".json", "application/json", lambda report, _: _encoded(report.model_dump_json(by_alias=True, indent=2) + "\n")
     ),
     "xlsx": FileFormat(
         ".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", to_workbook, with_pictures=False
     ),
     "text": FileFormat(
-        ".txt", "text/plain; charset=utf-8", lambda report: _encoded(to_text(report)), with_pictures=False
+        ".txt", "text/plain; charset=utf-8", lambda report, words: _encoded(to_text(report, words)), with_pictures=False
     ),
     "clipping": FileFormat(
-        ".md", "text/markdown; charset=utf-8", lambda report: _encoded(to_clipping(report)), with_pictures=False
+        ".md",
+        "text/markdown; charset=utf-8",
+        lambda report, words: _encoded(to_clipping(report, words)),
+        with_pictures=False,
     ),
 }
 
 
-def write(report: Report, format_name: ExportFormat) -> bytes:
-    """The report as a file. Raises UnreadableFileError if it cannot be laid out."""
-    return FORMATS[format_name].write(report)
+def write(report: Report, format_name: ExportFormat, say: Say = str) -> bytes:
+    """The report as a file whose own words are as `say` has them. Raises UnreadableFileError if it cannot be made."""
+    return FORMATS[format_name].write(report, Wording(say))
 
 
 def _encoded(text: str) -> bytes:

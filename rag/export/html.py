@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import markdown_it
 
 from rag.export.report import Claim, Evidence, Report, Turn, data_url
-from rag.export.wording import made_from, when
+from rag.export.wording import Wording
 
 _DISABLED_RULES = ["image", "link", "autolink", "html_inline", "html_block", "reference", "entity"]
 """What leads elsewhere, and character references: written with them, a citation of nothing would look like one."""
@@ -24,12 +24,12 @@ def inert_markdown() -> markdown_it.MarkdownIt:
     return markdown_it.MarkdownIt("commonmark", {"html": False}).enable("table").disable(_DISABLED_RULES)
 
 
-def to_html(report: Report) -> str:
+def to_html(report: Report, words: Wording) -> str:
     """The whole report as a page; pictures stand in it as data."""
-    body = "".join(part for turn in report.turns for part in _turn(turn))
+    body = "".join(part for turn in report.turns for part in _turn(turn, words))
     return (
         f'<!doctype html><html><head><meta charset="utf-8"></head><body>'
-        f"<h1>{_text(report.title)}</h1><p><em>Taken along from Pagelight on {when(report.made_at)}</em></p>"
+        f"<h1>{_text(report.title)}</h1><p><em>{_text(words.taken(report))}</em></p>"
         f"{body}</body></html>"
     )
 
@@ -38,33 +38,32 @@ def _text(text: str) -> str:
     return html.escape(text, quote=True)
 
 
-def _turn(turn: Turn) -> Iterator[str]:
+def _turn(turn: Turn, words: Wording) -> Iterator[str]:
     yield f"<h2>{_text(turn.question)}</h2>"
     if turn.understood:
-        yield f"<p><em>Understood as: {_text(turn.understood)}</em></p>"
-    yield inert_markdown().render(turn.answer)
-    yield f"<p><em>{_text(turn.writer)}, {when(turn.at)}</em></p>"
+        yield f"<p><em>{_text(words.understood(turn))}</em></p>"
+    yield inert_markdown().render(words.answer(turn))
+    yield f"<p><em>{_text(words.writer(turn))}</em></p>"
     if turn.claims:
-        yield "<h3>Evidence</h3>"
+        yield f"<h3>{_text(words.say('Evidence'))}</h3>"
     for claim in turn.claims:
-        yield from _claim(claim)
-    if lines := [*made_from(turn)]:
-        yield f"<h3>Made from</h3><ul>{''.join(f'<li>{_text(line)}</li>' for line in lines)}</ul>"
+        yield from _claim(claim, words)
+    if lines := [*words.made_from(turn)]:
+        listed = "".join(f"<li>{_text(line)}</li>" for line in lines)
+        yield f"<h3>{_text(words.say('Made from'))}</h3><ul>{listed}</ul>"
 
 
-def _claim(claim: Claim) -> Iterator[str]:
-    left_out = " (left out of the answer)" if claim.left_out else ""
-    verdict = f" — {claim.verdict}{left_out}" if claim.verdict else ""
-    yield f"<p><strong>{_text(claim.text)}</strong>{_text(verdict)}</p>"
+def _claim(claim: Claim, words: Wording) -> Iterator[str]:
+    yield f"<p><strong>{_text(claim.text)}</strong>{_text(words.judgement(claim))}</p>"
     if claim.missing:
-        yield f"<p>Not in the quoted words: {_text(', '.join(claim.missing))}</p>"
+        yield f"<p>{_text(words.missing(claim))}</p>"
     for one in claim.evidence:
-        yield from _evidence(one)
+        yield from _evidence(one, words)
 
 
-def _evidence(one: Evidence) -> Iterator[str]:
-    yield f"<p><strong>[{_text(one.label)}]</strong> {_text(one.place)} — {one.judged}</p>"
+def _evidence(one: Evidence, words: Wording) -> Iterator[str]:
+    yield f"<p><strong>[{_text(one.label)}]</strong> {_text(words.place(one))} — {_text(words.judged(one))}</p>"
     if one.quote:
         yield f"<blockquote><p>{_text(one.quote)}</p></blockquote>"
     for picture in one.pictures:
-        yield f'<p><img src="{data_url(picture)}" width="{PICTURE_PX}" alt="{_text(one.place)}"></p>'
+        yield f'<p><img src="{data_url(picture)}" width="{PICTURE_PX}" alt="{_text(words.place(one))}"></p>'

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from rag.export.report import Claim, Evidence, Report, Turn, data_url
-from rag.export.wording import made_from, when
+from rag.export.wording import Wording
 
 _SPECIALS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$&])")
 _LEADING_ELSEWHERE = re.compile(r"[<\[\]&]|(?<=:)//|www(?=\.)", re.IGNORECASE)
@@ -12,72 +12,70 @@ _LEADING_ELSEWHERE = re.compile(r"[<\[\]&]|(?<=:)//|www(?=\.)", re.IGNORECASE)
 _MARK = re.compile(r"\[S\d+[a-z]?\]")
 
 
-def to_markdown(report: Report) -> str:
+def to_markdown(report: Report, words: Wording) -> str:
     """The whole report. Pictures stand at its end, as data, so that the text can be read as it is."""
     pictures: dict[str, bytes] = {}
-    lines = [f"# {_plain(report.title)}", f"*Taken along from Pagelight on {when(report.made_at)}*"]
+    lines = [f"# {_plain(report.title)}", f"*{words.taken(report)}*"]
     for turn in report.turns:
-        lines += _turn(turn, pictures)
+        lines += _turn(turn, words, pictures)
     lines += [f"[{name}]: {data_url(picture)}" for name, picture in pictures.items()]
     return "\n\n".join(lines) + "\n"
 
 
-def to_text(report: Report) -> str:
+def to_text(report: Report, words: Wording) -> str:
     """Question, answer and the places that it rests on, without any marking."""
     parts: list[str] = []
     for turn in report.turns:
-        parts += [turn.question, turn.answer, *(_reference(one) for one in turn.evidence)]
+        parts += [turn.question, words.answer(turn), *(_reference(one, words) for one in turn.evidence)]
     return "\n\n".join(parts) + "\n"
 
 
-def to_clipping(report: Report) -> str:
+def to_clipping(report: Report, words: Wording) -> str:
     """The same as Markdown: what is pasted into notes."""
     parts: list[str] = []
     for turn in report.turns:
-        parts += [f"**{_plain(turn.question)}**", inert(turn.answer)]
-        parts.append("\n".join(f"- {_cited(one)}" for one in turn.evidence))
+        parts += [f"**{_plain(turn.question)}**", inert(words.answer(turn))]
+        parts.append("\n".join(f"- {_cited(one, words)}" for one in turn.evidence))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _turn(turn: Turn, pictures: dict[str, bytes]) -> Iterator[str]:
+def _turn(turn: Turn, words: Wording, pictures: dict[str, bytes]) -> Iterator[str]:
     yield f"## {_plain(turn.question)}"
     if turn.understood:
-        yield f"*Understood as: {_plain(turn.understood)}*"
-    yield inert(turn.answer)
-    yield f"*{_plain(turn.writer)}, {when(turn.at)}*"
+        yield f"*{_plain(words.understood(turn))}*"
+    yield inert(words.answer(turn))
+    yield f"*{_plain(words.writer(turn))}*"
     if turn.claims:
-        yield "### Evidence"
+        yield f"### {words.say('Evidence')}"
     for claim in turn.claims:
-        yield from _claim(claim, pictures)
-    if lines := [*made_from(turn)]:
-        yield "### Made from"
+        yield from _claim(claim, words, pictures)
+    if lines := [*words.made_from(turn)]:
+        yield f"### {words.say('Made from')}"
         yield "\n".join(f"- {_plain(line)}" for line in lines)
 
 
-def _claim(claim: Claim, pictures: dict[str, bytes]) -> Iterator[str]:
-    left_out = " (left out of the answer)" if claim.left_out else ""
-    verdict = f" — {claim.verdict}{left_out}" if claim.verdict else ""
-    yield f"**{_plain(claim.text)}**{verdict}"
+def _claim(claim: Claim, words: Wording, pictures: dict[str, bytes]) -> Iterator[str]:
+    yield f"**{_plain(claim.text)}**{words.judgement(claim)}"
     if claim.missing:
-        yield f"Not in the quoted words: {_plain(', '.join(claim.missing))}"
+        yield f"{_plain(words.missing(claim))}"
     for one in claim.evidence:
-        yield _cited(one, with_quote=False)
+        yield _cited(one, words, with_quote=False)
         if one.quote:
             yield "\n".join(f"> {_plain(line)}" for line in one.quote.splitlines())
         for picture in one.pictures:
             name = next((name for name, known in pictures.items() if known == picture), f"picture-{len(pictures) + 1}")
             pictures[name] = picture
-            yield f"![{_plain(one.place)}][{name}]"
+            yield f"![{_plain(words.place(one))}][{name}]"
 
 
-def _cited(one: Evidence, *, with_quote: bool = True) -> str:
+def _cited(one: Evidence, words: Wording, *, with_quote: bool = True) -> str:
     quote = f": “{_plain(one.quote)}”" if one.quote and with_quote else ""
-    return f"**[{one.label}]** {_plain(one.place)} — {one.judged}{quote}"
+    return f"**[{one.label}]** {_plain(words.place(one))} — {words.judged(one)}{quote}"
 
 
-def _reference(one: Evidence) -> str:
+def _reference(one: Evidence, words: Wording) -> str:
     quote = f": “{' '.join(one.quote.split())}”" if one.quote else ""
-    return f"[{one.label}] {one.place} ({one.judged}){quote}"
+    return f"[{one.label}] {words.place(one)} ({words.judged(one)}){quote}"
 
 
 def _plain(text: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from rag.export.tables import to_csv
+from rag.export.wording import Say
 from rag.export.workbook import Sheet, to_sheets
 from rag.types import FilledMatrix, ShownCell
 
@@ -23,53 +24,54 @@ EVIDENCE = (
 )
 
 
-def matrix_xlsx(filled: FilledMatrix) -> bytes:
-    """Two sheets: the matrix, and its evidence, a row for each cell that was asked."""
+def matrix_xlsx(filled: FilledMatrix, say: Say = str) -> bytes:
+    """Two sheets: the matrix, and its evidence, a row for each cell that was asked; `say` has the words of both."""
     questions = [(question.text, 36) for question in filled.matrix.questions]
-    table = Sheet("Matrix", [("Document", 28), *questions], [*_table(filled)])
-    return to_sheets([table, Sheet("Evidence", EVIDENCE, [*_evidence(filled)])])
+    table = Sheet(say("Matrix"), [(say("Document"), 28), *questions], [*_table(filled, say)])
+    columns = [(say(heading), width) for heading, width in EVIDENCE]
+    return to_sheets([table, Sheet(say("Evidence"), columns, [*_evidence(filled, say)])])
 
 
-def matrix_csv(filled: FilledMatrix) -> bytes:
+def matrix_csv(filled: FilledMatrix, say: Say = str) -> bytes:
     """The matrix alone, in UTF-8 with the mark that spreadsheets know it by."""
-    heading = ("Document", *(question.text for question in filled.matrix.questions))
-    return to_csv([heading, *(map(str, row) for row in _table(filled))]).encode("utf-8-sig", errors="replace")
+    heading = (say("Document"), *(question.text for question in filled.matrix.questions))
+    return to_csv([heading, *(map(str, row) for row in _table(filled, say))]).encode("utf-8-sig", errors="replace")
 
 
-def _table(filled: FilledMatrix) -> Iterator[Sequence[object]]:
+def _table(filled: FilledMatrix, say: Say) -> Iterator[Sequence[object]]:
     numbers = range(len(filled.matrix.questions))
     for document in filled.documents:
-        yield [document.name, *(_told(filled.at(document, number)) for number in numbers)]
+        yield [document.name, *(_told(filled.at(document, number), say) for number in numbers)]
 
 
-def _told(shown: ShownCell | None) -> str:
+def _told(shown: ShownCell | None, say: Say) -> str:
     """The answer, where it stands, and what is to be known of it."""
     if shown is None:
         return WAITING
     cell = shown.cell
     if cell.status != "answered":
-        text = NOT_FOUND if cell.status == "not_found" else f"failed: {cell.reason}"
+        text = say(NOT_FOUND) if cell.status == "not_found" else f"{say('failed')}: {say(cell.reason or '')}"
     else:
-        text = f"{cell.answer} [p. {cell.page_label or cell.page_number}]"
-    notes = [shown.conflict] if shown.conflict else []
-    notes += ["the document has changed since"] if shown.is_stale else []
+        text = f"{cell.answer} [{say(f'p. {cell.page_label or cell.page_number}')}]"
+    notes = [say(shown.conflict)] if shown.conflict else []
+    notes += [say("the document has changed since")] if shown.is_stale else []
     return f"{text} ({'; '.join(notes)})" if notes else text
 
 
-def _evidence(filled: FilledMatrix) -> Iterator[Sequence[object]]:
+def _evidence(filled: FilledMatrix, say: Say) -> Iterator[Sequence[object]]:
     for document in filled.documents:
         for number, question in enumerate(filled.matrix.questions):
             shown = filled.at(document, number)
             if shown is not None:
-                yield [document.name, question.text, *_place(shown)]
+                yield [document.name, question.text, *_place(shown, say)]
 
 
-def _place(shown: ShownCell) -> Sequence[object]:
+def _place(shown: ShownCell, say: Say) -> Sequence[object]:
     cell = shown.cell
-    state = "stale" if shown.is_stale else cell.status.replace("_", " ")
+    state = say("stale" if shown.is_stale else cell.status.replace("_", " "))
     label = cell.page_label or (str(cell.page_number) if cell.page_number else None)
-    verdict = cell.verdict.value if cell.verdict else None
+    verdict = say(cell.verdict.value) if cell.verdict else None
     return [
-        *(cell.answer or cell.reason, verdict, shown.conflict, state),
+        *(cell.answer or say(cell.reason or ""), verdict, say(shown.conflict or ""), state),
         *(cell.quote, cell.page_number, label, cell.version, cell.sha256),
     ]

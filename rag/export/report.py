@@ -22,17 +22,6 @@ from rag.types import (
     are_in_picture,
 )
 
-VERDICTS = {
-    Support.SUPPORTED: "✓ supported",
-    Support.PARTLY: "◐ partly supported",
-    Support.UNSUPPORTED: "✗ not supported",
-    Support.UNCITED: "✗ no source",
-}
-QUOTES = {
-    Verdict.VERIFIED: "quote verified",
-    Verdict.CORRECTED: "quote corrected",
-    Verdict.UNVERIFIED: "no quote",
-}
 _MARK = re.compile(r"\[(S\d+)\]")
 
 
@@ -65,19 +54,6 @@ class Evidence(Model):
     def _as_data(self, pictures: tuple[bytes, ...]) -> list[str]:
         return [data_url(picture) for picture in pictures]
 
-    @property
-    def place(self) -> str:
-        """Where it stands: “report.pdf, version 2, p. 53 (page 54 of 203)”."""
-        version = f", version {self.version}" if self.version is not None else ""
-        cells = f", {self.cells}" if self.cells else ""
-        recognised = " (recognised in a picture)" if self.in_picture else ""
-        return f"{self.document}{version}{cells}, {self.page_name}{recognised}"
-
-    @property
-    def judged(self) -> str:
-        """How the quote stands in its source."""
-        return QUOTES[self.verdict] if self.quote else QUOTES[Verdict.UNVERIFIED]
-
 
 class Claim(Model):
     """A sentence of an answer, whether its quotes prove it, and `missing`, what they do not hold.
@@ -90,11 +66,6 @@ class Claim(Model):
     missing: tuple[str, ...]
     left_out: bool
     evidence: tuple[Evidence, ...]
-
-    @property
-    def verdict(self) -> str:
-        """In words; empty where nothing is stated."""
-        return VERDICTS[self.support] if self.support else ""
 
 
 class Turn(Model):
@@ -114,13 +85,6 @@ class Turn(Model):
     def evidence(self) -> tuple[Evidence, ...]:
         """Of all claims, in the order of the answer."""
         return tuple(one for claim in self.claims for one in claim.evidence)
-
-    @property
-    def writer(self) -> str:
-        """Who wrote the answer, or that its sentences are the documents' own."""
-        if self.model == answering.EXTRACTIVE_MODEL:
-            return "Quoted from the documents" if self.status == "ok" else "Nothing was quoted"
-        return f"Written by {self.model}"
 
 
 class Report(Model):

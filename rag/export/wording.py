@@ -1,29 +1,101 @@
-"""Words that several formats share."""
+"""What a file says besides what it is about, in the language of whoever takes it along."""
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from rag.export.report import Turn
+from rag import answering
+from rag.export.report import Claim, Evidence, Report, Turn
+from rag.types import Support, Verdict
 
+Say = Callable[[str], str]
+"""An English sentence of ours in another language; `str` leaves it as it is."""
+
+MOMENT = "%Y-%m-%d %H:%M UTC"
 DIGEST_CHARS = 12
 """So much of a SHA-256 is shown where people read it; JSON has all of it."""
+VERDICTS = {
+    Support.SUPPORTED: "✓ supported",
+    Support.PARTLY: "◐ partly supported",
+    Support.UNSUPPORTED: "✗ not supported",
+    Support.UNCITED: "✗ no source",
+}
+QUOTES = {
+    Verdict.VERIFIED: "quote verified",
+    Verdict.CORRECTED: "quote corrected",
+    Verdict.UNVERIFIED: "no quote",
+}
 
 
-def when(moment: dt.datetime) -> str:
-    """A moment as people read it, to the minute."""
-    return f"{moment.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC"
+class Wording:
+    """The words that several formats share."""
 
+    def __init__(self, say: Say) -> None:
+        self.say = say
 
-def made_from(turn: Turn) -> Iterator[str]:
-    """What an answer was made from, line by line; nothing where that was not kept."""
-    made = turn.provenance
-    if made is None:
-        return
-    for document in made.documents:
-        yield f"{document.name}, version {document.version}, SHA-256 {document.sha256[:DIGEST_CHARS]}…"
-    yield f"Index “{made.index_name}”, generation {made.generation}, {made.space.name}"
-    yield f"Model {turn.model}, instructions version {made.prompt_version}, Pagelight {made.program_version}"
-    options = {**made.configured, "max_context_tokens": made.answering.get("max_context_tokens")}
-    yield ", ".join(
-        f"{name} {options[name]}" for name in ("mode", "top_k", "min_score", "max_context_tokens") if name in options
-    )
+    def when(self, moment: dt.datetime) -> str:
+        """A moment as people read it, to the minute."""
+        return self.say(f"{moment.astimezone(dt.UTC):{MOMENT}}")
+
+    def taken(self, report: Report) -> str:
+        """Whence the report is, and of when."""
+        return self.say(f"Taken along from Pagelight on {report.made_at.astimezone(dt.UTC):{MOMENT}}")
+
+    def understood(self, turn: Turn) -> str:
+        """What was asked instead of the question; empty where it was asked as it is."""
+        return f"{self.say('Understood as')}: {turn.understood}" if turn.understood else ""
+
+    def answer(self, turn: Turn) -> str:
+        """The answer; a refusal is ours."""
+        return turn.answer if turn.status == "ok" else self.say(turn.answer)
+
+    def writer(self, turn: Turn) -> str:
+        """Who wrote the answer, or that its sentences are the documents' own, and when."""
+        if turn.model == answering.EXTRACTIVE_MODEL:
+            written = self.say("Quoted from the documents" if turn.status == "ok" else "Nothing was quoted")
+        else:
+            written = self.say(f"Written by {turn.model}")
+        return f"{written}, {self.when(turn.at)}"
+
+    def verdict(self, claim: Claim) -> str:
+        """Whether its quotes prove it; empty where nothing is stated."""
+        return self.say(VERDICTS[claim.support]) if claim.support else ""
+
+    def judgement(self, claim: Claim) -> str:
+        """The verdict behind the claim, and whether the answer goes without it."""
+        if not claim.support:
+            return ""
+        left_out = f" ({self.say('left out of the answer')})" if claim.left_out else ""
+        return f" — {self.verdict(claim)}{left_out}"
+
+    def missing(self, claim: Claim) -> str:
+        """What its quotes do not hold; empty where they hold all."""
+        return f"{self.say('Not in the quoted words')}: {', '.join(claim.missing)}" if claim.missing else ""
+
+    def place(self, one: Evidence) -> str:
+        """Where it stands: “report.pdf, version 2, p. 53 (page 54 of 203)”."""
+        version = self.say(f"version {one.version}") if one.version is not None else None
+        place = ", ".join(part for part in (one.document, version, one.cells, self.say(one.page_name)) if part)
+        return f"{place} ({self.say('recognised in a picture')})" if one.in_picture else place
+
+    def judged(self, one: Evidence) -> str:
+        """How the quote stands in its source."""
+        return self.say(QUOTES[one.verdict] if one.quote else QUOTES[Verdict.UNVERIFIED])
+
+    def made_from(self, turn: Turn) -> Iterator[str]:
+        """What an answer was made from, line by line; nothing where that was not kept."""
+        made = turn.provenance
+        if made is None:
+            return
+        for document in made.documents:
+            version = self.say(f"version {document.version}")
+            yield f"{document.name}, {version}, SHA-256 {document.sha256[:DIGEST_CHARS]}…"
+        yield self.say(f"Index “{made.index_name}”, generation {made.generation}, {made.space.name}")
+        yield self.say(
+            f"Model {turn.model}, instructions version {made.prompt_version}, Pagelight {made.program_version}"
+        )
+        options = {**made.configured, "max_context_tokens": made.answering.get("max_context_tokens")}
+        yield ", ".join(
+            f"{name} {options[name]}"
+            for name in ("mode", "top_k", "min_score", "max_context_tokens")
+            if name in options
+        )

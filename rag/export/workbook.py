@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from rag.export.report import Claim, Evidence, Report, Turn
 from rag.export.tables import is_formula
+from rag.export.wording import Wording
 
 COLUMNS = (
     ("Question", 32),
@@ -45,9 +46,11 @@ class Sheet(NamedTuple):
     rows: Sequence[Sequence[object]]
 
 
-def to_workbook(report: Report) -> bytes:
+def to_workbook(report: Report, words: Wording) -> bytes:
     """A row for each place that a claim rests on, and one for each claim that has none."""
-    return to_sheets([Sheet("Evidence", COLUMNS, [row for turn in report.turns for row in _rows(turn)])])
+    columns = [(words.say(heading), width) for heading, width in COLUMNS]
+    rows = [row for turn in report.turns for row in _rows(turn, words)]
+    return to_sheets([Sheet(words.say("Evidence"), columns, rows)])
 
 
 def to_sheets(sheets: Sequence[Sheet]) -> bytes:
@@ -67,22 +70,25 @@ def to_sheets(sheets: Sequence[Sheet]) -> bytes:
     return written.getvalue()
 
 
-def _rows(turn: Turn) -> Iterator[Sequence[object]]:
+def _rows(turn: Turn, words: Wording) -> Iterator[Sequence[object]]:
     for claim in turn.claims:
         for one in claim.evidence or (None,):
-            yield [turn.question, claim.text, _verdict(claim), ", ".join(claim.missing), *_place(one)]
+            yield [turn.question, claim.text, _verdict(claim, words), ", ".join(claim.missing), *_place(one, words)]
 
 
-def _verdict(claim: Claim) -> str:
-    return f"{claim.verdict}, left out" if claim.left_out else claim.verdict
+def _verdict(claim: Claim, words: Wording) -> str:
+    return f"{words.verdict(claim)}, {words.say('left out')}" if claim.left_out else words.verdict(claim)
 
 
-def _place(one: Evidence | None) -> Sequence[object]:
+def _place(one: Evidence | None, words: Wording) -> Sequence[object]:
     if one is None:
         return [None] * 10
     lines = f"{one.line_start}–{one.line_end}" if one.line_end > one.line_start else str(one.line_start)
     label = one.page_label or str(one.page)
-    return [one.label, one.quote, one.judged, one.document, one.version, one.page, label, one.cells, lines, one.sha256]
+    return [
+        *(one.label, one.quote, words.judged(one)),
+        *(one.document, one.version, one.page, label, one.cells, lines, one.sha256),
+    ]
 
 
 def _put(cell: Any, value: object) -> None:

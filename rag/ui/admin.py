@@ -17,6 +17,7 @@ from rag.types import AccountUse, ApiKey, Role
 from rag.ui import session
 from rag.ui.frame import empty
 from rag.ui.language import N_, _, labelled
+from rag.ui.said import said
 from rag.ui.text import decimal, done_of, moment, plain, plural, size
 
 MOST_ROWS = 14
@@ -233,7 +234,7 @@ def jobs() -> None:
             "status": _(job.status.capitalize()),
             "progress": done_of(job.progress.done, job.progress.total) if job.progress.total else "",
             "created": job.created_at,
-            "error": job.error or "",
+            "error": said(job.error or ""),
             "user": job.user_id,
         }
         for job in found

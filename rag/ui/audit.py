@@ -9,7 +9,7 @@ from rag.engine import to_csv
 from rag.types import AuditEntry, AuditFilter
 from rag.ui import session
 from rag.ui.language import N_, _
-from rag.ui.text import plural
+from rag.ui.text import moment, plural
 
 SHOWN = 200
 DOWNLOADED = 100_000
@@ -22,6 +22,13 @@ KINDS = {
     N_("Logins"): "login",
     N_("Accounts"): "account",
 }
+ACTIONS = (
+    *(N_("document.upload"), N_("document.trash"), N_("document.restore"), N_("document.purge"), N_("document.move")),
+    *(N_("share.give"), N_("share.withdraw"), N_("key.create"), N_("key.revoke"), N_("export")),
+    *(N_("answer.export"), N_("answer.show"), N_("answer.withdraw"), N_("login.open"), N_("login.end")),
+    *(N_("login.end_all"), N_("account.role"), N_("account.groups"), N_("account.quota"), N_("audit.forget")),
+)
+"""What is done, as programs are told it."""
 
 
 def entries() -> None:
@@ -67,9 +74,9 @@ def _names() -> dict[str, str]:
 
 def _row(entry: AuditEntry, names: Mapping[str, str]) -> dict[str, object]:
     return {
-        _("When"): f"{entry.at:%Y-%m-%d %H:%M:%S}",
+        _("When"): moment(entry.at.astimezone(dt.UTC), _("y-MM-dd HH:mm:ss")),
         _("Who"): names.get(entry.actor, entry.actor),
-        _("What"): entry.action,
+        _("What"): _(entry.action),
         _("Thing"): entry.subject_name or entry.subject_id,
         _("Of"): names.get(entry.owner, entry.owner),
         _("From"): " ".join(filter(None, (entry.door, entry.address))),

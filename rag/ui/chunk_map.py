@@ -9,7 +9,7 @@ import streamlit as st
 
 from rag import errors
 from rag.types import EmbeddingMap
-from rag.ui import chunk_browser, kept, session
+from rag.ui import charts, chunk_browser, kept, session
 from rag.ui.frame import door
 from rag.ui.language import _
 from rag.ui.text import decimal, percent, plain, plural
@@ -69,7 +69,8 @@ def _points(shown: EmbeddingMap) -> None:
         }
         for point in shown.points
     ]
-    st.altair_chart(_chart(rows, names, _others(shown, names)), key=CHART, on_select=_choose, alt=_told(shown))
+    chart = charts.spoken(_chart(rows, names, _others(shown, names)))
+    st.altair_chart(chart, key=CHART, on_select=_choose, alt=_told(shown))
 
 
 def _chart(rows: list[dict[str, Any]], names: dict[uuid.UUID, str], others: str) -> alt.Chart:

@@ -42,17 +42,17 @@ def _growth(growth: Sequence[Growth]) -> None:
         rows = [{"at": step.at.isoformat(), "count": getattr(step, counted)} for step in growth]
         total = f"{decimal(rows[-1]['count'])} {_(counted)}"
         column.markdown(f"**{total}**")
-        column.altair_chart(
+        chart = (
             alt.Chart(alt.InlineData(values=rows), height=GROWTH_PX)
             .mark_area(interpolate="step-after", line=True, opacity=0.25, point=len(rows) <= FEW_STEPS)
             .encode(
                 x=alt.X("at:T", axis=charts.time_axis()),
                 y=alt.Y("count:Q", title=None, axis=alt.Axis(tickMinStep=1)),
-                tooltip=[
-                    alt.Tooltip("at:T", title=_("by"), format=charts.MOMENT),
-                    alt.Tooltip("count:Q", title=_(counted), format=","),
-                ],
-            ),
+                tooltip=[charts.when("at:T", _("by")), alt.Tooltip("count:Q", title=_(counted), format=",")],
+            )
+        )
+        column.altair_chart(
+            charts.spoken(chart),
             alt=_("How the number of {things} grew: {total} now.").format(things=_(counted), total=total),
         )
 
@@ -89,7 +89,7 @@ def _lengths(bands: Sequence[LengthBand]) -> None:
     )
     cut = alt.Chart(alt.InlineData(values=[{"from": limit}])).mark_rule(strokeDash=[4, 4]).encode(x="from:Q")
     st.altair_chart(
-        (bars + cut).properties(height=LENGTHS_PX),
+        charts.spoken((bars + cut).properties(height=LENGTHS_PX)),
         alt=_("How many chunks there are of each length. They are cut at {limit} characters.").format(
             limit=decimal(limit)
         ),

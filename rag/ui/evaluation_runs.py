@@ -10,7 +10,7 @@ import streamlit as st
 from rag.evaluation import ComparedQuestion
 from rag.types import DEFAULT_INDEX, EvaluationRun
 from rag.ui import charts, session
-from rag.ui.evaluation_words import NAMES, SCOPES, SUBJECTS, outcome, place, scope_name, when
+from rag.ui.evaluation_words import NAMES, SUBJECTS, outcome, place, scope_name, when
 from rag.ui.frame import empty
 from rag.ui.language import N_, _
 from rag.ui.text import decimal, plural
@@ -169,7 +169,7 @@ def _over_time(runs: Sequence[EvaluationRun], measure: str, name: str) -> None:
     colour = alt.Color("questions:N", legend=alt.Legend(title=None, orient="bottom", labelLimit=400, columns=1))
     tooltip = [
         alt.Tooltip("questions:N", title=_("questions")),
-        alt.Tooltip("at:T", title=_("measured"), format=charts.MOMENT),
+        charts.when("at:T", _("measured")),
         alt.Tooltip("mean:Q", title=name, format=".3f"),
         alt.Tooltip("asked:Q", title=_("questions asked")),
     ]
@@ -177,7 +177,7 @@ def _over_time(runs: Sequence[EvaluationRun], measure: str, name: str) -> None:
     line = chart.mark_line(point=alt.OverlayMarkDef(size=60)).encode(x=at, y=scale, color=colour, tooltip=tooltip)
     ends = chart.mark_rule(opacity=0.45).encode(x=at, y=alt.Y("low:Q", title=name), y2="high:Q", color=colour)
     st.altair_chart(
-        ends + line,
+        charts.spoken(ends + line),
         alt=_("{measure} of {runs} over time, with 95 % intervals.").format(
             measure=name[:1].upper() + name[1:], runs=plural(len(rows), "{count} run", "{count} runs")
         ),
@@ -193,10 +193,10 @@ def _ends(run: EvaluationRun, measure: str) -> dict[str, float]:
 def _table(runs: Sequence[EvaluationRun], measure: str, name: str) -> None:
     rows = [
         {
-            "measured": when(run.finished_at),
-            "questions": run.name or UNNAMED,
-            "among": SCOPES[run.scope].lower(),
-            "asked": run.questions,
+            _("measured"): when(run.finished_at),
+            _("questions"): run.name or _(UNNAMED),
+            _("among"): scope_name(run.scope),
+            _("asked"): run.questions,
             name: run.measures.get(measure),
         }
         for run in runs

@@ -11,6 +11,7 @@ from rag.ui import session
 from rag.ui.frame import door
 from rag.ui.language import N_, _, labelled
 from rag.ui.text import listed, plain
+from rag.ui.understood import titled
 
 FILE_NAME = "glossary.toml"
 TERM, ALSO = "term", "also"
@@ -153,7 +154,7 @@ def trial() -> None:
             _("Question"), placeholder=_("What is our quick ratio in FY23?"), label_visibility="collapsed"
         )
         if not question.strip():
-            titles = listed([trade.title for trade in vocabulary.trades()])
+            titles = listed([titled(trade.title) for trade in vocabulary.trades()])
             st.caption(
                 _("See what it is searched with besides its own words, by your glossary and by ours: {titles}.").format(
                     titles=titles
@@ -165,7 +166,7 @@ def trial() -> None:
             st.caption(_("No vocabulary knows a word of it: it is searched as it is."))
         for rewriting in found:
             if rewriting.kind != "landmark":
-                _line(f"“{rewriting.found}”", rewriting.added, rewriting.trade)
+                _line(_("“{words}”").format(words=rewriting.found), rewriting.added, rewriting.trade)
         _landmarks([name for rewriting in found if rewriting.kind == "landmark" for name in rewriting.added])
 
 
@@ -175,7 +176,7 @@ def _line(found: str, added: Sequence[str], trade: str | None) -> None:
         with st.container(gap=None, width="stretch"):
             st.text(" · ".join(added))
             if trade:
-                st.caption(plain(trade))
+                st.caption(plain(titled(trade)))
 
 
 def _landmarks(names: Sequence[str]) -> None:

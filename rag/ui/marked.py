@@ -12,6 +12,7 @@ from rag.types import AnswerResponse
 from rag.ui import session
 from rag.ui.frame import dialog, door
 from rag.ui.language import N_, _, either
+from rag.ui.said import said
 from rag.ui.text import listed
 
 ABOUT = N_("The quoted pages as a PDF: each quote is highlighted, with its sentence and verdict as a note.")
@@ -35,7 +36,7 @@ def _preview(response: AnswerResponse, names: Mapping[uuid.UUID, str], message_i
             document_id = st.selectbox(
                 _("Document"), list(names), format_func=names.__getitem__, label_visibility="collapsed"
             )
-        copy = session.engine().pages.marked(response, document_id)
+        copy = session.engine().pages.marked(response, document_id, say=said)
         content = copy.content
         with st.container(key="copy", height=400):
             pdf_viewer(
@@ -51,7 +52,7 @@ def _preview(response: AnswerResponse, names: Mapping[uuid.UUID, str], message_i
             if st.toggle(
                 _("All pages"), help=_("The whole document with these highlights, not the quoted pages alone.")
             ):
-                content = session.engine().pages.marked(response, document_id, whole=True).content
+                content = session.engine().pages.marked(response, document_id, whole=True, say=said).content
             st.download_button(
                 _("Download"),
                 content,

@@ -24,7 +24,7 @@ from rag.types import (
 )
 from rag.ui import matrix_form, session
 from rag.ui.frame import door, empty
-from rag.ui.language import N_, _
+from rag.ui.language import N_, _, current, spoken
 from rag.ui.said import said
 from rag.ui.text import decimal, plain, plural
 from rag.ui.viewer import Mark, show_pdf
@@ -208,7 +208,7 @@ def _actions(filled: FilledMatrix) -> None:
         for format_name, label in FILES.items():
             st.download_button(
                 label,
-                data=functools.partial(_file, matrix.id, format_name),
+                data=functools.partial(_file, matrix.id, format_name, current()),
                 file_name=f"{matrix.name}.{format_name}",
                 mime=MATRIX_FILES[format_name],
                 icon=":material/download:",
@@ -219,8 +219,10 @@ def _actions(filled: FilledMatrix) -> None:
             st.button(_("Delete the matrix"), type="primary", on_click=_delete, args=(matrix.id,))
 
 
-def _file(matrix_id: uuid.UUID, format_name: MatrixFormat) -> bytes:
-    return session.own_engine().matrices.export(matrix_id, format_name)
+def _file(matrix_id: uuid.UUID, format_name: MatrixFormat, language: str) -> bytes:
+    """Made when it is asked for, where no page tells its language."""
+    with spoken(language):
+        return session.own_engine().matrices.export(matrix_id, format_name, say=said)
 
 
 def _delete(matrix_id: uuid.UUID) -> None:

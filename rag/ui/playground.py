@@ -261,6 +261,8 @@ def _ranked(side: Side, others: dict[Place, int], other: str) -> None:
         _nothing()
         return
 
+    inside = _("in {other}").format(other=other)
+
     def choose() -> None:
         for row in st.session_state[key].selection.rows:
             st.session_state["search-chosen"] = (side.name, row)
@@ -269,7 +271,7 @@ def _ranked(side: Side, others: dict[Place, int], other: str) -> None:
         [
             {
                 "#": rank,
-                f"in {other}": _moved(rank, others.get(_place(hit))),
+                inside: _moved(rank, others.get(_place(hit))),
                 _("document"): hit.document_name,
                 _("page"): hit.chunk.main_page,
                 _("final"): hit.final_score,
@@ -280,12 +282,12 @@ def _ranked(side: Side, others: dict[Place, int], other: str) -> None:
         key=key,
         column_config={
             "#": st.column_config.NumberColumn(width=30),
-            f"in {other}": st.column_config.TextColumn(
+            inside: st.column_config.TextColumn(
                 width=56, help=_("Its rank in {other}, and whether that is higher").format(other=other)
             ),
             _("document"): st.column_config.TextColumn(width=96),
             _("page"): st.column_config.NumberColumn(width=44),
-            "final": st.column_config.NumberColumn(format="%.3f", width=54),
+            _("final"): st.column_config.NumberColumn(format="%.3f", width=54),
         },
         hide_index=True,
         height="content",

@@ -21,7 +21,7 @@ from rag import errors
 from rag.engine import Installation, RAGEngine
 from rag.types import Document, Region
 from rag.ui import tickets
-from rag.ui.language import spoken
+from rag.ui.language import _, spoken
 from rag.ui.said import said
 
 PATH = "/reading"
@@ -85,7 +85,8 @@ def _endpoint(installation: Installation, answer: Answer) -> Callable[[Request],
             raise
         except Exception:
             log.exception("The viewer was not answered")
-            return JSONResponse({"message": "Something went wrong. Reload the page."}, 500, headers=PRIVATE)
+            with spoken(request.headers.get("accept-language")):
+                return JSONResponse({"message": _("Something went wrong. Reload the page.")}, 500, headers=PRIVATE)
 
     return endpoint
 

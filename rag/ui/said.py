@@ -4,11 +4,13 @@ The engine speaks English, to programs too. Its sentences that readers of the pa
 one that is not is shown as it is.
 """
 
+import datetime as dt
 import functools
 import re
 
+from rag.ui.failures import FAILURES
 from rag.ui.language import ENGLISH, N_, _, current
-from rag.ui.text import decimal
+from rag.ui.text import decimal, moment
 
 SHAPES = (
     # How far a document is read: rag.types.reading
@@ -35,6 +37,7 @@ SHAPES = (
     N_("page {page}"),
     N_("p. {label} (page {page} of {count})"),
     N_("p. {label} (page {page})"),
+    N_("p. {page}"),
     N_("v{version}; changed in v{latest} (page {page})"),
     N_("v{version}; changed in v{latest}"),
     N_("v{version}; gone in v{latest}"),
@@ -53,40 +56,124 @@ SHAPES = (
     N_("The answer broke off before it was checked. Ask again."),
     N_("The same answer."),
     N_("Changed, though nothing that it is made from did: the model wrote it in another way."),
-    # Files that are refused, or cannot be read
-    N_("“{name}” is {kind}, which cannot be taken in. Save it as PDF, DOCX, PPTX, XLSX, HTML, Markdown or text."),
-    N_("“{name}” is empty. Check that it was saved and copied completely."),
-    N_("{name} is empty. Check the file and upload it again."),
-    N_("“{name}” is damaged or not what its name says. Open it in another program and save it again."),
-    N_("“{name}” is damaged and cannot be read. Open it in another program and save it again."),
-    N_("“{name}” is encrypted. Give its password."),
-    N_("The password does not open “{name}”. Check it and try again."),
-    N_("“{name}” has no pages. Open it in another program and save it again."),
-    N_("“{name}” has {count} pages; the limit is {limit}. Split it into smaller files."),
-    N_("{name} has {size} MB, more than the limit of {limit} MB. Split it, or raise RAG_PARSING__MAX_FILE_MB."),
-    N_("There is no room for {name}: the collection's owner has used what they may."),
+    # What is left out of mails and archives
+    N_("{taken} of 1 file in it was taken in. Left out: {_left}"),
+    N_("{taken} of 1 file in it were taken in. Left out: {_left}"),
+    N_("{taken} of {total} files in it was taken in. Left out: {_left}"),
+    N_("{taken} of {total} files in it were taken in. Left out: {_left}"),
+    N_("more than {limit} files"),
+    N_("more than {limit} MB unpacked"),
+    N_("more than {limit} MB"),
+    N_("of a kind that cannot be read ({_kind})"),
+    N_("damaged"),
+    N_("empty"),
+    N_("it was deleted for good"),
+    N_("its content is in the trash, as {present}"),
+    N_("its content was in the index already, as {present}"),
+    # What its owner should know of a document
+    N_("{_what}, which cannot be read: install Tesseract ({how}), and read the document again."),
     N_(
-        "The file is of an older Office version, which only LibreOffice can read. Install it (and leave "
-        "RAG_PARSING__OFFICE at auto), or save the file as DOCX, PPTX or PDF."
+        "{_what}, which cannot be read: install Tesseract with its data for “{language}” ({how}), and read the "
+        "document again."
     ),
-    N_("The filter lets everything through. Give tags, an author, a date or another field."),
-    N_("This page was open for too long, or the login has ended. Reload it."),
-    # Addresses of the web
-    N_("This is no address. Give one that begins with https://."),
-    N_("Give an address that begins with http:// or https://, without user and password."),
-    N_("{host} is not on the public Internet. Save the file in your browser and upload it."),
-    N_("There is no host {host}. Check the address."),
-    N_("{host} refuses it (status {status}). Check the address."),
-    N_("{host} could not be reached ({error}). Check the address and try again."),
-    N_("{host} takes too long. Save the file in your browser and upload it."),
-    N_("The file has more than {limit} MB, the limit here."),
+    N_("Page {page} is a picture"),
+    N_("{count} pages are pictures"),
     N_(
-        "Files are not fetched from the web here: RAG_WEB_ADDRESSES is off. Save the file in your browser and "
-        "upload it."
+        "Its pictures were recognised with {_languages} only, and the words are of no known language. Install "
+        "Tesseract's data for its language."
     ),
-    # Settings
-    N_("This is no key: it has blanks or odd characters, or is too short or long."),
-    N_("No model writes: answers are quotes, which needs none. Choose one to try it."),
+    N_(
+        "Its pictures were recognised with {_languages} only, and read like {_language}. Set "
+        "RAG_PARSING__OCR_LANGUAGE={code} and read it again."
+    ),
+    N_(
+        "Its pictures were recognised with {_languages} only, and read like {_language}. Install its data (Debian: "
+        "{package}) and read it again."
+    ),
+    N_("{count} more places"),
+    N_("section “{title}”"),
+    N_("slide {number}"),
+    # Asked again
+    N_("The same answer, though {_reasons}."),
+    N_("Changed because {_reasons}."),
+    N_("Changed; {_reasons}."),
+    N_("what the first answer was made from was not kept"),
+    N_("{name} is gone"),
+    N_("{name} is in the trash"),
+    N_("{name} has version {latest} now, where version {version} was read"),
+    N_("{name} is left out of searches"),
+    N_("{name} was read again"),
+    N_("{_names} came since"),
+    N_("{_names} went since"),
+    N_("the index is of {model}, was of {earlier}"),
+    N_("the index is in generation {generation}, was in {earlier}"),
+    N_("the instructions are version {version}, were {earlier}"),
+    N_("Pagelight is version {version}, was {earlier}"),
+    N_("the model was {model}, now the model was {latest}"),
+    N_("the model was {model}, now the documents were quoted"),
+    N_("the documents were quoted, now the model was {model}"),
+    N_("{group} option {name} is {value}, was {earlier}"),
+    # Why a passage was not found
+    N_("The document is in the trash. Restore it to search in it again."),
+    N_(
+        "No chunk of the index has these words. Copy them as they stand in the document; look at the page's text "
+        "in the index if they may have been read differently."
+    ),
+    N_(
+        "No chunk of the index has these words. Copy them as they stand in the document; look at the page's text "
+        "in the index if they may have been read differently. Not read so far, or without success: {names}."
+    ),
+    N_("Its chunk does not have the required words: {words}."),
+    N_(
+        "Neither search has it among its first {count}: {_meaning}, {_words}. Ask in the words of the document, or "
+        "search for rewrites of the question."
+    ),
+    N_("{_how} it is number {rank} (score {score})"),
+    N_("{_how} it is beyond number {count}"),
+    N_("by meaning"),
+    N_("by words"),
+    N_("Its document is disabled. Enable it."),
+    N_("The filters shut its document out. Search without them."),
+    N_("Its fused score is only the {rank}th best; so many are not looked at. Raise top_k or rerank."),
+    N_("Its score {score} is below the least of {least}. Lower min_score."),
+    N_("Better places came first: only {count} are returned. Raise top_k."),
+    N_("It was deleted while it was searched."),
+    N_("It is part of hit {number}, but there was no room for it. Raise the budget of tokens."),
+    N_("It is part of hit {number} and is read as {citation}."),
+    # The state of the installation
+    N_("{count} waiting, and no worker is alive. Start one: pagelight worker."),
+    N_("{count} of the database's {total} connections are in use. Raise max_connections, or run fewer processes."),
+    N_("{count} chunks of ready documents have no vector. Re-index: pagelight reindex."),
+    N_("Indexes of the database are invalid: {names}. Rebuild them: REINDEX INDEX."),
+    # Files to take along
+    N_("Taken along from Pagelight on {_moment}"),
+    N_("Understood as"),
+    N_("Quoted from the documents"),
+    N_("Nothing was quoted"),
+    N_("Written by {model}"),
+    N_("Evidence"),
+    N_("Made from"),
+    N_("left out of the answer"),
+    N_("left out"),
+    N_("Not in the quoted words"),
+    N_("Index “{name}”, generation {generation}, {model}"),
+    N_("Model {model}, instructions version {version}, Pagelight {program}"),
+    N_("version {number}"),
+    *(N_("Matrix"), N_("Document"), N_("Version"), N_("Page"), N_("Question"), N_("Answer"), N_("Source")),
+    *(N_("not found"), N_("failed"), N_("recognised in a picture"), N_("no quote")),
+    N_("Claim"),
+    N_("Verdict"),
+    N_("Not in the quotes"),
+    N_("Quote"),
+    N_("Quote verdict"),
+    N_("Printed page"),
+    N_("Cells"),
+    N_("Lines"),
+    N_("Conflict"),
+    N_("State"),
+    N_("stale"),
+    N_("answered"),
+    N_("the document has changed since"),
 )
 """Messages with names for what differs; what a name with an underscore stands for is said by the engine, too."""
 
@@ -125,15 +212,23 @@ WORDS = (
 """The engine's names of things, which pages translate where they show them."""
 
 _FIELD = re.compile(r"\\{(\w+)\\}")
-_COUNTED = frozenset({"done", "total", "kept", "taken", "count", "limit", "size", "page"})
+_COUNTED = {
+    *("done", "total", "kept", "taken", "count", "limit", "size", "page", "rank", "score", "least", "seconds"),
+    *("used", "quota", "left", "needed", "dimensions"),
+}
 """What differs and is a number of things; others, such as a label, a name or a year, stay as they are."""
-_NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+|\d+")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC")
+_NUMBER = re.compile(r"(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?")
 
 
 def said(sentence: str) -> str:
     """A sentence of the engine in the present language, if it is known; else as it is."""
     if current() == ENGLISH or not sentence:
         return sentence
+    if (known := _(sentence)) != sentence:
+        return known
+    if _MOMENT.fullmatch(sentence):
+        return moment(dt.datetime.fromisoformat(sentence.replace(" UTC", "+00:00")), _("d MMM y, HH:mm")) + " UTC"
     for message, shape in _shapes():
         if match := shape.fullmatch(sentence):
             return _(message).format(**{name: _part(name, text) for name, text in match.groupdict().items()})
@@ -147,10 +242,14 @@ def _part(name: str, text: str) -> str:
 
 
 def _grouped(text: str) -> str:
-    """A whole number as the language writes it; anything else as it is."""
-    return decimal(int(text.replace(",", ""))) if _NUMBER.fullmatch(text) and len(text) > 3 else text
+    """A number as the language writes it; anything else as it is."""
+    number = _NUMBER.fullmatch(text)
+    return decimal(float(text.replace(",", "")), len(number[2] or "")) if number else text
 
 
 @functools.cache
 def _shapes() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((message, re.compile(_FIELD.sub(r"(?P<\1>.+?)", re.escape(message)), re.DOTALL)) for message in SHAPES)
+    return tuple(
+        (message, re.compile(_FIELD.sub(r"(?P<\1>.+?)", re.escape(message)), re.DOTALL))
+        for message in (*SHAPES, *FAILURES)
+    )

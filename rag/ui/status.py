@@ -78,7 +78,7 @@ def _work(status: Status) -> None:
                 {
                     _("work"): _(work.kind),
                     _("user"): work.user_id,
-                    "id": str(work.id),
+                    _("id"): str(work.id),
                     _("done"): done_of(work.done, work.total) if work.total else "–",
                     _("since"): ago(status.at, work.since) if work.since else "–",
                 }
@@ -124,7 +124,7 @@ def _done(status: Status) -> None:
 def _disks(status: Status) -> None:
     rows = [
         {
-            _("folder"): space.place,
+            _("folder"): _(FOLDERS[space.place]),
             _("left"): size(space.free_bytes),
             _("of"): size(space.total_bytes),
             _("used"): 1 - space.free_bytes / max(space.total_bytes, 1),
@@ -196,6 +196,7 @@ def _facts(facts: Mapping[str, str]) -> None:
             st.text(value, width="stretch")
 
 
+FOLDERS = {"data": N_("data"), "files": N_("files"), "database": N_("database"), "temporary": N_("temporary")}
 UNITS: Sequence[tuple[str, int]] = ((N_("d"), 86400), ("h", 3600), ("min", 60), ("s", 1))
 
 

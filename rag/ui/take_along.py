@@ -83,7 +83,7 @@ def _copy(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
         chosen = (
             st.radio(_("As"), list(COPIES), format_func=names, horizontal=True, label_visibility="collapsed") or "text"
         )
-        file = _engine(conversation_id).answers.export(conversation_id, chosen, message_id)
+        file = _engine(conversation_id).answers.export(conversation_id, chosen, message_id, say=said)
         st.code(file.content.decode("utf-8"), language=None, wrap_lines=True, height=360)
         st.caption(_("The button in the corner copies all of it."))
 
@@ -98,7 +98,7 @@ def _save(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
         st.caption(_(ABOUT[chosen]))
         engine = _engine(conversation_id)
         with st.spinner(_("Making the file …")):
-            file = engine.answers.export(conversation_id, chosen, message_id)
+            file = engine.answers.export(conversation_id, chosen, message_id, say=said)
         st.download_button(
             _("Download"),
             file.content,

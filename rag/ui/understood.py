@@ -15,6 +15,8 @@ REASONS = {
     "item": N_("stands in"),
     "abbreviation": N_("abbreviation"),
 }
+TRADES = (N_("Contracts"), N_("Finance"), N_("General"), N_("Science"))
+"""The titles of our vocabularies; what a house calls its own stays as it is."""
 
 
 def understood(trace: SearchTrace) -> None:
@@ -46,5 +48,10 @@ def _widened(rewritings: tuple[Rewriting, ...]) -> Iterator[tuple[str, str, str]
     found = [rewriting.found for rewriting in words]
     for rewriting in sorted(words, key=lambda rewriting: found.index(rewriting.found)):
         reason = _(REASONS[rewriting.kind])
-        why = f"{reason} · {rewriting.trade}" if rewriting.trade else reason
+        why = f"{reason} · {titled(rewriting.trade)}" if rewriting.trade else reason
         yield rewriting.found, ", ".join(rewriting.added), why
+
+
+def titled(vocabulary: str) -> str:
+    """The title of a vocabulary, in the present language if it is ours."""
+    return _(vocabulary) if vocabulary in TRADES else vocabulary

@@ -1,21 +1,38 @@
 """The pages in other languages: no message escapes, each is translated, numbers are written as the language does."""
 
 import ast
+import csv
 import datetime as dt
 import io
 import re
 import string
+import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import altair as alt
+import openpyxl
 import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po
 
-from rag import errors
-from rag.types import DocumentStatus, Progress, page_name, reading_of
-from rag.ui import language, messages, text
+from rag import errors, export
+from rag.types import (
+    DocumentStatus,
+    FilledMatrix,
+    Matrix,
+    MatrixCell,
+    MatrixQuestion,
+    Progress,
+    ShownCell,
+    Support,
+    Verdict,
+    page_name,
+    reading_of,
+)
+from rag.ui import charts, language, messages, text
 from rag.ui.component import ASSETS, in_html
+from rag.ui.failures import FAILURES
 from rag.ui.said import SHAPES, said
 from tests.unit.test_reading_progress import document
 
@@ -35,8 +52,22 @@ READ = {"label", "help", "placeholder", "text", "caption"}
 """Arguments that people read, of whichever function."""
 SAME_EVERYWHERE = {"12, 13", "https://", "provider:model"}
 NO_WORDS = re.compile(r":material/\w*:|:[\w-]+\[")
-PUT_TOGETHER = ("of 1 file", "files in it", "Says ", "The nearest", "was not found", "were not found", "No ")
-"""How sentences begin whose words the engine chooses by what it tells of."""
+PUT_TOGETHER = (
+    *("of 1 file", "files in it", "Says ", "The nearest", "was not found", "were not found", "No ", "now the "),
+    *("Check the key", "install Tesseract with", "Field required", "String should have"),
+)
+"""How sentences begin whose words the engine chooses by what it tells of, or that are pydantic's."""
+BREAKS = r"\{\w+\}|[.,;:()]"
+FITTING_MANY = {"{names} and {count} more", "{_left}; and {count} more", "{_first}; {_others}", "{name}: {_reason}"}
+BEHIND_NO_PAGE = (
+    *("api/", "cli/", "mcp_server/", "ui/", "config.py", "access/gate.py", "access/addresses.py"),
+    *("engine/collections.py", "engine/export.py", "engine/functions.py", "engine/interface.py", "engine/keys.py"),
+    *("engine/requests.py", "engine/sync.py", "ingestion/nodes.py", "providers/drive.py", "providers/openid.py"),
+    *("store/_cluster.py", "store/archive.py", "store/backup.py", "store/embedded.py", "store/folders.py"),
+    *("store/migrations.py", "store/restore.py", "store/roles.py", "store/roots.py", "store/sweep.py"),
+    "store/written.py",
+)
+"""Modules whose errors are for programs, the command line, or the log of an app that did not start."""
 KEYS_OF_A_KEYBOARD = {"Enter", "Escape", "Esc", "ArrowLeft", "ArrowRight", "Files"}
 
 
@@ -176,6 +207,79 @@ def test_the_engine_is_understood(german: None) -> None:
     assert said(refusal) == "“1954” wurde nicht gefunden. Das Nächstliegende (2016) steht in a.pdf, Seite 22."
 
 
+def test_what_went_wrong_is_said_with_its_reason(german: None) -> None:
+    crashed = "“a.pdf” cannot be read: it crashed the process that read it at page 3 of 1200. Open it in another "
+    told = said(crashed + "program, save it again, or split it.")
+    assert told.startswith(
+        "„a.pdf“ kann nicht gelesen werden: der Leseprozess ist daran abgestürzt (Seite 3 von 1.200)."
+    )
+    left_out = (
+        "1 of 3 files in it was taken in. Left out: b.exe: empty; c.pdf: “c.pdf” is encrypted. Give its password."
+    )
+    assert said(left_out) == (
+        "1 von 3 Dateien darin wurde aufgenommen. Ausgelassen: b.exe: leer; c.pdf: „c.pdf“ ist verschlüsselt. "
+        "Geben Sie das Passwort ein."
+    )
+
+
+def test_what_is_taken_along_is_in_the_language_of_the_page(german: None) -> None:
+    at = dt.datetime(2026, 3, 9, 8, 5, tzinfo=dt.UTC)
+    report = export.Report(title="Leuchtfeuer", made_at=at, turns=(_turn(at),))
+    told = {name: export.write(report, name, said).decode() for name in ("markdown", "text", "clipping")}
+    assert "*Exportiert aus Pagelight am 9. März 2026, 08:05 UTC*" in told["markdown"]
+    assert "✓ belegt" in told["markdown"]
+    for one in told.values():
+        assert "beacon.pdf, Version 2, S. 53 (Seite 54 von 203)" in one.replace("\\", "")
+        assert "Zitat bestätigt" in one
+    english = export.write(report, "text").decode()
+    assert "version 2, p. 53 (page 54 of 203) (quote verified)" in english
+
+
+def test_a_matrix_is_taken_along_in_the_language_of_the_page(german: None) -> None:
+    ready = document(DocumentStatus.READY)
+    matrix = Matrix(
+        id=uuid.uuid4(),
+        user_id="ann",
+        name="Ships",
+        questions=(MatrixQuestion(text="How many ships?"), MatrixQuestion(text="Which flag?")),
+        lineage_ids=(ready.id,),
+        created_at=ready.created_at,
+    )
+    cell = MatrixCell(
+        lineage_id=ready.id,
+        question=0,
+        document_id=ready.id,
+        version=1,
+        sha256=ready.sha256,
+        status="answered",
+        answer="4,812 ships",
+        verdict=Support.PARTLY,
+        page_number=3,
+        answered_at=ready.created_at,
+    )
+    cells = (
+        ShownCell(cell=cell, is_stale=True, conflict="Differs from the others"),
+        ShownCell(cell=cell.model_copy(update={"question": 1, "status": "not_found"})),
+    )
+    filled = FilledMatrix(matrix=matrix, documents=(ready,), cells=cells)
+    heading, row = csv.reader(io.StringIO(export.matrix_csv(filled, said).decode("utf-8-sig")))
+    assert heading == ["Dokument", "How many ships?", "Which flag?"]
+    told = "4,812 ships [S. 3] (Weicht von den anderen ab; das Dokument hat sich seitdem geändert)"
+    assert row == ["a.pdf", told, "nicht gefunden"]
+    evidence = openpyxl.load_workbook(io.BytesIO(export.matrix_xlsx(filled, said)))["Belege"]
+    assert [cell.value for cell in evidence[1]][:4] == ["Dokument", "Frage", "Antwort", "Urteil"]
+    assert [cell.value for cell in evidence[2]][3:6] == ["teilweise", "Weicht von den anderen ab", "veraltet"]
+
+
+def test_charts_write_months_and_numbers_as_the_language_does(german: None) -> None:
+    chart = alt.Chart(alt.InlineData(values=[{"at": 1}])).mark_bar().encode(x=alt.X("at:T", axis=charts.time_axis()))
+    drawn = charts.spoken(chart).to_dict()
+    locale = drawn["config"]["locale"]
+    assert (locale["number"]["decimal"], locale["number"]["thousands"]) == (",", ".")
+    assert (locale["time"]["months"][2], locale["time"]["days"][0]) == ("März", "Sonntag")
+    assert drawn["encoding"]["x"]["axis"]["format"]["date"] == "%d. %b"
+
+
 def test_what_a_document_is_called_is_not_translated(german: None) -> None:
     assert said("“page 7” is encrypted. Give its password.").startswith("„page 7“ ist verschlüsselt.")
 
@@ -187,11 +291,86 @@ def test_what_is_not_known_is_said_as_it_is(german: None) -> None:
 
 def test_the_engine_says_what_is_known_of_it() -> None:
     """A sentence of the engine that is reworded is reworded here, too."""
-    told = "\n".join(_constants(path) for path in (ROOT / "rag").rglob("*.py") if path.name != "said.py")
-    parts = {part.strip(" .,;()“”") for shape in SHAPES for part in re.split(r"\{\w+\}", shape)}
-    assert {part for part in parts if len(part) > 12 and not part.startswith(PUT_TOGETHER)} <= {
-        part for part in parts if part in told
-    }
+    own = {ROOT / "rag" / "ui" / "said.py", ROOT / "rag" / "ui" / "failures.py"}
+    told = "\n".join(_constants(path) for path in (ROOT / "rag").rglob("*.py") if path not in own)
+    parts = {part.strip(" .,;:()“”") for shape in (*SHAPES, *FAILURES) for part in re.split(BREAKS, shape)}
+    assert {
+        part for part in parts if len(part) > 12 and not part.startswith(PUT_TOGETHER) and part not in told
+    } == set()
+
+
+def _is_error(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, errors.Error)
+
+
+@pytest.mark.parametrize("error", sorted({kind for kind in vars(errors).values() if _is_error(kind)}, key=str))
+def test_what_an_error_says_by_itself_is_known(error: type[errors.Error]) -> None:
+    assert error().message in FAILURES
+
+
+def test_every_error_that_may_reach_a_page_is_known() -> None:
+    """In whatever language is offered: `make messages` asks for its translation."""
+    shapes = [re.compile(_pattern(shape)) for shape in (*SHAPES, *FAILURES) if shape not in FITTING_MANY]
+    raised = [
+        (path.name, node.lineno, sentence)
+        for path in (ROOT / "rag").rglob("*.py")
+        if not str(path.relative_to(ROOT / "rag")).startswith(BEHIND_NO_PAGE)
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("errors.") and node.args
+        if (sentence := _sentence(node.args[0]))
+    ]
+    assert len(raised) > 150
+    assert [one for one in raised if not any(shape.fullmatch(one[2]) for shape in shapes)] == []
+
+
+def _pattern(shape: str) -> str:
+    return re.sub(r"\\\{\w+\\\}", ".+", re.escape(shape))
+
+
+def _sentence(message: ast.expr) -> str:
+    """What is said, with a sample of what differs; empty where it is chosen elsewhere."""
+    match message:
+        case ast.Constant(value=str(words)):
+            return words
+        case ast.JoinedStr(values=parts):
+            said_ = [part.value if isinstance(part, ast.Constant) else None for part in parts]
+            has_words = any(words and str(words).strip(" :") for words in said_)
+            return "".join("it" if words is None else str(words) for words in said_) if has_words else ""
+    return ""
+
+
+def _turn(at: dt.datetime) -> export.Turn:
+    evidence = export.Evidence(
+        label="S1",
+        document_id=uuid.UUID(int=0),
+        document="beacon.pdf",
+        version=2,
+        sha256="0" * 64,
+        page=54,
+        page_name=page_name(54, "53", 203),
+        page_label="53",
+        cells=None,
+        line_start=1,
+        line_end=1,
+        in_picture=False,
+        quote="The beacon was lit by hand.",
+        verdict=Verdict.VERIFIED,
+        regions=(),
+    )
+    claim = export.Claim(
+        text="It was lit by hand.", support=Support.SUPPORTED, missing=(), left_out=False, evidence=(evidence,)
+    )
+    return export.Turn(
+        id=uuid.UUID(int=1),
+        question="How was the beacon lit?",
+        understood=None,
+        answer="It was lit by hand. [S1]",
+        status="ok",
+        model="extractive",
+        at=at,
+        claims=(claim,),
+        provenance=None,
+    )
 
 
 def _constants(path: Path) -> str:

@@ -4,8 +4,9 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rag.answering import questions, ranking
+from rag.answering import fitting, questions, ranking
 from rag.answering.candidates import Candidate, Features, measured, whereabouts
+from rag.answering.fitting import Fit
 from rag.answering.questions import Asked, Kind
 from rag.retrieval import Reranker
 from rag.types import Hit, QuotedRow, Rewriting
@@ -82,15 +83,19 @@ def choose(
     """The one to `MAX_ANSWERS` best answers to `question` in `hits`.
 
     `rewritings` are what a vocabulary made of the question. There is none if a year, name or code of the question
-    stands nowhere in what was found, if an e-mail address, say, is asked for and none is there, or if the best is not
-    likely enough.
+    stands nowhere in what was found, if an e-mail address, say, is asked for and none is there, if all figures are of
+    another kind or period than the one asked for, or if the best is not likely enough.
     """
     asked = questions.read(question, rewritings)
-    ranked = rank(asked, hits, reranker=reranker)
-    if not ranked:
+    found = rank(asked, hits, reranker=reranker)
+    if not found:
         return Choice(hint="No sentence and no row of a table was found that could answer.")
+    ranked = _fitting(question, found)
+    if not ranked:
+        best = found[0].candidate
+        return Choice(hint=f"The figure itself was not found. {_nearest(asked, best)}", nearest=best.hit)
     best = ranked[0].candidate
-    likely = likelihood(ranked) if reranker else best.features.covered
+    likely = likelihood(found) if reranker else best.features.covered
     missing = lack(asked, hits, best)
     is_close = is_relevant(asked, best, likely) if reranker else likely >= MIN_COVERED_ALONE
     if missing is None and not is_close:
@@ -108,6 +113,16 @@ def rank(question: Asked, hits: Sequence[Hit], *, reranker: Reranker | None = No
         for candidate in measured(question, hits, reranker)
     ]
     return sorted(scored, key=lambda extract: -extract.score)
+
+
+def _fitting(question: str, ranked: Sequence[Extract]) -> list[Extract]:
+    """Those that do not give another figure than is asked for; what gives the asked one for certain comes first."""
+    fits = [(fitting.fit(question, one.candidate.text, one.row), one) for one in ranked]
+    return [one for _, one in sorted((pair for pair in fits if pair[0] is not Fit.OTHER), key=_is_less)]
+
+
+def _is_less(pair: tuple[Fit | None, Extract]) -> bool:
+    return pair[0] is not Fit.GIVES
 
 
 def likelihood(ranked: Sequence[Extract]) -> float:

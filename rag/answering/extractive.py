@@ -54,6 +54,9 @@ MIN_COVERED = 0.3
 MIN_COVERED_ALONE = 0.5
 """The same without a cross-encoder."""
 
+MIN_LABEL = 0.5
+"""A row of whose label less is what a plain question for a line item asks for is another's."""
+
 _KINDS = {Kind.EMAIL: "e-mail address", Kind.PHONE: "telephone or fax number", Kind.WEBSITE: "web address"}
 
 
@@ -118,11 +121,14 @@ def rank(question: Asked, hits: Sequence[Hit], *, reranker: Reranker | None = No
 def _fitting(question: str, ranked: Sequence[Extract]) -> list[Extract]:
     """Those that do not give another figure than is asked for; what gives the asked one for certain comes first."""
     fits = [(fitting.fit(question, one.candidate.text, one.row), one) for one in ranked]
-    return [one for _, one in sorted((pair for pair in fits if pair[0] is not Fit.OTHER), key=_is_less)]
+    is_plain = fitting.is_plain(question)
+    able = [pair for pair in fits if pair[0] is not Fit.OTHER and not (is_plain and _is_of_another(*pair))]
+    return [one for _, one in sorted(able, key=lambda pair: pair[0] is not Fit.GIVES)]
 
 
-def _is_less(pair: tuple[Fit | None, Extract]) -> bool:
-    return pair[0] is not Fit.GIVES
+def _is_of_another(fits: Fit | None, extract: Extract) -> bool:
+    """Whether it is a row that is not called what is asked for, nor anything that means the same."""
+    return fits is Fit.UNNAMED and extract.row is not None and extract.candidate.features.label < MIN_LABEL
 
 
 def likelihood(ranked: Sequence[Extract]) -> float:

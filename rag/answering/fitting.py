@@ -60,6 +60,8 @@ _ROLES = re.compile(
     r"Audit|Auditors?|Form|Item|Annual|Report|Party|Parties|Agreement|January|February|March|April|May|June|July|August|"
     r"September|October|November|December)\b(?:['’]s)?"
 )
+_HOW_MANY = re.compile(r"\bhow\s+many\b", re.IGNORECASE)
+_PARTITION = re.compile(r"\W*of\s+(?:the|these|those|our|all)\b", re.IGNORECASE)
 _MAY = re.compile(r"\b(?:may|might|could)\b", re.IGNORECASE)
 
 
@@ -67,18 +69,28 @@ def fit(question: str, text: str, row: QuotedRow | None = None) -> Fit | None:
     """How well `text`, or the row of a table that it is, answers; None where that cannot be told."""
     item = wanted(question)
     if item is None:
-        return Fit.NEAR if _is_guess(question, text) or not _holds_kind(question, text) else None
+        is_less = _is_guess(question, text) or _is_part_of_it(question, text) or not _holds_kind(question, text)
+        return Fit.NEAR if is_less else None
     found = _of_row(item, row) if row else _of_sentence(item, text)
     asked, told = set(years(question)), set(years(" ".join(row.columns) if row else text))
     if asked and told and not asked & told:
         return Fit.OTHER
-    is_plain = line_item(question, _names(question)) is not None
-    return found if is_plain else min(found, Fit.NEAR)
+    return found if is_plain(question) else min(found, Fit.NEAR)
+
+
+def is_plain(question: str) -> bool:
+    """Whether `question` asks for a line item and for nothing besides, so that each figure of another is no answer."""
+    return line_item(question, _names(question)) is not None
 
 
 def _is_guess(question: str, text: str) -> bool:
     """Whether it is asked what is, and told what may be."""
     return asks_whether(question) and _MAY.search(text) is not None and _MAY.search(question) is None
+
+
+def _is_part_of_it(question: str, text: str) -> bool:
+    """Whether it is asked how many, and told how many of these: "Of the employees, 400 …"."""
+    return _HOW_MANY.search(question) is not None and _PARTITION.match(text) is not None
 
 
 def _holds_kind(question: str, text: str) -> bool:

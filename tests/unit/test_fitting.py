@@ -65,6 +65,8 @@ def test_a_row_gives_the_line_item_that_its_label_names(question: str, quoted: Q
         ("Who is the auditor?", "We have served as the Company’s auditor since 2002.", Fit.NEAR),
         ("Who is the auditor?", "The accounts are audited by Strand & Sons.", None),
         ("How many employees are there?", "Our employees are well trained.", Fit.NEAR),
+        ("How many employees are there?", "Of the employees, 400 are pilots.", Fit.NEAR),
+        ("How many employees are there?", "There are 412 employees.", None),
         ("What does the canteen serve?", "The canteen serves soup.", None),
     ],
 )

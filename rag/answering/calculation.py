@@ -86,11 +86,12 @@ _IDLE = word_set(
 )
 """Words that change nothing of what is asked."""
 
-_BELOW_YEAR = re.compile(
+BELOW_YEAR = re.compile(
     r"\b(?:three|six|nine|3|6|9)[\s-]+months?\b|\bquarter|\b(?:13|26|39|thirteen|twenty[\s-]six|thirty[\s-]nine)[\s-]+weeks"
     r"|\bhalf[\s-]year\b|\bsix\s+months\b",
     re.IGNORECASE,
 )
+"""What names a part of a year."""
 _EARLY_MONTH = re.compile(r"\b(?:january|february|march|april|may|jan|feb|mar|apr)\b\.?\s+\d", re.IGNORECASE)
 """A fiscal year that ends so early is called by the year before in some companies and by its own in others."""
 
@@ -329,7 +330,7 @@ def _row(hit: Hit, unit: Unit, head: Sequence[Unit], *, page: int, strength: Map
     text = hit.passage.text
     above = "\n".join(text[one.span.start : one.span.end] for one in head)
     above += "".join(f"\n{text[span.start : span.end]}" for span in (unit.header, unit.caption) if span)
-    if _BELOW_YEAR.search(above):
+    if BELOW_YEAR.search(above):
         return None
     amounts, periods = {}, {}
     ends_early = _EARLY_MONTH.search(above) is not None

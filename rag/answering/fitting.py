@@ -9,7 +9,7 @@ from enum import IntEnum
 
 from rag.answering.agreement import asks_whether
 from rag.answering.asked import measure_of, slots_of
-from rag.answering.calculation import line_item
+from rag.answering.calculation import BELOW_YEAR, line_item
 from rag.answering.numbers import Number, find_numbers
 from rag.answering.polarity import DOWN, UP
 from rag.answering.questions import Kind, read
@@ -129,10 +129,17 @@ def _of_row(item: Figure, row: QuotedRow) -> Fit:
     if _SHARES.search(label) or _RATE.search(label) or all("%" in cell for cell in row.cells):
         return Fit.OTHER
     if is_labelled(item, label) is not None:
-        return Fit.GIVES
+        return Fit.GIVES if _is_of_years(row) else Fit.NEAR
     plain = plain_label(label)
     is_named = any(_spelled(item, plain)) or (_is_part(item, plain) and find_figure(label) is None)
     return Fit.NEAR if is_named else Fit.UNNAMED
+
+
+def _is_of_years(row: QuotedRow) -> bool:
+    """Whether its columns are whole years, each once: no quarters, nor what nobody knows."""
+    named = [year for column in row.columns for year in years(column)]
+    is_below = any(BELOW_YEAR.search(column) for column in row.columns)
+    return len(row.cells) == 1 or (bool(named) and len(named) == len({*named}) and not is_below)
 
 
 def _is_part(item: Figure, label: str) -> bool:

@@ -138,16 +138,19 @@ def test_the_chosen_documents_are_asked_one_after_the_other(engine: RAGEngine) -
 # --- figures of two years ---
 
 
+def kelp(year: int, *told: str) -> bytes:
+    others = (f"The board met twice in {year} in the old salt house.", *told)
+    return pdfs.pages(1, line=lambda _: f"Annual report {year} of the Kelp Works", others=others)
+
+
 @pytest.fixture(scope="module")
 def years(engine: RAGEngine) -> list[str]:
     """Reports of three years, each of which knows its own."""
-    told = {2017: "1,310", 2018: "1,465", 2019: ""}
-    found = []
-    for year, crowns in told.items():
-        lines = [f"Annual report {year} of the Kelp Works", f"The board met twice in {year} in the old salt house."]
-        lines += [f"Revenue was {crowns} million in {year}."] if crowns else []
-        content = pdfs.pages(1, line=lambda _, first=lines[0]: first, others=lines[1:])
-        found.append(engine.documents.add(content, f"kelp-{year}.pdf", enqueue=False))
+    found = [
+        engine.documents.add(kelp(2017, "Revenue was 1,310 million in 2017."), "kelp-2017.pdf", enqueue=False),
+        engine.documents.add(kelp(2018, "Revenue was 1,465 million in 2018."), "kelp-2018.pdf", enqueue=False),
+        engine.documents.add(kelp(2019), "kelp-2019.pdf", enqueue=False),
+    ]
     return [str(engine.documents.process(document.id).id) for document in found]
 
 

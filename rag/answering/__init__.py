@@ -16,7 +16,7 @@ from rag.answering.answer import (
 from rag.answering.context import Context, Source, build_context
 from rag.answering.grounding import Locate
 from rag.answering.markup import SHOWN_MARK
-from rag.answering.proved import proved
+from rag.answering.proved import proved, without
 from rag.answering.quoting import MODEL as EXTRACTIVE_MODEL
 from rag.answering.quoting import Label, Statement, compose
 
@@ -58,4 +58,5 @@ __all__ = [
     "read_context",
     "stream",
     "whole",
+    "without",
 ]

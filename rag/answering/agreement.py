@@ -29,9 +29,14 @@ def read(question: str, answer: str) -> Reading:
 
     A statement that answers whether something is so says no if a negation governs a word of the question, else yes.
     """
-    if _ASKS_WHETHER.match(question.strip()):
+    if asks_whether(question):
         return Reading(says=_yes(question, answer))
     return Reading(figure=_figure(answer), scales=declared_scales(answer))
+
+
+def asks_whether(question: str) -> bool:
+    """Whether `question` wants yes or no."""
+    return _ASKS_WHETHER.match(question.strip()) is not None
 
 
 def agree(one: Reading, other: Reading) -> bool:

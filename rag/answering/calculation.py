@@ -25,6 +25,7 @@ from rag.vocabulary import (
     Formula,
     Operand,
     definitions,
+    find_figure,
     find_periods,
     is_labelled,
     landmarks,
@@ -48,6 +49,9 @@ _OTHER_TERMS = re.compile(
 )
 """Where a question says what it means by a term, or asks for something else than a year's whole figure."""
 
+_PER_SHARE = re.compile(r"\bper\s+share\b", re.IGNORECASE)
+_ALTERNATIVES = re.compile(r"\s+or\s+", re.IGNORECASE)
+_AUXILIARIES = word_set("is are was were be been do does did has have had")
 _PLACES = re.compile(r"\b(?P<places>one|two|three|four|[1-4])\s+decimals?\b", re.IGNORECASE)
 _NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "1": 1, "2": 2, "3": 3, "4": 4}
 _STATEMENTS = re.compile(
@@ -76,16 +80,18 @@ _IDLE = word_set(
     "business fiscal financial calendar annual yearly year years year-end end ended ending fy total overall ratio rate "
     "value figure figures amount number percentage percent % terms round rounded answer answers decimal decimals place "
     "places one two three nearest usd us dollars eur euros million millions thousand thousands billion billions unit "
+    "latest recent most spend spent "
     "units using use used based basis base only information provided primarily shown line items report document filing "
     "compare compared comparison versus vs relative there so any over during"
 )
 """Words that change nothing of what is asked."""
 
-_BELOW_YEAR = re.compile(
+BELOW_YEAR = re.compile(
     r"\b(?:three|six|nine|3|6|9)[\s-]+months?\b|\bquarter|\b(?:13|26|39|thirteen|twenty[\s-]six|thirty[\s-]nine)[\s-]+weeks"
     r"|\bhalf[\s-]year\b|\bsix\s+months\b",
     re.IGNORECASE,
 )
+"""What names a part of a year."""
 _EARLY_MONTH = re.compile(r"\b(?:january|february|march|april|may|jan|feb|mar|apr)\b\.?\s+\d", re.IGNORECASE)
 """A fiscal year that ends so early is called by the year before in some companies and by its own in others."""
 
@@ -113,7 +119,8 @@ _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 class Task:
     """What is to be worked out: a formula, or with none the change of `measure`, for `years` or the latest.
 
-    `is_fiscal` says that the question calls its years so, `places` how many decimals it wants.
+    `is_fiscal` says that the question calls its years so, `places` how many decimals it wants. With `is_level` the line
+    item `measure` is wanted as its statement gives it.
     """
 
     formula: Formula | None
@@ -121,12 +128,13 @@ class Task:
     years: tuple[int, ...]
     is_fiscal: bool = False
     places: int | None = None
+    is_level: bool = False
 
     @property
     def figures(self) -> tuple[Figure, ...]:
         """The line items that it needs, as far as they are known by name."""
         names = [part.figure for expression in _expressions(self) for part in expression if isinstance(part, Operand)]
-        found = (_figure(name) for name in dict.fromkeys([*names, self.measure]))
+        found = (find_figure(name) for name in dict.fromkeys([*names, self.measure]))
         return tuple(figure for figure in found if figure)
 
     @property
@@ -142,9 +150,29 @@ def may_want(question: str) -> bool:
     """Whether it is worth looking closer at `question`, which costs knowing the documents."""
     if _CHANGE.search(question) or any(trade.formula(question) for trade in definitions()):
         return True
-    plain = plain_label(question)
+    plain = " ".join(word for word in plain_label(question).split() if word not in _AUXILIARIES)
     labels = (plain_label(label) for trade in definitions() for figure in trade.figures for label in figure.labels)
-    return _SHARE.search(question) is not None and any(label in plain for label in labels)
+    return any(label in plain for label in labels)
+
+
+def line_item(question: str, names: Iterable[str] = ()) -> Figure | None:
+    """The line item that `question` plainly asks for, as it was at some time; None if it asks for anything else.
+
+    `names` are words, in lower case, that name the document which is asked.
+    """
+    rest = _STATEMENTS.sub(" ", _without(question, find_periods(question)))
+    if _CHANGE.search(rest) or any(trade.formula(rest) for trade in definitions()):
+        return None
+    called = {_called(part, frozenset(names)) for part in _ALTERNATIVES.split(rest)}
+    item = called.pop() if len(called) == 1 else None
+    is_other = _OTHER_TERMS.search(_PER_SHARE.sub(" ", question) if item and item.per_share else question)
+    return None if is_other else item
+
+
+def _called(part: str, names: frozenset[str]) -> Figure | None:
+    """The line item that is all that the words say: "cash was provided by operating activities"."""
+    words = (word for word in _core(part, names).split() if word.lower() not in _AUXILIARIES)
+    return find_figure(" ".join(words)) or find_figure(" ".join(_meant(part, names)))
 
 
 def task(question: str, names: Iterable[str] = ()) -> Task | None:
@@ -152,10 +180,12 @@ def task(question: str, names: Iterable[str] = ()) -> Task | None:
 
     `names` are words, in lower case, that name the document which is asked.
     """
-    if _OTHER_TERMS.search(question):
-        return None
     asked = years(question)[:MAX_YEARS]
     is_fiscal = _FISCAL.search(question) is not None
+    if item := line_item(question, names):
+        return Task(None, item.name, asked, is_fiscal, is_level=True)
+    if _OTHER_TERMS.search(question):
+        return None
     rest, known = _without(question, find_periods(question)), frozenset(names)
     rest = re.sub(r"\byear[- ](?:over|on)[- ]year\b", " increase ", _STATEMENTS.sub(" ", rest), flags=re.IGNORECASE)
     for trade in definitions():
@@ -203,7 +233,7 @@ def _phrase(text: str, names: frozenset[str]) -> str:
 def _share(rest: str, names: frozenset[str]) -> Formula | None:
     """One line item as a share of another: "current liabilities to total liabilities"."""
     parts = _SHARE.split(rest, maxsplit=1)
-    items = [_figure(" ".join(_meant(part, names))) or _figure(_core(part, names)) for part in parts]
+    items = [find_figure(" ".join(_meant(part, names))) or find_figure(_core(part, names)) for part in parts]
     if len(items) != 2 or not items[0] or not items[1] or _CHANGE.search(rest):
         return None
     first, second = items[0].name, items[1].name
@@ -220,10 +250,6 @@ def _core(text: str, names: frozenset[str]) -> str:
         return ""
     start = said[0] - 1 if said[0] and words[said[0] - 1].lower() == "total" else said[0]
     return " ".join(words[start : said[-1] + 1]).removesuffix("'s")
-
-
-def _figure(name: str) -> Figure | None:
-    return next((found for trade in definitions() if name and (found := trade.figure(name))), None)
 
 
 def _expressions(asked: Task) -> tuple[Expression, ...]:
@@ -304,7 +330,7 @@ def _row(hit: Hit, unit: Unit, head: Sequence[Unit], *, page: int, strength: Map
     text = hit.passage.text
     above = "\n".join(text[one.span.start : one.span.end] for one in head)
     above += "".join(f"\n{text[span.start : span.end]}" for span in (unit.header, unit.caption) if span)
-    if _BELOW_YEAR.search(above):
+    if BELOW_YEAR.search(above):
         return None
     amounts, periods = {}, {}
     ends_early = _EARLY_MONTH.search(above) is not None
@@ -359,6 +385,8 @@ def work_out(asked: Task, hits: Sequence[Hit]) -> list[Statement | Label] | None
     If some figures are found, but not all, or they must not be put together, they are given by themselves.
     """
     rows = [row for row in _rows(hits) if not (asked.is_fiscal and row.ends_early)]
+    if asked.is_level:
+        return _level(asked, rows)
     return _formula(asked, asked.formula, rows) if asked.formula else _change(asked, rows)
 
 
@@ -400,9 +428,28 @@ def _printed(asked: Task, formula: Formula, rows: Sequence[_Row]) -> list[Statem
     return [*statements] or None
 
 
-def _given(row: _Row, year: int) -> Statement:
-    amount = row.amounts[year]
-    scale = f" {row.scale}" if row.scale not in ("", "?") and not amount.is_percent else ""
+def _level(asked: Task, rows: Sequence[_Row]) -> list[Statement | Label] | None:
+    """The line item's row in its own statement, for each asked year or the latest; None unless that is sure of all."""
+    figure = find_figure(asked.measure)
+    if figure is None:
+        return None
+    stated = [
+        row for row in rows if is_labelled(figure, row.label) is not None and row.strength.get(figure.place or "")
+    ]
+    latest = sorted({year for row in _at(figure.place, stated) for year in row.amounts})[-1:]
+    statements = []
+    for year in asked.years or latest:
+        row = _best(figure, [year], stated)
+        if row is None:
+            return None
+        statements.append(_given(row, year, figure))
+    return [*statements] or None
+
+
+def _given(row: _Row, year: int, figure: Figure | None = None) -> Statement:
+    amount = _sized(row.amounts[year], figure) if figure else row.amounts[year]
+    is_bare = row.scale in ("", "?") or amount.is_percent or (figure is not None and figure.per_share)
+    scale = "" if is_bare else f" {row.scale}"
     return Statement(f"{row.label}, {row.periods[year]}: {_signed(amount)}{scale}", row.sources)
 
 
@@ -435,7 +482,7 @@ def _operands(expression: Expression, year: int, rows: Sequence[_Row]) -> list[_
     """The line items of the expression in that year; None unless all are found, in one scale."""
     taken = []
     for operand in (part for part in expression if isinstance(part, Operand)):
-        figure = _figure(operand.figure)
+        figure = find_figure(operand.figure)
         found = _taken(figure, operand, year, rows) if figure else None
         if found is None:
             return None
@@ -507,7 +554,7 @@ def _found(asked: Task, formula: Formula, rows: Sequence[_Row]) -> list[Statemen
     known = sorted({year for row in rows for year in row.amounts}, reverse=True)
     statements, missing = list[Statement](), list[str]()
     for name in names:
-        figure = _figure(name)
+        figure = find_figure(name)
         by_year = [(year, _best(figure, [year], rows)) for year in asked.years or known] if figure else []
         given = [_given(row, year) for year, row in by_year if row][: len(asked.years) or 1]
         statements += given
@@ -522,7 +569,7 @@ def _found(asked: Task, formula: Formula, rows: Sequence[_Row]) -> list[Statemen
 
 def _change(asked: Task, rows: Sequence[_Row]) -> list[Statement | Label] | None:
     """The difference of a row's figures of two years: those asked for, that and the year before, or the last two."""
-    figure = _figure(asked.measure)
+    figure = find_figure(asked.measure)
     wanted = _content(asked.measure)
     if figure:
         at = _at(figure.place, rows)

@@ -4,8 +4,9 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rag.answering import questions, ranking
+from rag.answering import fitting, questions, ranking
 from rag.answering.candidates import Candidate, Features, measured, whereabouts
+from rag.answering.fitting import Fit
 from rag.answering.questions import Asked, Kind
 from rag.retrieval import Reranker
 from rag.types import Hit, QuotedRow, Rewriting
@@ -53,6 +54,9 @@ MIN_COVERED = 0.3
 MIN_COVERED_ALONE = 0.5
 """The same without a cross-encoder."""
 
+MIN_LABEL = 0.5
+"""A row of whose label less is what a plain question for a line item asks for is another's."""
+
 _KINDS = {Kind.EMAIL: "e-mail address", Kind.PHONE: "telephone or fax number", Kind.WEBSITE: "web address"}
 
 
@@ -82,15 +86,19 @@ def choose(
     """The one to `MAX_ANSWERS` best answers to `question` in `hits`.
 
     `rewritings` are what a vocabulary made of the question. There is none if a year, name or code of the question
-    stands nowhere in what was found, if an e-mail address, say, is asked for and none is there, or if the best is not
-    likely enough.
+    stands nowhere in what was found, if an e-mail address, say, is asked for and none is there, if all figures are of
+    another kind or period than the one asked for, or if the best is not likely enough.
     """
     asked = questions.read(question, rewritings)
-    ranked = rank(asked, hits, reranker=reranker)
-    if not ranked:
+    found = rank(asked, hits, reranker=reranker)
+    if not found:
         return Choice(hint="No sentence and no row of a table was found that could answer.")
+    ranked = _fitting(question, found)
+    if not ranked:
+        best = found[0].candidate
+        return Choice(hint=f"The figure itself was not found. {_nearest(asked, best)}", nearest=best.hit)
     best = ranked[0].candidate
-    likely = likelihood(ranked) if reranker else best.features.covered
+    likely = likelihood(found) if reranker else best.features.covered
     missing = lack(asked, hits, best)
     is_close = is_relevant(asked, best, likely) if reranker else likely >= MIN_COVERED_ALONE
     if missing is None and not is_close:
@@ -108,6 +116,19 @@ def rank(question: Asked, hits: Sequence[Hit], *, reranker: Reranker | None = No
         for candidate in measured(question, hits, reranker)
     ]
     return sorted(scored, key=lambda extract: -extract.score)
+
+
+def _fitting(question: str, ranked: Sequence[Extract]) -> list[Extract]:
+    """Those that do not give another figure than is asked for; what gives the asked one for certain comes first."""
+    fits = [(fitting.fit(question, one.candidate.text, one.row), one) for one in ranked]
+    is_plain = fitting.is_plain(question)
+    able = [pair for pair in fits if pair[0] is not Fit.OTHER and not (is_plain and _is_of_another(*pair))]
+    return [one for _, one in sorted(able, key=lambda pair: pair[0] is not Fit.GIVES)]
+
+
+def _is_of_another(fits: Fit | None, extract: Extract) -> bool:
+    """Whether it is a row that is not called what is asked for, nor anything that means the same."""
+    return fits is Fit.UNNAMED and extract.row is not None and extract.candidate.features.label < MIN_LABEL
 
 
 def likelihood(ranked: Sequence[Extract]) -> float:

@@ -1,4 +1,4 @@
-"""An answer without the sentences that nothing proves."""
+"""An answer without some of its sentences, such as those that nothing proves."""
 
 import bisect
 import re
@@ -9,8 +9,13 @@ from rag.types import AnswerResponse, Sentence, Span
 
 
 def proved(response: AnswerResponse) -> AnswerResponse:
-    """`response` without the sentences that are struck in it, their citations, and the sources that only they cite."""
-    struck = frozenset(response.struck)
+    """`response` without the sentences that are struck in it; see `without`."""
+    return without(response, response.struck)
+
+
+def without(response: AnswerResponse, numbers_struck: Iterable[int]) -> AnswerResponse:
+    """`response` without the sentences of these numbers, their citations, and the sources that only they cite."""
+    struck = frozenset(numbers_struck)
     if not struck:
         return response
     kept = [index for index in range(len(response.sentences)) if index not in struck]

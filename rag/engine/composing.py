@@ -3,11 +3,11 @@
 import re
 import time
 import uuid
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import NamedTuple
 
 from rag import answering, errors, prompts, retrieval
-from rag.answering import calculation, comparison, summary
+from rag.answering import calculation, comparison, fitting, summary
 from rag.engine import saved_filters
 from rag.engine.asking import Asking
 from rag.engine.naming import Mention, aliases, mentions
@@ -66,7 +66,7 @@ class Composing:
             return self._extract(question, extract)
         if sides := self.sides(question):
             return self._each(self._of_side(sides[0]), sides)  # what refuses does so before the answer begins
-        answer = self._worked_out(question)
+        answer = self._worked_out(question) or self._over_years(question)
         return None if answer is None else _whole(answer)
 
     # --- one answer per document ---
@@ -190,6 +190,56 @@ class Composing:
         hits = [hit for text in task.searches for hit in own.asking(top_k=STATEMENT_PAGES).search(text).results]
         parts = calculation.work_out(task, hits)
         return self._composed(parts) if parts else None
+
+    # --- figures of two years ---
+
+    def _over_years(self, question: str) -> AnswerResponse | None:
+        """What is asked to have changed, each year by itself: they may stand in different reports.
+
+        With only one of them it tells which. None where nothing is found, or one place tells of both.
+        """
+        if not calculation.may_want(question):
+            return None
+        meant, named = self._meant(question)
+        words = {word for mention in named for document in mention.documents for al in aliases(document) for word in al}
+        task = calculation.task(question, words)
+        if task is None or task.formula or task.is_level or len(task.years) != 2:
+            return None
+        found = {year: self._of_year(task.measure, year, meant) for year in sorted(task.years)}
+        given = [(str(year), answer) for year, answer in found.items() if answer.status == "ok"]
+        places = [{hit.chunk.id for hit in answer.contexts} for _, answer in given]
+        if not given or (len(places) == 2 and places[0] & places[1]):
+            return None
+        return comparison.join(given) if len(given) == 2 else self._one_year(task.measure, found)
+
+    def _of_year(self, measure: str, year: int, documents: Sequence[Document]) -> AnswerResponse:
+        """What gives the measure of that year for certain; nothing of what does not."""
+        question = f"What was the {measure} in {year}?"
+        answer = self._of_side(Side(str(year), tuple(documents), question))
+        rows = {citation.sentence: citation.row for citation in answer.citations}
+        other = [
+            number
+            for number, sentence in enumerate(answer.sentences)
+            if not fitting.gives_of_year(question, year, sentence.text, rows.get(number))
+        ]
+        kept = answering.without(answer, other)
+        return kept if kept.sentences else kept.model_copy(update={"status": "insufficient_context"})
+
+    def _one_year(self, measure: str, found: Mapping[int, AnswerResponse]) -> AnswerResponse:
+        """That one year was found and the other was not."""
+        known = next(year for year, answer in found.items() if answer.status == "ok")
+        missing = next(year for year in found if year != known)
+        citation, hit = found[known].cited[0]
+        place = f"{hit.document_name}, {hit.page_name(citation.lines_in(hit)[0].page_number)}"
+        told = found[known].sentences[citation.sentence].text
+        message = self._request.options.insufficient_evidence_message or prompts.INSUFFICIENT_CONTEXT_MESSAGE
+        return AnswerResponse(
+            status="insufficient_context",
+            answer=message,
+            hint=f"Found for {known}: {told} ({place}). No {measure} of {missing} was found.",
+            nearest=(hit,),
+            model=answering.EXTRACTIVE_MODEL,
+        )
 
     # --- for a model ---
 

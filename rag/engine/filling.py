@@ -5,7 +5,8 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from rag import errors
+from rag import answering, errors
+from rag.answering.fitting import Fit, fit
 from rag.engine.questions import Questions
 from rag.engine.workspace import Workspace
 from rag.types import (
@@ -21,11 +22,13 @@ from rag.types import (
     OnProgress,
     QuotedRow,
     RetrievalOptions,
+    Support,
 )
 
 MOST_CHARS = 600
 """Of an answer; the rest is read on the page."""
 SENTENCES = 2
+"""Of what a language model has written."""
 
 Place = tuple[uuid.UUID | None, int]
 
@@ -97,7 +100,7 @@ def _ask(questions: Questions, document: Document, number: int, question: Matrix
         response = questions.answer(request)
     except (errors.GroundingError, errors.NotFoundError) as error:  # of this document; what else fails, fails for all
         return _cell(document, number, {"status": "failed", "reason": error.message})
-    return _cell(document, number, _answered(response))
+    return _cell(document, number, _answered(question.text, response))
 
 
 def _cell(document: Document, number: int, content: dict[str, Any]) -> MatrixCell:
@@ -112,18 +115,20 @@ def _cell(document: Document, number: int, content: dict[str, Any]) -> MatrixCel
     )
 
 
-def _answered(response: AnswerResponse) -> dict[str, Any]:
-    """Of the first thing that is cited: its words, whether they are proved, and where."""
-    if response.status != "ok" or not response.cited:
+def _answered(question: str, response: AnswerResponse) -> dict[str, Any]:
+    """Of what is cited that which answers best: its words, whether they are proved, and where."""
+    chosen = _best(question, response) if response.status == "ok" else None
+    if chosen is None:
         return {"status": "not_found", "model": response.model}
-    citation, hit = response.cited[0]
+    citation, support = chosen
+    hit = response.sources[citation.citation_id]
     place = citation.regions[0].page_number if citation.regions else citation.lines_in(hit)[0].page_number
-    row = citation.row if citation.sentence in response.rows else None
+    row = _row(response, citation)
     return {
         "status": "answered",
         "answer": _row_text(row) if row else _text(response, citation),
         "value": row.cells[row.asked] if row and row.asked is not None else None,
-        "verdict": response.sentences[citation.sentence].support,
+        "verdict": support,
         "quote": citation.quote,
         "page_number": place,
         "page_label": citation.page_label,
@@ -132,9 +137,37 @@ def _answered(response: AnswerResponse) -> dict[str, Any]:
     }
 
 
+def _best(question: str, response: AnswerResponse) -> tuple[Citation, Support | None] | None:
+    """The citation of the statement that answers best, and whether it is proved that it does; None if none answers.
+
+    What is proved comes before what is not, what fits the question better before what fits it less.
+    """
+    found = [(_fit(question, response, citation), citation) for citation, _ in response.cited]
+    able = [(fits, citation) for fits, citation in found if fits is None or fits > Fit.UNNAMED]
+    if not able:
+        return None
+
+    def worth(pair: tuple[Fit | None, Citation]) -> tuple[bool, bool]:
+        return response.sentences[pair[1].sentence].support is Support.SUPPORTED, pair[0] in (Fit.GIVES, None)
+
+    fits, citation = max(able, key=worth)
+    support = response.sentences[citation.sentence].support
+    is_sure = fits is Fit.GIVES or (fits is None and response.confidence != "unsure")
+    return citation, support if is_sure or support is not Support.SUPPORTED else Support.UNSUPPORTED
+
+
+def _fit(question: str, response: AnswerResponse, citation: Citation) -> Fit | None:
+    return fit(question, response.sentences[citation.sentence].text, _row(response, citation))
+
+
+def _row(response: AnswerResponse, citation: Citation) -> QuotedRow | None:
+    return citation.row if citation.sentence in response.rows else None
+
+
 def _text(response: AnswerResponse, first: Citation) -> str:
-    """The first sentences from the one that is cited first; a model may begin with one that states nothing."""
-    sentences = response.sentences[first.sentence : first.sentence + SENTENCES]
+    """The statement that is cited; of a model's the next one, too: it may begin with one that states nothing."""
+    count = 1 if response.model == answering.EXTRACTIVE_MODEL else SENTENCES
+    sentences = response.sentences[first.sentence : first.sentence + count]
     shown = " ".join(" ".join(one.text.split()) for one in sentences if not one.is_unproved)
     return shown if len(shown) <= MOST_CHARS else f"{shown[:MOST_CHARS].rpartition(' ')[0]} …"
 

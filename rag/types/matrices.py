@@ -85,7 +85,8 @@ class MatrixCell(Model):
     """What a document answers to the question of this number, counted from 0.
 
     `answer` is short; `value` the figure alone where a cell of a table answers. `verdict` says whether `quote`, on
-    `page_number` at `regions`, proves it. `document_id`, `version` and `sha256` are of what was read; `reason` says why
+    `page_number` at `regions`, proves it, and that it is what was asked for: what may not be is `unsupported`.
+    `document_id`, `version` and `sha256` are of what was read; `reason` says why
     there is no answer of a failed one.
     """
 

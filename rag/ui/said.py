@@ -45,6 +45,8 @@ SHAPES = (
     N_("I do not have enough grounded context to answer that."),
     N_("No sentence and no row of a table was found that could answer."),
     N_("Nothing that was found answers this closely enough. {_nearest}"),
+    N_("The figure itself was not found. {_nearest}"),
+    N_("Found for {year}: {told} ({document}, {_page}). No {measure} of {other} was found."),
     N_("{names} was not found. {_nearest}"),
     N_("{names} were not found. {_nearest}"),
     N_("No e-mail address was found that answers this. {_nearest}"),

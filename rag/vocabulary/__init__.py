@@ -1,6 +1,15 @@
 """How questions put things and how documents do: words of a trade, periods, and the named parts of documents."""
 
-from rag.vocabulary.formulas import Expression, Figure, Formula, Operand, definitions, is_labelled, plain_label
+from rag.vocabulary.formulas import (
+    Expression,
+    Figure,
+    Formula,
+    Operand,
+    definitions,
+    find_figure,
+    is_labelled,
+    plain_label,
+)
 from rag.vocabulary.glossary import example, landmarks, widener
 from rag.vocabulary.landmarks import Landmarks
 from rag.vocabulary.periods import find_periods, spell_out_periods, years, years_away
@@ -28,6 +37,7 @@ __all__ = [
     "definitions",
     "either",
     "example",
+    "find_figure",
     "find_periods",
     "is_labelled",
     "landmarks",

@@ -39,7 +39,8 @@ Expression = tuple[str | Operand, ...]
 class Figure:
     """A line item: its name, the labels under which statements print it, and the statement in which it stands.
 
-    With `magnitude` it counts without its sign; an `expense` that is printed below zero is not computed with.
+    With `magnitude` it counts without its sign; an `expense` that is printed below zero is not computed with. What is
+    given `per_share` is not in the scale of its statement.
     """
 
     __pydantic_config__ = STRICT
@@ -48,6 +49,7 @@ class Figure:
     place: Term | None = None
     magnitude: bool = False
     expense: bool = False
+    per_share: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,11 @@ class Definitions:
         ]
         words, formula = max(found, key=lambda pair: len(pair[0]), default=("", None))
         return (formula, words) if formula else None
+
+
+def find_figure(name: str) -> Figure | None:
+    """The line item of that name or label, of any trade."""
+    return next((found for trade in definitions() if name and (found := trade.figure(name))), None)
 
 
 def parse_expression(text: str) -> Expression:

@@ -135,6 +135,51 @@ def test_the_chosen_documents_are_asked_one_after_the_other(engine: RAGEngine) -
     assert "Eastvale" not in response.answer
 
 
+# --- figures of two years ---
+
+
+def kelp(year: int, *told: str) -> bytes:
+    others = (f"The board met twice in {year} in the old salt house.", *told)
+    return pdfs.pages(1, line=lambda _: f"Annual report {year} of the Kelp Works", others=others)
+
+
+@pytest.fixture(scope="module")
+def years(engine: RAGEngine) -> list[str]:
+    """Reports of three years, each of which knows its own."""
+    found = [
+        engine.documents.add(kelp(2017, "Revenue was 1,310 million in 2017."), "kelp-2017.pdf", enqueue=False),
+        engine.documents.add(kelp(2018, "Revenue was 1,465 million in 2018."), "kelp-2018.pdf", enqueue=False),
+        engine.documents.add(kelp(2019), "kelp-2019.pdf", enqueue=False),
+    ]
+    return [str(engine.documents.process(document.id).id) for document in found]
+
+
+def of(engine: RAGEngine, question: str, document_ids: Sequence[str]) -> AnswerResponse:
+    filters = {"filters": {"document_ids": document_ids}}
+    response = engine.answer({"question": question, "retrieval": filters})
+    check(response)
+    return response
+
+
+def test_figures_of_two_years_may_stand_in_different_reports(engine: RAGEngine, years: list[str]) -> None:
+    response = of(engine, "How did revenue change from 2017 to 2018?", years)
+    first, second = response.answer.split("**2018**")
+    assert first.startswith("**2017**")
+    assert ("1,310" in first, "1,465" in first) == (True, False)
+    assert ("1,465" in second, "1,310" in second) == (True, False)
+    assert [hit.document_name for hit in response.contexts] == ["kelp-2017.pdf", "kelp-2018.pdf"]
+    assert {sentence.support for sentence in response.sentences} == {Support.SUPPORTED}
+
+
+def test_of_two_years_that_which_is_missing_is_named(engine: RAGEngine, years: list[str]) -> None:
+    response = of(engine, "How did revenue change from 2018 to 2019?", years)
+    assert (response.status, response.citations) == ("insufficient_context", ())
+    assert response.hint == (
+        "Found for 2018: Revenue was 1,465 million in 2018. (kelp-2018.pdf, page 1). No revenue of 2019 was found."
+    )
+    assert response.nearest[0].document_name == "kelp-2018.pdf"
+
+
 # --- extracts ---
 
 

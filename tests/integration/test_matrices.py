@@ -65,6 +65,44 @@ def test_each_document_answers_each_question(engine: RAGEngine, ids: list[uuid.U
     assert at(found, 1, 1).conflict == "Says no, others say otherwise"
 
 
+EARNED = "What was the net income in the latest fiscal year?"
+MADE = [
+    "Net income per share was $2.10 in 2021, and net income per diluted share was $2.05.",
+    "Net income increased by $15 million, or 33%, in 2021.",
+]
+
+
+def earned(engine: RAGEngine, name: str, *sentences: str) -> ShownCell:
+    content = pdfs.pages(1, line=lambda _: "Results of the year", others=sentences)
+    added = engine.documents.process(engine.documents.add(content, name, enqueue=False).id)
+    return at(filled(engine, [added.id], [EARNED]), 0, 0)
+
+
+def test_a_cell_gives_the_figure_that_is_asked_for_and_no_other(engine: RAGEngine) -> None:
+    """Neither what a share earns nor how much more it is, though these are cited and nearer to the words."""
+    cell = earned(engine, "told.pdf", *MADE, "Net income was $60 million in 2021.").cell
+    assert (cell.status, cell.verdict, cell.quote) == ("answered", "supported", "Net income was $60 million in 2021.")
+    assert cell.answer == cell.quote
+    assert earned(engine, "untold.pdf", *MADE).cell.status == "not_found"
+
+
+def test_a_cell_of_a_statement_is_its_row(engine: RAGEngine) -> None:
+    report = engine.documents.add(pdfs.annual_report("Northmoor Ferries"), "northmoor.pdf", enqueue=False)
+    found = filled(engine, [engine.documents.process(report.id).id], [EARNED, "What were the total assets?"])
+    assert [at(found, 0, number).cell.answer for number in (0, 1)] == [
+        "Net income, 2021: 540 thousand",
+        "Total assets, 2021: 4,000 thousand",
+    ]
+    assert {shown.cell.verdict for shown in found.cells} == {"supported"}
+    assert all(shown.cell.regions for shown in found.cells)
+
+
+def test_what_may_not_be_what_was_asked_for_is_not_called_proved(engine: RAGEngine) -> None:
+    cell = earned(engine, "segment.pdf", "Net income of the ferry segment was $9 million in 2021.").cell
+    assert (cell.status, cell.verdict) == ("answered", "unsupported")
+    assert "$9 million" in cell.answer
+
+
 def test_figures_that_should_agree_are_marked_where_they_do_not(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
     found = filled(engine, ids, [{"text": SHIPS, "shouldAgree": True}])
     assert at(found, 0, 0).conflict == at(found, 1, 0).conflict == "Differs from the others"

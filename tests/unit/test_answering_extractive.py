@@ -97,6 +97,29 @@ def test_a_label_is_found_by_what_a_vocabulary_makes_of_the_question() -> None:
     assert (first.candidate.features.label, second.candidate.features.label) == (1.0, 0.0)
 
 
+INCOME = "What was the net income in 2022?"
+OTHERS = "Item\t2022\t2021\nNet income per share\t2.10\t1.90\nOperating income\t90\t80"
+
+
+def test_a_shares_figure_is_not_taken_for_the_amount() -> None:
+    hit = sources.hit((BlockKind.TABLE, f"{OTHERS}\nNet income\t60\t45"), "Net income rose by 33 % in 2022.")
+    reader = Scripted({"per share": 0.99, "rose": 0.98, "Net income – 2022": 0.6})
+    assert texts(choose(INCOME, [hit], reranker=reader)) == ["Net income – 2022: 60; 2021: 45"]
+
+
+def test_what_gives_the_figure_comes_before_what_is_like_it() -> None:
+    hit = sources.hit("Net income of the ferry segment in 2022 was $9 million.", "Net income was $60 million in 2022.")
+    reader = Scripted({"ferry": 0.99, "$60": 0.6})
+    assert texts(choose(INCOME, [hit], reranker=reader))[0] == "Net income was $60 million in 2022."
+
+
+def test_other_figures_alone_are_no_answer() -> None:
+    hit = sources.hit((BlockKind.TABLE, OTHERS), "Net income rose by 33 % in 2022.")
+    choice = choose(INCOME, [hit], reranker=Scripted({"per share": 0.99, "rose": 0.98}))
+    assert (choice.extracts, choice.nearest) == ((), hit)
+    assert choice.hint == "The figure itself was not found. The nearest stands in report.pdf, page 1."
+
+
 # --- one answer, or more --------------------------------------------------------------------------------------
 
 

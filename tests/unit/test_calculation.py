@@ -122,7 +122,6 @@ def test_every_figure_is_quoted_with_its_row_and_its_years() -> None:
         "What is the expected growth in net sales?",
         "What is the current ratio of Globex?",
         "Who grew the tallest sunflowers in the valley beyond the hills?",
-        "What was revenue in 2021?",
     ],
 )
 def test_a_question_that_says_more_is_none_for_a_formula(question: str) -> None:
@@ -167,6 +166,45 @@ def without(lines: Sequence[str], label: str) -> tuple[str, ...]:
 def test_no_calculation_is_better_than_a_wrong_one(question: str, hits: list[Hit]) -> None:
     parts = work_out(asked(question), hits) or []
     assert not any(" = " in part.text for part in parts if isinstance(part, Statement))
+
+
+EARNINGS = (
+    *INCOME[:-1],
+    "Net income per share\t2.10\t1.90",
+    "Diluted earnings per share\t0.58\t0.44",
+    "Research and development\t(7)\t(6)",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("What was the net income in the latest fiscal year?", ["Net income, 2021: 60 million"]),
+        ("What was Acme's net income in 2020?", ["Net income, 2020: 45 million"]),
+        ("What were the total revenues or net sales in 2021?", ["Net sales, 2021: 500 million"]),
+        ("What was revenue in 2020 and 2021?", ["Net sales, 2021: 500 million", "Net sales, 2020: 400 million"]),
+        ("What were the total assets at the end of the fiscal year?", ["Total assets, 2021: 1,420 million"]),
+        ("How much was spent on research and development?", ["Research and development, 2021: 7 million"]),
+        ("What was the diluted earnings per share?", ["Diluted earnings per share, 2021: 0.58"]),
+    ],
+)
+def test_a_line_item_is_read_off_its_own_row(question: str, answers: Sequence[str]) -> None:
+    assert sorted(said(question, page(SHEET), page(EARNINGS, 2))) == sorted(answers)
+
+
+@pytest.mark.parametrize(
+    ("question", "lines"),
+    [
+        ("What was the net income in 2021?", without(EARNINGS, "Net income\t")),  # of which is there a share's only
+        ("What was the net income in 2019?", EARNINGS),
+        ("What was the diluted earnings per share in 2021?", INCOME),
+        ("What was the net income in 2021?", [*EARNINGS, "Net income\t70\t55"]),  # which of both?
+        ("What was the net income?", [*EARNINGS, "Net income\t70\t45"]),  # of the latest year: not an earlier one
+        ("What was the net income in 2021?", ("Segments (in millions)", "\t2021\t2020", "Net income\t9\t8")),
+    ],
+)
+def test_a_line_item_that_is_not_sure_is_not_told(question: str, lines: Sequence[str]) -> None:
+    assert said(question, page(lines)) == []
 
 
 def test_without_one_of_the_cells_the_others_are_shown() -> None:

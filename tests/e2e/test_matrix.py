@@ -1,0 +1,82 @@
+"""A matrix: made of some documents, an answer of it opened on its page, taken along, and edited."""
+
+import csv
+import io
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e import steps
+from tests.e2e.papers import Paper, plain
+
+QUESTION, NUMBER = "What was the net income in the latest fiscal year?", 1
+"""Of the template that a new matrix begins with."""
+SECOND_COLUMN_X, FIRST_ROW_Y = 150 + 230 + 60, 35 + 38
+"""Pixels from the corner of the table, which is drawn: as wide and high as its columns and rows are made."""
+
+
+def paper(crew: str, millions: int) -> Paper:
+    sentence = f"Net income of ${millions} million was earned by Bramblehithe {crew} in 2021."
+    return Paper(f"Bramblehithe {crew}.pdf", sentence, QUESTION, plain(sentence))
+
+
+OSPREY, PETREL, PLOVER = paper("Osprey", 341), paper("Petrel", 415), paper("Plover", 527)
+
+
+def test_a_matrix_is_made_opened_on_a_page_taken_along_and_edited(page: Page) -> None:
+    steps.upload(page, OSPREY, PETREL, PLOVER)
+    page.goto("/matrix")
+    page.get_by_role("button", name="New matrix").click()
+    page.get_by_label("Name", exact=True).fill("Bramblehithe")
+    page.get_by_role("combobox", name="Documents").press("Backspace")  # takes out the newest, which it begins with
+    choose(page, OSPREY, PETREL)
+    press(page, "Ask")
+    rows = exported(page)
+    assert [row[0] for row in rows] == ["Document", OSPREY.name, PETREL.name]
+    assert rows[0][1 + NUMBER] == QUESTION
+    assert rows[1][1 + NUMBER] == f"{OSPREY.sentence} [p. 1]"
+    assert "$415 million" in rows[2][1 + NUMBER]
+
+    page.locator(".st-key-matrix-table").get_by_test_id("stDataFrameResizable").click(
+        position={"x": SECOND_COLUMN_X, "y": FIRST_ROW_Y}
+    )
+    expect(page.get_by_text("The quote proves it.")).to_be_visible()
+    (number, box), *others = OSPREY.boxes()
+    assert others == []
+    mark = steps.lit(page, number)[0]
+    assert mark.x0 < box.x1 and box.x0 < mark.x1 and mark.y0 < box.y1 and box.y0 < mark.y1  # noqa: PT018
+
+    page.get_by_role("button", name="Edit").click()
+    choose(page, PLOVER)
+    press(page, "Save")
+    assert [row[0] for row in exported(page)] == ["Document", OSPREY.name, PETREL.name, PLOVER.name]
+
+
+def choose(page: Page, *papers: Paper) -> None:
+    """Have these documents in the form that is open, beside those that it has; the list of others stays open."""
+    form = page.locator(".st-key-matrix-form")
+    field = form.get_by_role("combobox", name="Documents")
+    for one in papers:
+        if form.get_by_text(one.name, exact=True).count() == 0:
+            field.fill(one.name)
+            page.get_by_role("option", name=one.name).click()
+            expect(form.get_by_text(one.name, exact=True)).to_be_visible()
+
+
+def press(page: Page, name: str) -> None:
+    """Click a button of the form once, as a user does over whose form a list may still be open."""
+    form = page.locator(".st-key-matrix-form")
+    box = form.get_by_role("button", name=name, include_hidden=True).bounding_box()
+    assert box
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(form).to_be_hidden()
+
+
+def exported(page: Page) -> list[list[str]]:
+    """The matrix as it is taken along once everything is answered."""
+    state: Locator = page.get_by_role("progressbar")
+    expect(page.get_by_role("button", name="CSV")).to_be_visible()
+    steps.rest(page)
+    expect(state).to_be_hidden()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    return [*csv.reader(io.StringIO(download.value.path().read_text(encoding="utf-8-sig")))]

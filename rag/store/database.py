@@ -3,7 +3,7 @@
 import copy
 import logging
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self, TypeVar
 
@@ -14,16 +14,12 @@ from psycopg import rows, sql
 
 from rag import errors
 from rag.store import queries, silence
+from rag.store.pool import CONNECT_SECONDS, Asked, Pool, is_disconnected
 from rag.store.replica import Replica
-from rag.store.silence import Unanswered, WatchedConnection
+from rag.store.silence import Unanswered
 from rag.types import Whence
 
 logger = logging.getLogger(__name__)
-
-CONNECT_SECONDS = 10.0
-"""Longest wait for a connection: a killed embedded server is back within a second or two."""
-RECONNECT_SECONDS = 5.0
-"""How long the pool itself tries to replace a lost connection; later, whoever needs one has it tried anew at once."""
 
 UNREACHABLE = "The database cannot be reached. Check that it runs and that RAG_DATABASE_URL is right, then try again."
 UNANSWERED = "The database does not answer. Try again in a few seconds; if it lasts, see that its server runs."
@@ -103,7 +99,7 @@ def _unavailable(error: BaseException) -> str | None:
     """What to say if the same may work a moment later."""
     if _is_silent(error):
         return UNANSWERED
-    return LOST if _is_disconnected(error) else None
+    return LOST if is_disconnected(error) else None
 
 
 def _is_silent(error: BaseException) -> bool:
@@ -127,20 +123,13 @@ def _details(error: BaseException) -> dict[str, object]:
     return {"sqlstate": sqlstate} if sqlstate else {}
 
 
-def _is_disconnected(error: BaseException) -> bool:
-    """Whether the statement failed because its connection is gone, so another connection may do it."""
-    if isinstance(error, psycopg.errors.AdminShutdown | psycopg.errors.CrashShutdown | psycopg.errors.CannotConnectNow):
-        return True
-    return isinstance(error, psycopg.OperationalError) and error.sqlstate is None and not _is_silent(error)
-
-
 def twice(read: Callable[[], Result]) -> Result:
     """The result of `read`, tried again once if its connection was lost."""
     try:
         with store_errors():
             return read()
     except errors.StoreError as error:
-        if not _is_disconnected(_origin(error.__cause__ or error)):
+        if not is_disconnected(_origin(error.__cause__ or error)):
             raise
         logger.warning("connection lost while reading; trying again")
     with store_errors():
@@ -157,20 +146,7 @@ class Database:
     def __init__(self, url: str, *, pool_size: int) -> None:
         self.url = url
         self._replica: Replica | None = None
-        self.pool: psycopg_pool.ConnectionPool[WatchedConnection] = psycopg_pool.ConnectionPool(
-            url,
-            connection_class=WatchedConnection,
-            kwargs=silence.connecting(url, silence.CHECK_SECONDS),
-            min_size=1,
-            max_size=pool_size,
-            timeout=CONNECT_SECONDS,
-            reconnect_timeout=RECONNECT_SECONDS,
-            configure=self._configure,
-            check=self._check,
-            close_returns=True,  # so that SQLAlchemy, who closes connections, gives them back
-            name="pagelight",
-            open=False,
-        )
+        self.pool = Pool(url, pool_size)
 
     def open(self) -> None:
         """Connect.
@@ -204,20 +180,6 @@ class Database:
         """
         connect(self.url).close()
 
-    def _configure(self, connection: WatchedConnection) -> None:
-        connection.url = self.url
-        most = max(1.0, silence.server_of(self.url).limit_seconds - silence.CANCELLING_SECONDS)
-        connection.execute(queries.load("session")["limit"], {"milliseconds": round(1000 * most)})
-        configure(connection)
-
-    def _check(self, connection: WatchedConnection) -> None:
-        try:
-            with silence.patience(self.url, silence.CHECK_SECONDS):
-                psycopg_pool.ConnectionPool.check_connection(connection)
-        except Unanswered:
-            self.pool.drain()  # the others that are idle go the same way, and checking each takes its time
-            raise
-
     @contextmanager
     def limit(self, seconds: float | None = None, *, asks: bool = False) -> Iterator[silence.Patience]:
         """All that is asked in this block takes so long at most, else the server's limit; see `silence.patience`."""
@@ -225,24 +187,29 @@ class Database:
             yield patience
 
     @contextmanager
-    def transaction(self, *, long: bool = False) -> Iterator[Connection]:
+    def transaction(self, *, long: bool = False, first: Sequence[Asked] = ()) -> Iterator[Connection]:
         """A connection in a transaction: all of it happens, or nothing. `long` work may take any time.
+
+        It begins with what is asked `first`, by which the connection is checked.
 
         Raises:
             errors.StoreError: the database fails; `details` say that it is `uncertain` whether all of it has happened
                 if the connection was lost before it was told.
         """
-        with self.limit(asks=long) as patience, self.pool.connection(timeout=patience.left) as connection:
+        with self.limit(asks=long) as patience, self.pool.taken(patience, first) as connection:
             connection.row_factory = rows.dict_row
             if long:
                 connection.execute(queries.load("session")["without_limit"])
             yield connection
             _commit(connection)
 
-    def lend(self) -> psycopg.Connection[Any]:
-        """A connection as SQLAlchemy takes it: rows are tuples, and closing it gives it back."""
+    def lend(self, first: Sequence[Asked]) -> psycopg.Connection[Any]:
+        """A connection as SQLAlchemy takes it: rows are tuples, and closing it gives it back.
+
+        It is in a transaction that begins with `first`.
+        """
         with silence.patience(self.url) as patience:
-            connection = self.pool.getconn(timeout=patience.left)
+            connection = self.pool.begun(patience, first)
         connection.row_factory = rows.tuple_row
         return connection
 
@@ -276,7 +243,7 @@ def _commit(connection: Connection) -> None:
     try:
         connection.commit()
     except psycopg.OperationalError as error:
-        if not _is_disconnected(error):
+        if not is_disconnected(error):
             raise
         raise errors.StoreError(UNCERTAIN, details={"uncertain": True}) from error
 
@@ -305,8 +272,7 @@ class UserDatabase:
     @contextmanager
     def transaction(self, *, long: bool = False) -> Iterator[Connection]:
         """See `Database.transaction`."""
-        with self._database.transaction(long=long) as connection:
-            self._enter(connection)
+        with self._database.transaction(long=long, first=[self.entrance]) as connection:
             yield connection
 
     def at(self, database: Database) -> Self:
@@ -319,9 +285,10 @@ class UserDatabase:
         """What `ask`, which only reads, gets of a replica that has the same, or else of the primary."""
         return self._database.search(lambda database: ask(self.at(database)))
 
-    def _enter(self, connection: Connection) -> None:
-        """Until the end of the transaction the server shows this user's rows."""
-        connection.execute(queries.load("walls")["bind"], {"user_id": self.user_id})
+    @property
+    def entrance(self) -> Asked:
+        """Lets the server show a transaction this user's rows."""
+        return queries.load("walls")["bind"], {"user_id": self.user_id}
 
     def bind(self, parameters: Mapping[str, object]) -> dict[str, object]:
         """The parameters of a statement, with the user's id among them; all indexes of the user are in its reach."""
@@ -343,10 +310,8 @@ class UserDatabase:
     @contextmanager
     def reading(self, *, in_snapshot: bool) -> Iterator[Connection]:
         """A transaction that only reads, as `read` has it."""
-        with self._database.transaction() as connection:
-            if in_snapshot:  # can only be said first
-                connection.execute(queries.load("session")["snapshot"])
-            self._enter(connection)
+        snapshot: list[Asked] = [(queries.load("session")["snapshot"], {})] if in_snapshot else []
+        with self._database.transaction(first=[*snapshot, self.entrance]) as connection:  # it can only be said first
             yield connection
 
     def all(self, query: Statement, parameters: Mapping[str, object]) -> list[Row]:
@@ -365,9 +330,3 @@ class UserDatabase:
         with self.transaction() as connection:
             cursor = connection.execute(query, bound)
             return cursor.fetchall() if cursor.description else []
-
-
-def configure(connection: psycopg.Connection[Any]) -> None:
-    """Session settings of every connection, see ``sql/session.sql``."""
-    connection.execute(queries.load("session")["settings"])
-    connection.commit()

@@ -2,7 +2,6 @@
 
 import functools
 import threading
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
@@ -12,6 +11,7 @@ import psycopg
 from rag import errors
 from rag.store import queries, scopes
 from rag.store.database import Database, UserDatabase, twice
+from rag.store.pool import Asked
 from rag.types import Candidate, EmbeddingSpace, Scope
 
 if TYPE_CHECKING:  # they take seconds to load, which who only keeps things need not spend
@@ -36,7 +36,7 @@ class DenseSearch:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._asked = ContextVar("asked", default=(database, ""))
+        self._asked: ContextVar[tuple[Database, Asked]] = ContextVar("asked")
         self._stores: dict[int, PGVectorStore] = {}
         self._lock = threading.Lock()
 
@@ -60,7 +60,7 @@ class DenseSearch:
 
         def ask(database: Database) -> Any:
             exact = _size(bound.at(database), parameters) <= COMPARED
-            asked = self._asked.set((database, bound.user_id))
+            asked = self._asked.set((database, bound.entrance))
             try:
                 with database.limit():
                     return twice(lambda: store.query(query, parameters=parameters, space=space, exact=exact))
@@ -83,20 +83,20 @@ class DenseSearch:
         engine = sa.create_engine(
             DIALECT, creator=self._lend, poolclass=sa.NullPool, use_native_hstore=False, hide_parameters=True
         )
-        sa.event.listen(engine, "begin", self._bind)
+        sa.event.listen(engine, "begin", self._enter)
         return engine, sa_asyncio.create_async_engine(DIALECT, poolclass=sa.NullPool)
 
-    def _bind(self, connection: "sa.Connection") -> None:
-        """As `UserDatabase` does: whose rows the server shows in the transaction that begins."""
-        import sqlalchemy as sa
-
-        _, user_id = self._asked.get()
-        connection.execute(sa.text(queries.load_text("walls")["bind"]), {"user_id": user_id})
+    def _enter(self, connection: "sa.Connection") -> None:
+        """Let SQLAlchemy's first connection in again: it looks what the server is, and ends that transaction."""
+        lent = cast("psycopg.Connection[Any]", connection.connection.driver_connection)
+        if lent.info.transaction_status == psycopg.pq.TransactionStatus.IDLE:
+            _, entrance = self._asked.get()
+            lent.execute(*entrance)
 
     def _lend(self) -> psycopg.Connection[Any]:
-        """A connection to whatever is asked."""
-        database, _ = self._asked.get()
-        return database.lend()
+        """A connection to whatever is asked, in a transaction of who asks."""
+        database, entrance = self._asked.get()
+        return database.lend([entrance])
 
     def _store(self, dimensions: int) -> "PGVectorStore":
         import llama_index.core
@@ -170,4 +170,4 @@ def _scoped(
 
 def _candidate(row: dict[str, Any], similarity: float) -> Candidate:
     score = min(max(float(similarity), 0.0), 1.0)
-    return Candidate(uuid.UUID(str(row["chunk_id"])), uuid.UUID(str(row["document_id"])), row["page_number"], score)
+    return Candidate(row["chunk_id"], row["document_id"], row["page_number"], score)

@@ -154,11 +154,14 @@ class LexicalSearch:
         wanted = self._containing(connection, parameters, found)
         chunks = found.of_each(bm25.chunk_scores, Field.CHUNK, added=True) * wanted
         pages = self._pages(connection, parameters, found) * wanted
+        best_chunks, on_best_pages = self._candidates(
+            connection, parameters, found, (chunks, bm25.best(chunks, limit)), (pages, np.flatnonzero(pages))
+        )
         return LexicalMatches(
-            chunks=self._candidates(connection, parameters, found, chunks, bm25.best(chunks, limit)),
+            chunks=best_chunks,
             documents=_positive(ids, whole[best]),
             fronts=_positive(ids, fronts[best]),
-            pages=self._candidates(connection, parameters, found, pages, np.flatnonzero(pages)),
+            pages=on_best_pages,
             landmarks=self._landmarks(connection, parameters, found, best) if parameters["landmarks"] else [],
             languages=frozenset(found.languages),
         )
@@ -178,10 +181,11 @@ class LexicalSearch:
         return scores
 
     def _candidates(
-        self, connection: Connection, parameters: Parameters, found: _Found, scores: bm25.Floats, positions: bm25.Ints
-    ) -> list[Candidate]:
-        """The chunks at `positions` with their scores."""
+        self, connection: Connection, parameters: Parameters, found: _Found, *scored: tuple[bm25.Floats, bm25.Ints]
+    ) -> list[list[Candidate]]:
+        """Of each pair of scores and positions the chunks there; all are asked for at once."""
         searched = found.documents
+        positions = np.concatenate([positions for _, positions in scored])
         documents = np.searchsorted(searched.offsets, positions, side="right") - 1
         places = {
             "numbers": searched.numbers[documents].tolist(),
@@ -189,13 +193,14 @@ class LexicalSearch:
             "generation": found.generation,
         }
         query = self._queries["chunks"].format(chunks=queries.chunk_table(found.dimensions))
-        best = scores[positions].tolist()
-        return [
-            Candidate(
-                row["chunk_id"], row["document_id"], row["page_number"], best[row["place"] - 1], row["has_vector"]
+        wanted = [(own, score) for own, (scores, at) in enumerate(scored) for score in scores[at].tolist()]
+        candidates: list[list[Candidate]] = [[] for _ in scored]
+        for row in connection.execute(query, {**parameters, **places}, binary=True):
+            own, score = wanted[row["place"] - 1]
+            candidates[own].append(
+                Candidate(row["chunk_id"], row["document_id"], row["page_number"], score, row["has_vector"])
             )
-            for row in connection.execute(query, {**parameters, **places}, binary=True)
-        ]
+        return candidates
 
     def _containing(self, connection: Connection, parameters: Parameters, found: _Found) -> Any:
         """Of every chunk in scope, whether it has the required words; just true if none are required."""

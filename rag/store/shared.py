@@ -64,7 +64,7 @@ class SharedDatabase(UserDatabase):
         """
         with self._database.transaction(long=long) as connection:
             permission = self._access(connection)
-            self._enter(connection)
+            connection.execute(*self.entrance)
             if permission == "write":
                 connection.execute(queries.load("shares")["hold"], self.bind({}))
             if self._access(connection) == "read":  # what was withdrawn before it could be held is gone now
@@ -78,7 +78,7 @@ class SharedDatabase(UserDatabase):
         with self._database.transaction() as connection:
             connection.execute(queries.load("session")["snapshot" if in_snapshot else "read_only"])
             self._access(connection)
-            self._enter(connection)
+            connection.execute(*self.entrance)
             with self._restricted(connection):
                 yield connection
 

@@ -48,6 +48,23 @@ def test_reads_and_writes_go_on_after_idle_connections_were_lost(owner: Owner, d
         assert call()
 
 
+def test_a_write_goes_on_after_all_of_several_idle_connections_were_lost(owner: Owner, database_url: str) -> None:
+    database = owner.db._database
+    with database.transaction(), database.transaction(), database.transaction():
+        pass  # three connections are kept now
+    assert end_connections(database_url) >= 3
+    assert owner.add("b.pdf").name == "b.pdf"
+
+
+def test_a_user_who_cannot_be_told_of_is_refused_and_no_connection_is_lost(owner: Owner) -> None:
+    database = owner.db._database
+    before = database.pool.get_stats().get("returns_bad", 0)
+    with pytest.raises(errors.ValidationError):
+        owner.db.of("an\x00n").documents.list(owner.index.id)
+    assert owner.db.of("ann").documents.list(owner.index.id)
+    assert database.pool.get_stats().get("returns_bad", 0) == before
+
+
 @pytest.fixture
 def locked(owner: Owner, database_url: str) -> Iterator[None]:
     """The tables are locked, so that every statement waits, until its connection is ended."""

@@ -72,6 +72,7 @@ def _place(shown: ShownCell, say: Say) -> Sequence[object]:
     label = cell.page_label or (str(cell.page_number) if cell.page_number else None)
     verdict = say(cell.verdict.value) if cell.verdict else None
     return [
-        *(cell.answer or say(cell.reason or ""), verdict, say(shown.conflict or ""), state),
+        *(cell.answer or (say(cell.reason) if cell.reason else None), verdict),
+        *(say(shown.conflict) if shown.conflict else None, state),
         *(cell.quote, cell.page_number, label, cell.version, cell.sha256),
     ]

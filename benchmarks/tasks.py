@@ -25,7 +25,7 @@ from rag.engine import RAGEngine
 from rag.parsing.mupdf import pymupdf
 from rag.types import LOCAL_USER
 
-DOCUMENTS, QUICK_DOCUMENTS = 300, 10
+DOCUMENTS, QUICK_DOCUMENTS = 300, 5
 CHATS, QUICK_CHATS = 60, 2
 MATRIX, QUICK_MATRIX = (8, 5), (2, 2)
 """Documents and questions."""
@@ -318,15 +318,13 @@ def add_files_and_order_them(hand: Hand, desk: Desk) -> None:
         hand.bring(field, tenders)
         expect(page.locator('[class*="st-key-file-ready"]')).to_have_count(desk.added)
         hand.see("they are read")
-        hand.go_to("Library")
-        _tick(hand, desk.added)
         hand.click(page.get_by_role("button", name="Edit"))
         dialog = page.get_by_role("dialog")
         hand.type(dialog.get_by_role("combobox").first, TAG)
         page.keyboard.press("Tab")  # the list of tags would lie over the button
         hand.see("their tag")
         hand.click(dialog.get_by_role("button", name="Save"))
-        expect(page.locator(".documents .tag").filter(has_text=TAG)).to_have_count(desk.added)
+        expect(page.locator('[class*="st-key-file-ready"]').filter(has_text=TAG)).to_have_count(desk.added)
     hand.see("they are in order")
 
 

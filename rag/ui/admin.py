@@ -85,6 +85,7 @@ def _table(rows: Iterable[dict[str, Any]], columns: dict[str, Any], key: str) ->
         height="stretch" if len(shown) > MOST_ROWS else "content",
         on_select="rerun",
         selection_mode="single-row",
+        placeholder="–",
     )
     return next((row for row in state.selection.rows if row < len(shown)), None)
 

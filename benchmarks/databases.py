@@ -3,7 +3,7 @@
 import hashlib
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from importlib import resources
 from typing import LiteralString
 
@@ -28,14 +28,19 @@ def server(options: Options) -> Iterator[str]:
 
 
 @contextmanager
-def passing(server_url: str) -> Iterator[str]:
-    """A new database that is dropped at the end."""
+def passing(server_url: str, template: str = "template1") -> Iterator[str]:
+    """A new database that is dropped at the end, made like the one named `template`."""
     name = f"pagelight_bench_{uuid.uuid4().hex}"
-    _administer(server_url, "CREATE DATABASE {}", name)
+    _administer(server_url, "CREATE DATABASE {} TEMPLATE {}", name, template)
     try:
         yield conninfo.make_conninfo(server_url, dbname=name)
     finally:
         _administer(server_url, "DROP DATABASE {} WITH (FORCE)", name)
+
+
+def copied(url: str) -> AbstractContextManager[str]:
+    """A copy of a database that nobody is connected to; it is dropped at the end."""
+    return passing(url, str(conninfo.conninfo_to_dict(url)["dbname"]))
 
 
 @contextmanager

@@ -4,10 +4,11 @@ Needs Chromium. A task that does not come to its end as it should is told by nam
 """
 
 import csv
+import shutil
 import tempfile
 import uuid
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from rag.engine import RAGEngine
 from rag.parsing.mupdf import pymupdf
 from rag.types import LOCAL_USER
 
-DOCUMENTS, QUICK_DOCUMENTS = 300, 10
+DOCUMENTS, QUICK_DOCUMENTS = 300, 5
 CHATS, QUICK_CHATS = 60, 2
 MATRIX, QUICK_MATRIX = (8, 5), (2, 2)
 """Documents and questions."""
@@ -78,17 +79,14 @@ def measure(options: Options, section: Section) -> None:
     count = QUICK_DOCUMENTS if options.quick else DOCUMENTS
     section.about = f"a library of {count} documents, each task done once"
     with ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(dir=options.folder))
-        server_url = stack.enter_context(databases.server(options))
-        url = stack.enter_context(databases.passing(server_url))
-        known = _fill(options, folder, url, count)
-        base_url = stack.enter_context(apps.serving(folder, url, **SETTINGS))
+        folder, url = stack.enter_context(_library(options, count))
+        base_url = stack.enter_context(apps.serving(str(folder), url, **SETTINGS))
         patience = QUICK_PATIENCE_MS if options.quick else PATIENCE_MS
         expect.set_options(timeout=patience)
         page = stack.enter_context(apps.opened(base_url, patience))
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         hand = Hand(page, options.screenshots)
-        desk = _desk(options, known, Path(folder))
+        desk = _desk(options, filings(count), folder)
         for task in TASKS:
             _do(task, hand, desk, section)
 
@@ -110,10 +108,30 @@ def _do(task: Task, hand: Hand, desk: Desk, section: Section) -> None:
 # --- What there is before ---------------------------------------------------------------------------
 
 
-def _fill(options: Options, folder: str, url: str, count: int) -> list[Filing]:
+@contextmanager
+def _library(options: Options, count: int) -> Iterator[tuple[Path, str]]:
+    """A copy of a library, for the tasks change it: its folder and the URL of its database. A large one is kept."""
+    with ExitStack() as stack:
+        server_url = stack.enter_context(databases.server(options))
+        name = f"tasks_{count}"
+        kept = options.folder / f"{name}_{databases.schema_version()}"
+
+        def fill(url: str) -> None:
+            shutil.rmtree(kept, ignore_errors=True)
+            _fill(options, kept, url, count)
+
+        if options.quick:
+            stack.callback(shutil.rmtree, kept, ignore_errors=True)
+        made = stack.enter_context(databases.filled(server_url, name, fill, keep=not options.quick))
+        folder = stack.enter_context(tempfile.TemporaryDirectory(dir=options.folder))
+        shutil.copytree(kept, folder, dirs_exist_ok=True)
+        yield Path(folder), stack.enter_context(databases.copied(made))
+
+
+def _fill(options: Options, folder: Path, url: str, count: int) -> None:
     """Documents that are read, and yesterday's chats, of which the first is the oldest."""
     changes = {
-        "rag_data_dir": Path(folder),
+        "rag_data_dir": folder,
         "rag_storage_url": None,
         "rag_database_url": pydantic.SecretStr(url),
         "rag_gen_model": SETTINGS["RAG_GEN_MODEL"],
@@ -129,7 +147,6 @@ def _fill(options: Options, folder: str, url: str, count: int) -> list[Filing]:
             engine.chats.append(engine.chats.start(f"Employees of {company}").id, "user", f"Employees of {company}")
     with psycopg.connect(url) as connection:
         connection.execute(YESTERDAY)
-    return known
 
 
 def _chat(engine: RAGEngine, question: str) -> uuid.UUID:
@@ -301,15 +318,13 @@ def add_files_and_order_them(hand: Hand, desk: Desk) -> None:
         hand.bring(field, tenders)
         expect(page.locator('[class*="st-key-file-ready"]')).to_have_count(desk.added)
         hand.see("they are read")
-        hand.go_to("Library")
-        _tick(hand, desk.added)
         hand.click(page.get_by_role("button", name="Edit"))
         dialog = page.get_by_role("dialog")
         hand.type(dialog.get_by_role("combobox").first, TAG)
         page.keyboard.press("Tab")  # the list of tags would lie over the button
         hand.see("their tag")
         hand.click(dialog.get_by_role("button", name="Save"))
-        expect(page.locator(".documents .tag").filter(has_text=TAG)).to_have_count(desk.added)
+        expect(page.locator('[class*="st-key-file-ready"]').filter(has_text=TAG)).to_have_count(desk.added)
     hand.see("they are in order")
 
 

@@ -10,7 +10,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from rag import errors
 from rag.types import UNFINISHED, Document, DocumentStatus, Filters, reading_of, told_parts
-from rag.ui import drops, session, tour
+from rag.ui import drops, organising, session, tour
 from rag.ui.frame import door, empty
 from rag.ui.language import N_, _
 from rag.ui.losses import warn_of_losses
@@ -216,10 +216,19 @@ def _rows(followed: bool) -> None:
                 return
         for number, refusal in enumerate(_refused()):
             _refusal_row(number, refusal)
+        _read(documents, is_all=not busy)
         for document in documents:
             _document_row(document)
+
+
+def _read(documents: list[Document], *, is_all: bool) -> None:
+    """What can be done with what has been read; with what was brought in, when all of it has been."""
+    with st.container(horizontal=True, vertical_alignment="center", key="read"):
         if any(document.searchable for document in documents):
-            st.page_link("pages/chat.py", label=_("Ask about them"), icon=":material/forum:")
+            st.page_link("pages/chat.py", label=_("Ask about them"), icon=":material/forum:", width="content")
+        own = [document for document in documents if document.id in _uploaded()]
+        if own and is_all and not session.refusal() and st.button(_("Edit"), icon=":material/edit:"):
+            organising.edit(own)
 
 
 def _documents() -> list[Document]:
@@ -253,6 +262,8 @@ def _document_row(document: Document) -> None:
             st.caption(
                 _(":material/attach_file: in {container_name}").format(container_name=plain(document.container_name))
             )
+        if document.tags:
+            st.caption(f":material/sell: {plain(', '.join(document.tags))}")
         if document.error:
             st.caption(plain(said(document.error)))
         if told := told_parts(document.parts):

@@ -1,6 +1,6 @@
 """A document beside the text about it, with the words in question lit on its pages.
 
-The browser lays out every page, empty, and asks the door in `rag.ui.reading` for the ones around the reader; they come
+The browser has every page, empty, and asks the door in `rag.ui.reading` for the ones around the reader; they come
 as pictures, sharp at the present zoom, with a layer of transparent text over them. Highlights are elements of their
 own, placed in points of the displayed page. So the first page of a document of 5,000 pages is as near as
 the last, nothing of the file but pictures and text reaches the browser, and what is lit can be measured.
@@ -31,7 +31,7 @@ from rag.ui.text import decimal
 
 SCRIPTS = tuple(
     f"viewer/{part}"
-    for part in ("source", "sheet", "badges", "strip", "finder", "panel", "selection", "keys", "viewer")
+    for part in ("source", "sheet", "stack", "badges", "strip", "finder", "panel", "selection", "keys", "viewer")
 )
 """Parts of the viewer's script, in `assets/viewer`, in this order: the browser gets them as one."""
 NEAR_LINES = 8

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from rag.engine import RAGEngine
 from rag.parsing.mupdf import pymupdf
-from rag.types import Document, Line
+from rag.types import Document, DocumentStatus, Line
 from rag.ui import session, table
 from rag.ui.text import plain
 from tests import mails, pdfs, vendors
@@ -323,6 +323,22 @@ def test_upload_takes_a_file_in(app: AppTest, engine: RAGEngine) -> None:
     upload(app, "minutes.pdf", MINUTES)
     assert [document.name for document in engine.documents.list()] == ["minutes.pdf"]
     assert "Waiting" in texts(app)
+
+
+def test_what_was_brought_in_is_put_in_order_there(app: AppTest, engine: RAGEngine) -> None:
+    add(engine, "plan.pdf")
+    open_page(app, "upload")
+    for name, line in (("may.pdf", "The herons came in May."), ("june.pdf", "The herons left in June.")):
+        assert "Edit" not in [button.label for button in app.button]
+        upload(app, name, pdfs.plain((line,)))
+    ids = [engine.documents.process(one.id).id for one in engine.documents.list(status=DocumentStatus.QUEUED)]
+    app.run()
+    next(button for button in app.button if button.label == "Edit").click().run()
+    assert "2 documents" in texts(app)
+    assert "Add tags" in [field.label for field in app.multiselect]
+    engine.catalogue.tag(ids, add=["Council"])
+    app.run()
+    assert [caption.value for caption in app.caption].count(":material/sell: Council") == 2
 
 
 def test_what_is_in_a_mail_is_shown_with_it(app: AppTest, engine: RAGEngine) -> None:

@@ -147,3 +147,13 @@ def all_papers() -> list[Paper]:
             "Where does the observatory keep its spare telescope mirror?",
         ),
     ]
+
+
+def of_many_sizes(count: int) -> bytes:
+    """Pages upright, across and large, in turn."""
+    document = pymupdf.open()
+    for number in range(count):
+        width, height = ((595, 842), (842, 595), (1190.7, 900.3))[number % 3]
+        _write(document.new_page(width=width, height=height), 72, 120, [f"Sheet {number + 1}.", *FILLER])
+    content: bytes = document.tobytes()
+    return content

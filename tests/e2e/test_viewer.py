@@ -5,7 +5,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e import steps
 from tests.e2e.conftest import visit
-from tests.e2e.papers import Paper, long
+from tests.e2e.papers import Paper, long, of_many_sizes
 
 SENTENCE = "The windmill grinds mustard on every second Thursday."
 
@@ -51,6 +51,32 @@ def test_pages_are_turned_and_zoomed_sharply(page: Page, book: Paper) -> None:
     page.get_by_role("button", name="Fit page").click()
     expect(number).to_have_value("12")
     wait_until_sharp(page, 12)
+
+
+STANDS = """() => {
+    const { viewer } = [...document.querySelectorAll("*")].map(node => node.shadowRoot).find(
+        root => root?.querySelector(".viewer")).querySelector(".viewer");
+    const [desk, at] = [viewer.scroller, viewer.scroller.getBoundingClientRect()];
+    return viewer.sheets.flatMap((sheet, index) => {
+        const own = sheet.getBoundingClientRect();
+        return [own.left - at.left + desk.scrollLeft - viewer.left(index + 1),
+                own.top - at.top + desk.scrollTop - viewer.top(index + 1)];
+    });
+}"""
+"""How far each page of the viewer stands from where the viewer takes it to stand, in pixels."""
+
+
+def test_pages_of_all_sizes_stand_where_they_are_taken_to_stand(page: Page) -> None:
+    steps.upload(page, Paper("sizes.pdf", "", "", of_many_sizes(100)))
+    page.goto("/library")
+    page.get_by_role("button", name="sizes.pdf").click()
+    page.locator('.page[data-page="1"] img').wait_for()
+    assert max(map(abs, page.evaluate(STANDS))) < 2
+    for _ in range(5):
+        page.get_by_role("button", name="Zoom in").click()  # until they are wider than the window
+    steps.open_page(page, 90)
+    expect(page.locator('.page[data-page="90"] img')).to_be_in_viewport()
+    assert max(map(abs, page.evaluate(STANDS))) < 2
 
 
 def test_text_of_a_page_can_be_selected(page: Page, book: Paper) -> None:

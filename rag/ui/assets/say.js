@@ -5,6 +5,8 @@ function _(message, values = {}) {
   return (SAID[message] ?? message).replace(/\{(\w+)\}/g, (own, name) => values[name] ?? own);
 }
 
+const FIGURES = new Intl.NumberFormat(LANGUAGE);
+
 /** A number as the language writes it. */
-const decimal = (value) => value.toLocaleString(LANGUAGE);
+const decimal = (value) => FIGURES.format(value);
 

@@ -1,8 +1,9 @@
 // A table of documents, a page of them at a time. What is chosen is kept by the documents' ids, so it stays with them
 // however the table is filtered or ordered. Whatever documents say is set as text.
 
-const DAY = { day: "numeric", month: "short", year: "numeric" };
-const MOMENT = { ...DAY, hour: "2-digit", minute: "2-digit" };
+const DATE = { day: "numeric", month: "short", year: "numeric" };
+const DAY = new Intl.DateTimeFormat(LANGUAGE, DATE); // to make one takes longer than to fill a row
+const MOMENT = new Intl.DateTimeFormat(LANGUAGE, { ...DATE, hour: "2-digit", minute: "2-digit" });
 
 function add(parent, tag, className = "", text = "") {
   const node = parent.appendChild(document.createElement(tag));
@@ -13,7 +14,7 @@ function add(parent, tag, className = "", text = "") {
 
 function day(iso) {
   const [year, month, date] = iso.split("-").map(Number);
-  return new Date(year, month - 1, date).toLocaleDateString(LANGUAGE, DAY);
+  return DAY.format(new Date(year, month - 1, date));
 }
 
 const FILL = {
@@ -29,7 +30,7 @@ const FILL = {
   number: (cell, value) => (cell.textContent = decimal(value)),
   version: (cell, value) => (cell.textContent = `v${value}`),
   day: (cell, value) => (cell.textContent = value ? day(value) : ""),
-  moment: (cell, value) => (cell.textContent = value ? new Date(value).toLocaleString(LANGUAGE, MOMENT) : ""),
+  moment: (cell, value) => (cell.textContent = value ? MOMENT.format(new Date(value)) : ""),
   tags: (cell, value) => value.forEach((tag) => add(cell, "span", "tag", tag)),
   status(cell, { text, reason }) {
     add(cell, "span", "state", text);

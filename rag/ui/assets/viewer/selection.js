@@ -124,9 +124,8 @@ class Selection {
     this.found = parts;
     this.menu.querySelector('[data-with="ask"]').hidden = !document.querySelector(FIELD);
     const { page, rect } = parts.at(-1);
-    const sheet = this.viewer.sheets[page - 1];
-    const [x, y] = [sheet.offsetLeft + rect[0] * this.viewer.scale, sheet.offsetTop + rect[3] * this.viewer.scale];
-    const { scroller } = this.viewer;
+    const { scroller, scale } = this.viewer;
+    const [x, y] = [this.viewer.left(page) + rect[0] * scale, this.viewer.top(page) + rect[3] * scale];
     this.menu.style.left = `${Math.max(4, Math.min(x - scroller.scrollLeft, scroller.clientWidth - this.menu.offsetWidth - 4))}px`;
     this.menu.style.top = `${Math.max(4, Math.min(y - scroller.scrollTop + 6, scroller.clientHeight - this.menu.offsetHeight - 4))}px`;
   }

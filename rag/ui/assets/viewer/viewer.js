@@ -5,7 +5,6 @@ const LIT = "pagelight:lit"; // a citation was clicked: its key, document and ma
 const NEAR = "pagelight:near"; // it may be clicked soon: its document and page
 const LEAVE = "pagelight:leave";
 const FAR_PAGES = 16; // pictures further from the reader than this are dropped
-const GAP_PX = 12; // between and around pages, as in the style sheet
 const SETTLE_MS = 60; // a scroll has ended when it has rested this long
 const ZOOM_STEP = 1.2;
 const ZOOM_RANGE = [0.2, 6];
@@ -17,7 +16,7 @@ class Viewer {
     this.find = (selector) => root.querySelector(selector);
     this.scroller = this.find(".pages");
     this.mode = "width";
-    this.sheets = [];
+    this.stack = new Stack([]);
     this.marks = [];
     this.click = 0;
     this.finder = new Finder(this);
@@ -30,7 +29,6 @@ class Viewer {
     this.scroller.addEventListener("click", (event) => this.clicked(event));
     root.addEventListener("click", (event) => this.pressed(event.target.closest("[data-do]")?.dataset.do));
     this.find(".number").addEventListener("change", (event) => this.goTo(this.named(event.target.value)));
-    this.sizes = [];
     this.resized = new ResizeObserver(() => typeof this.mode === "string" && this.fit());
     this.resized.observe(this.scroller);
     this.lit = (event) => event.detail.marks && this.light(event.detail);
@@ -41,6 +39,14 @@ class Viewer {
       ["keydown", (event) => this.keys.press(event)],
       ["selectionchange", () => this.selection.show()],
     ];
+  }
+
+  get sheets() {
+    return this.stack.sheets;
+  }
+
+  get sizes() {
+    return this.stack.sizes;
   }
 
   begin() {
@@ -84,13 +90,8 @@ class Viewer {
     const { name, sizes, labels } = known;
     this.find(".name").textContent = this.find(".name").title = name;
     this.labels = labels; // printed on pages, by number, where they differ from it
-    this.sizes = sizes;
-    this.sheets = sizes.map(([w, h], index) => {
-      const sheet = element("page", { w, h });
-      sheet.dataset.page = index + 1;
-      return sheet;
-    });
-    this.scroller.replaceChildren(...this.sheets);
+    this.stack = new Stack(sizes);
+    this.scroller.replaceChildren(...this.stack.blocks);
     this.scroller.scrollTop = 0;
     this.page = 1;
     this.drawn = null;
@@ -146,17 +147,21 @@ class Viewer {
 
   scrollTo(page, y) {
     if (!this.sheets[page - 1]) return;
-    this.scroller.scrollTop = this.top(page) + Math.max(0, y * this.scale - 0.3 * this.scroller.clientHeight);
+    this.scroller.scrollTop = this.top(page) - GAP_PX + Math.max(0, y * this.scale - 0.3 * this.scroller.clientHeight);
     this.scrolled();
     this.settled();
   }
 
   top(page) {
-    return this.sheets[page - 1].offsetTop - GAP_PX;
+    return this.stack.top(page, this.scale);
+  }
+
+  left(page) {
+    return this.stack.left(page, this.scale, this.scroller.clientWidth);
   }
 
   goTo(page) {
-    if (page >= 1 && page <= this.sheets.length) this.scroller.scrollTop = this.top(Math.trunc(page));
+    if (page >= 1 && page <= this.sheets.length) this.scroller.scrollTop = this.top(Math.trunc(page)) - GAP_PX;
     this.tellPage();
   }
 
@@ -204,16 +209,9 @@ class Viewer {
     this.tell(_("Link copied"));
   }
 
-  /** The page at a third of the visible height, by bisection. */
+  /** The page at a third of the visible height. */
   reading() {
-    const line = this.scroller.scrollTop + this.scroller.clientHeight / 3;
-    let [low, high] = [0, this.sheets.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.sheets[middle].offsetTop <= line) low = middle;
-      else high = middle - 1;
-    }
-    return low + 1;
+    return this.stack.at(this.scroller.scrollTop + this.scroller.clientHeight / 3, this.scale);
   }
 
   fitting([w, h]) {
@@ -236,17 +234,16 @@ class Viewer {
   /** What is in the middle, or `y` pixels from above, stays there. */
   zoom(scale, mode = null, y = this.scroller.clientHeight / 2) {
     const { scroller } = this;
-    const sheet = this.sheets[this.page - 1];
     const x = scroller.clientWidth / 2;
     const before = this.scale;
-    const across = before ? (scroller.scrollLeft + x - sheet.offsetLeft) / before : 0;
-    const down = before ? (scroller.scrollTop + y - sheet.offsetTop) / before : 0;
+    const across = before ? (scroller.scrollLeft + x - this.left(this.page)) / before : 0;
+    const down = before ? (scroller.scrollTop + y - this.top(this.page)) / before : 0;
     const atTop = !before || scroller.scrollTop <= 1;
     this.mode = mode;
     this.scale = Math.min(Math.max(scale, ZOOM_RANGE[0]), ZOOM_RANGE[1]);
     scroller.style.setProperty("--scale", this.scale);
-    scroller.scrollTop = atTop && this.page === 1 ? 0 : sheet.offsetTop + down * this.scale - y;
-    scroller.scrollLeft = sheet.offsetLeft + across * this.scale - x;
+    scroller.scrollTop = atTop && this.page === 1 ? 0 : this.top(this.page) + down * this.scale - y;
+    scroller.scrollLeft = this.left(this.page) + across * this.scale - x;
     this.find(".zoom").textContent = _("{percent}%", { percent: Math.round((this.scale * 72 * 100) / 96) });
     this.root.querySelectorAll('[data-do="width"], [data-do="page"]').forEach((node) => (node.ariaPressed = node.dataset.do === mode));
     this.scrolled();
@@ -296,7 +293,7 @@ class Viewer {
   }
 
   scrolled() {
-    if (!this.sheets.length) return;
+    if (!this.sheets.length || !this.scale) return;
     this.page = this.reading();
     this.tellPage();
     this.find('[data-do="previous"]').disabled = this.page <= 1;
@@ -319,7 +316,7 @@ class Viewer {
     for (const page of [this.page + 1, this.page - 1]) {
       const sheet = this.sheets[page - 1];
       if (!sheet) continue;
-      if (sheet.offsetTop < bottom && sheet.offsetTop + sheet.offsetHeight > top) this.bring(page);
+      if (this.top(page) < bottom && this.stack.bottom(page, this.scale) > top) this.bring(page);
       else source.later(() => this.bring(page));
     }
     this.panel.follow();

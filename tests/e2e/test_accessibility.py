@@ -218,7 +218,7 @@ def _index(page: Page, audit: Audit) -> None:
     }.items():
         page.get_by_role("radio", name=view).click()
         landmark.wait_for()
-        rest(page)  # what a view still computes is pale
+        steps.rest(page)  # what a view still computes is pale
         audit.look(f"index, {view}")
     page.get_by_role("radio", name="Search").click()
     field = page.get_by_placeholder("What to look for")

@@ -67,7 +67,10 @@ def running(port: int, database_url: str | None, secrets: str | None = None, **s
 
     Fails at the end when the app, its worker, a parser or the database has turned to another machine.
     """
-    with tempfile.TemporaryDirectory(prefix="pagelight-e2e-") as folder, ExitStack() as databases:
+    with ExitStack() as databases:
+        # The database stops after the app has, and may still write.
+        temporary = tempfile.TemporaryDirectory(prefix="pagelight-e2e-", ignore_cleanup_errors=True)
+        folder = databases.enter_context(temporary)
         Path(folder).chmod(0o755)  # as root the database runs under another account, who must be able to enter
         environment = {**os.environ, "RAG_DATA_DIR": f"{folder}/data", **settings}
         if database_url:

@@ -46,7 +46,7 @@ DOCUMENTS = (
     Column("dated", N_("Date"), "day"),
     Column("kind", N_("Kind")),
     Column("chunks", N_("Chunks"), "number"),
-    Column("size", N_("Size"), "number"),
+    Column("size", N_("Size"), "size"),
     Column("added", N_("Added"), "moment"),
 )
 TRASH = (
@@ -54,7 +54,7 @@ TRASH = (
     Column("inside", N_("In"), sorts=False),
     Column("kind", N_("Kind")),
     Column("pages", N_("Pages"), "number"),
-    Column("size", N_("Size"), "number"),
+    Column("size", N_("Size"), "size"),
     Column("added", N_("Deleted"), "moment"),
 )
 NOTHING: dict[str, Any] = {"version": 1, "inside": "", "tags": (), "title": "", "author": "", "dated": None}

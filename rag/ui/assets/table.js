@@ -28,6 +28,7 @@ const FILL = {
     cell.title = value ?? "";
   },
   number: (cell, value) => (cell.textContent = decimal(value)),
+  size: (cell, value) => (cell.textContent = value),
   version: (cell, value) => (cell.textContent = `v${value}`),
   day: (cell, value) => (cell.textContent = value ? day(value) : ""),
   moment: (cell, value) => (cell.textContent = value ? MOMENT.format(new Date(value)) : ""),
@@ -38,7 +39,7 @@ const FILL = {
   },
 };
 
-const NUMBERS = new Set(["number", "version"]);
+const NUMBERS = new Set(["number", "size", "version"]);
 
 function header({ field, label, kind, sorts }, order) {
   const cell = document.createElement("th");

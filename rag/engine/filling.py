@@ -2,10 +2,11 @@
 
 import datetime as dt
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rag import answering, errors
+from rag.answering import agreement
 from rag.answering.fitting import Fit, fit
 from rag.engine.questions import Questions
 from rag.engine.workspace import Workspace
@@ -152,8 +153,16 @@ def _best(question: str, response: AnswerResponse) -> tuple[Citation, Support | 
 
     fits, citation = max(able, key=worth)
     support = response.sentences[citation.sentence].support
-    is_sure = fits is Fit.GIVES or (fits is None and response.confidence != "unsure")
+    alike = [response.sentences[one.sentence].text for kind, one in able if kind is not None]
+    is_given = fits is Fit.GIVES and not _is_contested(question, alike)
+    is_sure = is_given or (fits is None and response.confidence != "unsure")
     return citation, support if is_sure or support is not Support.SUPPORTED else Support.UNSUPPORTED
+
+
+def _is_contested(question: str, statements: Sequence[str]) -> bool:
+    """Whether statements that may all give the figure give different ones, as of a segment and of the whole."""
+    first, *others = (agreement.read(question, statement) for statement in statements)
+    return not all(agreement.agree(first, other) for other in others)
 
 
 def _fit(question: str, response: AnswerResponse, citation: Citation) -> Fit | None:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal, NamedTuple
 
-from rag.answering.quoting import Label, Source, Statement
+from rag.answering.candidates import quoted_row, shown_text
+from rag.answering.quoting import Label, Row, Source, Statement
 from rag.answering.ranking import word_set
 from rag.answering.sentences import flowing, split_sentences
 from rag.answering.units import Unit, split_passage
@@ -442,8 +443,19 @@ def _level(asked: Task, rows: Sequence[_Row]) -> list[Statement | Label] | None:
         row = _best(figure, [year], stated)
         if row is None:
             return None
-        statements.append(_given(row, year, figure))
+        statements.append((len(asked.years) < 2 and _quoted(row, year)) or _given(row, year, figure))
     return [*statements] or None
+
+
+def _quoted(row: _Row, year: int) -> Statement | None:
+    """The row itself, with the cell of that year; None where its own columns do not name the year once."""
+    text = row.hit.passage.text
+    named = [place for place, cell in enumerate(row.unit.cells) if years(cell.column) == (year,)]
+    quoted = quoted_row(text, row.unit)
+    if quoted is None or len(named) != 1:
+        return None
+    own = Row(row.unit, quoted.model_copy(update={"asked": named[0]}))
+    return Statement(shown_text(text, row.unit), (Source(row.hit, row.unit.span),), own)
 
 
 def _given(row: _Row, year: int, figure: Figure | None = None) -> Statement:

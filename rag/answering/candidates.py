@@ -85,7 +85,7 @@ class Candidate(NamedTuple):
     @property
     def row(self) -> QuotedRow | None:
         """A row of a table, cell by cell; None of anything else."""
-        return _quoted_row(self.hit.passage.text, self.unit)
+        return quoted_row(self.hit.passage.text, self.unit)
 
 
 def measured(question: Asked, hits: Sequence[Hit], reranker: Reranker | None) -> list[Candidate]:
@@ -129,7 +129,7 @@ def _units(question: Asked, hits: Sequence[Hit]) -> Iterator[Candidate]:
         for unit in split_passage(hit.passage):
             if unit.kind is BlockKind.HEADING:
                 heading = flowing(text[slice(*unit.span)])
-            shown = _shown(text, unit)
+            shown = shown_text(text, unit)
             if _can_answer(question, unit, shown) and (hit.passage.document_id, shown) not in seen:
                 seen.add((hit.passage.document_id, shown))
                 borrowed: str | None = before if before and _REFERS_BACK.match(shown) else None
@@ -160,9 +160,9 @@ def _fitting(question: Asked, found: list[Candidate]) -> list[Candidate]:
     return found
 
 
-def _shown(text: str, unit: Unit) -> str:
+def shown_text(text: str, unit: Unit) -> str:
     """A sentence on one line; a table's row with the names of its columns and its unit."""
-    row = _quoted_row(text, unit)
+    row = quoted_row(text, unit)
     if row is None:
         return flowing(text[slice(*unit.span)])
     cells = [f"{name}: {cell}" if name else cell for name, cell in zip(row.columns, row.cells, strict=True) if cell]
@@ -170,7 +170,8 @@ def _shown(text: str, unit: Unit) -> str:
     return f"{row.label} – {'; '.join(cells)}{scale}" if row.label else f"{'; '.join(cells)}{scale}"
 
 
-def _quoted_row(text: str, unit: Unit) -> QuotedRow | None:
+def quoted_row(text: str, unit: Unit) -> QuotedRow | None:
+    """The row that a unit of the passage `text` is; None if it is none."""
     if not unit.cells:
         return None
     return QuotedRow(

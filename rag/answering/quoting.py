@@ -6,7 +6,8 @@ from typing import NamedTuple
 from rag.answering.grounding import Grounder, Locate
 from rag.answering.markup import plain
 from rag.answering.quotes import Quote
-from rag.types import AnswerResponse, Citation, Hit, Sentence, Span, Support, Verdict
+from rag.answering.units import Unit
+from rag.types import AnswerResponse, Citation, Hit, QuotedRow, Sentence, Span, Support, Verdict
 
 MODEL = "extractive"
 """The name under which answers without a language model are given."""
@@ -19,11 +20,19 @@ class Source(NamedTuple):
     span: Span
 
 
+class Row(NamedTuple):
+    """A row of a table as it is quoted, and the unit of the passage that it is."""
+
+    unit: Unit
+    quoted: QuotedRow
+
+
 class Statement(NamedTuple):
-    """A sentence of an answer and the words that prove it."""
+    """A sentence of an answer and the words that prove it; of one that is nothing but a `row` the row alone."""
 
     text: str
     sources: tuple[Source, ...]
+    row: Row | None = None
 
 
 class Label(NamedTuple):
@@ -51,8 +60,11 @@ def compose(parts: Sequence[Statement | Label], *, locate: Locate) -> AnswerResp
         cited = tuple(dict.fromkeys(ids[_key(source.hit)] for source in part.sources))
         shown = plain(part.text)
         text += f"{shown} {''.join(f'[{citation_id}]' for citation_id in cited)}"
-        for source in dict.fromkeys((_key(source.hit), source.span) for source in part.sources):
-            citations.append(grounder.cite(len(sentences), ids[source[0]], Quote(source[1], Verdict.VERIFIED)))
+        if part.row:
+            citations.append(grounder.cite_unit(len(sentences), cited[0], *part.row))
+        else:
+            for source in dict.fromkeys((_key(source.hit), source.span) for source in part.sources):
+                citations.append(grounder.cite(len(sentences), ids[source[0]], Quote(source[1], Verdict.VERIFIED)))
         sentences.append(
             Sentence(text=shown, citation_ids=cited, start=start, end=len(text), support=Support.SUPPORTED)
         )

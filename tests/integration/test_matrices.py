@@ -90,8 +90,8 @@ def test_a_cell_of_a_statement_is_its_row(engine: RAGEngine) -> None:
     report = engine.documents.add(pdfs.annual_report("Northmoor Ferries"), "northmoor.pdf", enqueue=False)
     found = filled(engine, [engine.documents.process(report.id).id], [EARNED, "What were the total assets?"])
     assert [at(found, 0, number).cell.answer for number in (0, 1)] == [
-        "Net income, 2021: 540 thousand",
-        "Total assets, 2021: 4,000 thousand",
+        "Net income, 2021: 540 (in thousands of crowns)",
+        "Total assets, 2021: 4,000 (in thousands of crowns)",
     ]
     assert {shown.cell.verdict for shown in found.cells} == {"supported"}
     assert all(shown.cell.regions for shown in found.cells)

@@ -179,13 +179,22 @@ EARNINGS = (
 @pytest.mark.parametrize(
     ("question", "answers"),
     [
-        ("What was the net income in the latest fiscal year?", ["Net income, 2021: 60 million"]),
-        ("What was Acme's net income in 2020?", ["Net income, 2020: 45 million"]),
-        ("What were the total revenues or net sales in 2021?", ["Net sales, 2021: 500 million"]),
+        ("What was the net income in the latest fiscal year?", ["Net income – 2021: 60; 2020: 45 (in millions)"]),
+        ("What was Acme's net income in 2020?", ["Net income – 2021: 60; 2020: 45 (in millions)"]),
+        ("What were the total revenues or net sales in 2021?", ["Net sales – 2021: $ 500; 2020: $ 400 (in millions)"]),
         ("What was revenue in 2020 and 2021?", ["Net sales, 2021: 500 million", "Net sales, 2020: 400 million"]),
-        ("What were the total assets at the end of the fiscal year?", ["Total assets, 2021: 1,420 million"]),
-        ("How much was spent on research and development?", ["Research and development, 2021: 7 million"]),
-        ("What was the diluted earnings per share?", ["Diluted earnings per share, 2021: 0.58"]),
+        (
+            "What were the total assets at the end of the fiscal year?",
+            ["Total assets – 2021: 1,420; 2020: 1,380 (in millions)"],
+        ),
+        (
+            "How much was spent on research and development?",
+            ["Research and development – 2021: (7); 2020: (6) (in millions)"],
+        ),
+        (
+            "What was the diluted earnings per share?",
+            ["Diluted earnings per share – 2021: 0.58; 2020: 0.44 (in millions)"],
+        ),
     ],
 )
 def test_a_line_item_is_read_off_its_own_row(question: str, answers: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psycopg
 import pydantic
-from playwright.sync_api import Error, FilePayload, Locator, expect
+from playwright.sync_api import Error, FilePayload, Locator, Position, expect
 
 from benchmarks import apps, databases
 from benchmarks.filings import Contract, Filing, Minutes, Report, companies, filings
@@ -27,6 +27,8 @@ from rag.types import LOCAL_USER
 
 DOCUMENTS, QUICK_DOCUMENTS = 300, 5
 CHATS, QUICK_CHATS = 60, 2
+POINTER_SEEN_MS = 500
+"""A table that is drawn takes no click before it has seen the pointer; nobody clicks sooner."""
 MATRIX, QUICK_MATRIX = (8, 5), (2, 2)
 """Documents and questions."""
 ADDED, QUICK_ADDED = 20, 2
@@ -382,6 +384,9 @@ def _paste_questions(hand: Hand, count: int) -> None:
     """Into the table of questions, from the clipboard, where they stand in lines."""
     table = hand.page.get_by_test_id("stDataFrame")
     hand.page.evaluate("text => navigator.clipboard.writeText(text)", "\n".join(QUESTIONS[:count]))
-    table.click(position={"x": 120, "y": 50})
+    at = Position(x=120, y=50)
+    table.hover(position=at)
+    hand.page.wait_for_timeout(POINTER_SEEN_MS)
+    table.click(position=at)
     hand.clicks += 1
     hand.page.keyboard.press("Control+v")

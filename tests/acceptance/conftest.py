@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import httpx
 import pytest
-from psycopg import conninfo
 
 from rag.engine import RAGEngine
 from tests.acceptance import api
-from tests.integration.conftest import database_url, migrated_url, new_database, server_url
+from tests.databases import Databases
+from tests.integration.conftest import database_url, databases, server_url
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
 APP = Path(__file__).parents[2] / "app.py"
 PATIENCE_SECONDS = 60
-__all__ = ["database_url", "migrated_url", "new_database", "server_url"]
+__all__ = ["database_url", "databases", "server_url"]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -56,10 +56,9 @@ def app(settings: Path, monkeypatch: pytest.MonkeyPatch) -> "Iterator[AppTest]":
 
 
 @pytest.fixture(scope="module")
-def shared_database_url(server_url: str, migrated_url: str) -> Iterator[str]:  # fixtures
+def shared_database_url(databases: Databases) -> Iterator[str]:  # a fixture
     """A database with our schema that the tests of a module share."""
-    template = conninfo.conninfo_to_dict(migrated_url)["dbname"]
-    with new_database(server_url, template=str(template)) as url:
+    with databases.lent() as url:
         yield url
 
 

@@ -24,7 +24,7 @@ from rag.store import FileStore, embedded
 from rag.store import backup as store_backup
 from rag.types import AnswerResponse, DocumentStatus
 from tests import forked, pdfs
-from tests.integration.conftest import new_database
+from tests.databases import new_database
 
 PATIENCE_SECONDS = 180.0
 HARBOUR = ("The harbour of Lindmark handled 4,812 ships in 2019.", "Its largest crane lifts 95 tonnes.")

@@ -8,7 +8,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from psycopg import conninfo
 from streamlit.testing.v1 import AppTest
 
 from rag import prompts
@@ -19,7 +18,7 @@ from rag.ui.answer import answer_html, sources
 from rag.ui.text import render
 from tests import pdfs, vendors
 from tests.acceptance.test_pages import add, answered, texts
-from tests.integration.conftest import new_database
+from tests.databases import Databases
 from tests.vendors import Vendor
 
 FACT = "The fee for moorage is 7 francs a day."
@@ -172,10 +171,9 @@ class Desk:
 
 
 @pytest.fixture(scope="module")
-def desk(server_url: str, migrated_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def desk(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     folder: Path = tmp_path_factory.mktemp("hostile")
-    template = str(conninfo.conninfo_to_dict(migrated_url)["dbname"])
-    with new_database(server_url, template=template) as url, vendors.vendor("openai", folder) as vendor:
+    with databases.lent() as url, vendors.vendor("openai", folder) as vendor:
         config: Config = vendor.config(rag_data_dir=folder, rag_database_url=url, rag_embed_model="local")
         with RAGEngine(config, user_id="ada") as engine:
             yield Desk(engine, vendor)

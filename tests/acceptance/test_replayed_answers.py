@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from psycopg import conninfo
 
 from rag import answering
 from rag.engine import RAGEngine
 from rag.types import AnswerResponse, Support
 from tests import pdfs, vendors
-from tests.integration.conftest import new_database
+from tests.databases import Databases
 
 CASES = tomllib.loads((Path(__file__).parent / "replayed_answers.toml").read_text("utf-8"))
 PLAIN_SERVER = "openai_compatible"
@@ -36,11 +35,10 @@ Replay = Callable[[str, str], AnswerResponse]
 
 
 @pytest.fixture(scope="module")
-def replay(server_url: str, migrated_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replay]:
+def replay(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replay]:
     """Asks a vendor's model, which says what it is told to; the harbour is S1, the orchard S2."""
-    template = str(conninfo.conninfo_to_dict(migrated_url)["dbname"])
     with ExitStack() as stack:
-        url = stack.enter_context(new_database(server_url, template=template))
+        url = stack.enter_context(databases.lent())
         library = {
             "rag_data_dir": tmp_path_factory.mktemp("library"),
             "rag_database_url": url,

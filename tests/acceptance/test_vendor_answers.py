@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from psycopg import conninfo
 
 from rag import prompts
 from rag.engine import RAGEngine
 from rag.types import AnswerResponse, AnswerToken, Support, Verdict
 from tests import pdfs, vendors
-from tests.integration.conftest import new_database
+from tests.databases import Databases
 from tests.vendors import Vendor
 
 HARBOUR = (
@@ -64,12 +63,9 @@ class Desk:
 
 
 @pytest.fixture(scope="module")
-def library(
-    server_url: str, migrated_url: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[dict[str, object]]:
+def library(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, object]]:
     """Settings with an empty database."""
-    template = str(conninfo.conninfo_to_dict(migrated_url)["dbname"])
-    with new_database(server_url, template=template) as url:
+    with databases.lent() as url:
         folder = tmp_path_factory.mktemp("library")
         yield {"rag_data_dir": folder, "rag_database_url": url, "rag_embed_model": "local"}
 

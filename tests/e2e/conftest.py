@@ -18,8 +18,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from benchmarks.processes import free_port
 from tests import vendor_servers
+from tests.databases import new_database
 from tests.e2e import tracing
-from tests.integration.conftest import new_database
 from tests.vendor_servers import VendorServer
 
 ROOT = Path(__file__).parents[2]

@@ -1,20 +1,21 @@
-"""A real PostgreSQL for every test: one server per session, one database per test, copied from a migrated one."""
+"""A real PostgreSQL for every test: one server per session, one database per test."""
 
 import tempfile
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import psycopg
 import pytest
-from psycopg import conninfo, sql
+from psycopg import sql
 
 from rag import store
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.store import embedded
+from tests.databases import Databases, migrated, new_database
 
 
 @pytest.fixture(scope="session")
@@ -34,14 +35,10 @@ def server_url(external_database_url: str | None) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def migrated_url(server_url: str) -> Iterator[str]:
-    """A database with our schema and nothing in it; never connected to, so that it can be copied.
-
-    It is opened as a store, once: only then the roles are there and have their rights, which each copy would need anew.
-    """
-    with new_database(server_url) as url:
-        store.Store.open(url, pool_size=1).close()
-        yield url
+def databases(server_url: str) -> Iterator[Databases]:
+    """Databases with our schema and nothing in them."""
+    with migrated(server_url) as template, closing(Databases(server_url, template)) as ours:
+        yield ours
 
 
 @pytest.fixture
@@ -52,10 +49,9 @@ def empty_url(server_url: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def database_url(server_url: str, migrated_url: str) -> Iterator[str]:
+def database_url(databases: Databases) -> Iterator[str]:
     """A database of its own with our schema."""
-    template = conninfo.conninfo_to_dict(migrated_url)["dbname"]
-    with new_database(server_url, template=str(template)) as url:
+    with databases.lent() as url:
         yield url
 
 
@@ -67,10 +63,9 @@ def db(database_url: str) -> Iterator[store.Store]:
 
 
 @pytest.fixture(scope="module")
-def module_url(server_url: str, migrated_url: str) -> Iterator[str]:
+def module_url(databases: Databases) -> Iterator[str]:
     """A database with our schema that the tests of a module share."""
-    template = conninfo.conninfo_to_dict(migrated_url)["dbname"]
-    with new_database(server_url, template=str(template)) as url:
+    with databases.lent() as url:
         yield url
 
 
@@ -115,18 +110,3 @@ def admits(server_url: str, account: str) -> bool:
     except psycopg.OperationalError:
         return False
     return True
-
-
-@contextmanager
-def new_database(server_url: str, *, template: str = "template1") -> Iterator[str]:
-    """The URL of a new database on the server, which is dropped at the end."""
-    name = sql.Identifier(f"test_{uuid.uuid4().hex}")
-    with psycopg.connect(server_url, autocommit=True) as connection:
-        # Copying files takes a third of the time of copying rows, where the server need not wait for the disk.
-        (fsync,) = connection.execute("SHOW fsync").fetchone() or ("on",)
-        strategy = sql.SQL("FILE_COPY" if fsync == "off" else "WAL_LOG")
-        command = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY {}")
-        connection.execute(command.format(name, sql.Identifier(template), strategy))
-    yield conninfo.make_conninfo(server_url, dbname=name.as_string().strip('"'))
-    with psycopg.connect(server_url, autocommit=True) as connection:
-        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))

@@ -14,7 +14,7 @@ from rag import errors, store
 from rag.store import FileStore, backup, migrations, restore
 from rag.store.files import KINDS
 from rag.types import AnswerResponse, ChunkingOptions, EmbeddingSpace
-from tests.integration.conftest import new_database
+from tests.databases import new_database
 from tests.integration.samples import IN_TRASH, SPACE, Owner, random_vector
 
 ANN, BOB = "ann", "bob\t\\N'; DROP TABLE documents; --"

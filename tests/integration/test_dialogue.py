@@ -5,14 +5,13 @@ import uuid
 from collections.abc import Iterator, Sequence
 
 import pytest
-from psycopg import conninfo
 
 from rag import prompts
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.types import AnswerResponse, Support
 from tests import pdfs, vendors
-from tests.integration.conftest import new_database
+from tests.databases import Databases
 from tests.vendor_servers import VendorServer
 
 FIGURE = re.compile(r"\b\d,\d{3}\b")
@@ -28,11 +27,10 @@ FILES = {
 
 
 @pytest.fixture(scope="module")
-def engine(server_url: str, migrated_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RAGEngine]:
+def engine(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RAGEngine]:
     folder = tmp_path_factory.mktemp("dialogue")
-    template = str(conninfo.conninfo_to_dict(migrated_url)["dbname"])
     with (
-        new_database(server_url, template=template) as url,
+        databases.lent() as url,
         RAGEngine(load_config(rag_data_dir=folder, rag_database_url=url), user_id="ann") as engine,
     ):
         for name, content in FILES.items():
@@ -237,12 +235,9 @@ def test_a_follow_up_may_change_the_document(engine: RAGEngine) -> None:
 
 
 @pytest.fixture(scope="module")
-def writer(
-    server_url: str, migrated_url: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[RAGEngine, VendorServer]]:
+def writer(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RAGEngine, VendorServer]]:
     folder = tmp_path_factory.mktemp("written")
-    template = str(conninfo.conninfo_to_dict(migrated_url)["dbname"])
-    with new_database(server_url, template=template) as url, vendors.vendor("openai", folder) as vendor:
+    with databases.lent() as url, vendors.vendor("openai", folder) as vendor:
         settings = {**vendor.settings, "rag_embed_model": "local", "rag_data_dir": folder, "rag_database_url": url}
         with RAGEngine(load_config(**settings), user_id="ann") as engine:
             for name, content in FILES.items():

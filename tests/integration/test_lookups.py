@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from psycopg import conninfo
 
 from rag import errors
 from rag.engine import RAGEngine
 from rag.types import SearchResponse
 from tests import pdfs, vendors
-from tests.integration.conftest import new_database
+from tests.databases import Databases
 from tests.vendor_servers import VendorServer
 
 OWNERS = {
@@ -77,10 +76,9 @@ class Desk:
 
 
 @pytest.fixture(scope="module")
-def opened(server_url: str, migrated_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def opened(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     folder = tmp_path_factory.mktemp("desk")
-    template = str(conninfo.conninfo_to_dict(migrated_url)["dbname"])
-    with new_database(server_url, template=template) as url, vendors.vendor("openai", folder) as vendor:
+    with databases.lent() as url, vendors.vendor("openai", folder) as vendor:
         config = vendor.config(rag_data_dir=folder / "data", rag_database_url=url, rag_embed_model="local")
         with RAGEngine(config, user_id="ann") as engine:
             for name, lines in library().items():

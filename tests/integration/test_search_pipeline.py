@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from psycopg import conninfo
 
 from rag import errors, prompts, providers
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.types import DEFAULT_INDEX, AnswerResponse, SearchResponse
 from tests import embeddings, pdfs, vendors
-from tests.integration.conftest import new_database
+from tests.databases import Databases
 from tests.vendor_servers import VendorServer
 
 HARBOUR = (
@@ -57,11 +56,10 @@ class Desk:
 
 
 @pytest.fixture(scope="module")
-def opened(server_url: str, migrated_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def opened(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     """Three documents of ann's, taken in once."""
     folder = tmp_path_factory.mktemp("desk")
-    template = str(conninfo.conninfo_to_dict(migrated_url)["dbname"])
-    with new_database(server_url, template=template) as url, vendors.vendor("openai", folder) as vendor:
+    with databases.lent() as url, vendors.vendor("openai", folder) as vendor:
         config = vendor.config(rag_data_dir=folder / "data", rag_database_url=url, rag_embed_model="local")
         with RAGEngine(config, user_id="ann") as engine:
             for name, lines in {"harbour.pdf": HARBOUR, "port.pdf": PORT, "orchard.pdf": ORCHARD}.items():

@@ -14,7 +14,8 @@ from psycopg import conninfo, sql
 from rag import errors, store
 from rag.store import backup, queries, restore, roles, scopes
 from rag.store.files import FileStore
-from tests.integration.conftest import new_account, new_database
+from tests.databases import Databases, new_database
+from tests.integration.conftest import new_account
 from tests.integration.samples import SPACE, Owner
 from tests.integration.test_store_isolation import CASES, VICTIM, World, found_by, make_world, snapshot
 
@@ -41,10 +42,9 @@ OPEN_VIEWS = """
 
 
 @pytest.fixture(scope="module")
-def unguarded_url(server_url: str, migrated_url: str) -> Iterator[str]:
+def unguarded_url(databases: Databases) -> Iterator[str]:
     """A database whose functions do not ask for the user."""
-    template = str(conninfo.conninfo_to_dict(migrated_url)["dbname"])
-    with new_database(server_url, template=template) as url:
+    with databases.lent() as url:
         with psycopg.connect(url) as connection:
             found = connection.execute(
                 "SELECT pg_get_functiondef(p.oid) FROM pg_proc p WHERE pronamespace = current_schema()::regnamespace "

@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 
 import pytest
-from psycopg import conninfo
 
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.types import SearchResponse
 from tests import pdfs
-from tests.integration.conftest import new_database
+from tests.databases import Databases
 
 SHEET = (
     "Consolidated Balance Sheets",
@@ -31,11 +30,10 @@ def report(name: str) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def engine(server_url: str, migrated_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RAGEngine]:
+def engine(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RAGEngine]:
     folder = tmp_path_factory.mktemp("understood")
-    template = str(conninfo.conninfo_to_dict(migrated_url)["dbname"])
     with (
-        new_database(server_url, template=template) as url,
+        databases.lent() as url,
         RAGEngine(load_config(rag_data_dir=folder, rag_database_url=url), user_id="ann") as engine,
     ):
         for name in NAMES:

@@ -34,6 +34,7 @@ SCHEMA = """
         UNION ALL SELECT format('rule %s %s', oid, xmin) FROM pg_rewrite
         UNION ALL SELECT format('setting %s %s %s', setdatabase, setrole, xmin) FROM pg_db_role_setting
         UNION ALL SELECT format('trigger %s %s', oid, xmin) FROM pg_trigger
+        UNION ALL SELECT format('migration %s', name) FROM migrations
         UNION ALL SELECT format('database %s', datacl) FROM pg_database WHERE datname = current_database()
     ) AS known (line)
 """
@@ -58,11 +59,10 @@ RESTART = """
 class Databases:
     """Databases of one server, each lent to one test at a time."""
 
-    def __init__(self, server_url: str, template: str) -> None:
-        """`template` is a migrated database which nobody is connected to."""
+    def __init__(self, server_url: str) -> None:
         self._server_url = server_url
-        self._template = template
         self._known = ExitStack()
+        self._template = self._known.enter_context(_migrated(server_url))
         self._free: list[tuple[str, str]] = []
 
     def close(self) -> None:
@@ -76,7 +76,7 @@ class Databases:
         yield url
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute(END_OTHERS, {"milliseconds": ENDING_MS})
-            if _schema(connection) == schema:
+            if _schema(connection) == schema:  # else it is not lent again
                 _empty(connection)
                 self._free.append((url, schema))
 
@@ -87,7 +87,10 @@ class Databases:
 
 
 def _schema(connection: psycopg.Connection) -> str:
-    (schema,) = connection.execute(SCHEMA).fetchone() or ("",)
+    try:
+        (schema,) = connection.execute(SCHEMA).fetchone() or ("",)
+    except psycopg.errors.UndefinedTable:
+        return "none"
     return str(schema)
 
 
@@ -104,7 +107,7 @@ def _empty(connection: psycopg.Connection) -> None:
 
 
 @contextmanager
-def migrated(server_url: str) -> Iterator[str]:
+def _migrated(server_url: str) -> Iterator[str]:
     """The name of a database with our schema and nothing in it; nobody is connected to it, so that it can be copied.
 
     It is opened as a store, once: only then the roles are there and have their rights, which each copy would need anew.

@@ -4,7 +4,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -15,7 +15,7 @@ from rag import store
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.store import embedded
-from tests.databases import Databases, migrated, new_database
+from tests.databases import Databases, new_database
 
 
 @pytest.fixture(scope="session")
@@ -35,10 +35,12 @@ def server_url(external_database_url: str | None) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def databases(server_url: str) -> Iterator[Databases]:
+def databases(server_url: str, external_database_url: str | None) -> Iterator[Databases]:
     """Databases with our schema and nothing in them."""
-    with migrated(server_url) as template, closing(Databases(server_url, template)) as ours:
-        yield ours
+    ours = Databases(server_url)
+    yield ours
+    if external_database_url:  # the embedded server is removed as a whole
+        ours.close()
 
 
 @pytest.fixture

@@ -65,44 +65,33 @@ def read_file(
     if not source.is_file():
         raise errors.NotFoundError(f"There is no file “{source.name}”. Check its path.")
     _check_size(source, name, config)
-    if parts_folder is None:
-        with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
-            parsed = read_file(
-                source,
-                name=name,
-                rendition=rendition,
-                config=config,
-                password=password,
-                on_progress=on_progress,
-                on_beginning=on_beginning,
-                is_cancelled=is_cancelled,
-                pictures=pictures,
-                parts_folder=Path(folder),
-                unpacked=unpacked,
-            )
-        parts = tuple(part.model_copy(update={"file": None}) for part in parsed.parts)
-        return parsed.model_copy(update={"parts": parts})
     partial = rendition.with_name(rendition.name + PARTIAL_SUFFIX)
-    request = {
-        "task": "parse",
-        "source": str(source.resolve()),
-        "name": name,
-        "mime_type": detect_mime_type(source, name),
-        "rendition": str(partial.resolve()),
-        "password": password,
-        "pictures": pictures,
-        "parts_folder": str(parts_folder.resolve()),
-        "unpacked": unpacked.model_dump(),
-    }
-    try:
-        with _Beginnings(on_beginning, partial) as beginnings:
-            results = process.run(request, config, on_progress, on_pages=beginnings.take, is_cancelled=is_cancelled)
-        parsed = _assembled(results)
-        _check_text(parsed, results.recognised > 0, name, config)
-        partial.replace(rendition)
-    finally:
-        partial.unlink(missing_ok=True)
-    return parsed
+    with tempfile.TemporaryDirectory(prefix="pagelight-") as passing:
+        request = {
+            "task": "parse",
+            "source": str(source.resolve()),
+            "name": name,
+            "mime_type": detect_mime_type(source, name),
+            "rendition": str(partial.resolve()),
+            "password": password,
+            "pictures": pictures,
+            "parts_folder": str((parts_folder or Path(passing)).resolve()),
+            "unpacked": unpacked.model_dump(),
+        }
+        try:
+            with _Beginnings(on_beginning, partial) as beginnings:
+                results = process.run(request, config, on_progress, on_pages=beginnings.take, is_cancelled=is_cancelled)
+            parsed = _assembled(results)
+            _check_text(parsed, results.recognised > 0, name, config)
+            partial.replace(rendition)
+        finally:
+            partial.unlink(missing_ok=True)
+    return parsed if parts_folder else _without_files(parsed)
+
+
+def _without_files(parsed: ParsedDocument) -> ParsedDocument:
+    """The files in it are told of, but not kept."""
+    return parsed.model_copy(update={"parts": tuple(part.model_copy(update={"file": None}) for part in parsed.parts)})
 
 
 def _assembled(results: process.Results) -> ParsedDocument:

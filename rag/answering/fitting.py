@@ -9,7 +9,8 @@ from enum import IntEnum
 
 from rag.answering.agreement import asks_whether
 from rag.answering.asked import measure_of, slots_of
-from rag.answering.calculation import BELOW_YEAR, line_item
+from rag.answering.asked_figures import line_item
+from rag.answering.figure_rows import BELOW_YEAR
 from rag.answering.numbers import Number, find_numbers
 from rag.answering.polarity import DOWN, UP
 from rag.answering.questions import Kind, read

@@ -7,7 +7,7 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import NamedTuple
 
 from rag import answering, errors, prompts, retrieval
-from rag.answering import calculation, comparison, fitting, summary
+from rag.answering import asked_figures, calculation, comparison, fitting, summary
 from rag.engine import saved_filters
 from rag.engine.asking import Asking
 from rag.engine.naming import Mention, aliases, mentions
@@ -174,13 +174,13 @@ class Composing:
     # --- a figure worked out ---
 
     def _worked_out(self, question: str) -> AnswerResponse | None:
-        if not calculation.may_want(question):
+        if not asked_figures.may_want(question):
             return None
         documents = self._documents()
         named = mentions(question, documents)
         meant = named[0].documents if len(named) == 1 else tuple(documents)
         words = {word for document in meant for alias in aliases(document) for word in alias}
-        task = calculation.task(question, words)
+        task = asked_figures.task(question, words)
         if task is None or len(named) > 1 or (not named and len(documents) != 1):
             return None
         own = self._within(meant)
@@ -198,11 +198,11 @@ class Composing:
 
         With only one of them it tells which. None where nothing is found, or one place tells of both.
         """
-        if not calculation.may_want(question):
+        if not asked_figures.may_want(question):
             return None
         meant, named = self._meant(question)
         words = {word for mention in named for document in mention.documents for al in aliases(document) for word in al}
-        task = calculation.task(question, words)
+        task = asked_figures.task(question, words)
         if task is None or task.formula or task.is_level or len(task.years) != 2:
             return None
         found = {year: self._of_year(task.measure, year, meant) for year in sorted(task.years)}

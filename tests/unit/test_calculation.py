@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from rag.answering.calculation import Task, task, work_out
+from rag.answering.asked_figures import Task, task
+from rag.answering.calculation import work_out
 from rag.answering.quoting import Label, Statement
 from rag.types import BlockKind, Chunk, Hit, Line, Passage, Rect
 

@@ -1,0 +1,161 @@
+"""Rows of tables read as figures: what each is called, and its amount in each year, where that is sure."""
+
+import itertools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import NamedTuple
+
+from rag.answering.quoting import Source
+from rag.answering.sentences import flowing
+from rag.answering.units import Unit, split_passage
+from rag.types import BlockKind, Hit
+from rag.vocabulary import landmarks, years
+
+MAX_HEAD_CHARS = 200
+"""A longer line above a table's first row is text."""
+BELOW_YEAR = re.compile(
+    r"\b(?:three|six|nine|3|6|9)[\s-]+months?\b|\bquarter|\b(?:13|26|39|thirteen|twenty[\s-]six|thirty[\s-]nine)[\s-]+weeks"
+    r"|\bhalf[\s-]year\b|\bsix\s+months\b",
+    re.IGNORECASE,
+)
+"""What names a part of a year."""
+_EARLY_MONTH = re.compile(r"\b(?:january|february|march|april|may|jan|feb|mar|apr)\b\.?\s+\d", re.IGNORECASE)
+"""A fiscal year that ends so early is called by the year before in some companies and by its own in others."""
+
+_SCALE = re.compile(r"\b(thousand|million|billion|crore|lakh)s?\b|(?<=\s)000s\b", re.IGNORECASE)
+_AMOUNT = re.compile(
+    r"(?P<open>\()?\s*(?P<sign>[-–−])?\s*(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)\s*"
+    r"(?P<percent>%)?\s*\)?"
+)
+_NOTHING = re.compile(r"\s*[—–−-]{1,3}\s*%?\s*")
+_ONE_AMOUNT = re.compile(r"\(\s*[\d.,]+\s*\)|[-–−]?\d[\d.,]*\s*%?|(?<!\S)[—–−-]{1,3}(?!\S)")
+_CURRENCY = re.compile(r"(?:US|A|C|HK)?[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|Rs\.?)\s?", re.IGNORECASE)
+_AROUND_PERIODS = re.compile(
+    r"\b(?:(?:19|20)\d\d|\d{1,2}|FY|fiscal|(?:twelve\s+months|52\s+weeks|53\s+weeks|years?)(?:\s+end(?:ed|ing))?|as\s+of|at|"
+    r"january|february|march|april|may|june|july|august|september|october|november|december|in|millions|thousands|"
+    r"\w{3}\.)(?!\w)|[\s,.$()*]",
+    re.IGNORECASE,
+)
+"""What a line may have beside years that names the columns of a table."""
+
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+
+
+class Amount(NamedTuple):
+    """A cell: as it is printed, without its currency, and its value."""
+
+    text: str
+    value: Decimal
+    is_percent: bool
+
+
+@dataclass(frozen=True)
+class FigureRow:
+    """A row of a table with the amounts of single years. `strength` says how surely its page is each place."""
+
+    hit: Hit
+    page: int
+    unit: Unit
+    label: str
+    amounts: Mapping[int, Amount]
+    periods: Mapping[int, str]
+    scale: str
+    ends_early: bool
+    strength: Mapping[str, float]
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """What is quoted: the row, and the names of its columns."""
+        return tuple(Source(self.hit, span) for span in (self.unit.span, self.unit.header) if span)
+
+
+def figure_rows(hits: Iterable[Hit]) -> list[FigureRow]:
+    """The rows with an amount of a single year in what was found, each line once; none of parts of years."""
+    seen: set[tuple[object, int]] = set()
+    rows: list[FigureRow] = []
+    for hit in hits:
+        text, units = hit.passage.text, split_passage(hit.passage)
+        marks = landmarks().find(hit.passage.lines)
+        for place, unit in enumerate(units):
+            lines = hit.passage.lines_of(*unit.span)
+            if unit.label is None or not unit.cells or not lines:
+                continue
+            page, key = lines[0].page_number, (hit.passage.document_id, lines[0].number)
+            strength = {mark.name: mark.strength for mark in marks if mark.page_number == page}
+            row = _row(hit, unit, _head(text, units, place), page=page, strength=strength)
+            if row and key not in seen:
+                seen.add(key)
+                rows.append(row)
+    return rows
+
+
+def _head(text: str, units: Sequence[Unit], place: int) -> list[Unit]:
+    """What stands over the rows of the table that the unit is in: short lines before its first row with cells."""
+    first = place
+    for index in range(place - 1, -1, -1):
+        unit = units[index]
+        is_text = unit.kind is BlockKind.TEXT and (
+            unit.span.end - unit.span.start > MAX_HEAD_CHARS or text[unit.span.end - 1] in ".;"
+        )
+        if is_text:
+            break
+        first = index
+    run = units[first:place]
+    return list(itertools.takewhile(lambda unit: not _has_amounts(text, unit), run))
+
+
+def _has_amounts(text: str, unit: Unit) -> bool:
+    cells = [text[cell.span.start : cell.span.end] for cell in unit.cells]
+    return unit.label is not None and any(_amount(cell) and not _YEAR.fullmatch(cell) for cell in cells)
+
+
+def _row(hit: Hit, unit: Unit, head: Sequence[Unit], *, page: int, strength: Mapping[str, float]) -> FigureRow | None:
+    text = hit.passage.text
+    above = "\n".join(text[one.span.start : one.span.end] for one in head)
+    above += "".join(f"\n{text[span.start : span.end]}" for span in (unit.header, unit.caption) if span)
+    if BELOW_YEAR.search(above):
+        return None
+    amounts, periods = {}, {}
+    ends_early = _EARLY_MONTH.search(above) is not None
+    cells = _cells(text, unit, above)
+    named = [found[0] if len(found := years(column)) == 1 else None for column, _ in cells]
+    for (column, amount), year in zip(cells, named, strict=True):
+        if year is not None and amount and named.count(year) == 1 and "%" not in column:
+            amounts[year] = amount
+            periods[year] = column if ends_early else str(year)
+    if not amounts or unit.label is None:
+        return None
+    scales = {match[0].lower().removesuffix("s") for match in _SCALE.finditer(above)}
+    label = flowing(text[unit.label.start : unit.label.end])
+    scale = scales.pop() if len(scales) == 1 else "?" if scales else ""
+    return FigureRow(hit, page, unit, label, amounts, periods, scale, ends_early, strength)
+
+
+def _cells(text: str, unit: Unit, above: str) -> list[tuple[str, Amount | None]]:
+    """The names of the columns and what stands there; none where it is not sure which is which."""
+    printed = [text[cell.span.start : cell.span.end] for cell in unit.cells]
+    amounts = [_amount(cell) for cell in printed]
+    if any(cell.column for cell in unit.cells) and all(
+        amount or _NOTHING.fullmatch(cell) for amount, cell in zip(amounts, printed, strict=True)
+    ):
+        return [(cell.column, amount) for cell, amount in zip(unit.cells, amounts, strict=True)]
+    rest = _CURRENCY.sub(" ", text[unit.label.end if unit.label else unit.span.start : unit.span.end])
+    if _ONE_AMOUNT.sub("", rest).strip():
+        return []
+    tokens = [match[0] for match in _ONE_AMOUNT.finditer(rest)]
+    for line in reversed(above.split("\n")):
+        found = _YEAR.findall(line)
+        if len(found) == len(tokens) == len(set(found)) and not _AROUND_PERIODS.sub("", line).strip():
+            return [(year, _amount(token)) for year, token in zip(found, tokens, strict=True)]
+    return []
+
+
+def _amount(text: str) -> Amount | None:
+    match = _AMOUNT.fullmatch(_CURRENCY.sub("", text).strip())
+    if match is None:
+        return None
+    is_negative = bool(match["open"] or match["sign"])
+    value = Decimal(match["digits"].replace(",", ""))
+    return Amount(match["digits"], -value if is_negative else value, bool(match["percent"]))

@@ -13,18 +13,19 @@ from typing import NamedTuple
 from rag.answering.arithmetic import capital, decimal, evaluated, in_words, result, rounded, signed, spaced
 from rag.answering.asked_figures import Task, named_by
 from rag.answering.candidates import quoted_row, shown_text
-from rag.answering.figure_rows import Amount, FigureRow, figure_rows
+from rag.answering.figure_rows import Amount, FigureRow, Statements, figure_rows
 from rag.answering.quoting import Label, Row, Source, Statement
 from rag.types import Hit
 from rag.vocabulary import Expression, Figure, Formula, Operand, find_figure, is_labelled, plain_label, years
 
 
-def work_out(asked: Task, hits: Sequence[Hit]) -> list[Statement | Label] | None:
+def work_out(asked: Task, hits: Sequence[Hit], statements: Statements) -> list[Statement | Label] | None:
     """The answer to what is asked from the tables in `hits`, all of one document; None if none of it is found.
 
-    If some figures are found, but not all, or they must not be put together, they are given by themselves.
+    `statements` are the document's own: a line item is read off the one that it belongs to. If some figures are found,
+    but not all, or they must not be put together, they are given by themselves.
     """
-    rows = [row for row in figure_rows(hits) if not (asked.is_fiscal and row.ends_early)]
+    rows = [row for row in figure_rows(hits, statements) if not (asked.is_fiscal and row.ends_early)]
     if asked.is_level:
         return _level(asked, rows)
     return _formula(asked, asked.formula, rows) if asked.formula else _change(asked, rows)
@@ -73,9 +74,7 @@ def _level(asked: Task, rows: Sequence[FigureRow]) -> list[Statement | Label] | 
     figure = find_figure(asked.measure)
     if figure is None:
         return None
-    stated = [
-        row for row in rows if is_labelled(figure, row.label) is not None and row.strength.get(figure.place or "")
-    ]
+    stated = [row for row in rows if is_labelled(figure, row.label) is not None and row.stands_in(figure.place)]
     latest = sorted({year for row in _at(figure.place, stated) for year in row.amounts})[-1:]
     statements = []
     for year in asked.years or latest:
@@ -140,7 +139,7 @@ def _operands(expression: Expression, year: int, rows: Sequence[FigureRow]) -> l
         taken.append(found)
     used = [row for part in taken for row in part.rows]
     scales, pages = {row.scale for row in used}, {row.page for row in used}
-    is_known = "?" not in scales and "" not in scales and all(row.strength for row in used)
+    is_known = "?" not in scales and "" not in scales and all(row.in_statement for row in used)
     is_one = len(scales) == len({row.hit.passage.document_id for row in used}) == 1
     return taken if is_one and (is_known or (len(pages) == 1 and "?" not in scales)) else None
 
@@ -179,15 +178,8 @@ def _best(figure: Figure, needed: Sequence[int], rows: Sequence[FigureRow]) -> F
 
 
 def _at(place: str | None, rows: Sequence[FigureRow]) -> Sequence[FigureRow]:
-    """Those of `rows` that stand in the statement, which may run over two pages; all where it was not found."""
-
-    def strength(row: FigureRow) -> float:
-        return row.strength.get(place, 0.0) if place else 0.0
-
-    best = max(rows, key=strength, default=None)
-    if best is None or not strength(best):
-        return rows
-    return [row for row in rows if strength(row) and abs(row.page - best.page) <= 1]
+    """Those of `rows` that stand in the statement; all where the document has none."""
+    return [row for row in rows if row.may_stand_in(place)]
 
 
 def _agreed(usable: Sequence[tuple[int, FigureRow]], needed: Sequence[int]) -> FigureRow | None:

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from rag.answering.quoting import Source
 from rag.answering.sentences import flowing
 from rag.answering.units import Unit, split_passage
 from rag.types import BlockKind, Hit
-from rag.vocabulary import landmarks, years
+from rag.vocabulary import years
 
 MAX_HEAD_CHARS = 200
 """A longer line above a table's first row is text."""
@@ -43,6 +43,10 @@ _AROUND_PERIODS = re.compile(
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
+Statements = Mapping[str, Collection[int]]
+"""A document's statements by name, and the pages on which each stands."""
+
+
 class Amount(NamedTuple):
     """A cell: as it is printed, without its currency, and its value."""
 
@@ -53,7 +57,7 @@ class Amount(NamedTuple):
 
 @dataclass(frozen=True)
 class FigureRow:
-    """A row of a table with the amounts of single years. `strength` says how surely its page is each place."""
+    """A row of a table with the amounts of single years. `statements` are the pages of each that its document has."""
 
     hit: Hit
     page: int
@@ -63,7 +67,20 @@ class FigureRow:
     periods: Mapping[int, str]
     scale: str
     ends_early: bool
-    strength: Mapping[str, float]
+    statements: Statements
+
+    def stands_in(self, place: str | None) -> bool:
+        """Whether it stands in the document's own statement of that name."""
+        return self.page in self.statements.get(place or "", ())
+
+    def may_stand_in(self, place: str | None) -> bool:
+        """The same, or the document has no statement of that name."""
+        return self.stands_in(place) or not self.statements.get(place or "")
+
+    @property
+    def in_statement(self) -> bool:
+        """Whether it stands in any of them."""
+        return any(map(self.stands_in, self.statements))
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -71,20 +88,18 @@ class FigureRow:
         return tuple(Source(self.hit, span) for span in (self.unit.span, self.unit.header) if span)
 
 
-def figure_rows(hits: Iterable[Hit]) -> list[FigureRow]:
+def figure_rows(hits: Iterable[Hit], statements: Statements) -> list[FigureRow]:
     """The rows with an amount of a single year in what was found, each line once; none of parts of years."""
     seen: set[tuple[object, int]] = set()
     rows: list[FigureRow] = []
     for hit in hits:
         text, units = hit.passage.text, split_passage(hit.passage)
-        marks = landmarks().find(hit.passage.lines)
         for place, unit in enumerate(units):
             lines = hit.passage.lines_of(*unit.span)
             if unit.label is None or not unit.cells or not lines:
                 continue
             page, key = lines[0].page_number, (hit.passage.document_id, lines[0].number)
-            strength = {mark.name: mark.strength for mark in marks if mark.page_number == page}
-            row = _row(hit, unit, _head(text, units, place), page=page, strength=strength)
+            row = _row(hit, unit, _head(text, units, place), page=page, statements=statements)
             if row and key not in seen:
                 seen.add(key)
                 rows.append(row)
@@ -111,7 +126,7 @@ def _has_amounts(text: str, unit: Unit) -> bool:
     return unit.label is not None and any(_amount(cell) and not _YEAR.fullmatch(cell) for cell in cells)
 
 
-def _row(hit: Hit, unit: Unit, head: Sequence[Unit], *, page: int, strength: Mapping[str, float]) -> FigureRow | None:
+def _row(hit: Hit, unit: Unit, head: Sequence[Unit], *, page: int, statements: Statements) -> FigureRow | None:
     text = hit.passage.text
     above = "\n".join(text[one.span.start : one.span.end] for one in head)
     above += "".join(f"\n{text[span.start : span.end]}" for span in (unit.header, unit.caption) if span)
@@ -130,7 +145,7 @@ def _row(hit: Hit, unit: Unit, head: Sequence[Unit], *, page: int, strength: Map
     scales = {match[0].lower().removesuffix("s") for match in _SCALE.finditer(above)}
     label = flowing(text[unit.label.start : unit.label.end])
     scale = scales.pop() if len(scales) == 1 else "?" if scales else ""
-    return FigureRow(hit, page, unit, label, amounts, periods, scale, ends_early, strength)
+    return FigureRow(hit, page, unit, label, amounts, periods, scale, ends_early, statements)
 
 
 def _cells(text: str, unit: Unit, above: str) -> list[tuple[str, Amount | None]]:

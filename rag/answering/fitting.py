@@ -10,7 +10,7 @@ from enum import IntEnum
 from rag.answering.agreement import asks_whether
 from rag.answering.asked import measure_of, slots_of
 from rag.answering.asked_figures import line_item
-from rag.answering.figure_rows import BELOW_YEAR
+from rag.answering.figure_rows import BELOW_YEAR, Statements
 from rag.answering.numbers import Number, find_numbers
 from rag.answering.polarity import DOWN, UP
 from rag.answering.questions import Kind, read
@@ -98,6 +98,15 @@ def _holds_kind(question: str, text: str) -> bool:
     """Whether there is a name, number or date where one is asked for; "the Company" and "our Board" are none."""
     asked = read(question)
     return asked.holds_kind(_ROLES.sub(" ", text) if asked.kind is Kind.NAME else text)
+
+
+def is_own(question: str, page: int, statements: Statements) -> bool:
+    """Whether a line item on that page is the document's own, as far as its `statements` tell, and not an affiliate's.
+
+    It stands in the statement that it belongs to, or the document has no such statement.
+    """
+    item = wanted(question)
+    return item is None or page in statements.get(item.place or "", (page,))
 
 
 def gives_of_year(question: str, year: int, text: str, row: QuotedRow | None = None) -> bool:

@@ -280,6 +280,7 @@ CASES |= {
     "chunks.in_scope": lambda w, user: w.db.of(user).chunks.in_scope(w.scope, [w.chunk.id]),
     "chunks.vectors": lambda w, user: w.db.of(user).chunks.vectors([w.chunk.id]),
     "chunks.of_document": lambda w, user: w.db.of(user).chunks.of_document(w.document.id),
+    "chunks.landmarks": lambda w, user: w.db.of(user).chunks.landmarks(w.document.id, [LANDMARK.name]),
     "chunks.page_lines": lambda w, user: w.db.of(user).chunks.page_lines([(w.document.id, 1)]),
     "chunks.to_embed": lambda w, user: w.db.of(user).chunks.to_embed(w.document.id),
     "chunks.add_vectors": lambda w, user: w.db.of(user).chunks.add_vectors(
@@ -634,7 +635,8 @@ def test_the_owner_gets_everything(world: World) -> None:
         *("documents.get", "documents.list", "catalogue.ids", "catalogue.count"),
         *("sources.find", "sources.named", "sources.meant", "sources.of_upload_key"),
         *("chunks.dense", "chunks.lexical", "chunks.get", "chunks.with_words", "chunks.in_scope", "chunks.vectors"),
-        *("chunks.of_document", "chunks.page_lines", "chunks.to_embed", "generations.list", "generations.missing"),
+        *("chunks.of_document", "chunks.landmarks", "chunks.page_lines", "chunks.to_embed"),
+        *("generations.list", "generations.missing"),
         *("embedding_cache.get", "caches.recall", "caches.stats", "api_keys.list", "jobs.get", "jobs.list"),
         "job_steps.of",
         *("glossary.get", "parts.of", "parts.unpacked", "parts.outermost", "catalogue.called", "catalogue.tags"),

@@ -9,6 +9,7 @@ from rag.answering.asked_figures import Task, task
 from rag.answering.calculation import work_out
 from rag.answering.quoting import Label, Statement
 from rag.types import BlockKind, Chunk, Hit, Line, Passage, Rect
+from rag.vocabulary import landmarks, own_pages
 
 DOCUMENT = uuid.UUID(int=7)
 SHEET = (
@@ -63,8 +64,17 @@ def asked(question: str) -> Task:
     return found
 
 
+def worked_out(question: str, hits: Sequence[Hit]) -> list[Statement | Label] | None:
+    """From a document of these pages and no other."""
+    return work_out(asked(question), hits, statements(hits))
+
+
+def statements(hits: Sequence[Hit]) -> dict[str, frozenset[int]]:
+    return own_pages(landmarks().find([line for hit in hits for line in hit.passage.lines]))
+
+
 def said(question: str, *hits: Hit) -> list[str]:
-    parts = work_out(asked(question), hits or (page(SHEET), page(INCOME, 2))) or []
+    parts = worked_out(question, hits or (page(SHEET), page(INCOME, 2))) or []
     return [part.text for part in parts if isinstance(part, Statement)]
 
 
@@ -102,7 +112,7 @@ def test_several_years_are_worked_out_one_by_one() -> None:
 
 def test_every_figure_is_quoted_with_its_row_and_its_years() -> None:
     hits = (page(SHEET), page(INCOME, 2))
-    parts = work_out(asked("return on assets in 2021"), hits)
+    parts = worked_out("return on assets in 2021", hits)
     assert parts is not None
     (statement,) = [part for part in parts if isinstance(part, Statement)]
     quotes = [source.hit.passage.text[source.span.start : source.span.end] for source in statement.sources]
@@ -127,7 +137,7 @@ def test_every_figure_is_quoted_with_its_row_and_its_years() -> None:
 )
 def test_a_question_that_says_more_is_none_for_a_formula(question: str) -> None:
     found = task(question, {"acme"})
-    assert found is None or work_out(found, (page(SHEET), page(INCOME, 2))) is None
+    assert found is None or worked_out(question, (page(SHEET), page(INCOME, 2))) is None
 
 
 def replaced(lines: Sequence[str], old: str, new: str) -> tuple[str, ...]:
@@ -165,7 +175,7 @@ def without(lines: Sequence[str], label: str) -> tuple[str, ...]:
     ],
 )
 def test_no_calculation_is_better_than_a_wrong_one(question: str, hits: list[Hit]) -> None:
-    parts = work_out(asked(question), hits) or []
+    parts = worked_out(question, hits) or []
     assert not any(" = " in part.text for part in parts if isinstance(part, Statement))
 
 
@@ -218,7 +228,7 @@ def test_a_line_item_that_is_not_sure_is_not_told(question: str, lines: Sequence
 
 
 def test_without_one_of_the_cells_the_others_are_shown() -> None:
-    parts = work_out(asked("current ratio 2021"), [page(without(SHEET, "Total current liabilities"))])
+    parts = worked_out("current ratio 2021", [page(without(SHEET, "Total current liabilities"))])
     assert parts is not None
     assert "not found: total current liabilities" in parts[0].text
     assert [part.text for part in parts[1:]] == ["Total current assets, 2021: 190 million"]
@@ -237,3 +247,27 @@ def test_the_row_of_the_questions_own_words_comes_before_one_that_means_the_same
 def test_a_table_without_a_statement_counts_by_itself() -> None:
     table = ("Key figures (in millions)", "\t2021\t2020", "Revenue\t50\t40", "Gross profit\t20\t15")
     assert said("gross margin in 2021", page(table)) == ["Gross margin 2021 = 20 / 50 = 40.0 %"]
+
+
+AFFILIATE = (
+    "Statement of operations of Globex, an affiliate (in millions)",
+    "\t2021\t2020",
+    "Net sales\t$ 50\t$ 44",
+    "Gross profit\t9\t8",
+    "Net income\t4\t3",
+)
+
+
+@pytest.mark.parametrize("own", [page(EARNINGS, 2), page(replaced(EARNINGS, "Net income\t", "Result\t"), 2)])
+@pytest.mark.parametrize("question", ["What was the net income in 2021?", "change in net income in 2021"])
+def test_an_affiliates_statement_is_not_the_documents_own(question: str, own: Hit) -> None:
+    """Though the own one is not among what was found, or cannot be read."""
+    affiliate = page(AFFILIATE, 9)
+    assert said(question, affiliate)  # alone it is a statement as any
+    of_document = statements([own, affiliate])
+    assert work_out(asked(question), [affiliate], of_document) is None
+
+
+def test_a_line_item_is_taken_from_the_own_statement_among_several() -> None:
+    answer = ["Net income – 2021: 60; 2020: 45 (in millions)"]
+    assert said("net income in 2021", page(AFFILIATE, 9), page(EARNINGS, 2)) == answer

@@ -11,10 +11,11 @@ from rag.answering.agreement import asks_whether
 from rag.answering.asked import measure_of, slots_of
 from rag.answering.asked_figures import line_item
 from rag.answering.figure_rows import BELOW_YEAR, Statements
+from rag.answering.names import is_heading, names_somebody
 from rag.answering.numbers import Number, find_numbers
 from rag.answering.polarity import DOWN, UP
 from rag.answering.questions import Kind, read
-from rag.types import QuotedRow
+from rag.types import Hit, QuotedRow
 from rag.vocabulary import Figure, find_figure, is_labelled, plain_label, years
 
 
@@ -56,22 +57,19 @@ _AFTER = re.compile(
 _ANY = r"\S+(?:\s+\S+){0,3}"
 """For the * in a label."""
 _SIGNS = re.compile(r"[\W_]*(?:(?:US|A|C|HK)?[$€£¥]|USD|EUR|GBP|CHF)?[\W_]*")
-_ROLES = re.compile(
-    r"\b(?:Company|Corporation|Group|Registrant|Firm|Bank|Board|Directors?|Shareholders?|Stockholders?|Committee|We|Our|"
-    r"Audit|Auditors?|Form|Item|Annual|Report|Party|Parties|Agreement|January|February|March|April|May|June|July|August|"
-    r"September|October|November|December)\b(?:['’]s)?"
-)
 _HOW_MANY = re.compile(r"\bhow\s+many\b", re.IGNORECASE)
 _PARTITION = re.compile(r"\W*of\s+(?:the|these|those|our|all)\b", re.IGNORECASE)
 _MAY = re.compile(r"\b(?:may|might|could)\b", re.IGNORECASE)
 
 
-def fit(question: str, text: str, row: QuotedRow | None = None) -> Fit | None:
-    """How well `text`, or the row of a table that it is, answers; None where that cannot be told."""
+def fit(question: str, text: str, row: QuotedRow | None = None, hit: Hit | None = None) -> Fit | None:
+    """How well `text`, or the row of a table that it is, answers; None where that cannot be told.
+
+    `hit` is what it is quoted from.
+    """
     item = wanted(question)
     if item is None:
-        is_less = _is_guess(question, text) or _is_part_of_it(question, text) or not _holds_kind(question, text)
-        return Fit.NEAR if is_less else None
+        return _of_kind(question, text, hit)
     found = _of_row(item, row) if row else _of_sentence(item, text)
     asked, told = set(years(question)), set(years(" ".join(row.columns) if row else text))
     if asked and told and not asked & told:
@@ -94,10 +92,16 @@ def _is_part_of_it(question: str, text: str) -> bool:
     return _HOW_MANY.search(question) is not None and _PARTITION.match(text) is not None
 
 
-def _holds_kind(question: str, text: str) -> bool:
-    """Whether there is a name, number or date where one is asked for; "the Company" and "our Board" are none."""
+def _of_kind(question: str, text: str, hit: Hit | None) -> Fit | None:
+    """Whether there is a name, number or date where one is asked for; a heading that names nobody answers nothing."""
+    if _is_guess(question, text) or _is_part_of_it(question, text):
+        return Fit.NEAR
     asked = read(question)
-    return asked.holds_kind(_ROLES.sub(" ", text) if asked.kind is Kind.NAME else text)
+    if asked.kind is not Kind.NAME:
+        return None if asked.holds_kind(text) else Fit.NEAR
+    if names_somebody(text, asked.text, hit):
+        return None
+    return Fit.UNNAMED if is_heading(text) else Fit.NEAR
 
 
 def is_own(question: str, page: int, statements: Statements) -> bool:

@@ -180,7 +180,8 @@ def _is_contested(question: str, statements: Sequence[str]) -> bool:
 
 
 def _fit(question: str, response: AnswerResponse, citation: Citation, statements: Statements) -> Fit | None:
-    found = fitting.fit(question, response.sentences[citation.sentence].text, _row(response, citation))
+    hit = response.sources[citation.citation_id]
+    found = fitting.fit(question, response.sentences[citation.sentence].text, _row(response, citation), hit)
     is_own = fitting.is_own(question, _page(response, citation), statements)
     return found if is_own or found is not Fit.GIVES else Fit.NEAR
 

@@ -16,7 +16,7 @@ from rag.answering.candidates import quoted_row, shown_text
 from rag.answering.figure_rows import Amount, FigureRow, Statements, figure_rows
 from rag.answering.quoting import Label, Row, Source, Statement
 from rag.types import Hit
-from rag.vocabulary import Expression, Figure, Formula, Operand, find_figure, is_labelled, plain_label, years
+from rag.vocabulary import Expression, Figure, Formula, Operand, find_figure, plain_label, years
 
 
 def work_out(asked: Task, hits: Sequence[Hit], statements: Statements) -> list[Statement | Label] | None:
@@ -25,7 +25,9 @@ def work_out(asked: Task, hits: Sequence[Hit], statements: Statements) -> list[S
     `statements` are the document's own: a line item is read off the one that it belongs to. If some figures are found,
     but not all, or they must not be put together, they are given by themselves.
     """
-    rows = [row for row in figure_rows(hits, statements) if not (asked.is_fiscal and row.ends_early)]
+    rows = figure_rows(hits, statements)
+    if asked.years or not asked.is_level:
+        rows = [row for row in rows if not (asked.is_fiscal and row.ends_early)]
     if asked.is_level:
         return _level(asked, rows)
     return _formula(asked, asked.formula, rows) if asked.formula else _change(asked, rows)
@@ -74,7 +76,7 @@ def _level(asked: Task, rows: Sequence[FigureRow]) -> list[Statement | Label] | 
     figure = find_figure(asked.measure)
     if figure is None:
         return None
-    stated = [row for row in rows if is_labelled(figure, row.label) is not None and row.stands_in(figure.place)]
+    stated = [row for row in rows if row.called(figure) is not None and row.stands_in(figure.place)]
     latest = sorted({year for row in _at(figure.place, stated) for year in row.amounts})[-1:]
     statements = []
     for year in asked.years or latest:
@@ -86,11 +88,14 @@ def _level(asked: Task, rows: Sequence[FigureRow]) -> list[Statement | Label] | 
 
 
 def _quoted(row: FigureRow, year: int) -> Statement | None:
-    """The row itself, with the cell of that year; None where its own columns do not name the year once."""
+    """The row itself, with the cell of that year; None where that is not all of it.
+
+    Its own columns do not name the year once, or its heading is a part of its name.
+    """
     text = row.hit.passage.text
     named = [place for place, cell in enumerate(row.unit.cells) if years(cell.column) == (year,)]
     quoted = quoted_row(text, row.unit)
-    if quoted is None or len(named) != 1:
+    if quoted is None or len(named) != 1 or row.is_under_share:
         return None
     own = Row(row.unit, quoted.model_copy(update={"asked": named[0]}))
     return Statement(shown_text(text, row.unit), (Source(row.hit, row.unit.span),), own)
@@ -100,7 +105,7 @@ def _given(row: FigureRow, year: int, figure: Figure | None = None) -> Statement
     amount = _sized(row.amounts[year], figure) if figure else row.amounts[year]
     is_bare = row.scale in ("", "?") or amount.is_percent or (figure is not None and figure.per_share)
     scale = "" if is_bare else f" {row.scale}"
-    return Statement(f"{row.label}, {row.periods[year]}: {signed(amount)}{scale}", row.sources)
+    return Statement(f"{row.name}, {row.periods[year]}: {signed(amount)}{scale}", row.sources)
 
 
 class _Taken(NamedTuple):
@@ -168,7 +173,7 @@ def _sized(amount: Amount, figure: Figure) -> Amount:
 
 def _best(figure: Figure, needed: Sequence[int], rows: Sequence[FigureRow]) -> FigureRow | None:
     """The row of the line item in its own statement; None if there are several that differ."""
-    labelled = [(rank, row) for row in _at(figure.place, rows) if (rank := is_labelled(figure, row.label)) is not None]
+    labelled = [(rank, row) for row in _at(figure.place, rows) if (rank := row.called(figure)) is not None]
     usable = [
         (rank, row)
         for rank, row in labelled
@@ -216,7 +221,7 @@ def _change(asked: Task, rows: Sequence[FigureRow]) -> list[Statement | Label] |
     wanted = named_by(asked.measure)
     if figure:
         at = _at(figure.place, rows)
-        ranked = [(rank, row) for row in at if (rank := is_labelled(figure, row.label)) is not None]
+        ranked = [(rank, row) for row in at if (rank := row.called(figure)) is not None]
         labelled = [(-1 if named_by(row.label) == wanted else rank, row) for rank, row in ranked]
     else:
         labelled = [(0, row) for row in rows if named_by(row.label) == wanted]

@@ -11,7 +11,7 @@ from rag.answering.quoting import Source
 from rag.answering.sentences import flowing
 from rag.answering.units import Unit, split_passage
 from rag.types import BlockKind, Hit
-from rag.vocabulary import years
+from rag.vocabulary import Figure, find_figure, is_labelled, years
 
 MAX_HEAD_CHARS = 200
 """A longer line above a table's first row is text."""
@@ -40,6 +40,7 @@ _AROUND_PERIODS = re.compile(
 )
 """What a line may have beside years that names the columns of a table."""
 
+_OF_SHARE = re.compile(r"\bper\s+(?:\w+\s+){0,2}share\b", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
@@ -57,12 +58,16 @@ class Amount(NamedTuple):
 
 @dataclass(frozen=True)
 class FigureRow:
-    """A row of a table with the amounts of single years. `statements` are the pages of each that its document has."""
+    """A row of a table with the amounts of single years, under the heading `section`.
+
+    `statements` are the pages of each that its document has.
+    """
 
     hit: Hit
     page: int
     unit: Unit
     label: str
+    section: str
     amounts: Mapping[int, Amount]
     periods: Mapping[int, str]
     scale: str
@@ -77,6 +82,31 @@ class FigureRow:
         """The same, or the document has no statement of that name."""
         return self.stands_in(place) or not self.statements.get(place or "")
 
+    def called(self, figure: Figure) -> int | None:
+        """Which of the figure's labels it has, counted from 0; None if it has none of them.
+
+        What a share earns is often named by its heading: "Earnings per share: diluted", and under a heading of that
+        kind nothing is a figure of the whole.
+        """
+        if not self.is_under_share:
+            return is_labelled(figure, self.label)
+        if not figure.per_share:
+            return None
+        names = [self.label, f"{self.label} {self.section}"]
+        if (earned := find_figure("net income")) and is_labelled(earned, self.label) is not None:
+            names.append(self.section)
+        return next((rank for name in names if (rank := is_labelled(figure, name)) is not None), None)
+
+    @property
+    def is_under_share(self) -> bool:
+        """Whether only its heading says that it is of a share."""
+        return is_of_share(self.section) and not is_of_share(self.label)
+
+    @property
+    def name(self) -> str:
+        """Its label, with its heading where that is a part of it."""
+        return f"{self.section.rstrip(': ')}: {self.label}" if self.is_under_share else self.label
+
     @property
     def in_statement(self) -> bool:
         """Whether it stands in any of them."""
@@ -84,8 +114,14 @@ class FigureRow:
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """What is quoted: the row, and the names of its columns."""
-        return tuple(Source(self.hit, span) for span in (self.unit.span, self.unit.header) if span)
+        """What is quoted: the row, the names of its columns, and the heading that is a part of its name."""
+        heading = self.unit.section if self.is_under_share else None
+        return tuple(Source(self.hit, span) for span in (self.unit.span, self.unit.header, heading) if span)
+
+
+def is_of_share(words: str) -> bool:
+    """Whether a heading or a label says that it is of a share's figures: "(in millions, except per share)" does not."""
+    return _OF_SHARE.search(words) is not None and "except" not in words.lower()
 
 
 def figure_rows(hits: Iterable[Hit], statements: Statements) -> list[FigureRow]:
@@ -99,7 +135,8 @@ def figure_rows(hits: Iterable[Hit], statements: Statements) -> list[FigureRow]:
             if unit.label is None or not unit.cells or not lines:
                 continue
             page, key = lines[0].page_number, (hit.passage.document_id, lines[0].number)
-            row = _row(hit, unit, _head(text, units, place), page=page, statements=statements)
+            head = _head(text, units, place)
+            row = _row(hit, unit, head, _heading(text, units[:place]), page=page, statements=statements)
             if row and key not in seen:
                 seen.add(key)
                 rows.append(row)
@@ -121,12 +158,22 @@ def _head(text: str, units: Sequence[Unit], place: int) -> list[Unit]:
     return list(itertools.takewhile(lambda unit: not _has_amounts(text, unit), run))
 
 
+def _heading(text: str, before: Sequence[Unit]) -> str:
+    """The lines without cells that head the rows of a table; one that names a share's figures may be of several."""
+    rows = [*itertools.takewhile(lambda unit: unit.kind is BlockKind.TABLE, reversed(before))]
+    below = itertools.dropwhile(lambda unit: unit.cells, rows)
+    lines = [*itertools.takewhile(lambda unit: not unit.cells and unit.label, below)]
+    return " ".join(flowing(text[slice(*unit.span)]) for unit in reversed(lines))
+
+
 def _has_amounts(text: str, unit: Unit) -> bool:
     cells = [text[cell.span.start : cell.span.end] for cell in unit.cells]
     return unit.label is not None and any(_amount(cell) and not _YEAR.fullmatch(cell) for cell in cells)
 
 
-def _row(hit: Hit, unit: Unit, head: Sequence[Unit], *, page: int, statements: Statements) -> FigureRow | None:
+def _row(
+    hit: Hit, unit: Unit, head: Sequence[Unit], section: str, *, page: int, statements: Statements
+) -> FigureRow | None:
     text = hit.passage.text
     above = "\n".join(text[one.span.start : one.span.end] for one in head)
     above += "".join(f"\n{text[span.start : span.end]}" for span in (unit.header, unit.caption) if span)
@@ -145,7 +192,7 @@ def _row(hit: Hit, unit: Unit, head: Sequence[Unit], *, page: int, statements: S
     scales = {match[0].lower().removesuffix("s") for match in _SCALE.finditer(above)}
     label = flowing(text[unit.label.start : unit.label.end])
     scale = scales.pop() if len(scales) == 1 else "?" if scales else ""
-    return FigureRow(hit, page, unit, label, amounts, periods, scale, ends_early, statements)
+    return FigureRow(hit, page, unit, label, section, amounts, periods, scale, ends_early, statements)
 
 
 def _cells(text: str, unit: Unit, above: str) -> list[tuple[str, Amount | None]]:

@@ -33,6 +33,8 @@ class Fit(IntEnum):
 
 
 _PER_SHARE = re.compile(r"\bper\s+(?:\w+\s+){0,3}shares?\b|\bEPS\b", re.IGNORECASE)
+_OF_SHARE = re.compile(r"[\W_]*\d{1,3}\.\d\d\W*")
+"""As a share's figures are printed, whose heading a row does not say."""
 _SHARES = re.compile(r"\bshares\s+(?:outstanding|issued|repurchased)\b|\bweighted[- ]average\b", re.IGNORECASE)
 _RATE = re.compile(r"%|\bper\s?cent(?:age)?\b|\bmargin\b|\brate\b|\bratio\b|\bgrowth\b|\bchange\b", re.IGNORECASE)
 _OTHER_FIGURE = re.compile(r"\b(?:change|growth|increas|decreas|grew|grow|rose|fell|declin)", re.IGNORECASE)
@@ -143,7 +145,8 @@ def _of_row(item: Figure, row: QuotedRow) -> Fit:
     if _SHARES.search(label) or _RATE.search(label) or all("%" in cell for cell in row.cells):
         return Fit.OTHER
     if is_labelled(item, label) is not None:
-        return Fit.GIVES if _is_of_years(row) else Fit.NEAR
+        is_whole = item.per_share or not all(map(_OF_SHARE.fullmatch, row.cells))
+        return Fit.GIVES if _is_of_years(row) and is_whole else Fit.NEAR
     plain = plain_label(label)
     is_named = any(_spelled(item, plain)) or (_is_part(item, plain) and find_figure(label) is None)
     return Fit.NEAR if is_named else Fit.UNNAMED

@@ -249,6 +249,78 @@ def test_a_table_without_a_statement_counts_by_itself() -> None:
     assert said("gross margin in 2021", page(table)) == ["Gross margin 2021 = 20 / 50 = 40.0 %"]
 
 
+OWNERS = (
+    *INCOME[:-2],
+    "Net income before allocation to noncontrolling interests\t62\t46",
+    "Less: Net income attributable to noncontrolling interests\t2\t1",
+    "Net income attributable to Acme Inc. common shareholders\t60\t45",
+    "Earnings per common share––basic:\t",
+    "Discontinued operations\t(0.08)\t0.46",
+    "Net income attributable to Acme Inc. common shareholders\t$ 0.60\t$ 0.45",
+    "Earnings per common share––diluted:\t",
+    "Net income attributable to Acme Inc. common shareholders\t$ 0.58\t$ 0.44",
+    "Weighted-average shares––diluted\t103\t102",
+)
+HEADED = (
+    *INCOME[:-1],
+    "Earnings per common share attributable to\t",
+    "Acme common shareholders:\t",
+    "Basic (Note 18)\t$ 0.60\t$ 0.45",
+    "Diluted (Note 18)\t$ 0.58\t$ 0.44",
+    "Weighted-average shares outstanding:\t",
+    "Diluted\t103\t102",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "lines", "answer"),
+    [
+        (
+            "What was the net income?",
+            OWNERS,
+            "Net income attributable to Acme Inc. common shareholders – 2021: 60; 2020: 45 (in millions)",
+        ),
+        (
+            "What was the diluted earnings per share?",
+            OWNERS,
+            "Earnings per common share––diluted: Net income attributable to Acme Inc. common shareholders, 2021: 0.58",
+        ),
+        (
+            "What was the basic earnings per share in 2020?",
+            OWNERS,
+            "Earnings per common share––basic: Net income attributable to Acme Inc. common shareholders, 2020: 0.45",
+        ),
+        ("What was the net income?", HEADED, "Net income – 2021: 60; 2020: 45 (in millions)"),
+        (
+            "What was the diluted earnings per share?",
+            HEADED,
+            "Earnings per common share attributable to Acme common shareholders: Diluted (Note 18), 2021: 0.58",
+        ),
+    ],
+)
+def test_a_heading_says_what_is_of_a_share(question: str, lines: Sequence[str], answer: str) -> None:
+    assert said(question, page(lines)) == [answer]
+
+
+def test_the_heading_is_quoted_where_it_is_a_part_of_the_name() -> None:
+    parts = worked_out("diluted earnings per share", [page(HEADED)])
+    assert parts is not None
+    (statement,) = [part for part in parts if isinstance(part, Statement)]
+    quotes = [source.hit.passage.text[source.span.start : source.span.end] for source in statement.sources]
+    assert quotes == ["Diluted (Note 18)\t$ 0.58\t$ 0.44", "2021\t2020", "Acme common shareholders:"]
+
+
+def test_what_belongs_to_other_owners_is_not_the_net_income() -> None:
+    others = [*without(INCOME, "Net income"), "Net income attributable to noncontrolling interests\t2\t1"]
+    assert said("What was the net income?", page(others)) == []
+
+
+def test_the_latest_fiscal_year_is_the_latest_whatever_it_is_called() -> None:
+    early = replaced(INCOME, "\t2021\t2020", "\tJanuary 30, 2021\tJanuary 31, 2020")
+    (answer,) = said("What was the net income in the latest fiscal year?", page(early))
+    assert answer == "Net income – January 30, 2021: 60; January 31, 2020: 45 (in millions)"
+
+
 AFFILIATE = (
     "Statement of operations of Globex, an affiliate (in millions)",
     "\t2021\t2020",

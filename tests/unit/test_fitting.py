@@ -22,6 +22,8 @@ def row(label: str, *cells: str, columns: tuple[str, ...] = ("2021", "2020")) ->
         (INCOME, row("Net income per share"), Fit.OTHER),
         (INCOME, row("Net income per diluted common share"), Fit.OTHER),
         (INCOME, row("Net income growth"), Fit.OTHER),
+        (INCOME, row("Net income attributable to Acme", "$ 3.92", "$ 1.65"), Fit.NEAR),  # a share's
+        (INCOME, row("Net income attributable to Acme", "$ 392", "$ 165"), Fit.GIVES),
         (INCOME, row("Net income", "12 %", "10 %"), Fit.OTHER),
         (INCOME, row("Weighted-average shares outstanding"), Fit.OTHER),
         (INCOME, row("Net income attributable to noncontrolling interests"), Fit.NEAR),

@@ -188,7 +188,7 @@ class Composing:
         own = self._within([document for document in meant if document.id == document_id])
         hits = [hit for text in task.searches for hit in own.asking(top_k=STATEMENT_PAGES).search(text).results]
         places = {figure.place for figure in task.figures if figure.place}
-        statements = vocabulary.own_pages(self._workspace.store.chunks.landmarks(document_id, places))
+        statements = vocabulary.own_pages(self._workspace.store.pages.landmarks(document_id, places))
         hits += self._on_pages(document_id, {page for pages in statements.values() for page in pages}, hits)
         parts = calculation.work_out(task, hits, statements)
         return self._composed(parts) if parts else None

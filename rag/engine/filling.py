@@ -111,7 +111,7 @@ def _statements(workspace: Workspace, document: Document, question: str) -> Stat
     """Where the document's own statement is in which the line item stands that is asked for."""
     item = fitting.wanted(question)
     names = [item.place] if item and item.place else []
-    return vocabulary.own_pages(workspace.store.chunks.landmarks(document.id, names))
+    return vocabulary.own_pages(workspace.store.pages.landmarks(document.id, names))
 
 
 def _cell(document: Document, number: int, content: dict[str, Any]) -> MatrixCell:

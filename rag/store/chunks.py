@@ -235,11 +235,6 @@ class Chunks:
         }
         return [to_chunk(row) for row in self._database.all(self._queries["of_document"], parameters)]
 
-    def landmarks(self, document_id: uuid.UUID, names: Iterable[str]) -> list[Landmark]:
-        """A document's landmarks of these names, by name and page; none of one in the trash."""
-        rows = self._database.all(self._queries["landmarks"], {"document_id": document_id, "names": [*names]})
-        return [Landmark(**row) for row in rows]
-
     def page_lines(self, pages: Sequence[tuple[uuid.UUID, int]]) -> dict[tuple[uuid.UUID, int], tuple[Line, ...]]:
         """The lines of pages, put together from the chunks on them in reading order, each line once.
 

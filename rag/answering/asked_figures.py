@@ -113,6 +113,11 @@ def may_want(question: str) -> bool:
     return any(label in plain for label in labels)
 
 
+def named_formula(words: str) -> Formula | None:
+    """The formula that a question asks for, or that other words name."""
+    return next((found[0] for trade in definitions() if (found := trade.formula(words))), None)
+
+
 def line_item(question: str, names: Iterable[str] = ()) -> Figure | None:
     """The line item that `question` plainly asks for, as it was at some time; None if it asks for anything else.
 

@@ -48,11 +48,12 @@ def _formula(asked: Task, formula: Formula, rows: Sequence[FigureRow]) -> list[S
 
 
 def _asked_years(asked: Task, expression: Expression, rows: Sequence[FigureRow]) -> tuple[int, ...]:
-    """The years asked for, else the latest for which there is all."""
+    """The years asked for, else the latest of any of its line items: an earlier one would be taken for it."""
     if asked.years:
         return asked.years
-    known = sorted({year for row in rows for year in row.amounts}, reverse=True)
-    return tuple(year for year in known if _operands(expression, year, rows))[:1]
+    figures = [figure for part in expression if isinstance(part, Operand) and (figure := find_figure(part.figure))]
+    named = [row for figure in figures for row in _at(figure.place, rows) if row.called(figure) is not None]
+    return tuple(sorted({year for row in named for year in row.amounts})[-1:])
 
 
 def _printed(asked: Task, formula: Formula, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
@@ -103,9 +104,10 @@ def _quoted(row: FigureRow, year: int) -> Statement | None:
 
 def _given(row: FigureRow, year: int, figure: Figure | None = None) -> Statement:
     amount = _sized(row.amounts[year], figure) if figure else row.amounts[year]
+    name = f"{capital(figure.name)} ({row.name})" if figure and row.is_under_share else row.name
     is_bare = row.scale in ("", "?") or amount.is_percent or (figure is not None and figure.per_share)
     scale = "" if is_bare else f" {row.scale}"
-    return Statement(f"{row.name}, {row.periods[year]}: {signed(amount)}{scale}", row.sources)
+    return Statement(f"{name}, {row.periods[year]}: {signed(amount)}{scale}", row.sources)
 
 
 class _Taken(NamedTuple):

@@ -9,7 +9,7 @@ from enum import IntEnum
 
 from rag.answering.agreement import asks_whether
 from rag.answering.asked import measure_of, slots_of
-from rag.answering.asked_figures import line_item
+from rag.answering.asked_figures import line_item, named_formula
 from rag.answering.figure_rows import BELOW_YEAR, Statements
 from rag.answering.names import is_heading, names_somebody
 from rag.answering.numbers import Number, find_numbers
@@ -98,6 +98,9 @@ def _of_kind(question: str, text: str, hit: Hit | None) -> Fit | None:
     """Whether there is a name, number or date where one is asked for; a heading that names nobody answers nothing."""
     if _is_guess(question, text) or _is_part_of_it(question, text):
         return Fit.NEAR
+    formula = named_formula(question)
+    if formula and named_formula(text) != formula:  # what it would be worked out from is not it
+        return Fit.NEAR if formula.unit == "percent" and "%" in text else Fit.UNNAMED
     asked = read(question)
     if asked.kind is not Kind.NAME:
         return None if asked.holds_kind(text) else Fit.NEAR

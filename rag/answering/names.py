@@ -31,14 +31,11 @@ _TERMS = word_set(
     "trustee trustees partner partners employee employees manager managing head founder lead human resources legal "
     "corporate affairs commission congress securities exchange trade department court courts government treasury "
     "internal revenue service "
-    # parts and kinds of documents
-    "certification certifications codes conduct "
-    "form item part note notes section article chapter schedule exhibit appendix annex table page index annual "
-    "quarterly report reports statement statements proxy meeting agreement act code rule rules regulation standard "
-    "standards topic update framework plan plans policy policies opinion opinions control controls critical matter "
-    "matters basis ethics party parties fee fees service services date name title position age signature signatures "
-    "shares stock common units consolidated balance sheet sheets income operations equity earnings cash flow flows "
-    "governance compensation "
+    # what documents speak of
+    "conduct annual quarterly meeting opinions control controls critical matter matters basis ethics party parties "
+    "fee fees service services date name title position age signature signatures shares stock common units "
+    "consolidated balance sheet sheets income operations equity earnings cash flow flows governance compensation "
+    "definitive "
     # rules and those that make them
     "sec pcaob fasb aicpa iasb gaap ifrs irs nyse nasdaq coso treadway sponsoring organizations sarbanes-oxley "
     "dodd-frank us u.s usa uk u.k eu united states america american europe european north south new york ceo cfo "
@@ -46,6 +43,14 @@ _TERMS = word_set(
     "monday tuesday wednesday thursday friday saturday sunday fiscal year "
 )
 """Words that are written with capitals and name nobody."""
+
+
+_WRITINGS = word_set(
+    "form item part note notes section article chapter schedule exhibit appendix annex table page index report "
+    "reports statement statements agreement act code codes rule rules regulation standard standards topic update "
+    "framework plan plans policy policies opinion certificate certification certifications indenture bylaws proxy "
+)
+"""Kinds and parts of documents and rules: with one at its end, capitals are a title: "Definitive Proxy Statement"."""
 
 
 def names_somebody(text: str, question: str, hit: Hit | None = None) -> bool:
@@ -60,7 +65,13 @@ def names_somebody(text: str, question: str, hit: Hit | None = None) -> bool:
     def tells(word: str) -> bool:
         """Whether it tells one name from others."""
         plain = _plain(word)
-        is_common = plain in _TERMS or plain in small or is_stop_word(plain) or _SIGN.fullmatch(word) is not None
+        is_common = (
+            plain in _TERMS
+            or plain in _WRITINGS
+            or plain in small
+            or is_stop_word(plain)
+            or _SIGN.fullmatch(word) is not None
+        )
         return len(plain) > 1 and "." not in plain and not is_common and plain not in known and plain not in whose
 
     bare = _QUOTED.sub(" ", text)
@@ -68,6 +79,8 @@ def names_somebody(text: str, question: str, hit: Hit | None = None) -> bool:
     for run in _RUN.finditer(bare):
         words = _WORD.findall(run[0])
         has_sign = any(_SIGN.fullmatch(word) for word in words)
+        if _plain(words[-1]) in _WRITINGS and not has_sign:
+            continue
         begins = _BEGINNING.search(bare[: run.start()]) is not None and not has_sign and words[0][1:].islower()
         if any(map(tells, words[1:] if begins else words)) and (
             has_sign or not needs_sign or _has_office(run[0], tells)

@@ -54,6 +54,7 @@ def test_somebody_is_named(question: str, text: str) -> None:
         (AUDITOR, "We are registered with the PCAOB and independent under U.S. law and the rules of the SEC."),
         (AUDITOR, "The Company’s Audit Committee appoints the auditor each May."),
         (AUDITOR, "See “Fees of Strand” in the Proxy Statement for the Annual Meeting."),
+        (AUDITOR, "It is told in our Definitive Proxy Statement and the Harbour Framework."),
         (CHIEF, "Certification of Chief Executive Officer under Section 302 of the Sarbanes-Oxley Act"),
         (CHIEF, "Based on it, our Chief Executive Officer and Chief Financial Officer concluded so."),
         ("Who audits Acme?", "Acme has an auditor, and Acme’s board appoints it."),

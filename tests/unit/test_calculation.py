@@ -249,6 +249,8 @@ def test_a_table_without_a_statement_counts_by_itself() -> None:
     assert said("gross margin in 2021", page(table)) == ["Gross margin 2021 = 20 / 50 = 40.0 %"]
 
 
+OWNED = "Net income attributable to Acme Inc. common shareholders"
+HEADING = "Earnings per common share attributable to Acme common shareholders"
 OWNERS = (
     *INCOME[:-2],
     "Net income before allocation to noncontrolling interests\t62\t46",
@@ -283,18 +285,18 @@ HEADED = (
         (
             "What was the diluted earnings per share?",
             OWNERS,
-            "Earnings per common share––diluted: Net income attributable to Acme Inc. common shareholders, 2021: 0.58",
+            f"Diluted earnings per share (Earnings per common share––diluted: {OWNED}), 2021: 0.58",
         ),
         (
             "What was the basic earnings per share in 2020?",
             OWNERS,
-            "Earnings per common share––basic: Net income attributable to Acme Inc. common shareholders, 2020: 0.45",
+            f"Basic earnings per share (Earnings per common share––basic: {OWNED}), 2020: 0.45",
         ),
         ("What was the net income?", HEADED, "Net income – 2021: 60; 2020: 45 (in millions)"),
         (
             "What was the diluted earnings per share?",
             HEADED,
-            "Earnings per common share attributable to Acme common shareholders: Diluted (Note 18), 2021: 0.58",
+            f"Diluted earnings per share ({HEADING}: Diluted (Note 18)), 2021: 0.58",
         ),
     ],
 )
@@ -313,6 +315,13 @@ def test_the_heading_is_quoted_where_it_is_a_part_of_the_name() -> None:
 def test_what_belongs_to_other_owners_is_not_the_net_income() -> None:
     others = [*without(INCOME, "Net income"), "Net income attributable to noncontrolling interests\t2\t1"]
     assert said("What was the net income?", page(others)) == []
+
+
+def test_a_ratio_of_an_earlier_year_is_not_taken_for_the_latest() -> None:
+    benefit = replaced(INCOME, "Provision for income taxes\t20\t(15)", "Provision for income taxes\t(20)\t15")
+    told = said("What was the effective tax rate?", page(benefit, 2))
+    assert not any("=" in text for text in told)
+    assert said("effective tax rate 2020", page(benefit, 2)) == ["Effective tax rate 2020 = 15 / 60 = 25.0 %"]
 
 
 def test_the_latest_fiscal_year_is_the_latest_whatever_it_is_called() -> None:

@@ -65,14 +65,9 @@ def names_somebody(text: str, question: str, hit: Hit | None = None) -> bool:
     def tells(word: str) -> bool:
         """Whether it tells one name from others."""
         plain = _plain(word)
-        is_common = (
-            plain in _TERMS
-            or plain in _WRITINGS
-            or plain in small
-            or is_stop_word(plain)
-            or _SIGN.fullmatch(word) is not None
-        )
-        return len(plain) > 1 and "." not in plain and not is_common and plain not in known and plain not in whose
+        if len(plain) < 2 or "." in plain or _SIGN.fullmatch(word) or is_stop_word(plain) or plain in whose:
+            return False
+        return not any(plain in words for words in (_TERMS, _WRITINGS, small, known))
 
     bare = _QUOTED.sub(" ", text)
     needs_sign = is_heading(bare) and not _SIGNED.search(text)
@@ -82,9 +77,8 @@ def names_somebody(text: str, question: str, hit: Hit | None = None) -> bool:
         if _plain(words[-1]) in _WRITINGS and not has_sign:
             continue
         begins = _BEGINNING.search(bare[: run.start()]) is not None and not has_sign and words[0][1:].islower()
-        if any(map(tells, words[1:] if begins else words)) and (
-            has_sign or not needs_sign or _has_office(run[0], tells)
-        ):
+        is_told = any(map(tells, words[1:] if begins else words))
+        if is_told and (has_sign or not needs_sign or _has_office(run[0], tells)):
             return True
     return False
 

@@ -68,6 +68,14 @@ def test_the_documents_own_part_is_where_it_is_surest(
     assert own_pages([*marks, Landmark("page 9", 9, 1.0)]).get("balance sheet") == own
 
 
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [("INCOME STATEMENTS", "income statement"), ("Cash Flows Statements", "cash flow statement")],
+)
+def test_statements_are_also_titled_in_the_plural(title: str, name: str) -> None:
+    assert strengths(page(2, "Part II", title), name, landmarks())
+
+
 def test_every_page_is_a_landmark_by_its_number_from_both_ends() -> None:
     lines = page(1, "a") + page(2, "b") + page(5, "c")
     assert [strengths(lines, name) for name in ("page 1", "page 2", "page 5")] == [{1: 1.0}, {2: 1.0}, {5: 1.0}]

@@ -51,7 +51,7 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _AFTER = re.compile(
-    r"\s*(?:[,:(–—-]|$|\d|(?:was|were|is|are|of(?=\W{1,5}\d)|totall?ed|amounted|reached|stood|rose|grew|fell|increased|decreased|declined)\b"
+    r"\s*(?:/?\(|[,:–—-]|$|\d|(?:was|were|is|are|of(?=\W{1,5}\d)|totall?ed|amounted|reached|stood|rose|grew|fell|increased|decreased|declined)\b"
     r"|(?:for|in|at|as\s+of|during)\s+(?:the\s+)?(?:fiscal\s+|financial\s+|full\s+|end\b|year|(?:19|20)\d\d))",
     re.IGNORECASE,
 )

@@ -133,6 +133,7 @@ class Asked:
             case Kind.NAME:
                 return names_somebody(text, self.text)
             case Kind.PLACE | Kind.DATE:
+                text = _ASIDE.sub(" ", text)  # under a field of a form it is said in brackets what is to be put there
                 return any(found.casefold() not in self.text.casefold() for found in _HELD[self.kind].findall(text))
             case Kind.TEXT | Kind.TITLE:
                 return True

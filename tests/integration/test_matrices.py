@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Sequence
 
 import openpyxl
-import pymupdf
 import pytest
 
 from rag import errors, worker
@@ -101,15 +100,8 @@ def test_a_cell_of_a_statement_is_its_row(engine: RAGEngine) -> None:
 def test_the_own_statement_is_read_though_other_pages_say_more_of_it(engine: RAGEngine) -> None:
     """What affiliates earn is told on more pages than are searched for, in the question's own words."""
     own = [("Fares", "5,200", "4,800"), ("Gross profit", "2,080", "1,800"), ("Net income", "540", "410")]
-    report = pymupdf.open("pdf", pdfs.annual_report("Northmoor Ferries", income=own))
-    for number in range(6):
-        page = report.new_page(width=pdfs.WIDTH, height=pdfs.HEIGHT)
-        pdfs.statement(page, "Income statement: net income", pdfs.YEARS, [("Net income", str(number), "9")])
-        for place, line in enumerate(
-            ["Income statement of an affiliate", "net income of the fiscal year", "net income"]
-        ):
-            pdfs.write(page, 72, 500 + 16 * place, line)
-    added = engine.documents.add(report.tobytes(), "affiliates.pdf", enqueue=False)
+    report = pdfs.with_affiliates(pdfs.annual_report("Northmoor Ferries", income=own), 6)
+    added = engine.documents.add(report, "affiliates.pdf", enqueue=False)
     cell = at(filled(engine, [engine.documents.process(added.id).id], [EARNED]), 0, 0).cell
     assert (cell.answer, cell.verdict) == ("Net income, 2021: 540 (in thousands of crowns)", "supported")
 

@@ -37,6 +37,7 @@ _OF_SHARE = re.compile(r"[\W_]*\d{1,3}\.\d\d\W*")
 """As a share's figures are printed, whose heading a row does not say."""
 _SHARES = re.compile(r"\bshares\s+(?:outstanding|issued|repurchased)\b|\bweighted[- ]average\b", re.IGNORECASE)
 _RATE = re.compile(r"%|\bper\s?cent(?:age)?\b|\bmargin\b|\brate\b|\bratio\b|\bgrowth\b|\bchange\b", re.IGNORECASE)
+_RATE_GIVEN = re.compile(r"\d\s*(?:%|per\s?cent\b)", re.IGNORECASE)
 _OTHER_FIGURE = re.compile(r"\b(?:change|growth|increas|decreas|grew|grow|rose|fell|declin)", re.IGNORECASE)
 """In a question: it does not ask for the figure itself."""
 _IS = re.compile(
@@ -99,8 +100,10 @@ def _of_kind(question: str, text: str, hit: Hit | None) -> Fit | None:
     if _is_guess(question, text) or _is_part_of_it(question, text):
         return Fit.NEAR
     formula = named_formula(question)
-    if formula and named_formula(text) != formula:  # what it would be worked out from is not it
-        return Fit.NEAR if formula.unit == "percent" and "%" in text else Fit.UNNAMED
+    if formula:  # what it would be worked out from is not it, nor what is told of it
+        is_named, is_share = named_formula(text) == formula, formula.unit == "percent"
+        if not is_named or (is_share and _RATE_GIVEN.search(text) is None):
+            return Fit.NEAR if is_named or (is_share and "%" in text) else Fit.UNNAMED
     asked = read(question)
     if asked.kind is not Kind.NAME:
         return None if asked.holds_kind(text) else Fit.NEAR

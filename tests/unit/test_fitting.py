@@ -73,6 +73,7 @@ def test_a_row_gives_the_line_item_that_its_label_names(question: str, quoted: Q
         ("What was the effective tax rate?", "Provision for income taxes, 2021: 20 million", Fit.UNNAMED),
         ("What was the effective tax rate?", "The statutory rate is 21%.", Fit.NEAR),
         ("What was the effective tax rate?", "Our effective tax rate was 24.0%.", None),
+        ("What was the effective tax rate?", "Benefits of $878 would affect the effective tax rate.", Fit.NEAR),
         ("What was the effective tax rate?", "Effective tax rate 2021 = 20 / 80 = 25.0 %", None),
         (PAID, "Cash dividends declared in 2021 totaled $12.98 per share, as compared to $2.70.", Fit.GIVES),
         (PAID, "The stock split of July 14, 2015 was made in the form of a stock dividend.", Fit.UNNAMED),

@@ -23,26 +23,24 @@ _SIGN = re.compile(
 )
 """An initial, a title, or the legal form of a firm: what none but a name has."""
 _TERMS = word_set(
-    # offices and bodies
+    # offices, bodies and parties, what documents speak of, rules and those that make them, days
     "company corporation group registrant firm bank board director directors shareholder shareholders stockholder "
     "stockholders committee audit auditor auditors auditing accountant accountants accounting chief executive "
     "financial operating officer officers president vice chairman chairwoman chair chairperson secretary treasurer "
     "controller general counsel principal independent registered public oversight senior management member members "
     "trustee trustees partner partners employee employees manager managing head founder lead human resources legal "
     "corporate affairs commission congress securities exchange trade department court courts government treasury "
-    "internal revenue service "
-    # what documents speak of
-    "conduct annual quarterly meeting opinions control controls critical matter matters basis ethics party parties "
-    "fee fees service services date name title position age signature signatures shares stock common units "
-    "consolidated balance sheet sheets income operations equity earnings cash flow flows governance compensation "
-    "definitive "
-    # rules and those that make them
-    "sec pcaob fasb aicpa iasb gaap ifrs irs nyse nasdaq coso treadway sponsoring organizations sarbanes-oxley "
-    "dodd-frank us u.s usa uk u.k eu united states america american europe european north south new york ceo cfo "
-    "coo cto cio evp svp vp january february march april may june july august september october november december "
-    "monday tuesday wednesday thursday friday saturday sunday fiscal year "
+    "internal revenue service conduct annual quarterly meeting opinions control controls critical matter matters "
+    "basis ethics party parties fee fees services date name title position age signature signatures shares stock "
+    "common units consolidated balance sheet sheets income operations equity earnings cash flow flows governance "
+    "compensation definitive sec pcaob fasb aicpa iasb gaap ifrs irs nyse nasdaq coso treadway sponsoring "
+    "organizations sarbanes-oxley dodd-frank ceo cfo coo cto cio evp svp vp january february march april may june "
+    "july august september october november december monday tuesday wednesday thursday friday saturday sunday "
+    "fiscal year participant participants beneficiary beneficiaries administrator borrower lender lenders seller "
+    "buyer purchaser tenant landlord licensor licensee "
 )
 """Words that are written with capitals and name nobody."""
+_PLACES = word_set("us u.s usa uk u.k eu united states america american europe european north south new york")
 
 
 _WRITINGS = word_set(
@@ -67,7 +65,7 @@ def names_somebody(text: str, question: str, hit: Hit | None = None) -> bool:
         plain = _plain(word)
         if len(plain) < 2 or "." in plain or _SIGN.fullmatch(word) or is_stop_word(plain) or plain in whose:
             return False
-        return not any(plain in words for words in (_TERMS, _WRITINGS, small, known))
+        return not any(plain in words for words in (_TERMS, _WRITINGS, _PLACES, small, known))
 
     bare = _QUOTED.sub(" ", text)
     needs_sign = is_heading(bare) and not _SIGNED.search(text)
@@ -81,6 +79,11 @@ def names_somebody(text: str, question: str, hit: Hit | None = None) -> bool:
         if is_told and (has_sign or not needs_sign or _has_office(run[0], tells)):
             return True
     return False
+
+
+def is_term(word: str) -> bool:
+    """Whether a word with a capital is an office, a party, or a kind of document, and names no place either."""
+    return _plain(word) in _TERMS | _WRITINGS
 
 
 def _has_office(run: str, tells: Callable[[str], bool]) -> bool:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from rapidfuzz import fuzz, process
 
 from rag.answering import ranking
-from rag.answering.names import names_somebody
+from rag.answering.names import is_term, names_somebody
 from rag.types import Rewriting
 from rag.vocabulary import references, spell_out_periods
 
@@ -134,7 +134,10 @@ class Asked:
                 return names_somebody(text, self.text)
             case Kind.PLACE | Kind.DATE:
                 text = _ASIDE.sub(" ", text)  # under a field of a form it is said in brackets what is to be put there
-                return any(found.casefold() not in self.text.casefold() for found in _HELD[self.kind].findall(text))
+                asked = self.text.casefold()
+                return any(
+                    found.casefold() not in asked and not is_term(found) for found in _HELD[self.kind].findall(text)
+                )
             case Kind.TEXT | Kind.TITLE:
                 return True
             case Kind.PHONE:

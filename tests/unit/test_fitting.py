@@ -87,6 +87,7 @@ def test_a_row_gives_the_line_item_that_its_label_names(question: str, quoted: Q
         ("Who is the auditor?", "The independent auditor is responsible for its opinion.", Fit.NEAR),
         ("Where are the headquarters?", "The headquarters are in Northmoor.", None),
         ("Where are the headquarters?", "The headquarters are large.", Fit.NEAR),
+        ("Where are the headquarters?", "Notices go to the headquarters of the Company, to the Secretary.", Fit.NEAR),
         ("In which state is it founded?", "(State or other jurisdiction) (I.R.S. Employer No.)", Fit.NEAR),
         ("How many employees are there?", "Our employees are well trained.", Fit.NEAR),
         ("How many employees are there?", "Of the employees, 400 are pilots.", Fit.NEAR),

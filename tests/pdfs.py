@@ -511,3 +511,16 @@ def annual_report(name: str, *, sheet: Rows = SHEET, income: Rows = INCOME, empl
     for number, page in enumerate(sheets, start=1):
         write(page, 72, 820, f"{name} | Annual report | {number}", size=8)
     return finish(document)
+
+
+def with_affiliates(report: bytes, count: int) -> bytes:
+    """A report with a page on what each of its affiliates earned, which says more of it than its own statement."""
+    document = pymupdf.open("pdf", report)
+    for number in range(count):
+        page = document.new_page(width=WIDTH, height=HEIGHT)
+        statement(page, "Income statement: net income", YEARS, [("Net income", str(number), "9")])
+        for place, line in enumerate(
+            ("Income statement of an affiliate", "net income of the fiscal year", "net income")
+        ):
+            write(page, 72, 500 + 16 * place, line)
+    return finish(document)

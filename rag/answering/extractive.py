@@ -98,7 +98,7 @@ def choose(
         best = found[0].candidate
         return Choice(hint=f"The figure itself was not found. {_nearest(asked, best)}", nearest=best.hit)
     best = ranked[0].candidate
-    likely = likelihood(found) if reranker else best.features.covered
+    likely = likelihood(ranked if asked.kind is Kind.NAME else found) if reranker else best.features.covered
     missing = lack(asked, hits, best)
     is_close = is_relevant(asked, best, likely) if reranker else likely >= MIN_COVERED_ALONE
     if missing is None and not is_close:
@@ -119,11 +119,20 @@ def rank(question: Asked, hits: Sequence[Hit], *, reranker: Reranker | None = No
 
 
 def _fitting(question: str, ranked: Sequence[Extract]) -> list[Extract]:
-    """Those that do not give another figure than is asked for; what gives the asked one for certain comes first."""
-    fits = [(fitting.fit(question, one.candidate.text, one.row), one) for one in ranked]
+    """Those that do not give another figure than is asked for; what gives the asked one for certain comes first.
+
+    Where a name is asked for, what names somebody comes before what comes close and names nobody.
+    """
+    wants_name = questions.read(question).kind is Kind.NAME
+    fits = [(fitting.fit(question, one.candidate.text, one.row, one.candidate.hit), one) for one in ranked]
     is_plain = fitting.is_plain(question)
     able = [pair for pair in fits if pair[0] is not Fit.OTHER and not (is_plain and _is_of_another(*pair))]
-    return [one for _, one in sorted(able, key=lambda pair: pair[0] is not Fit.GIVES)]
+
+    def place(pair: tuple[Fit | None, Extract]) -> tuple[bool, bool]:
+        is_named = pair[0] is None and pair[1].score >= ranked[0].score - MARGIN
+        return pair[0] is not Fit.GIVES, wants_name and not is_named
+
+    return [one for _, one in sorted(able, key=place)]
 
 
 def _is_of_another(fits: Fit | None, extract: Extract) -> bool:

@@ -9,11 +9,13 @@ from enum import IntEnum
 
 from rag.answering.agreement import asks_whether
 from rag.answering.asked import measure_of, slots_of
-from rag.answering.calculation import BELOW_YEAR, line_item
+from rag.answering.asked_figures import line_item, named_formula
+from rag.answering.figure_rows import BELOW_YEAR, Statements
+from rag.answering.names import is_heading, names_somebody
 from rag.answering.numbers import Number, find_numbers
 from rag.answering.polarity import DOWN, UP
 from rag.answering.questions import Kind, read
-from rag.types import QuotedRow
+from rag.types import Hit, QuotedRow
 from rag.vocabulary import Figure, find_figure, is_labelled, plain_label, years
 
 
@@ -31,8 +33,11 @@ class Fit(IntEnum):
 
 
 _PER_SHARE = re.compile(r"\bper\s+(?:\w+\s+){0,3}shares?\b|\bEPS\b", re.IGNORECASE)
+_OF_SHARE = re.compile(r"[\W_]*\d{1,3}\.\d\d\W*")
+"""As a share's figures are printed, whose heading a row does not say."""
 _SHARES = re.compile(r"\bshares\s+(?:outstanding|issued|repurchased)\b|\bweighted[- ]average\b", re.IGNORECASE)
 _RATE = re.compile(r"%|\bper\s?cent(?:age)?\b|\bmargin\b|\brate\b|\bratio\b|\bgrowth\b|\bchange\b", re.IGNORECASE)
+_RATE_GIVEN = re.compile(r"\d\s*(?:%|per\s?cent\b)", re.IGNORECASE)
 _OTHER_FIGURE = re.compile(r"\b(?:change|growth|increas|decreas|grew|grow|rose|fell|declin)", re.IGNORECASE)
 """In a question: it does not ask for the figure itself."""
 _IS = re.compile(
@@ -47,7 +52,7 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _AFTER = re.compile(
-    r"\s*(?:[,:(–—-]|$|\d|(?:was|were|is|are|of(?=\W{1,5}\d)|totall?ed|amounted|reached|stood|rose|grew|fell|increased|decreased|declined)\b"
+    r"\s*(?:/?\(|[,:–—-]|$|\d|(?:was|were|is|are|of(?=\W{1,5}\d)|totall?ed|amounted|reached|stood|rose|grew|fell|increased|decreased|declined)\b"
     r"|(?:for|in|at|as\s+of|during)\s+(?:the\s+)?(?:fiscal\s+|financial\s+|full\s+|end\b|year|(?:19|20)\d\d))",
     re.IGNORECASE,
 )
@@ -55,22 +60,19 @@ _AFTER = re.compile(
 _ANY = r"\S+(?:\s+\S+){0,3}"
 """For the * in a label."""
 _SIGNS = re.compile(r"[\W_]*(?:(?:US|A|C|HK)?[$€£¥]|USD|EUR|GBP|CHF)?[\W_]*")
-_ROLES = re.compile(
-    r"\b(?:Company|Corporation|Group|Registrant|Firm|Bank|Board|Directors?|Shareholders?|Stockholders?|Committee|We|Our|"
-    r"Audit|Auditors?|Form|Item|Annual|Report|Party|Parties|Agreement|January|February|March|April|May|June|July|August|"
-    r"September|October|November|December)\b(?:['’]s)?"
-)
 _HOW_MANY = re.compile(r"\bhow\s+many\b", re.IGNORECASE)
 _PARTITION = re.compile(r"\W*of\s+(?:the|these|those|our|all)\b", re.IGNORECASE)
 _MAY = re.compile(r"\b(?:may|might|could)\b", re.IGNORECASE)
 
 
-def fit(question: str, text: str, row: QuotedRow | None = None) -> Fit | None:
-    """How well `text`, or the row of a table that it is, answers; None where that cannot be told."""
+def fit(question: str, text: str, row: QuotedRow | None = None, hit: Hit | None = None) -> Fit | None:
+    """How well `text`, or the row of a table that it is, answers; None where that cannot be told.
+
+    `hit` is what it is quoted from.
+    """
     item = wanted(question)
     if item is None:
-        is_less = _is_guess(question, text) or _is_part_of_it(question, text) or not _holds_kind(question, text)
-        return Fit.NEAR if is_less else None
+        return _of_kind(question, text, hit)
     found = _of_row(item, row) if row else _of_sentence(item, text)
     asked, told = set(years(question)), set(years(" ".join(row.columns) if row else text))
     if asked and told and not asked & told:
@@ -93,10 +95,30 @@ def _is_part_of_it(question: str, text: str) -> bool:
     return _HOW_MANY.search(question) is not None and _PARTITION.match(text) is not None
 
 
-def _holds_kind(question: str, text: str) -> bool:
-    """Whether there is a name, number or date where one is asked for; "the Company" and "our Board" are none."""
+def _of_kind(question: str, text: str, hit: Hit | None) -> Fit | None:
+    """Whether there is a name, number or date where one is asked for; a heading that names nobody answers nothing."""
+    if _is_guess(question, text) or _is_part_of_it(question, text):
+        return Fit.NEAR
+    formula = named_formula(question)
+    if formula:  # what it would be worked out from is not it, nor what is told of it
+        is_named, is_share = named_formula(text) == formula, formula.unit == "percent"
+        if not is_named or (is_share and _RATE_GIVEN.search(text) is None):
+            return Fit.NEAR if is_named or (is_share and "%" in text) else Fit.UNNAMED
     asked = read(question)
-    return asked.holds_kind(_ROLES.sub(" ", text) if asked.kind is Kind.NAME else text)
+    if asked.kind is not Kind.NAME:
+        return None if asked.holds_kind(text) else Fit.NEAR
+    if names_somebody(text, asked.text, hit):
+        return None
+    return Fit.UNNAMED if is_heading(text) else Fit.NEAR
+
+
+def is_own(question: str, page: int, statements: Statements) -> bool:
+    """Whether a line item on that page is the document's own, as far as its `statements` tell, and not an affiliate's.
+
+    It stands in the statement that it belongs to, or the document has no such statement.
+    """
+    item = wanted(question)
+    return item is None or page in statements.get(item.place or "", (page,))
 
 
 def gives_of_year(question: str, year: int, text: str, row: QuotedRow | None = None) -> bool:
@@ -129,7 +151,8 @@ def _of_row(item: Figure, row: QuotedRow) -> Fit:
     if _SHARES.search(label) or _RATE.search(label) or all("%" in cell for cell in row.cells):
         return Fit.OTHER
     if is_labelled(item, label) is not None:
-        return Fit.GIVES if _is_of_years(row) else Fit.NEAR
+        is_whole = item.per_share or not all(map(_OF_SHARE.fullmatch, row.cells))
+        return Fit.GIVES if _is_of_years(row) and is_whole else Fit.NEAR
     plain = plain_label(label)
     is_named = any(_spelled(item, plain)) or (_is_part(item, plain) and find_figure(label) is None)
     return Fit.NEAR if is_named else Fit.UNNAMED

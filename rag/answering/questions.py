@@ -9,6 +9,7 @@ from enum import StrEnum
 from rapidfuzz import fuzz, process
 
 from rag.answering import ranking
+from rag.answering.names import is_term, names_somebody
 from rag.types import Rewriting
 from rag.vocabulary import references, spell_out_periods
 
@@ -19,6 +20,7 @@ class Kind(StrEnum):
     NUMBER = "number"
     DATE = "date"
     NAME = "name"
+    PLACE = "place"
     EMAIL = "email"
     PHONE = "phone"
     ADDRESS = "address"
@@ -66,10 +68,10 @@ _ASKED = (
         _pattern(
             r"\bwho(?:m|se)?\b",
             r"\bnames? of\b",
-            r"\bwhere\b",
-            r"\b(?:which|what) (?:company|person|country|city|state|bank|firm|auditor|court|judge|director)",
+            r"\b(?:which|what) (?:company|person|bank|firm|auditor|court|judge|director)",
         ),
     ),
+    (Kind.PLACE, _pattern(r"\bwhere\b", r"\b(?:which|what) (?:country|city|state)\b")),
 )
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _DATE = _pattern(
@@ -88,13 +90,13 @@ _HELD = {
         r"\b\d{1,5}\b.*\b[A-Z]\w+|\b[A-Z]\w+.*\b\d{4,5}\b|\b[A-Z]{1,2}\d\w? ?\d[A-Z]{2}\b", re.DOTALL
     ),
     Kind.DATE: _DATE,
+    Kind.PLACE: re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w’'-]+"),
 }
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _SPELLED = _pattern(
     r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|half|third"
     r"|thousand|million|billion|dozen|twice|once|none)\b"
 )
-_NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w’'-]+")
 _YEAR = re.compile(r"(?<![\d.,$€£])(?:19|20)\d\d(?![\d,%]|\.\d)")
 _TOKEN = re.compile(r"[^\W_]+(?:[-'’.&][^\W_]+)*")
 _DOTTED = re.compile(r"(?:[^\W\d_]\.\s?){2,}[^\W\d_]?")
@@ -129,9 +131,13 @@ class Asked:
                 known = set(_NUMBER.findall(self.text))
                 return any(number not in known for number in _NUMBER.findall(text)) or bool(_SPELLED.search(text))
             case Kind.NAME:
-                return any(name.casefold() not in self.text.casefold() for name in _NAME.findall(text))
-            case Kind.DATE:
-                return any(date not in self.text for date in _DATE.findall(text))
+                return names_somebody(text, self.text)
+            case Kind.PLACE | Kind.DATE:
+                text = _ASIDE.sub(" ", text)  # under a field of a form it is said in brackets what is to be put there
+                asked = self.text.casefold()
+                return any(
+                    found.casefold() not in asked and not is_term(found) for found in _HELD[self.kind].findall(text)
+                )
             case Kind.TEXT | Kind.TITLE:
                 return True
             case Kind.PHONE:

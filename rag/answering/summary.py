@@ -22,7 +22,7 @@ from rag.answering.quoting import Label, Source, Statement
 from rag.answering.sentences import flowing
 from rag.answering.units import split_passage
 from rag.retrieval import maximal_marginal_relevance
-from rag.types import BlockKind, Chunk, Document, Hit, Passage, Span
+from rag.types import BlockKind, Chunk, Document, Hit, Line, Passage, Span
 
 MAX_SENTENCES = 10
 """Of one document; an extract that is longer is no summary."""
@@ -322,14 +322,15 @@ def parts_of(keys: Sequence[Key], document: Document, *, sections: bool = True) 
         if sections and key.section != section and key.section:
             parts.append(Label(f"**{' '.join(key.section.replace('*', ' ').split())}**"))
         section = key.section
-        parts.append(Statement(flowing(_text(key)), (Source(_hit(key, document), key.span),)))
+        parts.append(Statement(flowing(_text(key)), (Source(hit_of(key.chunk, document, key.chunk.lines), key.span),)))
     return parts
 
 
-def _hit(key: Key, document: Document) -> Hit:
+def hit_of(chunk: Chunk, document: Document, lines: tuple[Line, ...]) -> Hit:
+    """A chunk and lines around it, as if a search had found them."""
     return Hit(
-        chunk=key.chunk,
-        passage=Passage(document_id=key.chunk.document_id, lines=key.chunk.lines),
+        chunk=chunk,
+        passage=Passage(document_id=document.id, lines=lines),
         document_name=document.name,
         mime_type=document.mime_type,
         title=document.title,
@@ -344,4 +345,4 @@ def _hit(key: Key, document: Document) -> Hit:
 def passages(keys: Sequence[Key], document: Document) -> list[Hit]:
     """The passages of the chosen sentences, each once, in reading order."""
     chunks = {key.chunk.ordinal: key for key in keys}
-    return [_hit(chunks[ordinal], document) for ordinal in sorted(chunks)]
+    return [hit_of(chunks[ordinal].chunk, document, chunks[ordinal].chunk.lines) for ordinal in sorted(chunks)]

@@ -3,11 +3,11 @@
 import re
 import time
 import uuid
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from typing import NamedTuple
 
-from rag import answering, errors, prompts, retrieval
-from rag.answering import calculation, comparison, fitting, summary
+from rag import answering, errors, prompts, retrieval, vocabulary
+from rag.answering import asked_figures, calculation, comparison, fitting, summary
 from rag.engine import saved_filters
 from rag.engine.asking import Asking
 from rag.engine.naming import Mention, aliases, mentions
@@ -25,7 +25,6 @@ from rag.types import (
     Index,
     Usage,
 )
-from rag.vocabulary import references
 
 MOST_DOCUMENTS = 6
 """A question to more documents than this is one to the library."""
@@ -127,7 +126,7 @@ class Composing:
             keys = self._extract_of(document, extract, limit)
             if keys and len(documents) > 1:
                 parts.append(answering.Label(comparison.heading(document.name)))
-            parts += summary.parts_of(keys, self._whole(document), sections=len(documents) == 1)
+            parts += summary.parts_of(keys, self._whole(document.id), sections=len(documents) == 1)
         note = answering.Label(f"*{prompts.EXTRACT_NOTE}*")
         return _whole(self._composed([note, *parts])) if parts else None
 
@@ -141,9 +140,9 @@ class Composing:
         named = self._meant(question)[1]
         return extract._replace(part=_without(extract.part, question, named)) if named else extract
 
-    def _whole(self, document: Document) -> Document:
-        """The document with its pages, which lists leave out."""
-        return self._workspace.store.documents.get(document.id)
+    def _whole(self, document_id: uuid.UUID) -> Document:
+        """A document with its pages, which lists leave out."""
+        return self._workspace.store.documents.get(document_id)
 
     def _extract_of(self, document: Document, extract: summary.Extract, limit: int) -> list[summary.Key]:
         store = self._workspace.store.chunks
@@ -154,7 +153,7 @@ class Composing:
 
     def _part(self, chunks: Sequence[Chunk], document: Document, part: str) -> Sequence[Chunk]:
         """The chunks of the section of that name or number, else those that a search for it finds."""
-        wanted = {_plain(part), *(_plain(reference.name) for reference in references(part))}
+        wanted = {_plain(part), *(_plain(reference.name) for reference in vocabulary.references(part))}
         inside = [
             chunk
             for chunk in chunks
@@ -174,13 +173,13 @@ class Composing:
     # --- a figure worked out ---
 
     def _worked_out(self, question: str) -> AnswerResponse | None:
-        if not calculation.may_want(question):
+        if not asked_figures.may_want(question):
             return None
         documents = self._documents()
         named = mentions(question, documents)
         meant = named[0].documents if len(named) == 1 else tuple(documents)
         words = {word for document in meant for alias in aliases(document) for word in alias}
-        task = calculation.task(question, words)
+        task = asked_figures.task(question, words)
         if task is None or len(named) > 1 or (not named and len(documents) != 1):
             return None
         own = self._within(meant)
@@ -188,8 +187,24 @@ class Composing:
         document_id = hits[0].chunk.document_id if hits else meant[0].id
         own = self._within([document for document in meant if document.id == document_id])
         hits = [hit for text in task.searches for hit in own.asking(top_k=STATEMENT_PAGES).search(text).results]
-        parts = calculation.work_out(task, hits)
+        places = {figure.place for figure in task.figures if figure.place}
+        statements = vocabulary.own_pages(self._workspace.store.pages.landmarks(document_id, places))
+        hits += self._on_pages(document_id, {page for pages in statements.values() for page in pages}, hits)
+        parts = calculation.work_out(task, hits, statements)
         return self._composed(parts) if parts else None
+
+    def _on_pages(self, document_id: uuid.UUID, pages: Collection[int], found: Sequence[Hit]) -> list[Hit]:
+        """Those of the pages that were not found: a statement is read for certain."""
+        missing = sorted({*pages} - {page for hit in found for page in hit.passage.pages})
+        document = self._whole(document_id) if missing else None
+        return [hit for page in missing if document and (hit := self._page_of(document, page))]
+
+    def _page_of(self, document: Document, page: int) -> Hit | None:
+        """A page as if it had been found; None of one without text."""
+        store = self._workspace.store.chunks
+        lines = store.page_lines([(document.id, page)]).get((document.id, page))
+        chunks = store.of_document(document.id, page_number=page, limit=1)
+        return summary.hit_of(chunks[0], document, lines) if lines and chunks else None
 
     # --- figures of two years ---
 
@@ -198,11 +213,11 @@ class Composing:
 
         With only one of them it tells which. None where nothing is found, or one place tells of both.
         """
-        if not calculation.may_want(question):
+        if not asked_figures.may_want(question):
             return None
         meant, named = self._meant(question)
         words = {word for mention in named for document in mention.documents for al in aliases(document) for word in al}
-        task = calculation.task(question, words)
+        task = asked_figures.task(question, words)
         if task is None or task.formula or task.is_level or len(task.years) != 2:
             return None
         found = {year: self._of_year(task.measure, year, meant) for year in sorted(task.years)}
@@ -250,7 +265,7 @@ class Composing:
             if len(documents) != 1:
                 return []
             keys = self._extract_of(documents[0], self._of_part(question, extract), summary.PASSAGES)
-            return summary.passages(keys, self._whole(documents[0]))
+            return summary.passages(keys, self._whole(documents[0].id))
         sides = self.sides(question)
         most = max(self._request.retrieval.top_k // max(len(sides), 1), 1)
         found = [self._within(side.documents).asking().search(side.question).results[:most] for side in sides]

@@ -5,9 +5,10 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rag import answering, errors
-from rag.answering import agreement
-from rag.answering.fitting import Fit, fit
+from rag import answering, errors, vocabulary
+from rag.answering import agreement, fitting
+from rag.answering.figure_rows import Statements
+from rag.answering.fitting import Fit
 from rag.engine.questions import Questions
 from rag.engine.workspace import Workspace
 from rag.types import (
@@ -70,7 +71,7 @@ def fill(
                 counts[present.cell.status] += 1
             elif document.status is DocumentStatus.READY:
                 pause()
-                cell = _ask(questions, document, number, question)
+                cell = _ask(workspace, questions, document, number, question)
                 _keep(workspace, matrix_id, question, cell)
                 counts[cell.status] += 1
     report("cells", total, total)
@@ -91,7 +92,9 @@ def _keep(workspace: Workspace, matrix_id: uuid.UUID, question: MatrixQuestion, 
         workspace.store.matrices.get(matrix_id)
 
 
-def _ask(questions: Questions, document: Document, number: int, question: MatrixQuestion) -> MatrixCell:
+def _ask(
+    workspace: Workspace, questions: Questions, document: Document, number: int, question: MatrixQuestion
+) -> MatrixCell:
     request = AnswerRequest(
         index_name=str(document.index_id),
         question=question.text,
@@ -101,7 +104,14 @@ def _ask(questions: Questions, document: Document, number: int, question: Matrix
         response = questions.answer(request)
     except (errors.GroundingError, errors.NotFoundError) as error:  # of this document; what else fails, fails for all
         return _cell(document, number, {"status": "failed", "reason": error.message})
-    return _cell(document, number, _answered(question.text, response))
+    return _cell(document, number, _answered(question.text, response, _statements(workspace, document, question.text)))
+
+
+def _statements(workspace: Workspace, document: Document, question: str) -> Statements:
+    """Where the document's own statement is in which the line item stands that is asked for."""
+    item = fitting.wanted(question)
+    names = [item.place] if item and item.place else []
+    return vocabulary.own_pages(workspace.store.pages.landmarks(document.id, names))
 
 
 def _cell(document: Document, number: int, content: dict[str, Any]) -> MatrixCell:
@@ -116,14 +126,12 @@ def _cell(document: Document, number: int, content: dict[str, Any]) -> MatrixCel
     )
 
 
-def _answered(question: str, response: AnswerResponse) -> dict[str, Any]:
+def _answered(question: str, response: AnswerResponse, statements: Statements) -> dict[str, Any]:
     """Of what is cited that which answers best: its words, whether they are proved, and where."""
-    chosen = _best(question, response) if response.status == "ok" else None
+    chosen = _best(question, response, statements) if response.status == "ok" else None
     if chosen is None:
         return {"status": "not_found", "model": response.model}
     citation, support = chosen
-    hit = response.sources[citation.citation_id]
-    place = citation.regions[0].page_number if citation.regions else citation.lines_in(hit)[0].page_number
     row = _row(response, citation)
     return {
         "status": "answered",
@@ -131,19 +139,25 @@ def _answered(question: str, response: AnswerResponse) -> dict[str, Any]:
         "value": row.cells[row.asked] if row and row.asked is not None else None,
         "verdict": support,
         "quote": citation.quote,
-        "page_number": place,
+        "page_number": _page(response, citation),
         "page_label": citation.page_label,
         "regions": citation.regions,
         "model": response.model,
     }
 
 
-def _best(question: str, response: AnswerResponse) -> tuple[Citation, Support | None] | None:
+def _page(response: AnswerResponse, citation: Citation) -> int:
+    hit = response.sources[citation.citation_id]
+    return citation.regions[0].page_number if citation.regions else citation.lines_in(hit)[0].page_number
+
+
+def _best(question: str, response: AnswerResponse, statements: Statements) -> tuple[Citation, Support | None] | None:
     """The citation of the statement that answers best, and whether it is proved that it does; None if none answers.
 
-    What is proved comes before what is not, what fits the question better before what fits it less.
+    What is proved comes before what is not, what fits the question better before what fits it less. A line item that
+    does not stand in the document's own statement may be of an affiliate, and is not proved.
     """
-    found = [(_fit(question, response, citation), citation) for citation, _ in response.cited]
+    found = [(_fit(question, response, citation, statements), citation) for citation, _ in response.cited]
     able = [(fits, citation) for fits, citation in found if fits is None or fits > Fit.UNNAMED]
     if not able:
         return None
@@ -165,8 +179,11 @@ def _is_contested(question: str, statements: Sequence[str]) -> bool:
     return not all(agreement.agree(first, other) for other in others)
 
 
-def _fit(question: str, response: AnswerResponse, citation: Citation) -> Fit | None:
-    return fit(question, response.sentences[citation.sentence].text, _row(response, citation))
+def _fit(question: str, response: AnswerResponse, citation: Citation, statements: Statements) -> Fit | None:
+    hit = response.sources[citation.citation_id]
+    found = fitting.fit(question, response.sentences[citation.sentence].text, _row(response, citation), hit)
+    is_own = fitting.is_own(question, _page(response, citation), statements)
+    return found if is_own or found is not Fit.GIVES else Fit.NEAR
 
 
 def _row(response: AnswerResponse, citation: Citation) -> QuotedRow | None:

@@ -1,12 +1,13 @@
-"""The text of whole pages, put together from the chunks on them."""
+"""The text of whole pages, put together from the chunks on them, and what stands on which."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rag.store import lines as packing
 from rag.store import queries
 from rag.store.database import UserDatabase
+from rag.types import Landmark
 
 
 class Pages:
@@ -23,3 +24,8 @@ class Pages:
             for line in packing.unpack_rows(row["content"], row["lines"]):
                 pages.setdefault(line["page_number"], {}).setdefault((line["number"], line["text"], line["bbox"]), line)
         return {number: packing.joined(lines.values()) for number, lines in sorted(pages.items())}
+
+    def landmarks(self, document_id: uuid.UUID, names: Iterable[str]) -> list[Landmark]:
+        """A document's landmarks of these names, by name and page; none of one in the trash."""
+        rows = self._database.all(self._queries["landmarks"], {"document_id": document_id, "names": [*names]})
+        return [Landmark(**row) for row in rows]

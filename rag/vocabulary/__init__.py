@@ -11,7 +11,7 @@ from rag.vocabulary.formulas import (
     plain_label,
 )
 from rag.vocabulary.glossary import example, landmarks, widener
-from rag.vocabulary.landmarks import Landmarks
+from rag.vocabulary.landmarks import Landmarks, own_pages
 from rag.vocabulary.periods import find_periods, spell_out_periods, years, years_away
 from rag.vocabulary.question_sets import question_sets
 from rag.vocabulary.references import Reference, references
@@ -42,6 +42,7 @@ __all__ = [
     "is_labelled",
     "landmarks",
     "load",
+    "own_pages",
     "plain_label",
     "question_sets",
     "reason_language",

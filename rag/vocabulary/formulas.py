@@ -20,7 +20,9 @@ Reading = Literal["", "average", "change"]
 MAX_LABEL_WORDS = 4
 """So many words at most stand for a * in a label."""
 
-_ANY = rf"(?!and\b)\S+(?: (?!and\b)\S+){{0,{MAX_LABEL_WORDS - 1}}}"
+_OTHERS = "and|non|noncontrolling|minority|preferred|participating|redeemable|continuing|discontinued"
+"""Words that no * stands for: they make the label another line item's, as what belongs to other owners."""
+_ANY = rf"(?!(?:{_OTHERS})\b)\S+(?: (?!(?:{_OTHERS})\b)\S+){{0,{MAX_LABEL_WORDS - 1}}}"
 _TOKEN = re.compile(r"\s*(?:(?P<reading>average|change)?\[(?P<figure>[^\]]+)\]|(?P<number>\d+)|(?P<sign>[-+*/()]))")
 
 

@@ -84,6 +84,25 @@ class Landmarks:
         }
 
 
+def own_pages(marks: Iterable[Landmark]) -> dict[str, frozenset[int]]:
+    """By name the pages of the part itself: where it is surest in the whole document, and beside these, if it runs on.
+
+    `marks` are all of the document that have these names. What is less sure is of another: an affiliate's statements
+    stand in the notes, those of parent and guarantors behind them, and a report on them has their names.
+    """
+    by_name: dict[str, list[Landmark]] = defaultdict(list)
+    for mark in marks:
+        by_name[mark.name].append(mark)
+    found = {}
+    for name, named in by_name.items():
+        surest = max(mark.strength for mark in named)
+        own = [mark.page_number for mark in named if mark.strength == surest]
+        found[name] = frozenset(
+            mark.page_number for mark in named if any(abs(mark.page_number - page) <= 1 for page in own)
+        )
+    return found
+
+
 def _captions(number: int, lines: Sequence[Line]) -> Iterator[Landmark]:
     found = []
     for line in lines:

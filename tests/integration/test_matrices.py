@@ -97,6 +97,15 @@ def test_a_cell_of_a_statement_is_its_row(engine: RAGEngine) -> None:
     assert all(shown.cell.regions for shown in found.cells)
 
 
+def test_the_own_statement_is_read_though_other_pages_say_more_of_it(engine: RAGEngine) -> None:
+    """What affiliates earn is told on more pages than are searched for, in the question's own words."""
+    own = [("Fares", "5,200", "4,800"), ("Gross profit", "2,080", "1,800"), ("Net income", "540", "410")]
+    report = pdfs.with_affiliates(pdfs.annual_report("Northmoor Ferries", income=own), 6)
+    added = engine.documents.add(report, "affiliates.pdf", enqueue=False)
+    cell = at(filled(engine, [engine.documents.process(added.id).id], [EARNED]), 0, 0).cell
+    assert (cell.answer, cell.verdict) == ("Net income, 2021: 540 (in thousands of crowns)", "supported")
+
+
 def test_what_may_not_be_what_was_asked_for_is_not_called_proved(engine: RAGEngine) -> None:
     cell = earned(engine, "segment.pdf", "Net income of the ferry segment was $9 million in 2021.").cell
     assert (cell.status, cell.verdict) == ("answered", "unsupported")

@@ -15,7 +15,7 @@ from rag.types import Rewriting
         ("When was Lindmark founded?", Kind.DATE),
         ("Which year did the crane open?", Kind.DATE),
         ("Who audits the harbour?", Kind.NAME),
-        ("Where is the mill?", Kind.NAME),
+        ("Where is the mill?", Kind.PLACE),
         ("Which company runs the mill?", Kind.NAME),
         ("What is the e-mail address of the desk?", Kind.EMAIL),
         ("What is the fax number?", Kind.PHONE),

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from rag.answering.calculation import Task, task, work_out
+from rag.answering.asked_figures import Task, task
+from rag.answering.calculation import work_out
 from rag.answering.quoting import Label, Statement
 from rag.types import BlockKind, Chunk, Hit, Line, Passage, Rect
+from rag.vocabulary import landmarks, own_pages
 
 DOCUMENT = uuid.UUID(int=7)
 SHEET = (
@@ -62,8 +64,17 @@ def asked(question: str) -> Task:
     return found
 
 
+def worked_out(question: str, hits: Sequence[Hit]) -> list[Statement | Label] | None:
+    """From a document of these pages and no other."""
+    return work_out(asked(question), hits, statements(hits))
+
+
+def statements(hits: Sequence[Hit]) -> dict[str, frozenset[int]]:
+    return own_pages(landmarks().find([line for hit in hits for line in hit.passage.lines]))
+
+
 def said(question: str, *hits: Hit) -> list[str]:
-    parts = work_out(asked(question), hits or (page(SHEET), page(INCOME, 2))) or []
+    parts = worked_out(question, hits or (page(SHEET), page(INCOME, 2))) or []
     return [part.text for part in parts if isinstance(part, Statement)]
 
 
@@ -101,7 +112,7 @@ def test_several_years_are_worked_out_one_by_one() -> None:
 
 def test_every_figure_is_quoted_with_its_row_and_its_years() -> None:
     hits = (page(SHEET), page(INCOME, 2))
-    parts = work_out(asked("return on assets in 2021"), hits)
+    parts = worked_out("return on assets in 2021", hits)
     assert parts is not None
     (statement,) = [part for part in parts if isinstance(part, Statement)]
     quotes = [source.hit.passage.text[source.span.start : source.span.end] for source in statement.sources]
@@ -126,7 +137,7 @@ def test_every_figure_is_quoted_with_its_row_and_its_years() -> None:
 )
 def test_a_question_that_says_more_is_none_for_a_formula(question: str) -> None:
     found = task(question, {"acme"})
-    assert found is None or work_out(found, (page(SHEET), page(INCOME, 2))) is None
+    assert found is None or worked_out(question, (page(SHEET), page(INCOME, 2))) is None
 
 
 def replaced(lines: Sequence[str], old: str, new: str) -> tuple[str, ...]:
@@ -164,7 +175,7 @@ def without(lines: Sequence[str], label: str) -> tuple[str, ...]:
     ],
 )
 def test_no_calculation_is_better_than_a_wrong_one(question: str, hits: list[Hit]) -> None:
-    parts = work_out(asked(question), hits) or []
+    parts = worked_out(question, hits) or []
     assert not any(" = " in part.text for part in parts if isinstance(part, Statement))
 
 
@@ -217,7 +228,7 @@ def test_a_line_item_that_is_not_sure_is_not_told(question: str, lines: Sequence
 
 
 def test_without_one_of_the_cells_the_others_are_shown() -> None:
-    parts = work_out(asked("current ratio 2021"), [page(without(SHEET, "Total current liabilities"))])
+    parts = worked_out("current ratio 2021", [page(without(SHEET, "Total current liabilities"))])
     assert parts is not None
     assert "not found: total current liabilities" in parts[0].text
     assert [part.text for part in parts[1:]] == ["Total current assets, 2021: 190 million"]
@@ -236,3 +247,108 @@ def test_the_row_of_the_questions_own_words_comes_before_one_that_means_the_same
 def test_a_table_without_a_statement_counts_by_itself() -> None:
     table = ("Key figures (in millions)", "\t2021\t2020", "Revenue\t50\t40", "Gross profit\t20\t15")
     assert said("gross margin in 2021", page(table)) == ["Gross margin 2021 = 20 / 50 = 40.0 %"]
+
+
+OWNED = "Net income attributable to Acme Inc. common shareholders"
+HEADING = "Earnings per common share attributable to Acme common shareholders"
+OWNERS = (
+    *INCOME[:-2],
+    "Net income before allocation to noncontrolling interests\t62\t46",
+    "Less: Net income attributable to noncontrolling interests\t2\t1",
+    "Net income attributable to Acme Inc. common shareholders\t60\t45",
+    "Earnings per common share––basic:\t",
+    "Discontinued operations\t(0.08)\t0.46",
+    "Net income attributable to Acme Inc. common shareholders\t$ 0.60\t$ 0.45",
+    "Earnings per common share––diluted:\t",
+    "Net income attributable to Acme Inc. common shareholders\t$ 0.58\t$ 0.44",
+    "Weighted-average shares––diluted\t103\t102",
+)
+HEADED = (
+    *INCOME[:-1],
+    "Earnings per common share attributable to\t",
+    "Acme common shareholders:\t",
+    "Basic (Note 18)\t$ 0.60\t$ 0.45",
+    "Diluted (Note 18)\t$ 0.58\t$ 0.44",
+    "Weighted-average shares outstanding:\t",
+    "Diluted\t103\t102",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "lines", "answer"),
+    [
+        (
+            "What was the net income?",
+            OWNERS,
+            "Net income attributable to Acme Inc. common shareholders – 2021: 60; 2020: 45 (in millions)",
+        ),
+        (
+            "What was the diluted earnings per share?",
+            OWNERS,
+            f"Diluted earnings per share (Earnings per common share––diluted: {OWNED}), 2021: 0.58",
+        ),
+        (
+            "What was the basic earnings per share in 2020?",
+            OWNERS,
+            f"Basic earnings per share (Earnings per common share––basic: {OWNED}), 2020: 0.45",
+        ),
+        ("What was the net income?", HEADED, "Net income – 2021: 60; 2020: 45 (in millions)"),
+        (
+            "What was the diluted earnings per share?",
+            HEADED,
+            f"Diluted earnings per share ({HEADING}: Diluted (Note 18)), 2021: 0.58",
+        ),
+    ],
+)
+def test_a_heading_says_what_is_of_a_share(question: str, lines: Sequence[str], answer: str) -> None:
+    assert said(question, page(lines)) == [answer]
+
+
+def test_the_heading_is_quoted_where_it_is_a_part_of_the_name() -> None:
+    parts = worked_out("diluted earnings per share", [page(HEADED)])
+    assert parts is not None
+    (statement,) = [part for part in parts if isinstance(part, Statement)]
+    quotes = [source.hit.passage.text[source.span.start : source.span.end] for source in statement.sources]
+    assert quotes == ["Diluted (Note 18)\t$ 0.58\t$ 0.44", "2021\t2020", "Acme common shareholders:"]
+
+
+def test_what_belongs_to_other_owners_is_not_the_net_income() -> None:
+    others = [*without(INCOME, "Net income"), "Net income attributable to noncontrolling interests\t2\t1"]
+    assert said("What was the net income?", page(others)) == []
+
+
+def test_a_ratio_of_an_earlier_year_is_not_taken_for_the_latest() -> None:
+    benefit = replaced(INCOME, "Provision for income taxes\t20\t(15)", "Provision for income taxes\t(20)\t15")
+    told = said("What was the effective tax rate?", page(benefit, 2))
+    assert not any("=" in text for text in told)
+    assert said("effective tax rate 2020", page(benefit, 2)) == ["Effective tax rate 2020 = 15 / 60 = 25.0 %"]
+
+
+def test_the_latest_fiscal_year_is_the_latest_whatever_it_is_called() -> None:
+    early = replaced(INCOME, "\t2021\t2020", "\tJanuary 30, 2021\tJanuary 31, 2020")
+    (answer,) = said("What was the net income in the latest fiscal year?", page(early))
+    assert answer == "Net income – January 30, 2021: 60; January 31, 2020: 45 (in millions)"
+
+
+AFFILIATE = (
+    "Statement of operations of Globex, an affiliate (in millions)",
+    "\t2021\t2020",
+    "Net sales\t$ 50\t$ 44",
+    "Gross profit\t9\t8",
+    "Net income\t4\t3",
+)
+
+
+@pytest.mark.parametrize("own", [page(EARNINGS, 2), page(replaced(EARNINGS, "Net income\t", "Result\t"), 2)])
+@pytest.mark.parametrize("question", ["What was the net income in 2021?", "change in net income in 2021"])
+def test_an_affiliates_statement_is_not_the_documents_own(question: str, own: Hit) -> None:
+    """Though the own one is not among what was found, or cannot be read."""
+    affiliate = page(AFFILIATE, 9)
+    assert said(question, affiliate)  # alone it is a statement as any
+    of_document = statements([own, affiliate])
+    assert work_out(asked(question), [affiliate], of_document) is None
+
+
+def test_a_line_item_is_taken_from_the_own_statement_among_several() -> None:
+    answer = ["Net income – 2021: 60; 2020: 45 (in millions)"]
+    assert said("net income in 2021", page(AFFILIATE, 9), page(EARNINGS, 2)) == answer

@@ -7,6 +7,7 @@ from rag.types import QuotedRow
 
 INCOME = "What was the net income in the latest fiscal year?"
 ASSETS = "What were the total assets at the end of the fiscal year?"
+PAID = "What were the dividends declared per share?"
 EARNED = "What was the diluted earnings per share in the latest fiscal year?"
 
 
@@ -22,6 +23,8 @@ def row(label: str, *cells: str, columns: tuple[str, ...] = ("2021", "2020")) ->
         (INCOME, row("Net income per share"), Fit.OTHER),
         (INCOME, row("Net income per diluted common share"), Fit.OTHER),
         (INCOME, row("Net income growth"), Fit.OTHER),
+        (INCOME, row("Net income attributable to Acme", "$ 3.92", "$ 1.65"), Fit.NEAR),  # a share's
+        (INCOME, row("Net income attributable to Acme", "$ 392", "$ 165"), Fit.GIVES),
         (INCOME, row("Net income", "12 %", "10 %"), Fit.OTHER),
         (INCOME, row("Weighted-average shares outstanding"), Fit.OTHER),
         (INCOME, row("Net income attributable to noncontrolling interests"), Fit.NEAR),
@@ -64,11 +67,28 @@ def test_a_row_gives_the_line_item_that_its_label_names(question: str, quoted: Q
         ("What was revenue in 2021?", "Cost of revenue was $5 million in 2021.", Fit.NEAR),
         ("What was revenue in 2021?", "Revenue was $5 million in 2020.", Fit.OTHER),
         (EARNED, "Diluted earnings per share were $0.60.", Fit.GIVES),
+        (INCOME, "Net income/(loss), 2021: 60 million", Fit.GIVES),
+        (EARNED, "Diluted earnings per share (Earnings per share: Diluted), 2021: 0.60", Fit.GIVES),
         ("How did net income change?", "Net income increased by $15 million.", None),
+        ("What was the effective tax rate?", "Provision for income taxes, 2021: 20 million", Fit.UNNAMED),
+        ("What was the effective tax rate?", "The statutory rate is 21%.", Fit.NEAR),
+        ("What was the effective tax rate?", "Our effective tax rate was 24.0%.", None),
+        ("What was the effective tax rate?", "Benefits of $878 would affect the effective tax rate.", Fit.NEAR),
+        ("What was the effective tax rate?", "Effective tax rate 2021 = 20 / 80 = 25.0 %", None),
+        (PAID, "Cash dividends declared in 2021 totaled $12.98 per share, as compared to $2.70.", Fit.GIVES),
+        (PAID, "The stock split of July 14, 2015 was made in the form of a stock dividend.", Fit.UNNAMED),
+        (PAID, "Holders are entitled equally, on a per share basis, to any dividends.", Fit.UNNAMED),
         ("Does the company pay dividends?", "The board may declare dividends.", Fit.NEAR),
         ("Does the company pay dividends?", "Dividends are paid each quarter.", None),
         ("Who is the auditor?", "We have served as the Company’s auditor since 2002.", Fit.NEAR),
         ("Who is the auditor?", "The accounts are audited by Strand & Sons.", None),
+        ("Who is the auditor?", "The Auditor", Fit.UNNAMED),
+        ("Who is the auditor?", "Independent Auditor Fees", Fit.UNNAMED),
+        ("Who is the auditor?", "The independent auditor is responsible for its opinion.", Fit.NEAR),
+        ("Where are the headquarters?", "The headquarters are in Northmoor.", None),
+        ("Where are the headquarters?", "The headquarters are large.", Fit.NEAR),
+        ("Where are the headquarters?", "Notices go to the headquarters of the Company, to the Secretary.", Fit.NEAR),
+        ("In which state is it founded?", "(State or other jurisdiction) (I.R.S. Employer No.)", Fit.NEAR),
         ("How many employees are there?", "Our employees are well trained.", Fit.NEAR),
         ("How many employees are there?", "Of the employees, 400 are pilots.", Fit.NEAR),
         ("How many employees are there?", "There are 412 employees.", None),

@@ -3,7 +3,7 @@
 import pytest
 
 from rag.types import BlockKind, Landmark, Line, Rect
-from rag.vocabulary import Landmarks, landmarks
+from rag.vocabulary import Landmarks, landmarks, own_pages
 from rag.vocabulary.landmarks import CAPTION, HEADING, LISTED, TITLE_CHARACTERS
 from rag.vocabulary.vocabulary import Place
 
@@ -48,6 +48,32 @@ def test_a_page_with_the_title_and_all_marks_is_surely_the_place() -> None:
 )
 def test_strength_is_the_share_of_marks_and_a_title_on_top(texts: list[str], strength: float | None) -> None:
     assert strengths(page(2, *texts), "balance sheet") == ({2: pytest.approx(strength)} if strength else {})
+
+
+@pytest.mark.parametrize(
+    ("strengths_by_page", "own"),
+    [
+        ({3: 0.4}, {3}),
+        ({3: 0.7, 9: 0.4}, {3}),  # of an affiliate
+        ({3: 0.7, 4: 0.3, 9: 0.4}, {3, 4}),  # it runs on
+        ({3: 0.3, 4: 0.7, 5: 0.3, 6: 0.3}, {3, 4, 5}),
+        ({3: 0.7, 9: 0.7}, {3, 9}),  # nothing says which
+        ({}, None),
+    ],
+)
+def test_the_documents_own_part_is_where_it_is_surest(
+    strengths_by_page: dict[int, float], own: set[int] | None
+) -> None:
+    marks = [Landmark("balance sheet", page_number, strength) for page_number, strength in strengths_by_page.items()]
+    assert own_pages([*marks, Landmark("page 9", 9, 1.0)]).get("balance sheet") == own
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [("INCOME STATEMENTS", "income statement"), ("Cash Flows Statements", "cash flow statement")],
+)
+def test_statements_are_also_titled_in_the_plural(title: str, name: str) -> None:
+    assert strengths(page(2, "Part II", title), name, landmarks())
 
 
 def test_every_page_is_a_landmark_by_its_number_from_both_ends() -> None:

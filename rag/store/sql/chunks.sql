@@ -125,6 +125,13 @@ WHERE c.user_id = :user_id AND c.document_id = :document_id AND d.deleted_at IS 
 ORDER BY c.ordinal
 LIMIT :limit::bigint OFFSET :offset::bigint;
 
+-- name: landmarks
+SELECT l.name, l.page_number, l.strength
+FROM landmarks l JOIN documents d ON d.user_id = l.user_id AND d.id = l.document_id
+WHERE l.user_id = :user_id AND l.document_id = :document_id AND d.deleted_at IS NULL AND in_sight(d, :within, :with_trash)
+  AND l.name = ANY (:names::text[])
+ORDER BY l.name, l.page_number;
+
 -- name: on_pages
 -- A chunk comes once for each of its pages that is asked for.
 SELECT c.document_id, c.content, c.lines

@@ -60,10 +60,10 @@ class DenseSearch:
         from llama_index.core.vector_stores.types import VectorStoreQuery
 
         self.ensure_table(space.dimensions)
-        query = VectorStoreQuery(query_embedding=[float(value) for value in vector], similarity_top_k=limit)
+        values = [float(value) for value in vector]
+        query = VectorStoreQuery(query_embedding=values, similarity_top_k=limit)
         store = self._store(space.dimensions)
-        asked_vector = pgvector.Vector(query.query_embedding).to_text()
-        parameters = bound.bind({**scopes.parameters(scope), "vector": asked_vector})
+        parameters = bound.bind({**scopes.parameters(scope), "vector": pgvector.Vector(values).to_text()})
 
         def ask(database: Database) -> Any:
             exact = _size(bound.at(database), parameters) <= COMPARED

@@ -426,7 +426,7 @@ def test_all_chunks_of_a_page_have_its_score(owner: Owner) -> None:
 
 @contextmanager
 def explained(*off: str) -> Iterator[list[str]]:
-    """The plans of the dense searches in this block, by the very statements, without ways of planning that are `off`."""
+    """The plans of the dense searches in this block, by their very statements; ways of planning may be `off`."""
     plans: list[str] = []
 
     @sa.event.listens_for(sa.Engine, "before_cursor_execute")
@@ -456,7 +456,7 @@ def explained(*off: str) -> Iterator[list[str]]:
 def test_a_small_scope_is_compared_with_each_vector(
     db: store.Store, monkeypatch: pytest.MonkeyPatch, compared: int, dimensions: int, used: str | None
 ) -> None:
-    """A graph loses neighbours, so it is asked only where there are too many: of codes, or of vectors too short for them."""
+    """A graph loses neighbours, so it is asked only of too many: that of codes, or of vectors too short for these."""
     monkeypatch.setattr(dense, "COMPARED", compared)
     space = SPACE.model_copy(update={"dimensions": dimensions})
     owner = Owner.of(db, "ann", space=space)

@@ -25,10 +25,11 @@ MAX_DIMENSIONS = 4000
 HALF_PRECISION_ABOVE = 1600
 """Dimensions above which a table holds `halfvec`; the same number stands in the migration."""
 CODES_FROM = 384
-"""Dimensions from which the index is of codes, one bit a dimension; the same number stands in the migration."""
-CANDIDATES = 2000
-"""So many chunks with the nearest codes are compared by their vectors: they hold 97 of 100 true neighbours among a
-million, twice as many 99, half as many 95 (docs/scaling.md)."""
+"""Dimensions from which the index is of codes; the same number stands in the migration."""
+CODE_BITS = 3
+"""A dimension has in a code, as the SQL function `vector_code` makes it."""
+CANDIDATES = 1000
+"""So many chunks with the nearest codes are compared by their vectors (docs/scaling.md)."""
 COMPARED = 20_000
 """Up to so many chunks the question is compared with each, which finds all true neighbours, and takes no longer than
 HNSW with the breadth that it needs to find 99 % of them among real vectors (`hnsw.ef_search` in session.sql)."""
@@ -181,7 +182,8 @@ def _condition(dimensions: int, *, exact: bool) -> str:
     if exact or dimensions < CODES_FROM:
         return dense["scope"]
     table = queries.chunk_table(dimensions).as_string()
-    return dense["candidates"].format(chunks=table, scope=dense["scope"], dimensions=dimensions)
+    sizes = {"dimensions": dimensions, "bits": CODE_BITS * dimensions}
+    return dense["candidates"].format(chunks=table, scope=dense["scope"], **sizes)
 
 
 def _candidate(row: dict[str, Any], similarity: float) -> Candidate:

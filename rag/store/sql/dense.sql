@@ -18,12 +18,12 @@ AND (CAST(:must_all AS text[]) IS NULL OR text ~* ALL (CAST(:must_all AS text[])
 AND (CAST(:must_any AS text[]) IS NULL OR text ~* ANY (CAST(:must_any AS text[])))
 
 -- name: candidates
--- Rows of the scope whose codes, one bit a dimension, are nearest to the question's, to be compared by their vectors.
+-- Rows of the scope whose codes are nearest to the question's, to be compared by their vectors.
 user_id = :user_id AND ctid = ANY (ARRAY(
     SELECT ctid
     FROM {chunks}
     WHERE {scope}
-    ORDER BY binary_quantize(embedding)::bit({dimensions}) <~> binary_quantize(CAST(:vector AS vector))
+    ORDER BY vector_code(embedding::vector, {dimensions})::bit({bits}) <~> vector_code(CAST(:vector AS vector), {dimensions})
     LIMIT :candidates
 ))
 

@@ -1,12 +1,20 @@
--- Vectors of 384 dimensions and more are found by their codes, one bit a dimension: a graph of a sixth of the size, built
--- in less time, that finds more of the true neighbours where many chunks are alike (docs/scaling.md). The candidates are
--- compared by their vectors (dense.sql). With fewer dimensions a bit each says too little.
+-- Vectors of 384 dimensions and more are found by their codes, whose graph is a fifth of the size, built in less time, and
+-- finds more of the true neighbours where many chunks are alike (docs/scaling.md). The candidates are compared by their
+-- vectors (dense.sql). Shorter vectors have too few bits for that.
+
+-- Three bits a dimension: whether it is above -t, 0 and t. The bits in which two codes differ tell how far apart they are
+-- (a thermometer code). With t at 0.6 of a dimension's root mean square each of the four ranges has about as many values.
+-- The number of dimensions is said, and NULL not excepted, so that the planner makes a constant of t.
+CREATE FUNCTION vector_code(embedding vector, dimensions int) RETURNS varbit LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN
+    binary_quantize(l2_normalize(embedding) + array_fill((0.6 / sqrt(dimensions))::real, ARRAY[dimensions])::vector)
+    || binary_quantize(embedding)
+    || binary_quantize(l2_normalize(embedding) - array_fill((0.6 / sqrt(dimensions))::real, ARRAY[dimensions])::vector);
 
 CREATE FUNCTION create_vector_index(of_table text, dimensions int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     IF dimensions >= 384 THEN
-        EXECUTE format('CREATE INDEX %I ON %I USING hnsw ((binary_quantize(embedding)::bit(%s)) bit_hamming_ops)',
-                       of_table || '_codes_idx', of_table, dimensions);
+        EXECUTE format('CREATE INDEX %I ON %I USING hnsw ((vector_code(embedding::vector, %s)::bit(%s)) bit_hamming_ops) '
+                       'WITH (ef_construction = 200)', of_table || '_codes_idx', of_table, dimensions, 3 * dimensions);
     ELSE
         EXECUTE format('CREATE INDEX %I ON %I USING hnsw (embedding vector_cosine_ops)', of_table || '_embedding_idx', of_table);
     END IF;

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
 
+import pgvector
 import psycopg
 
 from rag import errors
@@ -23,6 +24,13 @@ DIALECT = "postgresql+psycopg://"
 MAX_DIMENSIONS = 4000
 HALF_PRECISION_ABOVE = 1600
 """Dimensions above which a table holds `halfvec`; the same number stands in the migration."""
+CODES_FROM = 384
+"""Dimensions from which the index is of codes; the same number stands in the migration."""
+CODE_BITS = 3
+"""A dimension has in a code, as the SQL function `vector_code` makes it."""
+CANDIDATES = 1000
+"""So many chunks with the nearest codes are compared by their vectors, which hold all but one in 250 of the true 100
+neighbours among 33,000 real vectors (docs/scaling.md)."""
 COMPARED = 20_000
 """Up to so many chunks the question is compared with each, which finds all true neighbours, and takes no longer than
 HNSW with the breadth that it needs to find 99 % of them among real vectors (`hnsw.ef_search` in session.sql)."""
@@ -54,9 +62,10 @@ class DenseSearch:
         from llama_index.core.vector_stores.types import VectorStoreQuery
 
         self.ensure_table(space.dimensions)
-        query = VectorStoreQuery(query_embedding=[float(value) for value in vector], similarity_top_k=limit)
+        values = [float(value) for value in vector]
+        query = VectorStoreQuery(query_embedding=values, similarity_top_k=limit)
         store = self._store(space.dimensions)
-        parameters = bound.bind(scopes.parameters(scope))
+        parameters = bound.bind({**scopes.parameters(scope), "vector": pgvector.Vector(values).to_text()})
 
         def ask(database: Database) -> Any:
             exact = _size(bound.at(database), parameters) <= COMPARED
@@ -162,10 +171,20 @@ def _scoped(
     columns: list[sa.ColumnClause[Any]] = [
         sa.literal_column(name) for name in ("chunk_id", "document_id", "page_number")
     ]
-    condition = queries.load_text("dense")["scope"]
-    values = {**parameters, **space.model_dump()}
+    condition = _condition(space.dimensions, exact=exact)
+    values = {**parameters, **space.model_dump(), "candidates": CANDIDATES}
     bound = sa.text(condition).bindparams(**{name: values[name] for name in queries.PARAMETER.findall(condition)})
     return statement.with_only_columns(*kept, *columns).where(bound)
+
+
+def _condition(dimensions: int, *, exact: bool) -> str:
+    """Which rows are compared by their vectors: the scope, or those of it with the nearest codes."""
+    dense = queries.load_text("dense")
+    if exact or dimensions < CODES_FROM:
+        return dense["scope"]
+    table = queries.chunk_table(dimensions).as_string()
+    sizes = {"dimensions": dimensions, "bits": CODE_BITS * dimensions}
+    return dense["candidates"].format(chunks=table, scope=dense["scope"], **sizes)
 
 
 def _candidate(row: dict[str, Any], similarity: float) -> Candidate:

@@ -177,3 +177,21 @@ def test_errors_never_show_the_password() -> None:
     with pytest.raises(errors.StoreError) as caught:
         store.Store.open("postgresql://nobody:secret@127.0.0.1:1/none?connect_timeout=2")
     assert "secret" not in f"{caught.value} {dict(caught.value.details)}"
+
+
+def test_vectors_from_before_are_found_by_their_codes(empty_url: str) -> None:
+    migrations.migrate(empty_url, until="0049_edited_matrices")
+    with psycopg.connect(empty_url) as connection:
+        for dimensions in (8, 1700):
+            connection.execute("SELECT create_chunk_table(%s)", [dimensions])
+    migrations.migrate(empty_url)
+    with psycopg.connect(empty_url) as connection:
+        connection.execute("SELECT create_chunk_table(16)")
+        found = connection.execute(
+            "SELECT tablename, array_agg(indexname) FROM pg_indexes WHERE indexdef ~ 'hnsw' GROUP BY tablename"
+        ).fetchall()
+    tables = {8: "embedding", 16: "embedding", 384: "codes", 768: "codes", 1536: "codes", 1700: "codes"}
+    assert dict(found) == {
+        f"data_document_chunks_{dimensions}": [f"data_document_chunks_{dimensions}_{kind}_idx"]
+        for dimensions, kind in tables.items()
+    }

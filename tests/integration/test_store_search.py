@@ -5,6 +5,8 @@ import math
 import random
 import uuid
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
@@ -255,8 +257,12 @@ def test_indexes_of_one_user_are_apart(db: store.Store) -> None:
     ] == [document.id]
 
 
-def test_a_small_share_is_found_whole_through_the_index(db: store.Store, database_url: str) -> None:
+@pytest.mark.parametrize("compared", [dense.COMPARED, 0])
+def test_a_small_share_is_found_whole_through_the_index(
+    db: store.Store, database_url: str, monkeypatch: pytest.MonkeyPatch, compared: int
+) -> None:
     """HNSW alone would run into the many chunks of others and give up; the scope's few are all found."""
+    monkeypatch.setattr(dense, "COMPARED", compared)
     Owner.of(db, "big").ready("big.pdf", [f"text {number}" for number in range(3000)])
     owner = Owner.of(db, "small")
     owner.ready("small.pdf", [f"own {number}" for number in range(20)])
@@ -418,27 +424,76 @@ def test_all_chunks_of_a_page_have_its_score(owner: Owner) -> None:
     assert {candidate.chunk_id for candidate in found} == {chunks[2].id, chunks[3].id}
 
 
-@pytest.mark.parametrize(("compared", "by_index"), [(dense.COMPARED, False), (0, True)])
-def test_a_small_scope_is_compared_with_each_vector(
-    owner: Owner, monkeypatch: pytest.MonkeyPatch, compared: int, *, by_index: bool
-) -> None:
-    """HNSW loses neighbours, so it is asked only where there are too many: seen in the plan of the very statement."""
-    monkeypatch.setattr(dense, "COMPARED", compared)
+@contextmanager
+def explained(*off: str) -> Iterator[list[str]]:
+    """The plans of the dense searches in this block, by their very statements; ways of planning may be `off`."""
     plans: list[str] = []
 
     @sa.event.listens_for(sa.Engine, "before_cursor_execute")
     def explain(_: object, cursor: Any, statement: str, parameters: Any, *__: object) -> None:
         if "<=>" in statement:
-            for setting in ("seqscan", "bitmapscan", "sort"):
+            for setting in off:
                 cursor.execute(f"SET LOCAL enable_{setting} = off")
             cursor.execute(f"EXPLAIN {statement}", parameters)
             plans.append("\n".join(str(row) for row in cursor.fetchall()))
 
     try:
-        owner.db.of("ann").chunks.dense(owner.scope, SPACE, random_vector("x"), 5)
+        yield plans
     finally:
         sa.event.remove(sa.Engine, "before_cursor_execute", explain)
-    assert ["embedding_idx" in plan for plan in plans] == [by_index]
+
+
+@pytest.mark.parametrize(
+    ("compared", "dimensions", "used"),
+    [
+        (dense.COMPARED, 384, None),
+        (dense.COMPARED, 8, None),
+        (0, 384, "codes_idx"),
+        (0, 1700, "codes_idx"),
+        (0, 8, "embedding_idx"),
+    ],
+)
+def test_a_small_scope_is_compared_with_each_vector(
+    db: store.Store, monkeypatch: pytest.MonkeyPatch, compared: int, dimensions: int, used: str | None
+) -> None:
+    """A graph loses neighbours, so it is asked only of too many: that of codes, or of vectors too short for these."""
+    monkeypatch.setattr(dense, "COMPARED", compared)
+    space = SPACE.model_copy(update={"dimensions": dimensions})
+    owner = Owner.of(db, "ann", space=space)
+    owner.ready("a.pdf", random_texts(1, 40))
+    with explained("seqscan", "bitmapscan", "sort") as plans:
+        db.of("ann").chunks.dense(owner.scope, space, random_vector("x", dimensions), 5)
+    (plan,) = plans
+    assert [name for name in ("codes_idx", "embedding_idx") if name in plan] == ([used] if used else [])
+
+
+def test_the_candidates_of_codes_hold_the_true_neighbours(
+    db: store.Store, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 800 chunks 200 are compared by their vectors, and another user's, which are the same, are not among them."""
+    texts = [f"text {number}" for number in range(800)]
+    owners = [Owner.of(db, user) for user in ("ann", "bob")]
+    documents = [owner.ready("a.pdf", texts) for owner in owners]
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("ANALYZE")
+    alike = [[random_vector(text) for text in texts[start : start + 10]] for start in range(0, 200, 10)]
+    questions = [np.sum(vectors, axis=0).tolist() for vectors in alike]
+
+    def search(question: list[float]) -> list[tuple[uuid.UUID, float]]:
+        found = db.of("ann").chunks.dense(owners[0].scope, SPACE, question, 10)
+        assert {candidate.document_id for candidate in found} == {documents[0].id}
+        return [(candidate.chunk_id, candidate.score) for candidate in found]
+
+    exact = [search(question) for question in questions]
+    monkeypatch.setattr(dense, "COMPARED", 0)
+    monkeypatch.setattr(dense, "CANDIDATES", 200)
+    with explained("seqscan", "bitmapscan", "sort") as plans:
+        by_codes = [search(question) for question in questions]
+    assert len(plans) == len(questions)
+    assert all("codes_idx" in plan for plan in plans)
+    assert all(found == sorted(found, key=lambda hit: -hit[1]) for found in by_codes)
+    recall = sum(len({*true} & {*found}) for true, found in zip(exact, by_codes, strict=True)) / 200
+    assert recall > 0.98
 
 
 def test_postings_looked_up_and_read_through_find_the_same(owner: Owner, database_url: str) -> None:

@@ -17,6 +17,16 @@ AND document_id IN (
 AND (CAST(:must_all AS text[]) IS NULL OR text ~* ALL (CAST(:must_all AS text[])))
 AND (CAST(:must_any AS text[]) IS NULL OR text ~* ANY (CAST(:must_any AS text[])))
 
+-- name: candidates
+-- Rows of the scope whose codes are nearest to the question's, to be compared by their vectors.
+user_id = :user_id AND ctid = ANY (ARRAY(
+    SELECT ctid
+    FROM {chunks}
+    WHERE {scope}
+    ORDER BY vector_code(embedding::vector, {dimensions})::bit({bits}) <~> vector_code(CAST(:vector AS vector), {dimensions})
+    LIMIT :candidates
+))
+
 -- name: size
 SELECT coalesce(sum(scope.chunk_count), 0) AS chunks
 FROM documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,

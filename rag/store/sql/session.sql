@@ -1,7 +1,8 @@
 -- name: settings
 -- A generic plan knows nothing of the scope's size, and would scan an index for everyone or for no one.
--- relaxed_order lets HNSW go on until enough rows of the scope are found. With a breadth (ef_search) of 100 it misses
--- every tenth of the true 100 neighbours among 85,000 real vectors, with 400 every sixtieth, with 1000 one of 250.
+-- relaxed_order lets HNSW go on until enough rows of the scope are found. Over vectors with a breadth (ef_search) of 100
+-- it misses every tenth of the true 100 neighbours among 85,000 real ones, with 400 every sixtieth, with 1000 one of 250;
+-- over codes that many are compared.
 SELECT set_config('plan_cache_mode', 'force_custom_plan', false),
        set_config('hnsw.iterative_scan', 'relaxed_order', false),
        set_config('hnsw.ef_search', '1000', false),

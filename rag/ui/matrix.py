@@ -122,7 +122,7 @@ def _column(question: str) -> Any:
 
 
 def _short(document: Document, shown: ShownCell | None) -> str:
-    """A cell: its marks, its answer, and the page."""
+    """A cell: its marks, the page, and the answer, of which the end may not be seen."""
     if shown is None:
         return "…" if document.status is DocumentStatus.READY else _("… not read yet")
     cell = shown.cell
@@ -131,7 +131,7 @@ def _short(document: Document, shown: ShownCell | None) -> str:
         return marks + (_("not found") if cell.status == "not_found" else _("failed"))
     proved = {Support.PARTLY: "½ ", Support.UNSUPPORTED: "? ", Support.UNCITED: "? "}
     marks += proved.get(cell.verdict, "") if cell.verdict else ""
-    return f"{marks}{cell.answer} · {_('p. {page}').format(page=cell.page_label or cell.page_number)}"
+    return f"{marks}{_('p. {page}').format(page=cell.page_label or cell.page_number)} · {cell.answer}"
 
 
 def _state(filled: FilledMatrix) -> None:

@@ -20,6 +20,7 @@ def paper(crew: str, millions: int) -> Paper:
 
 
 OSPREY, PETREL, PLOVER = paper("Osprey", 341), paper("Petrel", 415), paper("Plover", 527)
+SISKIN = paper("Siskin", 618)
 
 
 def test_a_matrix_is_made_opened_on_a_page_taken_along_and_edited(page: Page) -> None:
@@ -63,6 +64,29 @@ def test_a_matrix_is_made_opened_on_a_page_taken_along_and_edited(page: Page) ->
     press(page, "Save")
     expect(page.locator(".st-key-matrix-form")).to_be_hidden()
     assert [row[0] for row in exported(page)] == ["Document", OSPREY.name, PETREL.name, PLOVER.name]
+
+
+def test_questions_are_asked_that_were_pasted_a_moment_ago(page: Page) -> None:
+    steps.upload(page, SISKIN)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.clock.install()
+    page.goto("/matrix")
+    page.get_by_role("button", name="New matrix").click()
+    page.get_by_label("Begin with").click()
+    page.get_by_role("option", name="Questions of your own").click()
+    steps.rest(page)
+    press(page, "Ask")
+    expect(page.get_by_text("Write at least one question.")).to_be_visible()
+    questions = ["What was the net income?", "In which year was it earned?"]
+    page.evaluate("text => navigator.clipboard.writeText(text)", "\n".join(questions))
+    click_table(page.locator(".st-key-matrix-form"), x=120, y=50)
+    page.clock.pause_at(page.evaluate("Date.now() + 1000"))  # no table tells of itself any more
+    page.keyboard.press("Control+v")
+    page.wait_for_timeout(500)
+    press(page, "Ask")
+    page.clock.resume()
+    expect(page.locator(".st-key-matrix-form")).to_be_hidden()
+    assert exported(page)[0] == ["Document", *questions]
 
 
 def click_cell(page: Page, row: int, column: int) -> None:

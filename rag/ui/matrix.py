@@ -306,6 +306,6 @@ def _told(shown: ShownCell) -> None:
 
 def _show(document: Document, cell: MatrixCell | None) -> None:
     marks = (Mark("", cell.quote or "", cell.regions, ()),) if cell and cell.regions else ()
-    active, page_number = 0 if marks else None, cell and cell.page_number
+    active, page_number = 0 if marks else None, cell.page_number if cell else None
     with st.container(key="matrix-viewer"):
         show_pdf(document, marks, active, page_number=page_number, key="matrix-viewer-pdf")

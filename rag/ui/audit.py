@@ -11,6 +11,7 @@ from rag.engine.auditing import Auditing
 from rag.types import AuditEntry, AuditFilter
 from rag.ui import session
 from rag.ui.language import N_, _
+from rag.ui.organising import date_format
 from rag.ui.text import decimal, moment, plural, size
 
 SHOWN = 200
@@ -77,7 +78,7 @@ VALUES = {
     "admin": N_("administer"),
 }
 FILE_COLUMNS = (
-    *(N_("When (UTC)"), N_("Who"), N_("What"), N_("Kind of thing"), N_("Thing"), N_("Id"), N_("Of"), N_("Through")),
+    *(N_("When (UTC)"), N_("Who"), N_("What"), N_("Kind of thing"), N_("Thing"), N_("Id"), N_("Owner"), N_("Through")),
     *(N_("Address"), N_("More")),
 )
 """Of the file, whose values are the same in every language: programs read it, too."""
@@ -111,7 +112,9 @@ def entries() -> None:
 
 def _asked() -> AuditFilter:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        since = st.date_input(_("Since"), value=dt.datetime.now(dt.UTC).date() - dt.timedelta(days=30))
+        since = st.date_input(
+            _("Since"), value=dt.datetime.now(dt.UTC).date() - dt.timedelta(days=30), format=date_format()
+        )
         kind = st.selectbox(_("What"), list(KINDS), format_func=_)
         actor = st.text_input(_("Who"), placeholder=_("User id"), max_chars=500)
     start = dt.datetime.combine(since, dt.time(), dt.UTC)
@@ -130,7 +133,7 @@ def _row(entry: AuditEntry, names: Mapping[str, str]) -> dict[str, object]:
         _("Who"): names.get(entry.actor, entry.actor),
         _("What"): _(ACTIONS.get(entry.action, entry.action)),
         _("Thing"): entry.subject_name or entry.subject_id,
-        _("Of"): names.get(entry.owner, entry.owner),
+        _("Owner"): names.get(entry.owner, entry.owner),
         _("From"): " ".join(filter(None, (_(DOORS.get(entry.door, entry.door)), entry.address))),
         _("More"): ", ".join(_detail(name, entry.details[name]) for name in DETAILS if name in entry.details),
     }

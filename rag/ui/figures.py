@@ -24,12 +24,20 @@ def difference(value: float) -> str:
 def written(rows: Sequence[Mapping[str, Any]], writers: Mapping[str, Writer]) -> Styler:
     """`rows` for `st.dataframe`; the figures of each column in `writers` as that writes them, a dash where none is.
 
-    Streamlit's own formats write numbers as the browser's language or always as English does.
+    Whole numbers stay as they are, also in a column that lacks some, which pandas takes for fractions. Streamlit's own
+    formats write numbers as the browser's language, or always as English does.
     """
     table = pd.DataFrame(rows)
-    as_text = {name: functools.partial(_text, write) for name, write in writers.items() if name in table}
+    whole = dict.fromkeys(table.select_dtypes("float"), _whole)
+    as_text = {
+        name: functools.partial(_text, write) for name, write in (whole | dict(writers)).items() if name in table
+    }
     return table.style.format(as_text)
 
 
 def _text(write: Writer, value: float | None) -> str:
     return NOTHING if value is None or pd.isna(value) else write(value)
+
+
+def _whole(value: float) -> str:
+    return f"{value:.0f}"

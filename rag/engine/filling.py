@@ -70,7 +70,7 @@ def fill(
                 counts[present.cell.status] += 1
             elif document.status is DocumentStatus.READY:
                 pause()
-                cell = _ask(questions, document, number, question)
+                cell = ask(questions, document, number, question)
                 _keep(workspace, matrix_id, question, cell)
                 counts[cell.status] += 1
     report("cells", total, total)
@@ -91,7 +91,8 @@ def _keep(workspace: Workspace, matrix_id: uuid.UUID, question: MatrixQuestion, 
         workspace.store.matrices.get(matrix_id)
 
 
-def _ask(questions: Questions, document: Document, number: int, question: MatrixQuestion) -> MatrixCell:
+def ask(questions: Questions, document: Document, number: int, question: MatrixQuestion) -> MatrixCell:
+    """What a document answers to the question of this number. Raises ProviderError."""
     request = AnswerRequest(
         index_name=str(document.index_id),
         question=question.text,

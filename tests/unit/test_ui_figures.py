@@ -5,7 +5,7 @@ from rag.ui.language import spoken
 
 
 def test_figures_are_written_in_the_language_of_the_page_and_stay_numbers() -> None:
-    rows = [
+    rows: list[dict[str, float | None]] = [
         {"mean": 0.5, "change": 0.25, "page": 1789, "rank": 2022},
         {"mean": 1234.5678, "change": None, "page": 2, "rank": None},
     ]

@@ -27,9 +27,8 @@ from rag.types import LOCAL_USER
 
 DOCUMENTS, QUICK_DOCUMENTS = 300, 5
 CHATS, QUICK_CHATS = 60, 2
-TABLE_MS = 1000
-"""A table that is drawn takes no click before it has seen the pointer, and tells what was put into it after half a
-second; nobody is faster."""
+POINTER_SEEN_MS = 1000
+"""A table that is drawn takes no click before it has seen the pointer; nobody clicks sooner."""
 MATRIX, QUICK_MATRIX = (8, 5), (2, 2)
 """Documents and questions."""
 ADDED, QUICK_ADDED = 20, 2
@@ -382,13 +381,16 @@ def _tick(hand: Hand, count: int) -> None:
 
 
 def _paste_questions(hand: Hand, count: int) -> None:
-    """Into the table of questions, from the clipboard, where they stand in lines."""
-    table = hand.page.get_by_test_id("stDataFrame")
+    """Into the table of questions, from the clipboard, where they stand in lines.
+
+    Into the one that is empty: the one of the template before stays until the page has run.
+    """
+    table = hand.page.locator(".st-key-matrix-questions-Questions-of-your-own").get_by_test_id("stDataFrame")
     hand.page.evaluate("text => navigator.clipboard.writeText(text)", "\n".join(QUESTIONS[:count]))
     at = Position(x=120, y=50)
     table.hover(position=at)
-    hand.page.wait_for_timeout(TABLE_MS)
+    hand.page.wait_for_timeout(POINTER_SEEN_MS)
     table.click(position=at)
     hand.clicks += 1
     hand.page.keyboard.press("Control+v")
-    hand.page.wait_for_timeout(TABLE_MS)
+    table.locator("[role=gridcell]").filter(has_text=QUESTIONS[count - 1]).wait_for(state="attached")

@@ -146,7 +146,7 @@ def main(base_url: str) -> None:
             take(page, f"chat-{scheme}")
         page.emulate_media(color_scheme="light")
         page.goto("/library")
-        page.get_by_test_id("stDataFrame").click(position={"x": 16, "y": 52})
+        page.locator(".documents tbody tr td.tick input").first.click()
         page.get_by_role("button", name="Delete").and_(page.locator(":enabled")).wait_for()
         take(page, "library")
         page.goto("/index")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from rag.ui import frame, matrix, matrix_form
+from rag.ui import frame, matrix, matrix_form, split
 from rag.ui.language import N_, _
 
 frame.page(N_("Matrix"))
@@ -15,6 +15,8 @@ with frame.door():
     left, right = st.columns([6, 5] if clicked else [99, 1], gap="medium")  # the same two: the table keeps its place
     with left:
         matrix.table()
+        if clicked:
+            split.resizable("matrix", up=clicked.key)
     if clicked:
         with right:
             matrix.viewer(clicked)

@@ -3,7 +3,7 @@
 import builtins
 import datetime as dt
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rag import errors, export
 from rag.engine.workspace import Workspace
@@ -44,9 +44,12 @@ class Auditing:
         return self._workspace.audit_of_all.forget(before, actor=actor, door=door)
 
 
-def to_csv(entries: Iterable[AuditEntry]) -> str:
-    """Entries as CSV; no cell is a formula, whatever a document or a user is called."""
-    return export.to_csv([COLUMNS, *([_cell(getattr(entry, column)) for column in COLUMNS] for entry in entries)])
+def to_csv(entries: Iterable[AuditEntry], headings: Sequence[str] = COLUMNS) -> str:
+    """Entries as CSV; no cell is a formula, whatever a document or a user is called.
+
+    Times are ISO 8601 with their offset, sizes bytes, and actions those of the API; `headings` name the columns.
+    """
+    return export.to_csv([headings, *([_cell(getattr(entry, column)) for column in COLUMNS] for entry in entries)])
 
 
 def _cell(value: object) -> str:

@@ -252,7 +252,7 @@ class RAGEngine:
         self.indexes = Indexes(workspace)
         self.collections = Collections(workspace)
         self.jobs = Jobs(workspace, self.documents, self.questions)
-        self.matrices = Matrices(workspace)
+        self.matrices = Matrices(workspace, self.questions)
         self.keys = keys.Keys(workspace)
         self.glossary = Glossary(workspace)
         self.profile = Profile(workspace)

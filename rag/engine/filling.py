@@ -71,7 +71,7 @@ def fill(
                 counts[present.cell.status] += 1
             elif document.status is DocumentStatus.READY:
                 pause()
-                cell = _ask(workspace, questions, document, number, question)
+                cell = ask(workspace, questions, document, number, question)
                 _keep(workspace, matrix_id, question, cell)
                 counts[cell.status] += 1
     report("cells", total, total)
@@ -92,9 +92,10 @@ def _keep(workspace: Workspace, matrix_id: uuid.UUID, question: MatrixQuestion, 
         workspace.store.matrices.get(matrix_id)
 
 
-def _ask(
+def ask(
     workspace: Workspace, questions: Questions, document: Document, number: int, question: MatrixQuestion
 ) -> MatrixCell:
+    """What a document answers to the question of this number. Raises ProviderError."""
     request = AnswerRequest(
         index_name=str(document.index_id),
         question=question.text,

@@ -1,6 +1,7 @@
 """Questions put to documents, each to each, answered in the background, and taken along as a table."""
 
 import builtins
+import datetime as dt
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,13 +9,14 @@ from typing import Any
 
 from rag import errors, export, vocabulary
 from rag.answering import agreement
-from rag.engine import refilling
-from rag.engine.filling import is_fresh
+from rag.engine import filling, refilling
+from rag.engine.questions import Questions
 from rag.engine.requests import parse
 from rag.engine.workspace import Workspace
 from rag.store.audit import Subject
 from rag.types import (
     Document,
+    DocumentStatus,
     FilledMatrix,
     Job,
     KeptCell,
@@ -32,8 +34,9 @@ from rag.types import (
 class Matrices:
     """One user's matrices, of the user's own documents."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, questions: Questions) -> None:
         self._workspace = workspace
+        self._questions = questions
 
     def templates(self) -> tuple[MatrixTemplate, ...]:
         """Questions that documents of a kind are often asked."""
@@ -55,6 +58,34 @@ class Matrices:
         matrix = self._workspace.store.matrices.create(asked.name, asked.questions, lineages)
         self.fill(matrix.id)
         return self._workspace.store.matrices.get(matrix.id)
+
+    def ask(self, request: MatrixRequest | Mapping[str, Any]) -> FilledMatrix:
+        """Put questions to documents here and now, and keep nothing. What is not read yet has no cells.
+
+        Raises:
+            errors.ValidationError: the request is malformed.
+            errors.NotFoundError: there is no such document; see `create`.
+            errors.ProviderError: a provider refuses or is down.
+        """
+        asked = parse(MatrixRequest, request)
+        lineages = self._lineages(asked.document_ids)
+        documents = self._workspace.store.matrices.documents(lineages)
+        cells = [
+            KeptCell(cell=filling.ask(self._workspace, self._questions, document, number, question))
+            for document in documents
+            if document.status is DocumentStatus.READY
+            for number, question in enumerate(asked.questions)
+        ]
+        matrix = Matrix(
+            id=uuid.uuid4(),
+            user_id=self._workspace.user_id,
+            name=asked.name,
+            questions=asked.questions,
+            lineage_ids=tuple(lineages),
+            created_at=dt.datetime.now(dt.UTC),
+        )
+        shown = _shown(asked.questions, documents, cells)
+        return FilledMatrix(matrix=matrix, documents=tuple(documents), cells=tuple(shown))
 
     def edit(self, matrix_id: uuid.UUID, request: MatrixEdit | Mapping[str, Any]) -> Matrix:
         """Change its name, documents or questions. What is new is asked; answers to what stays are kept.
@@ -138,7 +169,7 @@ def _shown(
         ShownCell(
             cell=one.cell,
             previous=one.previous,
-            is_stale=one.cell.status != "failed" and not is_fresh(one, present[one.cell.lineage_id]),
+            is_stale=one.cell.status != "failed" and not filling.is_fresh(one, present[one.cell.lineage_id]),
             conflict=_against_itself(questions, one) or others.get((one.cell.lineage_id, one.cell.question)),
         )
         for one in found

@@ -9,6 +9,8 @@ from rag.mcp_server.results import (
     DocumentList,
     Found,
     ListedDocument,
+    MatrixAnswers,
+    MatrixCell,
     PassageText,
     Place,
     SearchResults,
@@ -38,6 +40,17 @@ def answer(given: Answer) -> str:
         parts.append("Not proved, or not wholly:\n" + "\n".join(map(_unproved, unproved)))
     if given.nearest:
         parts.append("Nearest passages:\n\n" + "\n\n".join(map(_found, given.nearest)))
+    return "\n\n".join(parts)
+
+
+def matrix(answers: MatrixAnswers) -> str:
+    """Question by question what each document answers, with its verdict, quote and page."""
+    parts = []
+    for number, question in enumerate(answers.questions, 1):
+        cells = [_cell(cell) for cell in answers.cells if cell.question == number]
+        parts.append("\n".join([f"{number}. {' '.join(question.split())}", *cells]))
+    if answers.not_read:
+        parts.append(f"Not read yet: {', '.join(answers.not_read)}")
     return "\n\n".join(parts)
 
 
@@ -90,6 +103,24 @@ def _cited(citation: Cited) -> str:
     missing = f"; not in the source: {', '.join(citation.unsupported_numbers)}" if citation.unsupported_numbers else ""
     cells = f"cells {citation.cells}, " if citation.cells else ""
     return f"[{citation.id}] {cells}{_where(citation)}, {citation.verdict.value}{missing}{quote}\n     {_ids(citation)}"
+
+
+def _cell(cell: MatrixCell) -> str:
+    told = [
+        cell.document,
+        *([f"page {cell.page_label or cell.page}"] if cell.page else []),
+        cell.verdict or cell.status,
+    ]
+    lines = [f"- {', '.join(told)}, document_id {cell.document_id}"]
+    if cell.conflict:
+        lines.append(f"  contradicts: {cell.conflict}")
+    if cell.reason:
+        lines.append(f"  {cell.reason}")
+    if cell.answer:
+        lines.append(_quoted(cell.answer))
+    if cell.quote and cell.quote != cell.answer:
+        lines.append(_quoted(f"“{cell.quote}”"))
+    return "\n".join(lines)
 
 
 def _where(place: Place) -> str:

@@ -79,6 +79,7 @@ from rag.types.indexing import (
 from rag.types.jobs import EvaluationRun, Job, JobKind, JobStatus, ReindexRequest
 from rag.types.matrices import (
     MATRIX_FILES,
+    CellStatus,
     FilledMatrix,
     KeptCell,
     Matrix,
@@ -269,6 +270,7 @@ __all__ = [
     "BlockKind",
     "Candidate",
     "CandidateTrace",
+    "CellStatus",
     "Change",
     "ChatMessage",
     "Chunk",

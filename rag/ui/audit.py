@@ -1,15 +1,18 @@
 """The audit page: who did what, when and from where."""
 
 import datetime as dt
-from collections.abc import Mapping
+import functools
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from rag.engine import to_csv
+from rag.engine.auditing import Auditing
 from rag.types import AuditEntry, AuditFilter
 from rag.ui import session
 from rag.ui.language import N_, _
-from rag.ui.text import moment, plural
+from rag.ui.organising import date_format
+from rag.ui.text import decimal, moment, plural, size
 
 SHOWN = 200
 DOWNLOADED = 100_000
@@ -22,13 +25,63 @@ KINDS = {
     N_("Logins"): "login",
     N_("Accounts"): "account",
 }
-ACTIONS = (
-    *(N_("document.upload"), N_("document.trash"), N_("document.restore"), N_("document.purge"), N_("document.move")),
-    *(N_("share.give"), N_("share.withdraw"), N_("key.create"), N_("key.revoke"), N_("export")),
-    *(N_("answer.export"), N_("answer.show"), N_("answer.withdraw"), N_("login.open"), N_("login.end")),
-    *(N_("login.end_all"), N_("account.role"), N_("account.groups"), N_("account.quota"), N_("audit.forget")),
+ACTIONS = {
+    "document.upload": N_("Document uploaded"),
+    "document.trash": N_("Document put into the trash"),
+    "document.restore": N_("Document restored"),
+    "document.purge": N_("Document deleted for good"),
+    "document.move": N_("Document moved"),
+    "share.give": N_("Shared"),
+    "share.withdraw": N_("No longer shared"),
+    "key.create": N_("Key created"),
+    "key.revoke": N_("Key revoked"),
+    "export": N_("Exported"),
+    "answer.export": N_("Answer exported"),
+    "answer.show": N_("Answer shown"),
+    "answer.withdraw": N_("Answer no longer shown"),
+    "login.open": N_("Logged in"),
+    "login.end": N_("Logged out"),
+    "login.end_all": N_("Logged out everywhere"),
+    "account.role": N_("Role changed"),
+    "account.groups": N_("Groups changed"),
+    "account.quota": N_("Quota changed"),
+    "audit.forget": N_("Entries of the audit let go"),
+}
+"""What is done, by what programs are told."""
+DOORS = {"app": "App", "rest": "REST", "mcp": "MCP", "cli": N_("Command line"), "worker": N_("Worker")}
+DETAILS = {
+    "index": N_("collection"),
+    "size": N_("size"),
+    "shared": N_("in a shared collection"),
+    "grantee_kind": N_("with"),
+    "grantee": N_("named"),
+    "permission": N_("may"),
+    "hint": N_("begins with"),
+    "permissions": N_("may"),
+    "role": N_("role"),
+    "groups": N_("groups"),
+    "quota_bytes": N_("quota"),
+    "documents": N_("documents"),
+    "vectors": N_("with vectors"),
+    "format": N_("format"),
+    "answers": N_("answers"),
+    "rows": N_("entries"),
+    "before": N_("older than"),
+}
+"""What is told besides, but for ids."""
+SIZES = ("size", "quota_bytes")
+VALUES = {
+    "user": N_("a user"),
+    "group": N_("a group"),
+    "read": N_("read"),
+    "write": N_("write"),
+    "admin": N_("administer"),
+}
+FILE_COLUMNS = (
+    *(N_("When (UTC)"), N_("Who"), N_("What"), N_("Kind of thing"), N_("Thing"), N_("Id"), N_("Owner"), N_("Through")),
+    *(N_("Address"), N_("More")),
 )
-"""What is done, as programs are told it."""
+"""Of the file, whose values are the same in every language: programs read it, too."""
 
 
 def entries() -> None:
@@ -47,7 +100,7 @@ def entries() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.download_button(
             _("Download CSV"),
-            data=lambda: to_csv(audit.list(asked, limit=DOWNLOADED)),
+            data=functools.partial(_file, audit, asked, tuple(map(_, FILE_COLUMNS))),
             file_name="audit.csv",
             mime="text/csv",
             icon=":material/download:",
@@ -59,7 +112,9 @@ def entries() -> None:
 
 def _asked() -> AuditFilter:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        since = st.date_input(_("Since"), value=dt.datetime.now(dt.UTC).date() - dt.timedelta(days=30))
+        since = st.date_input(
+            _("Since"), value=dt.datetime.now(dt.UTC).date() - dt.timedelta(days=30), format=date_format()
+        )
         kind = st.selectbox(_("What"), list(KINDS), format_func=_)
         actor = st.text_input(_("Who"), placeholder=_("User id"), max_chars=500)
     start = dt.datetime.combine(since, dt.time(), dt.UTC)
@@ -76,9 +131,25 @@ def _row(entry: AuditEntry, names: Mapping[str, str]) -> dict[str, object]:
     return {
         _("When"): moment(entry.at.astimezone(dt.UTC), _("y-MM-dd HH:mm:ss")),
         _("Who"): names.get(entry.actor, entry.actor),
-        _("What"): _(entry.action),
+        _("What"): _(ACTIONS.get(entry.action, entry.action)),
         _("Thing"): entry.subject_name or entry.subject_id,
-        _("Of"): names.get(entry.owner, entry.owner),
-        _("From"): " ".join(filter(None, (entry.door, entry.address))),
-        _("More"): ", ".join(f"{name}: {value}" for name, value in entry.details.items()),
+        _("Owner"): names.get(entry.owner, entry.owner),
+        _("From"): " ".join(filter(None, (_(DOORS.get(entry.door, entry.door)), entry.address))),
+        _("More"): ", ".join(_detail(name, entry.details[name]) for name in DETAILS if name in entry.details),
     }
+
+
+def _detail(name: str, value: object) -> str:
+    label = _(DETAILS[name])
+    if value is True:
+        return label
+    if isinstance(value, int) and value is not False:
+        return f"{label}: {size(value) if name in SIZES else decimal(value)}"
+    words = value if isinstance(value, list) else [value]
+    told = [_("none") if word in (None, False) else _(VALUES.get(str(word), str(word))) for word in words]
+    return f"{label}: {', '.join(told) or _('none')}"
+
+
+def _file(audit: Auditing, asked: AuditFilter, headings: Sequence[str]) -> bytes:
+    """Made when it is asked for, where no page tells its language."""
+    return to_csv(audit.list(asked, limit=DOWNLOADED), headings).encode("utf-8-sig", errors="replace")

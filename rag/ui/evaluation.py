@@ -15,6 +15,7 @@ from rag.evaluation import EvaluationScope, EvaluationSubject
 from rag.types import Job
 from rag.ui import evaluation_runs, question_sets, session
 from rag.ui.evaluation_words import NAMES, SCOPES, SUBJECTS, local, outcome, place, scope_name, when
+from rag.ui.figures import score, written
 from rag.ui.frame import door, empty
 from rag.ui.language import N_, _
 from rag.ui.said import said
@@ -153,10 +154,10 @@ def _figures(result: Mapping[str, Any]) -> None:
     ]
     st.caption(_summary(result))
     st.dataframe(
-        rows,
+        written(rows, {_("mean"): score}),
         hide_index=True,
         height="content",
-        column_config={_("mean"): st.column_config.NumberColumn(format="%.3f", width=80)},
+        column_config={_("mean"): st.column_config.NumberColumn(width=80)},
         placeholder="–",
     )
 

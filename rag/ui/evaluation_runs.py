@@ -11,6 +11,7 @@ from rag.evaluation import ComparedQuestion
 from rag.types import DEFAULT_INDEX, EvaluationRun
 from rag.ui import charts, session
 from rag.ui.evaluation_words import NAMES, SUBJECTS, outcome, place, scope_name, when
+from rag.ui.figures import difference, score, written
 from rag.ui.frame import empty
 from rag.ui.language import N_, _
 from rag.ui.text import decimal, plural
@@ -88,10 +89,9 @@ def _measures(before: EvaluationRun, after: EvaluationRun) -> None:
         for measure, name in NAMES[after.subject].items()
         if measure in before.measures and measure in after.measures
     ]
-    figure = st.column_config.NumberColumn(format="%.3f", width=80)
-    difference = st.column_config.NumberColumn(format="%+.3f", width=90)
-    config = {_("before"): figure, _("after"): figure, _("difference"): difference}
-    st.dataframe(rows, hide_index=True, height="content", column_config=config, placeholder="–")
+    shown = written(rows, {_("before"): score, _("after"): score, _("difference"): difference})
+    config = dict.fromkeys((_("before"), _("after"), _("difference")), st.column_config.NumberColumn(width=90))
+    st.dataframe(shown, hide_index=True, height="content", column_config=config, placeholder="–")
 
 
 def _questions(compared: Sequence[ComparedQuestion]) -> None:
@@ -206,5 +206,4 @@ def _table(runs: Sequence[EvaluationRun], measure: str, name: str) -> None:
             runs=plural(len(rows), "{count} run", "{count} runs")
         )
     )
-    config = {name: st.column_config.NumberColumn(format="%.3f")}
-    st.dataframe(rows, hide_index=True, column_config=config, placeholder="–")
+    st.dataframe(written(rows, {name: score}), hide_index=True, placeholder="–")

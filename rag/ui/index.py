@@ -4,10 +4,11 @@ import streamlit as st
 
 from rag.types import language_name
 from rag.ui import checkup, session
+from rag.ui.figures import written
 from rag.ui.generations import embedding_models
 from rag.ui.language import N_, _
 from rag.ui.said import said
-from rag.ui.text import decimal, plain, plural, size
+from rag.ui.text import decimal, percent, plain, plural, size
 
 REMEMBERED = {
     "rewrites": N_("Questions in other words"),
@@ -82,10 +83,9 @@ def _caches() -> None:
             for cache in session.engine().caches.stats()
         ]
         st.dataframe(
-            shown,
+            written(shown, {_("entries"): decimal, _("lookups"): decimal, _("hit rate"): percent}),
             hide_index=True,
             height="content",
-            column_config={_("hit rate"): st.column_config.NumberColumn(format="percent")},
             placeholder="–",
         )
 

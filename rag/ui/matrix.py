@@ -122,7 +122,7 @@ def _column(question: str) -> Any:
 
 
 def _short(document: Document, shown: ShownCell | None) -> str:
-    """A cell: its marks, its answer, and the page."""
+    """A cell: its marks, the page, and the answer, of which the end may not be seen."""
     if shown is None:
         return "…" if document.status is DocumentStatus.READY else _("… not read yet")
     cell = shown.cell
@@ -131,7 +131,7 @@ def _short(document: Document, shown: ShownCell | None) -> str:
         return marks + (_("not found") if cell.status == "not_found" else _("failed"))
     proved = {Support.PARTLY: "½ ", Support.UNSUPPORTED: "? ", Support.UNCITED: "? "}
     marks += proved.get(cell.verdict, "") if cell.verdict else ""
-    return f"{marks}{cell.answer} · {_('p. {page}').format(page=cell.page_label or cell.page_number)}"
+    return f"{marks}{_('p. {page}').format(page=cell.page_label or cell.page_number)} · {cell.answer}"
 
 
 def _state(filled: FilledMatrix) -> None:
@@ -235,11 +235,12 @@ def _delete(matrix_id: uuid.UUID) -> None:
 
 
 class Clicked(NamedTuple):
-    """A cell of a matrix that was clicked, answered or not."""
+    """A cell of a matrix that was clicked: its question, what answers it so far, and the document to show."""
 
-    filled: FilledMatrix
+    key: str
+    question: str
+    shown: ShownCell | None
     document: Document
-    number: int
 
 
 def clicked() -> Clicked | None:
@@ -253,19 +254,26 @@ def clicked() -> Clicked | None:
     except errors.NotFoundError:
         return None
     found = _clicked(filled)
-    return Clicked(filled, *found) if found else None
+    return _with_pages(filled, *found) if found else None
+
+
+def _with_pages(filled: FilledMatrix, document: Document, number: int) -> Clicked | None:
+    """A cell beside the pages that it was answered from, else of its document as it is; None as long as it has none."""
+    shown = filled.at(document, number)
+    read = session.own_engine().documents.get(shown.cell.document_id) if shown else document
+    key = f"{filled.matrix.id}:{document.id}:{number}"
+    return Clicked(key, filled.matrix.questions[number].text, shown, read) if read.page_count else None
 
 
 def viewer(clicked: Clicked) -> None:
     """The answer that was clicked, and its words on the page."""
-    filled, document, number = clicked
-    shown = filled.at(document, number)
-    st.markdown(f"**{plain(filled.matrix.questions[number].text)}**")
-    if shown is None:
-        st.caption(_("Not answered yet."))
-        return
-    _told(shown)
-    _show(shown.cell)
+    with st.container(key="matrix-told", gap="xsmall"):
+        st.markdown(f"**{plain(clicked.question)}**")
+        if clicked.shown is None:
+            st.caption(_("Not answered yet."))
+        else:
+            _told(clicked.shown)
+    _show(clicked.document, clicked.shown.cell if clicked.shown else None)
 
 
 def _clicked(filled: FilledMatrix) -> tuple[Document, int] | None:
@@ -296,8 +304,8 @@ def _told(shown: ShownCell) -> None:
         st.info(_("The document has changed since. Ask again to have the answer of today."), icon=":material/refresh:")
 
 
-def _show(cell: MatrixCell) -> None:
-    document = session.own_engine().documents.get(cell.document_id)
-    marks = (Mark("", cell.quote or "", cell.regions, ()),) if cell.regions else ()
+def _show(document: Document, cell: MatrixCell | None) -> None:
+    marks = (Mark("", cell.quote or "", cell.regions, ()),) if cell and cell.regions else ()
+    active, page_number = 0 if marks else None, cell.page_number if cell else None
     with st.container(key="matrix-viewer"):
-        show_pdf(document, marks, 0 if marks else None, page_number=cell.page_number, key="matrix-viewer-pdf")
+        show_pdf(document, marks, active, page_number=page_number, key="matrix-viewer-pdf")

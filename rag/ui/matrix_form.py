@@ -69,7 +69,7 @@ def _new() -> None:
     name = st.text_input(_("Name"), placeholder=_("Annual reports 2022"), max_chars=200)
     chosen = _documents(documents, st.session_state.get(GIVEN, [*documents][:1]), NEW)
     questions = _of_template(engine.matrices.templates())
-    if st.button(_("Ask"), type="primary", icon=":material/play_arrow:"):
+    if st.button(_("Ask"), type="primary", icon=":material/play_arrow:") and _is_whole(bool(chosen), questions):
         asked = {"name": name or _("Matrix"), "document_ids": chosen, "questions": questions}
         st.session_state[CHOSEN] = engine.matrices.create(asked).id
         switch(None)
@@ -84,13 +84,23 @@ def _edit(filled: FilledMatrix) -> None:
     chosen = _documents(documents, present, str(matrix.id))
     questions = _questions(_rows(matrix.questions), str(matrix.id))
     st.caption(_("What you add is asked. Answers to what you take out, or put in other words, go."))
-    if st.button(_("Save"), type="primary", icon=":material/check:"):
+    has_documents = bool(chosen or not present)  # those in the trash keep their rows
+    if st.button(_("Save"), type="primary", icon=":material/check:") and _is_whole(has_documents, questions):
         change: dict[str, object] = {"name": name, "questions": questions}
-        if chosen != present:  # else documents in the trash keep their rows
+        if chosen != present:
             change["document_ids"] = chosen
         engine.matrices.edit(matrix.id, change)
         switch(None)
         st.rerun()
+
+
+def _is_whole(has_documents: bool, questions: Sequence[object]) -> bool:
+    """Whether there is something to ask; what is missing is said."""
+    if not has_documents:
+        st.warning(_("Choose at least one document."), icon=":material/description:")
+    elif not questions:
+        st.warning(_("Write at least one question."), icon=":material/help:")
+    return has_documents and bool(questions)
 
 
 def _known(documents: Iterable[Document]) -> dict[uuid.UUID, Document]:
@@ -126,7 +136,11 @@ def _rows(questions: Iterable[MatrixQuestion]) -> list[dict[str, object]]:
 
 
 def _questions(given: list[dict[str, object]], key: str) -> list[dict[str, object]]:
-    """A table in which questions are written, added and removed."""
+    """A table in which questions are written, added and removed.
+
+    It keeps what is put into it until something else runs the page: told of by itself, which takes it half a second, it
+    would come too late for a button that is clicked before.
+    """
     rows: Sequence[Mapping[str, Any]] = st.data_editor(
         given,
         key=f"matrix-questions-{key}",
@@ -134,6 +148,7 @@ def _questions(given: list[dict[str, object]], key: str) -> list[dict[str, objec
         num_rows="dynamic",
         hide_index=True,
         height=260,
+        on_change="ignore",
     )
     texts = [(str(row.get(QUESTION) or "").strip(), bool(row.get(AGREE))) for row in rows]
     return [{"text": text, "should_agree": agree} for text, agree in texts if text]

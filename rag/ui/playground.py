@@ -20,6 +20,7 @@ from rag.types import (
 )
 from rag.ui import session
 from rag.ui.chunk_browser import split
+from rag.ui.figures import score, written
 from rag.ui.frame import door
 from rag.ui.language import _
 from rag.ui.text import decimal, plural
@@ -27,11 +28,11 @@ from rag.ui.understood import understood
 from rag.ui.viewer import Mark, show_pdf
 from rag.ui.why import why_not
 
-SCORE = st.column_config.NumberColumn(format="%.3f", width=54)
+SCORE = st.column_config.NumberColumn(width=54)
 MOST_ROWS = 8
 """A longer table scrolls within the window."""
 RANK = st.column_config.NumberColumn(width=50)
-FINAL = st.column_config.ProgressColumn(min_value=0.0, max_value=1.0, format="%.3f", width=92)
+FINAL = st.column_config.ProgressColumn(min_value=0.0, max_value=1.0, format="localized", width=92)
 MODES: list[SearchMode] = ["hybrid", "vector", "lexical"]
 FUSIONS: list[Fusion] = ["weighted", "rrf"]
 SWITCHES = ("periods", "vocabulary", "landmarks", "routing")
@@ -162,7 +163,10 @@ def _hits(response: SearchResponse) -> int | None:
     table = st.container(key="hits", height="stretch")
     traced = {candidate.chunk_id: candidate for candidate in response.trace.candidates} if response.trace else {}
     state = table.dataframe(
-        [_hit_row(rank, hit, traced.get(hit.chunk.id)) for rank, hit in enumerate(response.results, 1)],
+        written(
+            [_hit_row(rank, hit, traced.get(hit.chunk.id)) for rank, hit in enumerate(response.results, 1)],
+            dict.fromkeys((_("vector"), _("lexical"), _("landmark"), _("fit"), _("rerank")), score),
+        ),
         key=f"hits-{hash(response.query + response.mode)}",
         column_config={
             "#": st.column_config.NumberColumn(width=30),
@@ -174,10 +178,10 @@ def _hits(response: SearchResponse) -> int | None:
             _("lexical"): SCORE,
             _("l. rank"): RANK,
             _("landmark"): st.column_config.NumberColumn(
-                format="%.3f", width=66, help=_("How surely it stands at a landmark that is asked for")
+                width=66, help=_("How surely it stands at a landmark that is asked for")
             ),
             _("fit"): st.column_config.NumberColumn(
-                format="%.3f", width=52, help=_("How well its whole document fits; empty where there is only one")
+                width=52, help=_("How well its whole document fits; empty where there is only one")
             ),
             _("rerank"): SCORE,
         },
@@ -267,18 +271,19 @@ def _ranked(side: Side, others: dict[Place, int], other: str) -> None:
         for row in st.session_state[key].selection.rows:
             st.session_state["search-chosen"] = (side.name, row)
 
+    rows = [
+        {
+            "#": rank,
+            inside: _moved(rank, others.get(_place(hit))),
+            _("document"): hit.document_name,
+            _("page"): hit.chunk.main_page,
+            _("final"): hit.final_score,
+            _("text"): " ".join(hit.chunk.text.split())[:200],
+        }
+        for rank, hit in enumerate(found, 1)
+    ]
     st.dataframe(
-        [
-            {
-                "#": rank,
-                inside: _moved(rank, others.get(_place(hit))),
-                _("document"): hit.document_name,
-                _("page"): hit.chunk.main_page,
-                _("final"): hit.final_score,
-                _("text"): " ".join(hit.chunk.text.split())[:200],
-            }
-            for rank, hit in enumerate(found, 1)
-        ],
+        written(rows, {_("final"): score}),
         key=key,
         column_config={
             "#": st.column_config.NumberColumn(width=30),
@@ -287,7 +292,7 @@ def _ranked(side: Side, others: dict[Place, int], other: str) -> None:
             ),
             _("document"): st.column_config.TextColumn(width=96),
             _("page"): st.column_config.NumberColumn(width=44),
-            _("final"): st.column_config.NumberColumn(format="%.3f", width=54),
+            _("final"): SCORE,
         },
         hide_index=True,
         height="content",

@@ -10,7 +10,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from rag import errors
 from rag.types import UNFINISHED, Document, DocumentStatus, Filters, reading_of, told_parts
-from rag.ui import drops, organising, session, tour
+from rag.ui import conversations, drops, organising, session, tour
 from rag.ui.frame import door, empty
 from rag.ui.language import N_, _
 from rag.ui.losses import warn_of_losses
@@ -224,8 +224,10 @@ def _rows(followed: bool) -> None:
 def _read(documents: list[Document], *, is_all: bool) -> None:
     """What can be done with what has been read; with what was brought in, when all of it has been."""
     with st.container(horizontal=True, vertical_alignment="center", key="read"):
-        if any(document.searchable for document in documents):
-            st.page_link("pages/chat.py", label=_("Ask about them"), icon=":material/forum:", width="content")
+        asked = tuple(document.id for document in documents if document.searchable and not document.disabled)
+        if asked and st.button(_("Ask about them"), icon=":material/forum:"):
+            conversations.open_conversation(None, asked)
+            st.switch_page("pages/chat.py")
         own = [document for document in documents if document.id in _uploaded()]
         if own and is_all and not session.refusal() and st.button(_("Edit"), icon=":material/edit:"):
             organising.edit(own)

@@ -86,6 +86,16 @@ def test_every_part_runs_in_a_small_size_and_writes_its_figures(tmp_path: Path) 
         assert section["part"] in done.stdout
 
 
+@pytest.mark.skipif(not CHROMIUM, reason="needs Chromium")
+@pytest.mark.timeout(600)
+@pytest.mark.usefixtures("settings")
+def test_all_tasks_of_an_analyst_are_done(tmp_path: Path) -> None:
+    done = run("tasks", "--quick", "--json", tmp_path / "figures.json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (section,) = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))["parts"]
+    assert len([figure for figure in section["figures"] if figure["unit"] == "clicks"]) == 10
+
+
 @pytest.mark.skipif(not PROC, reason="finds processes in /proc")
 @pytest.mark.timeout(600)
 def test_nothing_that_was_confirmed_is_lost_when_processes_are_killed(

@@ -341,6 +341,19 @@ def test_what_was_brought_in_is_put_in_order_there(app: AppTest, engine: RAGEngi
     assert [caption.value for caption in app.caption].count(":material/sell: Council") == 2
 
 
+def test_what_was_brought_in_is_asked_alone(app: AppTest, engine: RAGEngine) -> None:
+    add(engine, "plan.pdf")
+    open_page(app, "upload")
+    upload(app, "birds.pdf", pdfs.plain(("Seven herons nested beside the old canal.",)))
+    (brought,) = engine.documents.list(status=DocumentStatus.QUEUED)
+    assert "Ask about them" not in [button.label for button in app.button]
+    engine.documents.process(brought.id)
+    app.run()
+    next(button for button in app.button if button.label == "Ask about them").click().run()
+    assert not app.exception
+    assert app.multiselect("scope").value == [str(brought.id)]
+
+
 def test_what_is_in_a_mail_is_shown_with_it(app: AppTest, engine: RAGEngine) -> None:
     open_page(app, "upload")
     upload(app, "Offer.eml", mails.eml({"minutes.pdf": MINUTES, "logo.svg": b"<svg></svg>"}))

@@ -121,4 +121,6 @@ def test_in_the_app_a_shared_collection_is_chosen_and_the_audit_is_read(app: App
 
     app.switch_page("pages/audit.py").run()
     assert not app.exception
-    assert {"share.give", "share.withdraw", "document.upload"} <= set(app.dataframe[0].value["What"])
+    shown = app.dataframe[0].value
+    assert {"Shared", "No longer shared", "Document uploaded"} <= set(shown["What"])
+    assert "with: a user, named: local, may: read" in set(shown["More"])

@@ -1,7 +1,7 @@
 // A handle between two columns of the page, moved by pointer or arrow keys; a double click gives their first widths back.
-// On a phone the second column is a sheet: a click on a citation brings it up, Escape or its cross lets it down.
+// On a phone the second column is a sheet: a click on a citation, or the server, brings it up; its cross lets it down.
 
-const SHARE = "pagelight:split"; // of the first column, in percent
+const SHARE = "pagelight:split"; // of the first column, in percent; of a page that is not the chat with its name
 const RANGE = [25, 75];
 const LEAST_PX = 270; // of either column, as far as there is room
 const STEP = 2;
@@ -19,7 +19,6 @@ class Split {
     this.opener = parent.querySelector(".open");
     Object.assign(this, columnsOf(parent));
     this.row.style.position = "relative";
-    this.columns[1].classList.add("sheet");
     this.handle.addEventListener("pointerdown", (event) => this.start(event));
     this.handle.addEventListener("pointermove", (event) => this.handle.hasPointerCapture(event.pointerId) && this.move(event));
     this.handle.addEventListener("pointerup", () => this.stop());
@@ -30,29 +29,35 @@ class Split {
     this.watcher = new ResizeObserver(this.place);
     this.lit = (event) => event.detail.marks && this.up();
     this.leave = () => this.down();
-    this.arrange();
   }
 
-  begin() {
+  begin({ name, up }) {
+    this.kept = name ? `${SHARE}:${name}` : SHARE;
+    this.columns[1].classList.add("sheet");
     this.watcher.observe(this.row);
+    this.arrange();
+    if (up && up !== this.shown) this.up();
+    this.shown = up;
     document.addEventListener("pagelight:lit", this.lit);
     document.addEventListener("pagelight:leave", this.leave);
   }
 
   end() {
     this.watcher.disconnect();
+    this.columns[1].classList.remove("sheet", "up");
+    for (const column of this.columns) Object.assign(column.style, { flex: "", width: "", minWidth: "" });
     document.removeEventListener("pagelight:lit", this.lit);
     document.removeEventListener("pagelight:leave", this.leave);
   }
 
   get share() {
-    const kept = Number(localStorage.getItem(SHARE));
+    const kept = Number(localStorage.getItem(this.kept));
     return kept >= RANGE[0] && kept <= RANGE[1] ? kept : null;
   }
 
   keep(share) {
-    if (share === null) localStorage.removeItem(SHARE);
-    else localStorage.setItem(SHARE, Math.min(Math.max(share, RANGE[0]), RANGE[1]).toFixed(1));
+    if (share === null) localStorage.removeItem(this.kept);
+    else localStorage.setItem(this.kept, Math.min(Math.max(share, RANGE[0]), RANGE[1]).toFixed(1));
     this.arrange();
   }
 
@@ -117,11 +122,11 @@ class Split {
   }
 }
 
-export default function ({ parentElement }) {
+export default function ({ data, parentElement }) {
   const { columns } = columnsOf(parentElement);
   if (columns.length < 2) return () => {};
   const handle = parentElement.querySelector(".handle");
   handle.split ??= new Split(parentElement);
-  handle.split.begin();
+  handle.split.begin(data ?? {});
   return () => handle.split.end();
 }

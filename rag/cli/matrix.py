@@ -221,7 +221,7 @@ def _row(document: Document, shown: ShownCell | None) -> tuple[object, ...]:
     if shown is None:
         return (document.name, "…", "", "")
     cell = shown.cell
-    return (document.name, _told(shown), cell.page_label or cell.page_number or "", cell.verdict or "")
+    return (document.name, _told(shown), cell.page_label or cell.page_number or "", cell.assurance or "")
 
 
 def _told(shown: ShownCell) -> str:

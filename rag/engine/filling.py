@@ -3,7 +3,7 @@
 import datetime as dt
 import uuid
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from rag import answering, errors, vocabulary
 from rag.answering import agreement, fitting
@@ -132,13 +132,14 @@ def _answered(question: str, response: AnswerResponse, statements: Statements) -
     chosen = _best(question, response, statements) if response.status == "ok" else None
     if chosen is None:
         return {"status": "not_found", "model": response.model}
-    citation, support = chosen
+    citation, support, likelihood = chosen
     row = _row(response, citation)
     return {
         "status": "answered",
         "answer": _row_text(row) if row else _text(response, citation),
         "value": row.cells[row.asked] if row and row.asked is not None else None,
         "verdict": support,
+        "likelihood": likelihood,
         "quote": citation.quote,
         "page_number": _page(response, citation),
         "page_label": citation.page_label,
@@ -152,11 +153,20 @@ def _page(response: AnswerResponse, citation: Citation) -> int:
     return citation.regions[0].page_number if citation.regions else citation.lines_in(hit)[0].page_number
 
 
-def _best(question: str, response: AnswerResponse, statements: Statements) -> tuple[Citation, Support | None] | None:
-    """The citation of the statement that answers best, and whether it is proved that it does; None if none answers.
+class _Choice(NamedTuple):
+    """What answers best, whether it is proved that it does, and else how likely it is."""
+
+    citation: Citation
+    support: Support | None
+    likelihood: float | None
+
+
+def _best(question: str, response: AnswerResponse, statements: Statements) -> _Choice | None:
+    """The citation of the statement that answers best; None if none answers.
 
     What is proved comes before what is not, what fits the question better before what fits it less. A line item that
-    does not stand in the document's own statement may be of an affiliate, and is not proved.
+    does not stand in the document's own statement may be of an affiliate, and is not proved. Nor is what is quoted
+    because it fits a question of which nobody can tell what answers it: that is likely, or not.
     """
     found = [(_fit(question, response, citation, statements), citation) for citation, _ in response.cited]
     able = [(fits, citation) for fits, citation in found if fits is None or fits > Fit.UNNAMED]
@@ -168,10 +178,12 @@ def _best(question: str, response: AnswerResponse, statements: Statements) -> tu
 
     fits, citation = max(able, key=worth)
     support = response.sentences[citation.sentence].support
+    if fits is None and response.confidence == "likely" and support is Support.SUPPORTED:
+        return _Choice(citation, None, response.likelihood)
     alike = [response.sentences[one.sentence].text for kind, one in able if kind is not None]
     is_given = fits is Fit.GIVES and not _is_contested(question, alike)
-    is_sure = is_given or (fits is None and response.confidence != "unsure")
-    return citation, support if is_sure or support is not Support.SUPPORTED else Support.UNSUPPORTED
+    is_sure = is_given or (fits is None and response.confidence is None)
+    return _Choice(citation, support if is_sure or support is not Support.SUPPORTED else Support.UNSUPPORTED, None)
 
 
 def _is_contested(question: str, statements: Sequence[str]) -> bool:

@@ -70,7 +70,7 @@ def _place(shown: ShownCell, say: Say) -> Sequence[object]:
     cell = shown.cell
     state = say("stale" if shown.is_stale else cell.status.replace("_", " "))
     label = cell.page_label or (str(cell.page_number) if cell.page_number else None)
-    verdict = say(cell.verdict.value) if cell.verdict else None
+    verdict = say(cell.assurance) if cell.assurance else None
     return [
         *(cell.answer or (say(cell.reason) if cell.reason else None), verdict),
         *(say(shown.conflict) if shown.conflict else None, state),

@@ -177,7 +177,10 @@ class MatrixCell(Result):
     value: str | None = Field(description="The figure alone, where a cell of a table answers.")
     verdict: Support | None = Field(
         description="supported: the quote proves the answer, and that it is what was asked. partly: a part of it. "
-        "unsupported, uncited: do not rely on it."
+        "unsupported, uncited: do not rely on it. null with a likelihood: see there."
+    )
+    likelihood: float | None = Field(
+        description="Probability that these words of the document answer the question, where nothing proves that."
     )
     quote: str | None = Field(description="The words that the answer stands on, verbatim.")
     page: int | None = Field(description="Page of the quote, from 1; of a presentation the slide.")
@@ -197,6 +200,7 @@ class MatrixCell(Result):
             answer=cell.answer,
             value=cell.value,
             verdict=cell.verdict,
+            likelihood=None if cell.likelihood is None else round(cell.likelihood, 2),
             quote=" ".join(cell.quote.split()) if cell.quote else None,
             page=cell.page_number,
             page_label=cell.page_label,

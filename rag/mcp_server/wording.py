@@ -109,7 +109,7 @@ def _cell(cell: MatrixCell) -> str:
     told = [
         cell.document,
         *([f"page {cell.page_label or cell.page}"] if cell.page else []),
-        cell.verdict or cell.status,
+        cell.verdict or ("likely" if cell.likelihood is not None else cell.status),
     ]
     lines = [f"- {', '.join(told)}, document_id {cell.document_id}"]
     if cell.conflict:

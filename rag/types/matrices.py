@@ -85,9 +85,9 @@ class MatrixCell(Model):
     """What a document answers to the question of this number, counted from 0.
 
     `answer` is short; `value` the figure alone where a cell of a table answers. `verdict` says whether `quote`, on
-    `page_number` at `regions`, proves it, and that it is what was asked for: what may not be is `unsupported`.
-    `document_id`, `version` and `sha256` are of what was read; `reason` says why
-    there is no answer of a failed one.
+    `page_number` at `regions`, proves it, and that it is what was asked for: what may not be is `unsupported`. It is
+    None where the words are the document's own and only a `likelihood`, in 0..1, says that they answer. `document_id`,
+    `version` and `sha256` are of what was read; `reason` says why there is no answer of a failed one.
     """
 
     lineage_id: uuid.UUID
@@ -99,6 +99,7 @@ class MatrixCell(Model):
     answer: str = ""
     value: str | None = None
     verdict: Support | None = None
+    likelihood: float | None = None
     quote: str | None = None
     page_number: int | None = None
     page_label: str | None = None
@@ -106,6 +107,11 @@ class MatrixCell(Model):
     model: str | None = None
     reason: str | None = None
     answered_at: dt.datetime
+
+    @property
+    def assurance(self) -> str | None:
+        """What the answer is called: its verdict, or that it is likely."""
+        return self.verdict.value if self.verdict else "likely" if self.likelihood is not None else None
 
 
 class KeptCell(Model):

@@ -26,7 +26,7 @@ from rag.ui import matrix_form, session
 from rag.ui.frame import door, empty
 from rag.ui.language import N_, _, current, spoken
 from rag.ui.said import said
-from rag.ui.text import decimal, plain, plural
+from rag.ui.text import decimal, percent, plain, plural
 from rag.ui.viewer import Mark, show_pdf
 
 POLL_SECONDS = 1.0
@@ -41,7 +41,11 @@ VERDICTS = {
     Support.UNSUPPORTED: N_("The quote does not prove it."),
     Support.UNCITED: N_("It cites nothing."),
 }
-LEGEND = N_("≠ contradicts another answer · ↻ the document has changed since · ½ proved in part · ? not proved")
+SURE_MARKS = {None: "", Support.SUPPORTED: "", "likely": "≈ ", Support.PARTLY: "½ "}
+"""Before an answer, by what it is called; before any other a question mark."""
+LEGEND = N_(
+    "≠ contradicts another answer · ↻ the document has changed since · ≈ likely · ½ proved in part · ? not proved"
+)
 FILES: dict[MatrixFormat, str] = {"xlsx": "Excel", "csv": "CSV"}
 
 
@@ -129,8 +133,7 @@ def _short(document: Document, shown: ShownCell | None) -> str:
     marks = ("≠ " if shown.conflict else "") + ("↻ " if shown.is_stale else "")
     if cell.status != "answered":
         return marks + (_("not found") if cell.status == "not_found" else _("failed"))
-    proved = {Support.PARTLY: "½ ", Support.UNSUPPORTED: "? ", Support.UNCITED: "? "}
-    marks += proved.get(cell.verdict, "") if cell.verdict else ""
+    marks += SURE_MARKS.get(cell.assurance, "? ")
     return f"{marks}{_('p. {page}').format(page=cell.page_label or cell.page_number)} · {cell.answer}"
 
 
@@ -287,11 +290,19 @@ def _clicked(filled: FilledMatrix) -> tuple[Document, int] | None:
     return filled.documents[row], number
 
 
+def _assured(cell: MatrixCell) -> str:
+    """What speaks for the answer."""
+    if cell.likelihood is not None:
+        told = _("These words fit the question best. That they answer it is likely: {likelihood}.")
+        return told.format(likelihood=percent(cell.likelihood))
+    return _(VERDICTS[cell.verdict]) if cell.verdict else ""
+
+
 def _told(shown: ShownCell) -> None:
     cell = shown.cell
     if cell.status == "answered":
         st.text(cell.answer)
-        st.caption(_(VERDICTS[cell.verdict]) if cell.verdict else "")
+        st.caption(_assured(cell))
     else:
         st.text(
             _("Nothing in the document answers it.")

@@ -69,7 +69,7 @@ def test_a_matrix_is_begun_from_a_template_filled_and_deleted(app: AppTest, engi
     worker.run(engine.installation, wait=False)
     opened(app)
     (row,) = app.dataframe[0].value.to_dict("records")
-    assert row == {"document": "facts.pdf", "q0": f"p. 1 · {LINES[1]}", "q1": "not found"}
+    assert row == {"document": "facts.pdf", "q0": f"≈ p. 1 · {LINES[1]}", "q1": "not found"}
     assert "Ask now" not in [button.label for button in app.button]
     press(app, "Edit")
     (name,) = [field for field in app.text_input if field.label == "Name"]

@@ -24,9 +24,9 @@ SETTLED = """dark => {
     return isThere && isDark === dark && !document.getAnimations().some(one => one instanceof CSSTransition);
 }"""
 """Whether all elements and the theme are there, and no colour is on its way any more."""
-RUN = """async rules => {
+RUN = """async ([within, rules]) => {
     const options = { resultTypes: ["violations"], ...(rules && { runOnly: rules }) };
-    const { violations } = await axe.run(document, options);
+    const { violations } = await axe.run(within, options);
     return violations.flatMap(({ id, impact, nodes }) => nodes.map(({ target, html, failureSummary }) =>
         ({ id, impact, target: target.flat().at(-1), html: html.slice(0, 200), why: failureSummary })));
 }"""
@@ -39,24 +39,27 @@ class Audit:
         self._page = page
         self.findings: list[str] = []
 
-    def look(self, state: str, *, phone: bool = False) -> None:
-        """At the page as it is, its colours also in the dark; with `phone` also in a window of that size."""
-        self._run(state)
+    def look(self, state: str, *, within: str = "html", phone: bool = False) -> None:
+        """At the page as it is, its colours also in the dark; with `phone` also in a window of that size.
+
+        With `within` only at what has opened over a page that was looked at before.
+        """
+        self._run(state, within)
         if phone and (usual := self._page.viewport_size):
             self._page.set_viewport_size(PHONE)
-            self._run(f"{state}, on a phone")
+            self._run(f"{state}, on a phone", within)
             self._page.set_viewport_size(usual)
         self._page.emulate_media(color_scheme="dark")
-        self._run(f"{state}, in the dark", ["color-contrast"], dark=True)
+        self._run(f"{state}, in the dark", within, ["color-contrast"], dark=True)
         self._page.emulate_media(color_scheme="light")
         self._page.wait_for_function(SETTLED, arg=False)
 
-    def _run(self, state: str, rules: list[str] | None = None, *, dark: bool = False) -> None:
+    def _run(self, state: str, within: str, rules: list[str] | None = None, *, dark: bool = False) -> None:
         self._page.wait_for_function(SETTLED, arg=dark)
         for frame in self._page.frames:
             if not frame.evaluate("() => 'axe' in window"):
                 frame.evaluate(AXE_SCRIPT)
-        self.findings += [f"{state}: {told}" for told in _grave(self._page.evaluate(RUN, rules))]
+        self.findings += [f"{state}: {told}" for told in _grave(self._page.evaluate(RUN, [within, rules]))]
 
 
 def _grave(found: list[dict[str, Any]]) -> Iterator[str]:

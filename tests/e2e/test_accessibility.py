@@ -16,6 +16,7 @@ from tests.vendor_servers import Endless, VendorServer
 SENTENCE = "The beacon on Gull Rock was lit by hand until the spring of 1954."
 PAPER = Paper("Beacon.pdf", SENTENCE, "Until when was the beacon on Gull Rock lit by hand?", long(SENTENCE, 40, 30))
 BRIEF = Paper("Iron rings.pdf", "The quay holds 312 iron rings.", "", plain("The quay holds 312 iron rings."))
+DIALOG, POPOVER = '[role="dialog"]', '[data-testid="stPopoverBody"]'
 NOWHERE = "Who conducted the orchestra of Ulan Bator in 1931?"
 
 
@@ -61,7 +62,7 @@ def _upload(page: Page, audit: Audit) -> None:
     for way in ("A folder", "A web address"):
         page.get_by_role("button", name=way).click()
         page.get_by_test_id("stPopoverBody").wait_for()
-        audit.look(f"upload, {way}")
+        audit.look(f"upload, {way}", within=POPOVER)
         page.keyboard.press("Escape")
 
 
@@ -83,7 +84,7 @@ def _chat(page: Page, audit: Audit) -> None:
     audit.look("chat, answer", phone=True)
     page.locator(".st-key-scope-chooser button").first.click()
     page.get_by_test_id("stPopoverBody").wait_for()
-    audit.look("chat, which documents")
+    audit.look("chat, which documents", within=POPOVER)
     page.keyboard.press("Escape")
     for action in ("Copy", "Save as …", "Ask again"):
         page.get_by_role("button", name="Take along").click()
@@ -106,7 +107,7 @@ def _dialog(page: Page, audit: Audit, state: str) -> None:
     dialog = page.get_by_role("dialog")
     dialog.wait_for()
     steps.rest(page)
-    audit.look(state)
+    audit.look(state, within=DIALOG)
     page.keyboard.press("Escape")
     dialog.wait_for(state="detached")
 
@@ -160,7 +161,7 @@ def _library(page: Page, audit: Audit) -> None:
     audit.look("library", phone=True)
     page.get_by_role("button", name="Filter").click()
     page.get_by_test_id("stPopoverBody").wait_for()
-    audit.look("library, filter")
+    audit.look("library, filter", within=POPOVER)
     page.keyboard.press("Escape")
     for action in ("Edit", "Move"):
         page.get_by_role("button", name=action, exact=True).click()

@@ -20,7 +20,7 @@ from rag import errors
 from rag.config import load_config
 from rag.engine import Installation
 from rag.providers.onnx import usable_cores
-from rag.types import UNFINISHED, Document, Job, Lane
+from rag.types import UNFINISHED, Document, DocumentStatus, Job, Lane
 
 logger = logging.getLogger("rag.worker")
 
@@ -103,7 +103,7 @@ class Lanes:
         def lane(which: Lane, most_bytes: int | None = None) -> Callable[[], bool]:
             def step() -> bool:
                 done = installation.work.do_next(which, stopping, most_bytes=most_bytes)
-                if done and done.status not in UNFINISHED:
+                if done and done.status is not DocumentStatus.EMBEDDING:
                     self.wake()  # it may have been waited for
                 return _told(done)
 

@@ -39,8 +39,8 @@ class Work:
     def do_next(self, lane: Lane, is_stopping: Callable[[], bool], *, most_bytes: int | None = None) -> Document | None:
         """Do what is most urgent in a lane, of any user's; None if there is nothing, or others are at all of it.
 
-        Returns the document as it is then. `most_bytes` leaves out larger files. When the worker `is_stopping`, what is
-        done so far is kept.
+        Returns the document as it is then, also if another worker has done it just before. `most_bytes` leaves out
+        larger files. When the worker `is_stopping`, what is done so far is kept.
         """
         lanes = self._resources.store.lanes
         with lanes.next(lane, most_bytes=most_bytes) as taken:
@@ -49,6 +49,8 @@ class Work:
             workspace = Workspace(self._resources, taken.user_id)
             reader = Reader(workspace)
             before = reader.document(taken.document_id)
+            if not taken.attempts:
+                return before  # and not None: its next lane, which this claim may have kept off, has to look again
             with _traced(workspace, before, lane):
                 if taken.attempts > MOST_ATTEMPTS:
                     reader.give_up(taken.document_id)

@@ -20,7 +20,10 @@ SECONDS_PER_CHUNK = 0.5
 
 
 class Taken(NamedTuple):
-    """A document that this process alone is at; `attempts` are how often a worker was since it last got on."""
+    """A document that this process alone is at; `attempts` are how often a worker was since it last got on.
+
+    None of them: another worker was faster, between the look at what waits and the claim.
+    """
 
     user_id: str
     document_id: uuid.UUID
@@ -65,9 +68,7 @@ class Lanes:
             with store_errors():
                 subject = {**found, "lane": lane.value, "pauses": PAUSES}
                 taken = connection.execute(self._queries["take"], subject).fetchone()
-            if taken:
-                return Taken(found["user_id"], found["id"], taken["attempts"])
-            claims.release(connection)  # it was done between the two looks
+            return Taken(found["user_id"], found["id"], taken["attempts"] if taken else 0)
         return None
 
     def next_pictures(self) -> Taken | None:

@@ -19,7 +19,7 @@ from rag import errors, providers, store, worker
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.engine.reading import BATCH, Steps
-from rag.store import MOST_ATTEMPTS
+from rag.store import MOST_ATTEMPTS, claims
 from rag.store.vectors import Vectors
 from rag.types import Document, DocumentStatus, EmbeddingSpace, Lane, reading_of
 from tests import forked, pdfs
@@ -250,6 +250,25 @@ def test_a_document_is_embedded_by_one_worker_at_a_time(
         embedder.may_go.set()
         first.join()
     assert chunk_rows(engine, words_only) == (PAGES, BATCH)
+
+
+def test_whoever_claims_what_another_has_just_done_tells_so(
+    engine: RAGEngine, words_only: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While it was claimed in vain, the lane that it waits for found it claimed, and nothing to do."""
+    kept_off: list[bool] = []
+
+    def claim_late(connection: psycopg.Connection[Any], subject: dict[str, object]) -> bool:
+        monkeypatch.undo()
+        db = engine.installation._resources.store
+        change(db, "UPDATE documents SET status = 'queued', renewing = true WHERE id = %s", words_only.id)
+        claimed = claims.try_claim(connection, subject)
+        kept_off.append(do_next(engine, Lane.RENEWING))
+        return claimed
+
+    monkeypatch.setattr(claims, "try_claim", claim_late)
+    assert do_next(engine, Lane.EMBEDDING)
+    assert kept_off == [False]
 
 
 def test_the_new_version_takes_over_in_one_moment(

@@ -99,6 +99,7 @@ def test_a_citation_of_the_open_document_is_lit_by_the_browser_alone(page: Page,
 
 def test_words_are_found_and_marked_where_they_stand(page: Page, book: Paper) -> None:
     steps.ask(page, book.question)
+    steps.lit(page, 30)  # the answer has moved the reader
     steps.open_page(page, 12)
     page.locator(".pages").focus()
     page.keyboard.press("f")

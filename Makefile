@@ -48,12 +48,14 @@ mutants: $(VENV)/installed-dev ## Break the code in small ways, one at a time, a
 	@PATH="$(CURDIR)/$(BIN):$$PATH" mutmut run $(ARGS)
 	@$(BIN)/mutmut results | sed '/type check/d; /not checked/d'
 
-lock: ## Renew both locks from pyproject.toml (needs uv; UPGRADE=--upgrade for newer versions)
+lock: ## Renew the locks from pyproject.toml (needs uv; UPGRADE=--upgrade for newer versions)
+	@echo pip | uv pip compile - $(LOCK_FORM) $(UPGRADE) --output-file requirements-pip.lock
 	@uv pip compile $(LOCK_OPTIONS) --extra vendors --extra mcp $(UPGRADE) --output-file requirements.lock
 	@uv pip compile $(LOCK_OPTIONS) --extra vendors --extra mcp --extra drive --extra telemetry --group dev $(UPGRADE) --constraints requirements.lock --output-file requirements-dev.lock
 
-LOCK_OPTIONS := pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+LOCK_FORM := --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
+LOCK_OPTIONS := pyproject.toml $(LOCK_FORM)
 
 clean: ## Remove .venv and all caches; documents and the database stay
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache build mutants *.egg-info
@@ -72,9 +74,12 @@ $(VENV)/installed-dev: requirements-dev.lock pyproject.toml | $(BIN)/python
 	@$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@ $(VENV)/installed
 
-$(BIN)/python:
+# With a pip of its own: the one that Python brings may be years old, and take twice as long for the same.
+$(BIN)/python: | requirements-pip.lock
 	@for python in $(PYTHON); do \
-		if "$$python" -c "$(USABLE)" 2>/dev/null; then exec "$$python" -m venv --clear $(VENV); fi; \
+		if "$$python" -c "$(USABLE)" 2>/dev/null; then \
+			"$$python" -m venv --clear $(VENV) && exec $(INSTALL) --require-hashes -r requirements-pip.lock; \
+		fi; \
 	done; \
 	echo "Pagelight needs Python 3.11 or newer with its venv module; tried: $(PYTHON)." >&2; \
 	echo "Install it (Debian: apt-get install python3 python3-venv) or name one: make PYTHON=/path/to/python3.12 ..." >&2; \

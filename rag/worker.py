@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from rag import errors
+from rag import errors, lazy
 from rag.config import load_config
 from rag.engine import Installation
 from rag.providers.onnx import usable_cores
@@ -231,6 +231,7 @@ def _end_with(parent: int) -> None:
 
 def main(arguments: list[str]) -> None:
     """`python -m rag.worker [--parent PID]`."""
+    lazy.collect_rarely()
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s")
     log_work()
     if arguments[:1] == ["--parent"]:

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from rag import lazy
 from rag.cli import (
     ask,
     audit,
@@ -199,6 +200,7 @@ add_command(app, status.status)
 
 def main(run: Callable[[], None] = app) -> None:
     """The command line. Exit codes: 0, 2 for wrong usage, those of `rag.errors`, 1 for anything unexpected."""
+    lazy.collect_rarely()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -22,6 +22,9 @@ def protocol(**options: Any) -> Any:
 
 def main() -> None:
     """Run Streamlit's command line."""
+    from rag import lazy
+
+    lazy.collect_rarely()
     from streamlit.web import cli
     from uvicorn import config
 

@@ -3,6 +3,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # --no-compile: bytecode is written on first import, and only for what is imported.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+# setuptools warns of everything that is installed as editable.
+INSTALL_PAGELIGHT := PYTHONWARNINGS="ignore:Editable installation" $(INSTALL) --no-deps --no-build-isolation --editable .
 
 # The Python that .venv is made with; `make run PYTHON=/path/to/python3.12` chooses another.
 PYTHON ?= python3.13 python3.12 python3.11 python3.14 python3 python
@@ -65,13 +67,13 @@ clean: ## Remove .venv and all caches; documents and the database stay
 $(VENV)/installed: requirements.lock pyproject.toml | $(BIN)/python
 	@echo "Installing Pagelight into $(VENV), once; this takes a minute or two ..."
 	@$(INSTALL) --no-deps --require-hashes -r requirements.lock
-	@$(INSTALL) --no-deps --no-build-isolation --editable .
+	@$(INSTALL_PAGELIGHT)
 	@touch $@
 
 $(VENV)/installed-dev: requirements-dev.lock pyproject.toml | $(BIN)/python
 	@echo "Installing Pagelight and its development tools into $(VENV), once; this takes a minute or two ..."
 	@$(INSTALL) --no-deps --require-hashes -r requirements-dev.lock
-	@$(INSTALL) --no-deps --no-build-isolation --editable .
+	@$(INSTALL_PAGELIGHT)
 	@touch $@ $(VENV)/installed
 
 # With a pip of its own: the one that Python brings may be years old, and take twice as long for the same.

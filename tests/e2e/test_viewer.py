@@ -124,6 +124,7 @@ def test_a_note_is_kept_and_a_link_leads_to_its_words(page: Page, book: Paper) -
     note = page.get_by_role("textbox", name="Note")
     note.fill("Ask the miller.")
     note.press("Tab")
+    expect(page.locator('.page[data-page="30"] .mark.own.noted').first).to_be_visible()
     page.get_by_role("button", name="Copy a link to here").click()
     expect(page.locator(".notice")).to_have_text("Link copied")
     page.goto(page.evaluate("navigator.clipboard.readText()"))

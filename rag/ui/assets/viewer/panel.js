@@ -28,7 +28,7 @@ class Panel {
       tab.tabIndex = tab.dataset.tab === name ? 0 : -1;
     }
     this.body.ariaLabel = this.tabs.find((tab) => tab.dataset.tab === name).textContent;
-    this.fill();
+    return this.fill();
   }
 
   close() {

@@ -49,8 +49,7 @@ class Notes {
 
   /** Opens the list of notes at one of them, to be written. */
   async write(id) {
-    this.viewer.panel.open("notes");
-    await this.viewer.panel.fill();
+    await this.viewer.panel.open("notes"); // once: what is typed would be lost with the field that it stands in
     this.viewer.find(`[data-note="${id}"] textarea`)?.focus();
   }
 

@@ -3,6 +3,7 @@
 
 const KEPT_PICTURES = 80;
 const KEPT_TEXTS = 400;
+const OUTLIVING_CHARS = 20000; // changes up to this size outlive the page they were made on; browsers allow 64 KB
 const AT_ONCE = 2; // requests for what is only near; what is in sight does not wait
 
 class Kept {
@@ -45,10 +46,12 @@ class Source {
   async ask(path, method = "GET", body = undefined) {
     const { path: base, header, ticket } = this.door;
     const headers = { [header]: ticket, "accept-language": LANGUAGE, ...(body && { "content-type": "application/json" }) };
-    const response = await fetch(`${base}/${path}`, { method, headers, body: body && JSON.stringify(body), cache: "no-store" });
+    const said = body && JSON.stringify(body);
+    const keepalive = method !== "GET" && (said?.length ?? 0) <= OUTLIVING_CHARS;
+    const response = await fetch(`${base}/${path}`, { method, headers, body: said, cache: "no-store", keepalive });
     if (response.ok) return response;
-    const said = await response.json().catch(() => ({}));
-    throw new Error(said.message ?? _("This cannot be shown now. Reload the page."));
+    const { message } = await response.json().catch(() => ({}));
+    throw new Error(message ?? _("This cannot be shown now. Reload the page."));
   }
 
   async json(path, method, body) {

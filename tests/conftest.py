@@ -86,7 +86,7 @@ In one process it is the other way round: there the quick tests find most faults
 """
 
 
-def pytest_configure() -> None:
+def pytest_collection() -> None:
     """While tests are collected nothing is garbage, and looking for it takes a third of the time."""
     gc.disable()
 

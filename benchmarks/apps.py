@@ -17,6 +17,8 @@ ROOT = Path(__file__).parents[1]
 APP = ("-m", "rag", "run", "--no-browser", "--port")
 WINDOW = (1440, 900)
 PATIENCE_MS = 600_000
+CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+"""What it may be called, the first that is there. The first has no windows to keep up, and draws for half the computing."""
 RAN = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 """Is there while no page runs on the server."""
 
@@ -40,10 +42,14 @@ def serving(folder: str, database_url: str, command: Sequence[str] = APP, **sett
             server.terminate()
 
 
+def find_chromium() -> str | None:
+    """Where Chromium is, if it is anywhere."""
+    return next(filter(None, map(shutil.which, CHROMIUM)), None)
+
+
 def chromium() -> str:
     """Where Chromium is. Raises ConfigError where it is not."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    found = next(filter(None, map(shutil.which, names)), None)
+    found = find_chromium()
     if found is None:
         raise errors.ConfigError("The app is shown in Chromium, which is not installed: apt-get install chromium")
     return found

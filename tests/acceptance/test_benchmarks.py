@@ -3,7 +3,6 @@
 import importlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,11 +12,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.apps import find_chromium
 from rag.engine import RAGEngine
 from tests import pdfs
 
 ROOT = Path(__file__).parents[2]
-CHROMIUM = shutil.which("chromium") is not None
+CHROMIUM = find_chromium() is not None
 NAMES = {
     "parsing": {"read_file takes, of the bare time"},
     "embedding": {"ours is faster by", "peak memory, ours"},

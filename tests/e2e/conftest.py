@@ -1,7 +1,6 @@
 """The app as a user starts it, and a browser before it."""
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from benchmarks.apps import find_chromium
 from benchmarks.processes import free_port
 from tests import vendor_servers
 from tests.databases import new_database
@@ -109,7 +109,7 @@ def _wait_for(url: str, app: subprocess.Popen[bytes]) -> None:
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Chromium without a window; while it is there, Playwright's event loop runs in this thread."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    path = find_chromium()
     if path is None:
         pytest.skip("Chromium is not installed")
     expect.set_options(timeout=PATIENCE_SECONDS * 1000)

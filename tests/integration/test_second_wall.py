@@ -70,8 +70,11 @@ def unguarded(unguarded_url: str) -> Iterator[World]:
         queries.load.cache_clear()
         try:
             assert "user_id = " not in queries.load_text("documents")["get"]
-            with store.Store.open(unguarded_url, pool_size=4) as db:
-                yield make_world(db)
+            with (
+                store.Store.open(unguarded_url, pool_size=4) as db,
+                psycopg.connect(unguarded_url, autocommit=True) as connection,
+            ):
+                yield make_world(db, connection)
         finally:
             queries.load.cache_clear()
 
@@ -99,9 +102,10 @@ def test_without_either_wall_others_get_it(unguarded: World, unguarded_url: str)
 
 
 @pytest.fixture(scope="module")
-def guarded(module_db: store.Store) -> World:
+def guarded(module_db: store.Store, module_url: str) -> Iterator[World]:
     """What the victim owns in a database as it is."""
-    return make_world(module_db)
+    with psycopg.connect(module_url, autocommit=True) as connection:
+        yield make_world(module_db, connection)
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,12 @@
 """Small indexes, documents and chunks for the tests of the store."""
 
 import hashlib
-import random
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from rag import store
 from rag.types import (
@@ -32,8 +33,9 @@ IN_TRASH = DocumentQuery(in_trash=True)
 
 def random_vector(seed: object, dimensions: int = SPACE.dimensions) -> list[float]:
     """A direction that depends on `seed` only."""
-    source = random.Random(repr(seed))
-    return [source.gauss(0, 1) for _ in range(dimensions)]
+    source = np.random.default_rng(list(repr(seed).encode()))
+    vector: list[float] = source.standard_normal(dimensions).tolist()
+    return vector
 
 
 def line(number: int, text: str, *, page_number: int = 1, starts_block: bool = False) -> Line:

@@ -56,8 +56,8 @@ class Vendor:
 
 @cache
 def private_key() -> str:
-    """Some RSA key, as in a service account's key file."""
-    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    """Some RSA key, as in a service account's key file; short, for each client checks it anew."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=1024)
     pem, pkcs8, clear = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     return key.private_bytes(pem, pkcs8, clear).decode()
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import httpx
 import pytest
+import typer
+from typer import testing
 
 from rag.engine import RAGEngine
 from tests.acceptance import api
@@ -29,6 +31,14 @@ def components_sought_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         found = functools.cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", found)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def commands_made_once() -> Iterator[None]:
+    """Each `CliRunner` would make all commands anew, which takes it a tenth of a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(testing, "_get_command", functools.cache(typer.main.get_command))
         yield
 
 

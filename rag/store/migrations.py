@@ -1,5 +1,6 @@
 """The database's schema, brought forward: numbered files, each applied once, all in one transaction."""
 
+import functools
 import re
 from importlib import resources
 from importlib.resources import abc
@@ -74,6 +75,7 @@ def names() -> tuple[str, ...]:
     return tuple(name for name, _ in _ours())
 
 
+@functools.cache
 def tables() -> tuple[str, ...]:
     """All tables that the migrations name, which is all of ours but those of chunks: these are made when needed."""
     return tuple(table for _, script in _ours() for table in TABLE.findall(script or ""))
@@ -86,9 +88,14 @@ def applied(connection: Connection) -> tuple[str, ...]:
 
 
 def _ours(until: str | None = None) -> list[tuple[str, str | None]]:
+    return [(name, script) for name, script in _all_of_ours() if not until or name <= until]
+
+
+@functools.cache
+def _all_of_ours() -> list[tuple[str, str]]:
     folder = resources.files("rag.store") / "sql" / "migrations"
     files = sorted((file for file in folder.iterdir() if PACKAGED_NUMBER.match(file.name)), key=_name)
-    return [(_name(file), file.read_text(encoding="utf-8")) for file in files if not until or _name(file) <= until]
+    return [(_name(file), file.read_text(encoding="utf-8")) for file in files]
 
 
 def _name(file: abc.Traversable) -> str:
@@ -112,7 +119,7 @@ def _of_jobs(applied: set[str]) -> list[tuple[str, str | None]]:
     if JOBS_SCHEMA not in applied:
         schema = procrastinate.schema.SchemaManager.get_schema()
         return [(JOBS_SCHEMA, schema), *((_job_name(file), None) for file in files)]
-    return [(_job_name(file), file.read_text(encoding="utf-8")) for file in files]
+    return [(_job_name(file), file.read_text(encoding="utf-8")) for file in files if _job_name(file) not in applied]
 
 
 def _job_name(file: abc.Traversable) -> str:

@@ -9,7 +9,8 @@ On the embedded server app and worker log in as these roles. On another one the 
 the policies of the tables still hold for an owner who is no superuser.
 """
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import psycopg
 from psycopg import conninfo, sql
@@ -56,12 +57,16 @@ def prepare(url: str, admin_url: str | None = None, *, as_roles: bool = False) -
         connection.execute(queries.load("session")["lock_migrations"])  # one process at a time changes roles
         connection.execute(queries.load("walls")["create_roles"], {})
         has_roles = _has_roles(connection, as_roles=as_roles)
+        account = _account(connection)
     if not has_roles:
         return Access(url, administrator(url), admin, is_walled=False)
     if as_roles:
         app, worker = (conninfo.make_conninfo(url, user=role) for role in (APP, WORKER))
         return Access(app, administrator(worker), admin, is_walled=True)
-    if not _may_become(url, admin):
+    if admin_url and admin_url != url:
+        with store_errors(), connect(url) as connection:
+            account = _account(connection)
+    if not _may_become(url, admin, account):
         return Access(url, administrator(url), admin, is_walled=False)
     app, worker = (_with_option(url, f"role={role}") for role in (APP, WORKER))
     _require_role(app)
@@ -100,13 +105,16 @@ def _has_roles(connection: Connection, *, as_roles: bool) -> bool:
     return {role["name"] for role in found} == ROLES
 
 
-def _may_become(url: str, admin: str) -> bool:
+def _account(connection: Connection) -> dict[str, Any]:
+    """Who is connected."""
+    return connection.execute(queries.load("walls")["account"]).fetchone() or {}
+
+
+def _may_become(url: str, admin: str, account: Mapping[str, Any]) -> bool:
     """Whether the account of `url` can take on the roles; the administrator lets it, if need be and allowed."""
-    walls = queries.load("walls")
-    with store_errors(), connect(url) as connection:
-        account = connection.execute(walls["account"]).fetchone() or {}
     if account["is_superuser"] or _can_set_roles(url):
         return True
+    walls = queries.load("walls")
     since = "grant_roles" if account["version"] >= GRANT_OPTIONS_SINCE else "grant_roles_before_16"
     try:
         with connect(admin) as connection:

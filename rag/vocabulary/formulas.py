@@ -1,11 +1,10 @@
 """Figures that are worked out from others: definitions by trade, in `rag/vocabulary/definitions`."""
 
-import itertools
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from typing import Literal, NamedTuple
 
@@ -81,10 +80,14 @@ class Definitions:
 
     def figure(self, name: str) -> Figure | None:
         """The line item of that name, or with that label."""
-        wanted = plain_label(name)
-        named = (figure for figure in self.figures if plain_label(figure.name) == wanted)
-        labelled = (figure for figure in self.figures if wanted in map(plain_label, figure.labels))
-        return next(itertools.chain(named, labelled), None)
+        return self._figures.get(plain_label(name))
+
+    @cached_property
+    def _figures(self) -> Mapping[str, Figure]:
+        """The line items by their plain names and labels: by the first that has it, and by a name before a label."""
+        named = [(figure.name, figure) for figure in self.figures]
+        labelled = [(label, figure) for figure in self.figures for label in figure.labels]
+        return {plain_label(name): figure for name, figure in reversed(named + labelled)}
 
     def formula(self, question: str) -> tuple[Formula, str] | None:
         """The formula that `question` asks for, by its longest term, and the words that do; None if there is none."""
@@ -126,12 +129,15 @@ def plain_label(label: str) -> str:
 
     What is deducted from it, such as allowances, is no part of its name.
     """
-    text = re.sub(r"\([^()]*\)|\[[^\[\]]*\]", " ", label.lower().translate(_SAME))
+    text = _IN_BRACKETS.sub(" ", label.lower().translate(_SAME))
     text = _NET_OF.sub("", text)
-    text = re.sub(r"[^\w&'*]+", " ", text).strip()
-    return re.sub(r"\s+\d$", "", text)
+    text = _PUNCTUATION.sub(" ", text).strip()
+    return _FOOTNOTE.sub("", text)
 
 
+_IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_PUNCTUATION = re.compile(r"[^\w&'*]+")
+_FOOTNOTE = re.compile(r"\s+\d$")
 _NET_OF = re.compile(r",?\s*(?:net\s+of|less)\s+(?:allowances?|reserves?|accumulated)\b.*", re.DOTALL)
 _SAME = str.maketrans("‘’ʼ＇", "''''")
 

@@ -1,4 +1,4 @@
-"""The examples of docs/python.md and the README, run in a process of their own, as a reader would run them."""
+"""The examples of docs/python.md and the README, run in processes of their own, as a reader would run them."""
 
 import os
 import re

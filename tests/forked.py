@@ -1,11 +1,13 @@
-"""Processes for tests to kill. They are forked from one that has imported the engine, which takes seconds each time.
+"""Processes for tests to kill, or to serve them: forked from one that has imported the engine, which takes seconds.
 
 And what asks and takes in, which `rag.lazy` would have each of them load.
 """
 
+import atexit
 import multiprocessing
 import multiprocessing.util
 import os
+import socket
 import sys
 import textwrap
 from collections.abc import Mapping
@@ -20,13 +22,14 @@ _context.set_forkserver_preload(
 )
 multiprocessing.util.get_temp_dir()  # made now: below a test's own folder the address of a socket would be too long
 
+STDIN = 0
 PAGELIGHT = "from rag.cli import main; main()"
 """The command line."""
 
 
-def run(code: str, *arguments: object, output: Path | None = None) -> int:
+def run(code: str, *arguments: object, output: Path | None = None, errors: Path | None = None) -> int:
     """`start` a process and wait for its end; gives its exit code. A negative one is the signal that has killed it."""
-    process = start(code, *arguments, output=output)
+    process = start(code, *arguments, output=output, errors=errors)
     process.join()
     exit_code = process.exitcode
     process.close()
@@ -34,25 +37,56 @@ def run(code: str, *arguments: object, output: Path | None = None) -> int:
     return exit_code
 
 
-def start(code: str, *arguments: object, output: Path | None = None) -> ForkServerProcess:
-    """Start `code` with `arguments` as `sys.argv[1:]` in a process of its own; what it prints goes to `output`."""
-    command = (textwrap.dedent(code), [*map(str, arguments)], dict(os.environ), Path.cwd(), output)
-    process = _context.Process(target=_execute, args=command)
+def start(
+    code: str,
+    *arguments: object,
+    output: Path | None = None,
+    errors: Path | None = None,
+    talk: socket.socket | None = None,
+) -> ForkServerProcess:
+    """Start `code` with `arguments` as `sys.argv[1:]` in a process of its own.
+
+    What it prints goes to `output`; what it says on stderr too, unless `errors` is where. With `talk` it reads from
+    there, and prints to there.
+    """
+    streams = (talk, output, errors or output)
+    command = (textwrap.dedent(code), [*map(str, arguments)], dict(os.environ), Path.cwd(), streams)
+    process = _context.Process(target=_execute, args=command, daemon=True)  # whatever happens, it ends with the tests
     # Streamlit leaves a page's script behind as the main module of a test, and each process would run it first.
     with patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):
         process.start()
     return process
 
 
+def stop(process: ForkServerProcess, *, seconds: float) -> None:
+    """End a process in good order, in which it may take so long."""
+    process.terminate()
+    process.join(seconds)
+    assert not process.is_alive()
+
+
 def _execute(
-    code: str, arguments: list[str], environment: Mapping[str, str], folder: Path, output: Path | None
+    code: str,
+    arguments: list[str],
+    environment: Mapping[str, str],
+    folder: Path,
+    streams: tuple[socket.socket | None, Path | None, Path | None],
 ) -> None:
     os.chdir(folder)  # where a test is there is no `.env`
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = ["-c", *arguments]
-    if output:
-        with output.open("wb") as file:
-            os.dup2(file.fileno(), sys.stdout.fileno())
-            os.dup2(file.fileno(), sys.stderr.fileno())
-    exec(compile(code, "<forked>", "exec"), {"__name__": "__main__"})  # a test's own
+    talk, *files = streams
+    for path, stream in zip(files, (sys.stdout, sys.stderr), strict=True):
+        if path:
+            with path.open("ab") as file:  # it may be the same for both
+                os.dup2(file.fileno(), stream.fileno())
+    if talk:
+        with talk:
+            os.dup2(talk.fileno(), STDIN)
+            os.dup2(talk.fileno(), sys.stdout.fileno())
+        sys.stdin = os.fdopen(STDIN)
+    try:
+        exec(compile(code, "<forked>", "exec"), {"__name__": "__main__"})  # a test's own
+    finally:
+        atexit._run_exitfuncs()  # as Python does where it ends, and a forked process does not

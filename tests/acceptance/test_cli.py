@@ -29,7 +29,7 @@ from rag.parsing.mupdf import pymupdf
 from rag.retrieval import UNRELATED_TEXTS
 from rag.store import UserFiles
 from rag.store.files import Kind
-from tests import mails, pdfs, vendors
+from tests import forked, mails, pdfs, vendors
 
 REPOSITORY = Path(__file__).parents[2]
 PATIENCE_SECONDS = 180.0
@@ -847,15 +847,15 @@ def test_the_app_takes_a_file_without_a_word_of_its_libraries(tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("settings")
-def test_a_worker_tells_of_its_work_alone() -> None:
+def test_a_worker_tells_of_its_work_alone(tmp_path: Path) -> None:
     with RAGEngine() as engine:
         engine.documents.add(pdfs.plain(HARBOUR), "harbour.pdf")
-    command = [sys.executable, "-m", "rag", "worker", "--once"]
-    worker = subprocess.run(command, check=True, capture_output=True, text=True)
-    note, *lines = worker.stderr.splitlines()
+    output, errors = tmp_path / "output", tmp_path / "errors"
+    assert forked.run(forked.PAGELIGHT, "worker", "--once", output=output, errors=errors) == 0
+    note, *lines = errors.read_text().splitlines()
     assert note == "Reading queued documents."
     assert {line.split()[3] for line in lines} == {"rag.worker"}
-    assert worker.stdout == ""
+    assert output.read_text() == ""
 
 
 @pytest.mark.usefixtures("settings")

@@ -1,10 +1,7 @@
 """Requests that begin and never end: whoever sends whole ones is answered meanwhile, by each server."""
 
 import contextlib
-import os
-import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -14,8 +11,8 @@ import httpx
 import pytest
 
 from benchmarks.processes import free_port
+from tests import forked
 
-ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 240.0
 """In which whatever is waited for must have come, however slow the machine is."""
 HALF_SENT = 300
@@ -30,20 +27,16 @@ OTHER_ADDRESS = "127.0.0.2"
 def serving(log: Path, *arguments: str) -> Iterator[int]:
     """The port of a server that is a process of its own."""
     port = free_port()
-    settings = {**os.environ, "PYTHONPATH": str(ROOT), "RAG_WORKER": "false", "RAG_UPLOAD_TIMEOUT_SECONDS": "5"}
-    command = [sys.executable, "-m", "rag", *arguments, "--port", str(port)]
-    with log.open("wb") as output:
-        server = subprocess.Popen(command, env=settings, stdout=output, stderr=output)
+    server = forked.start(forked.PAGELIGHT, *arguments, "--port", port, output=log)
     try:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not is_open(port):
-            assert server.poll() is None, log.read_text()
+            assert server.exitcode is None, log.read_text()
             assert time.monotonic() < deadline
             time.sleep(0.1)
         yield port
     finally:
-        server.send_signal(signal.SIGTERM)
-        server.wait(PATIENCE_SECONDS)
+        forked.stop(server, seconds=PATIENCE_SECONDS)
 
 
 def is_open(port: int) -> bool:
@@ -70,7 +63,11 @@ def is_ended(connection: socket.socket) -> bool:
     [(("serve",), "/health", 200), (("mcp", "--http"), "/mcp", 400), (("run", "--no-browser"), "/_stcore/health", 200)],
     ids=["REST", "MCP", "the app"],
 )
-def test_half_sent_requests_lock_nobody_out(arguments: tuple[str, ...], path: str, status: int, tmp_path: Path) -> None:
+def test_half_sent_requests_lock_nobody_out(
+    arguments: tuple[str, ...], path: str, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAG_WORKER", "false")
+    monkeypatch.setenv("RAG_UPLOAD_TIMEOUT_SECONDS", "5")
     other = OTHER_ADDRESS if sys.platform == "linux" else "127.0.0.1"
     with serving(tmp_path / "log", *arguments) as port, contextlib.ExitStack() as half_sent:
         connections = []

@@ -1,12 +1,10 @@
 """What a killed app leaves: nothing half done, nothing lost, and work that goes on."""
 
-import os
 import signal
-import subprocess
-import sys
 import time
 import uuid
 from collections.abc import Callable
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 import psutil
@@ -16,9 +14,16 @@ from rag import worker
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.types import DocumentStatus
-from tests import pdfs
+from tests import forked, pdfs
 
-APP = "import time; from rag import worker; worker.spawn(); time.sleep(600)"
+APP = """
+    import os, time
+    from rag import worker
+    app = os.getpid()
+    if os.fork():
+        time.sleep(600)
+    worker.main(["--parent", str(app)])
+"""
 """An app as the worker sees it: a process that started it and may die at any time."""
 PATIENCE_SECONDS = 240.0
 PAGES = 400
@@ -33,8 +38,10 @@ def until(condition: Callable[[], object], what: str) -> None:
         time.sleep(0.05)
 
 
-def start_app() -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", APP])
+def kill(process: ForkServerProcess) -> None:
+    process.kill()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
 
 
 def log() -> bytes:
@@ -47,12 +54,11 @@ def log() -> bytes:
 def test_a_killed_app_leaves_no_half_document_and_the_next_one_finishes_it(stage: DocumentStatus) -> None:
     with RAGEngine(load_config()) as engine:
         kept = engine.documents.process(engine.documents.add(pdfs.plain(), "kept.pdf", enqueue=False).id)
-        app = start_app()
+        app = forked.start(APP)
         document = engine.documents.add(log(), "log.pdf")
         until(lambda: engine.documents.get(document.id).status is stage, stage)
         started = psutil.Process(app.pid).children(recursive=True)
-        os.kill(app.pid, signal.SIGKILL)
-        app.wait()
+        kill(app)
         until(lambda: not any(process.is_running() for process in started), "the worker and its children to end")
 
         assert engine.documents.get(document.id).status is not DocumentStatus.READY
@@ -76,8 +82,7 @@ def test_a_killed_app_leaves_no_half_document_and_the_next_one_finishes_it(stage
 def test_a_killed_ingestion_from_the_command_line_is_finished_by_a_worker(settings: Path, tmp_path: Path) -> None:
     source = tmp_path / "log.pdf"
     source.write_bytes(log())
-    command = [sys.executable, "-m", "rag", "ingest", str(source)]
-    ingest = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    ingest = forked.start(forked.PAGELIGHT, "ingest", source, output=tmp_path / "printed")
     with RAGEngine(load_config()) as engine:
 
         def only() -> uuid.UUID | None:
@@ -85,10 +90,9 @@ def test_a_killed_ingestion_from_the_command_line_is_finished_by_a_worker(settin
             return ids[0] if ids else None
 
         until(only, "the file to be embedded")
-        ingest.kill()
-        ingest.wait()
+        kill(ingest)
         (document,) = engine.documents.list()
         assert document.status is DocumentStatus.EMBEDDING
-        subprocess.run([sys.executable, "-m", "rag", "worker", "--once"], check=True, capture_output=True)
+        assert forked.run(forked.PAGELIGHT, "worker", "--once", output=tmp_path / "printed") == 0
         assert engine.documents.get(document.id).status is DocumentStatus.READY
     assert not list(settings.glob("**/*.tmp"))

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -33,7 +34,7 @@ from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.mcp_server import create_server, http_app, listen, passages
 from rag.parsing.mupdf import pymupdf
-from tests import pdfs
+from tests import forked, pdfs
 
 REPOSITORY = Path(__file__).parents[2]
 PATIENCE_SECONDS = 120.0
@@ -512,12 +513,11 @@ def test_a_database_that_is_down_keeps_nobody_from_connecting() -> None:
         process.communicate(timeout=PATIENCE_SECONDS)
 
 
-def test_without_the_sdk_the_command_says_how_to_install_it() -> None:
-    code = "import sys; sys.modules['mcp'] = None; sys.argv[1:] = ['mcp']; from rag.cli import main; main()"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=REPOSITORY, check=False)
-    assert run.returncode == 3
-    assert 'pip install "pagelight[mcp]"' in run.stderr
-    assert "Traceback" not in run.stderr
+def test_without_the_sdk_the_command_says_how_to_install_it(tmp_path: Path) -> None:
+    code, errors = f"import sys; sys.modules['mcp'] = None; {forked.PAGELIGHT}", tmp_path / "errors"
+    assert forked.run(code, "mcp", output=tmp_path / "output", errors=errors) == 3
+    assert 'pip install "pagelight[mcp]"' in errors.read_text()
+    assert "Traceback" not in errors.read_text()
 
 
 # Over HTTP
@@ -793,18 +793,25 @@ def test_a_malformed_request_gets_an_answer(engine: RAGEngine, body: str, status
     assert "Traceback" not in answer.text
 
 
-def test_the_command_serves_over_http(settings: Path) -> None:
-    with spawned("mcp", "--http", "--port", "0", RAG_API_KEY=API_KEY) as process:
-        assert process.stderr is not None
-        note = process.stderr.readline()
-        match = re.search(r"Serving (http://127\.0\.0\.1:\d+/mcp) only with a key", note)
+@pytest.mark.usefixtures("settings")
+def test_the_command_serves_over_http(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_API_KEY", API_KEY)
+    output, errors = tmp_path / "output", tmp_path / "errors"
+    process = forked.start(forked.PAGELIGHT, "mcp", "--http", "--port", 0, output=output, errors=errors)
+    try:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not (errors.exists() and (note := errors.read_text()).endswith("\n")):
+            assert process.exitcode is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        match = re.match(r"Serving (http://127\.0\.0\.1:\d+/mcp) only with a key", note)
         assert match, note
         assert knock(match[1]).status_code == 401
         listed = over_http(match[1], API_KEY, lambda client: client.call_tool("list_documents"))
         assert data(listed)["documents"] == []
-        process.terminate()
-        rest, _ = process.communicate(timeout=PATIENCE_SECONDS)
-        assert rest == ""
+    finally:
+        forked.stop(process, seconds=PATIENCE_SECONDS)
+    assert output.read_text() == ""
 
 
 @pytest.mark.usefixtures("settings")

@@ -1,11 +1,7 @@
 """A database that stops answering, as the users of each door see it: told in time, and back when it is back."""
 
 import json
-import os
-import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,7 +20,7 @@ from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.store import embedded
 from rag.ui import session
-from tests import pdfs
+from tests import forked, pdfs
 from tests.acceptance.api import error_of
 from tests.stopping import frozen, own_server
 
@@ -45,47 +41,30 @@ def server() -> Iterator[embedded.EmbeddedServer]:
 
 
 @pytest.fixture
-def environment(
-    server: embedded.EmbeddedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[dict[str, str]]:
-    """Settings, of this process too, for an installation with a document."""
-    settings = {
-        "RAG_DATABASE_URL": server.url,
-        "RAG_DATA_DIR": str(tmp_path / "data"),
-        "RAG_DATABASE_TIMEOUT_SECONDS": LIMIT_SECONDS,
-        "RAG_WORKER": "false",
-    }
-    for name, value in settings.items():
-        monkeypatch.setenv(name, value)
+def settings(server: embedded.EmbeddedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Those of an installation with a document."""
+    monkeypatch.setenv("RAG_DATABASE_URL", server.url)
+    monkeypatch.setenv("RAG_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("RAG_DATABASE_TIMEOUT_SECONDS", LIMIT_SECONDS)
+    monkeypatch.setenv("RAG_WORKER", "false")
     with RAGEngine(load_config()) as engine:
         name = f"{tmp_path.name}.pdf"
         document = engine.documents.add(pdfs.plain([f"The harbour of {tmp_path.name}."]), name, enqueue=False)
         assert engine.documents.process(document.id).status == "ready"
-        yield {**os.environ, "PYTHONPATH": str(ROOT)}
+        yield
         engine.documents.trash([document.id])
 
 
-def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A command, which fails the test if it hangs."""
-    command = [sys.executable, "-m", "rag", *arguments]
-    return subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
-    )
-
-
 @contextmanager
-def serving(environment: dict[str, str], log: Path, *arguments: str) -> Iterator[str]:
+def serving(log: Path, *arguments: str) -> Iterator[str]:
     """The base URL of a server that is a process of its own."""
     port = free_port()
-    with log.open("wb") as output:
-        command = [sys.executable, "-m", "rag", *arguments, "--port", str(port)]
-        server = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
+    server = forked.start(forked.PAGELIGHT, *arguments, "--port", port, output=log)
     try:
-        assert eventually(lambda: is_open(port) or server.poll() is not None), log.read_text()
+        assert eventually(lambda: is_open(port) or server.exitcode is not None), log.read_text()
         yield f"http://127.0.0.1:{port}"
     finally:
-        server.send_signal(signal.SIGTERM)
-        server.wait(PATIENCE_SECONDS)
+        forked.stop(server, seconds=PATIENCE_SECONDS)
 
 
 def is_open(port: int) -> bool:
@@ -102,11 +81,10 @@ def eventually(condition: Callable[[], object]) -> bool:
     return True
 
 
-def test_rest_says_so_in_time_and_goes_on(
-    server: embedded.EmbeddedServer, environment: dict[str, str], tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("settings")
+def test_rest_says_so_in_time_and_goes_on(server: embedded.EmbeddedServer, tmp_path: Path) -> None:
     with (
-        serving(environment, tmp_path / "log", "serve") as url,
+        serving(tmp_path / "log", "serve") as url,
         httpx.Client(base_url=url, timeout=PATIENCE_SECONDS, trust_env=False) as web,
     ):
         assert web.get("/health").json() == {"ok": True}
@@ -130,23 +108,27 @@ def test_rest_says_so_in_time_and_goes_on(
         assert web.get("/documents").json() == before.json()
 
 
-def test_commands_say_so_and_fail(server: embedded.EmbeddedServer, environment: dict[str, str]) -> None:
+@pytest.mark.usefixtures("settings")
+def test_commands_say_so_and_fail(server: embedded.EmbeddedServer, tmp_path: Path) -> None:
     """One in a process of its own, as people have it; the others here, which has loaded what they need."""
     questions = (["search", "harbour"], ["ask", "Which harbour?"])
+    files = {"output": tmp_path / "output", "errors": tmp_path / "errors"}
     command_line = testing.CliRunner()
     with frozen(server):
-        done = run(environment, "documents", "list")
+        code = forked.run(forked.PAGELIGHT, "documents", "list", **files)
         answered = [command_line.invoke(cli, question) for question in questions]
-    assert done.returncode == 7
-    assert SILENT in done.stderr
-    assert "Traceback" not in done.stderr
+    said = files["errors"].read_text()
+    assert code == 7
+    assert SILENT in said
+    assert "Traceback" not in said
     assert [(one.exit_code, SILENT in one.stderr) for one in answered] == [(7, True)] * len(questions)
-    assert run(environment, "documents", "list").returncode == 0
+    assert forked.run(forked.PAGELIGHT, "documents", "list", **files) == 0
     for question in questions:
         assert eventually(lambda: command_line.invoke(cli, question).exit_code == 0)  # noqa: B023
 
 
-def test_an_assistant_is_told(server: embedded.EmbeddedServer, environment: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.usefixtures("settings")
+def test_an_assistant_is_told(server: embedded.EmbeddedServer, tmp_path: Path) -> None:
     call = {
         "jsonrpc": "2.0",
         "id": 1,
@@ -159,7 +141,7 @@ def test_an_assistant_is_told(server: embedded.EmbeddedServer, environment: dict
         return web.post("/mcp", json=call, headers=headers)
 
     with (
-        serving(environment, tmp_path / "log", "mcp", "--http") as url,
+        serving(tmp_path / "log", "mcp", "--http") as url,
         httpx.Client(base_url=url, timeout=PATIENCE_SECONDS, trust_env=False) as web,
     ):
         assert ask(web).json()["result"]["isError"] is False
@@ -172,7 +154,7 @@ def test_an_assistant_is_told(server: embedded.EmbeddedServer, environment: dict
 
 
 @pytest.fixture
-def app(environment: dict[str, str]) -> Iterator[AppTest]:  # a fixture
+def app(settings: None) -> Iterator[AppTest]:
     yield AppTest.from_file(ROOT / "app.py", default_timeout=PATIENCE_SECONDS)
     session.shared().close()
     st.cache_resource.clear()

@@ -8,11 +8,10 @@ import contextlib
 import os
 import shutil
 import signal
+import socket
 import stat
 import subprocess
-import sys
 import tempfile
-import textwrap
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -25,8 +24,8 @@ from psycopg import sql
 from benchmarks.processes import free_port
 from rag import errors
 from rag.store import _cluster, _supervisor, embedded
+from tests import forked
 
-REPOSITORY = Path(__file__).parents[2]
 PATIENCE_SECONDS = 60.0
 IS_ROOT = os.geteuid() == 0
 only_root = pytest.mark.skipif(not IS_ROOT, reason="only root needs another account for the server")
@@ -83,10 +82,11 @@ def kill(*pids: int) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def kill_everything(root: Path, process: subprocess.Popen[str]) -> None:
-    """As a power cut does, as far as processes can tell; `process` is the last user, after whom it would stop."""
+def kill_everything(root: Path, user: "User") -> None:
+    """As a power cut does, as far as processes can tell; `user` is the last one, after whom it would stop."""
     server = [*children(postmaster(root)), postmaster(root)]
-    kill(supervisor(root), *server, process.pid)
+    kill(supervisor(root), *server)
+    user.process.kill()
     assert eventually(lambda: not is_running(root))
 
 
@@ -94,35 +94,41 @@ def is_running(root: Path) -> bool:
     return bool(_supervisor.processes_in(root / "pgdata") or processes("_supervisor.py", str(root)))
 
 
-def spawn(code: str, *arguments: object, **environment: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=REPOSITORY,  # where `-c` finds the package
-        env=dict(os.environ) | environment,
-    )
+class User:
+    """Another process that uses the server."""
 
+    def __init__(self, root: Path, code: str = USER) -> None:
+        self.errors = root.parent / "errors"
+        self._talk, theirs = socket.socketpair()
+        self._talk.settimeout(PATIENCE_SECONDS)
+        self._lines = self._talk.makefile()
+        with theirs:
+            self.process = forked.start(code, root, errors=self.errors, talk=theirs)
 
-def first_line(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    line = process.stdout.readline().strip()
-    if not line:
-        pytest.fail(process.communicate()[1])
-    return line
+    def first_line(self) -> str:
+        """What it prints first: the URL."""
+        return self._lines.readline().strip() or pytest.fail(self.errors.read_text())
+
+    def end(self) -> str:
+        """End its input, and with it the process; gives what it has printed since."""
+        self._talk.shutdown(socket.SHUT_WR)
+        return self._lines.read()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self._lines.close()
+        self._talk.close()
 
 
 @contextlib.contextmanager
-def user(root: Path, code: str = USER, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def user(root: Path, code: str = USER) -> Iterator[tuple[User, str]]:
     """Another process that uses the server, and the first line that it prints: the URL."""
-    process = spawn(code, root, **environment)
+    opened = User(root, code)
     try:
-        yield process, first_line(process)
+        yield opened, opened.first_line()
     finally:
-        process.kill()
-        process.communicate()
+        opened.kill()
 
 
 # Folders and servers
@@ -149,10 +155,16 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Path]:
-    """A data directory with the table `facts`, to be copied: making one takes longer than most tests."""
+    """A data directory with the table `facts`, to be copied: making one takes longer than most tests.
+
+    Without the templates of databases, of which none is made here: they are two thirds of its files.
+    """
     with open_folder() as path:
-        with running(path / "root") as server, psycopg.connect(server.url) as connection:
+        with running(path / "root") as server, psycopg.connect(server.url, autocommit=True) as connection:
             connection.execute("CREATE TABLE facts (id bigint PRIMARY KEY)")
+            for template in ("template0", "template1"):
+                connection.execute(f"ALTER DATABASE {template} IS_TEMPLATE false".encode())
+                connection.execute(f"DROP DATABASE {template}".encode())
         assert eventually(lambda: not is_running(path / "root"))
         yield path / "root" / "pgdata"
 
@@ -373,7 +385,7 @@ def test_the_server_stops_with_its_last_user(root: Path) -> None:
         second.close()
         time.sleep(10 * _supervisor.POLL_SECONDS)
         assert accepts(url)
-        other.communicate("")
+        other.end()
 
     assert eventually(lambda: not is_running(root))
 
@@ -387,8 +399,8 @@ def test_starting_while_it_stops_waits_and_starts_again(root: Path) -> None:
 
 def test_processes_that_start_at_once_share_one_server(folder: Path) -> None:
     root = folder / "root"
-    users = [spawn(USER, root) for _ in range(3)]
-    urls = [first_line(process) for process in users]
+    users = [User(root) for _ in range(3)]
+    urls = [user.first_line() for user in users]
     with ThreadPoolExecutor(4) as threads:
         servers = list(threads.map(embedded.start, [root] * 4))
 
@@ -397,15 +409,18 @@ def test_processes_that_start_at_once_share_one_server(folder: Path) -> None:
     assert len(processes("_supervisor.py", str(root))) == 1
 
     # Whoever started it: the output of each ends with the process, and the server does not.
-    outputs = [process.communicate("", timeout=PATIENCE_SECONDS) for process in users]
-    assert outputs == [("", "")] * 3
+    assert [user.end() for user in users] == [""] * 3
+    assert users[0].errors.read_text() == ""
+    for user in users:
+        user.kill()
     assert accepts(servers[0].url)
     for server in servers:
         server.close()
 
 
-def test_the_server_learns_and_logs_no_secrets(root: Path) -> None:
-    with user(root, OPENAI_API_KEY="sk-secret") as (_, url), psycopg.connect(url) as connection:
+def test_the_server_learns_and_logs_no_secrets(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    with user(root) as (_, url), psycopg.connect(url) as connection:
         connection.execute("CREATE TEMP TABLE environment (line text)")
         connection.execute("COPY environment FROM PROGRAM 'env'")
         lines = [line for (line,) in connection.execute("SELECT line FROM environment")]
@@ -529,10 +544,9 @@ def test_everything_killed_at_once_loses_nothing(root: Path) -> None:
 
 def test_an_interrupted_making_of_the_cluster_is_begun_again(folder: Path) -> None:
     root = folder / "root"
-    process = spawn(USER, root)
+    process = User(root)
     assert eventually(lambda: list(root.glob("pgdata.draft.*/*")))
     process.kill()
-    process.communicate()
     assert not (root / "pgdata").exists()
 
     with running(root) as server:
@@ -672,7 +686,7 @@ def test_binaries_closed_to_the_account_of_the_server_are_copied(folder: Path) -
     for part in (_cluster.PACKAGE, f"{_cluster.PACKAGE}.libs"):
         if (site_packages / part).exists():
             (closed / part).symlink_to(site_packages / part)
-    with user(folder / "root", PYTHONPATH=f"{closed}{os.pathsep}{os.environ.get('PYTHONPATH', '')}") as (_, url):
+    with user(folder / "root", f"\n    import sys; sys.path.insert(0, {str(closed)!r}){USER}") as (_, url):
         assert accepts(url)
         assert processes(str(folder / "root" / "postgresql-"), str(folder / "root" / "pgdata"))
     assert stat.S_IMODE(closed.stat().st_mode) == 0o700
@@ -695,8 +709,9 @@ def test_a_cluster_that_cannot_be_written_leaves_nothing_half_made(folder: Path)
         except errors.StoreError as error:
             print(error, error.details["log"])
     """
-    output, problems = spawn(code, folder / "root").communicate(timeout=PATIENCE_SECONDS)
-    assert "could not be made" in output, problems
+    assert forked.run(code, folder / "root", output=folder / "printed") == 0
+    output = (folder / "printed").read_text()
+    assert "could not be made" in output
     assert "RAG_DATA_DIR" in output
     assert not list((folder / "root").glob("pgdata*"))
 

@@ -1,8 +1,5 @@
 """Traces as a collector gets them: their spans, the parents of these, and that no word of anybody is among them."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +11,7 @@ from rag import tracing
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.types import AnswerToken
-from tests import pdfs
+from tests import forked, pdfs
 from tests.collector import Spans, attributes, collecting
 
 TEXT = "The harbour of Lindmark handled 4,812 ships in 2019."
@@ -46,13 +43,11 @@ def work(desk: RAGEngine) -> None:
     """Have a worker, a process of its own, read what is queued."""
     config = desk.config
     assert config.rag_database_url
-    environment = {
-        **os.environ,
-        "RAG_DATABASE_URL": config.rag_database_url.get_secret_value(),
-        "RAG_DATA_DIR": str(config.rag_data_dir),
-        "OTEL_EXPORTER_OTLP_ENDPOINT": config.otel_exporter_otlp_endpoint or "",
-    }
-    subprocess.run([sys.executable, "-m", "rag", "worker", "--once"], env=environment, check=True)
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("RAG_DATABASE_URL", config.rag_database_url.get_secret_value())
+        environment.setenv("RAG_DATA_DIR", str(config.rag_data_dir))
+        environment.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", config.otel_exporter_otlp_endpoint or "")
+        assert forked.run(forked.PAGELIGHT, "worker", "--once") == 0
 
 
 def test_an_upload_is_one_trace_through_two_processes(desk: RAGEngine, collector: Spans) -> None:

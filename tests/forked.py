@@ -18,7 +18,10 @@ from unittest.mock import patch
 
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(
-    ["rag.cli.app", "rag.engine", "rag.answering.synthesizer", "rag.ingestion.pipeline", "rag.providers.local"]
+    [
+        *("rag.cli.app", "rag.engine", "rag.answering.synthesizer", "rag.ingestion.pipeline", "rag.providers.local"),
+        "tests.preloaded",
+    ]
 )
 multiprocessing.util.get_temp_dir()  # made now: below a test's own folder the address of a socket would be too long
 

@@ -1,0 +1,6 @@
+"""What each process that tests fork would make anew, for a second: `tests.forked` has it made before."""
+
+from rag import parsing, vocabulary
+
+parsing.identifier()
+vocabulary.landmarks()

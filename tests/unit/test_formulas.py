@@ -3,7 +3,15 @@
 import pytest
 
 from rag import errors
-from rag.vocabulary.formulas import Operand, definitions, is_labelled, parse_expression, plain_label
+from rag.vocabulary.formulas import (
+    Definitions,
+    Figure,
+    Operand,
+    definitions,
+    is_labelled,
+    parse_expression,
+    plain_label,
+)
 
 (FINANCE,) = definitions()
 
@@ -54,6 +62,21 @@ def test_a_formula_is_known_by_its_longest_term(question: str, name: str | None)
 def test_a_label_is_a_line_item_only_as_a_whole(label: str, figure: str | None) -> None:
     found = [one.name for one in FINANCE.figures if is_labelled(one, label) is not None]
     assert found == ([figure] if figure else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "figure"), [("Profit (loss)", "net profit"), ("sales", "sales"), ("Turnover", "revenue"), ("costs", None)]
+)
+def test_a_line_item_is_found_by_its_name_else_by_a_label_of_the_first_that_has_it(
+    name: str, figure: str | None
+) -> None:
+    figures = (
+        Figure("revenue", ("sales", "turnover")),
+        Figure("sales", ("turnover",)),
+        Figure("net profit", ("profit",)),
+    )
+    found = Definitions("Trade", figures, ()).figure(name)
+    assert (found.name if found else None) == figure
 
 
 def test_an_expression_is_signs_numbers_and_line_items() -> None:

@@ -18,7 +18,7 @@ APP = ("-m", "rag", "run", "--no-browser", "--port")
 WINDOW = (1440, 900)
 PATIENCE_MS = 600_000
 CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-"""What it may be called, the first that is there. The first draws for half the computing: it keeps no windows."""
+"""What it may be called, the first that is there. The first draws for less computing: it keeps no windows."""
 RAN = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 """Is there while no page runs on the server."""
 

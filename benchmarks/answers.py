@@ -52,8 +52,7 @@ def measure(options: Options, section: Section) -> None:
         asked = _questions(engine, engine.documents.process(document.id), count * len(busy) + 1)
         first, *others = asked
         ways: tuple[Callable[[str], object], ...] = (engine.answer, lambda question: _ask(page, question))
-        if not options.quick:
-            _seconds(page, ways, first)  # loads the models
+        _seconds(page, ways, first)  # loads the models
         for number, loops in enumerate(busy):
             name = f"busy loops beside, {loops}" if loops else "left alone"
             with _busy(loops):

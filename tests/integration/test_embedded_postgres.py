@@ -162,9 +162,9 @@ def cluster() -> Iterator[Path]:
     with open_folder() as path:
         with running(path / "root") as server, psycopg.connect(server.url, autocommit=True) as connection:
             connection.execute("CREATE TABLE facts (id bigint PRIMARY KEY)")
-            for template in ("template0", "template1"):
-                connection.execute(f"ALTER DATABASE {template} IS_TEMPLATE false".encode())
-                connection.execute(f"DROP DATABASE {template}".encode())
+            for template in map(sql.Identifier, ("template0", "template1")):
+                connection.execute(sql.SQL("ALTER DATABASE {} IS_TEMPLATE false").format(template))
+                connection.execute(sql.SQL("DROP DATABASE {}").format(template))
         assert eventually(lambda: not is_running(path / "root"))
         yield path / "root" / "pgdata"
 

@@ -346,14 +346,14 @@ def broken_table_of_objects() -> bytes:
     return content[:start] + b"startxref\n7\n%%EOF\n"
 
 
-def right_to_left() -> bytes:
-    """Two lines of Hebrew and one of English."""
+HEBREW = '<p dir="rtl">המגדלור נבנה לפני מאה שנה</p><p dir="rtl">הים היה שקט מאוד</p><p>The sea was calm.</p>'
+
+
+def right_to_left(markup: str = HEBREW) -> bytes:
+    """Two lines of Hebrew and one of English, or other text set by MuPDF."""
     document = pymupdf.open()
     page = document.new_page(width=WIDTH, height=HEIGHT)
-    page.insert_htmlbox(
-        pymupdf.Rect(72, 72, 500, 300),
-        '<p dir="rtl">המגדלור נבנה לפני מאה שנה</p><p dir="rtl">הים היה שקט מאוד</p><p>The sea was calm.</p>',
-    )
+    page.insert_htmlbox(pymupdf.Rect(72, 72, 500, 300), markup)
     return finish(document)
 
 

@@ -16,6 +16,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from rag.parsing.pages import PageContent
+from rag.parsing.text import without_sides
 from rag.types import Completeness, Missing
 
 WINDOW_CHARS = 20_000
@@ -174,8 +175,8 @@ def _lost(words: Iterable[str], characters: Counter[str]) -> Iterator[str]:
 
 
 def _decomposed(word: str) -> str:
-    """A vowel sign of two parts may stand on both sides of its consonant."""
-    return word if word.isascii() else unicodedata.normalize("NFKD", word)
+    """A vowel sign of two parts may stand on both sides of its consonant; a bracket may have been turned."""
+    return without_sides(word if word.isascii() else unicodedata.normalize("NFKD", word))
 
 
 def _places(pieces: Sequence[Piece]) -> Iterator[Missing]:

@@ -102,6 +102,8 @@ def _is_in(box: Rect, line: Rect) -> bool:
 
 def lay(runs: Iterable[Run], target: str) -> list[Rect | None]:
     """A box for each character of `target`, from `runs` that make it up in some order; None where none fits."""
+    target = text.without_sides(target)  # as brackets of what runs from right to left may have been turned
+    runs = [run._replace(text=text.without_sides(run.text)) for run in runs]
     boxes: list[Rect | None] = []
     free = sorted(runs, key=lambda run: run.bbox.x0, reverse=text.is_right_to_left(target))
     while len(boxes) < len(target):

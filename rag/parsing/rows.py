@@ -112,7 +112,7 @@ def bounds(boxes: Iterable[Rect]) -> Rect:
 def join(pieces: Sequence[Piece]) -> str:
     """The text of pieces on one baseline, in logical order."""
     if len(pieces) == 1:
-        return pieces[0].text
+        return text.upright(pieces[0].text)
     backwards = text.is_right_to_left("".join(piece.text for piece in pieces))
     ordered = list(reversed(pieces)) if backwards else list(pieces)
     parts = [ordered[0].text]
@@ -121,7 +121,7 @@ def join(pieces: Sequence[Piece]) -> str:
         if far.x0 - near.x1 > WORD_GAP_EM * piece.size:
             parts.append(" ")
         parts.append(piece.text)
-    return "".join(parts)
+    return text.upright("".join(parts))
 
 
 def make_blocks(rows: Sequence[Row]) -> list[RawBlock]:

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from rag import errors, parsing
+from rag.parsing.text import upright
 from rag.types import BlockKind, Line, ParsedDocument, ParsingConfig
 from tests import pdfs
 
@@ -134,6 +135,37 @@ def test_right_to_left_words_keep_their_logical_order(tmp_path: Path) -> None:
         "הים היה שקט מאוד",
         "The sea was calm.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("<p dir=rtl>המגדלור (2023) נבנה [1] מזמן</p>", "המגדלור (2023) נבנה [1] מזמן"),
+        ("<p dir=rtl>היה (שקט) מאוד, near (calm) sea</p>", "היה (שקט) מאוד, near (calm) sea"),
+        ("<p>The tower (המגדלור) fell.</p>", "The tower (המגדלור) fell."),
+        ("<p>f(x) and )x( beside המגדלור</p>", "f(x) and )x( beside המגדלור"),
+        ("<p>)x(</p>", ")x("),
+    ],
+)
+def test_brackets_are_read_as_they_were_written(tmp_path: Path, markup: str, text: str) -> None:
+    (line,) = texts(parse(tmp_path, pdfs.right_to_left(markup)))
+    assert "".join(line.split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("drawn", "written"),
+    [
+        ("המגדלור )2023( נבנה", "המגדלור (2023) נבנה"),
+        ("1) המגדלור )2023(", "1) המגדלור (2023)"),
+        ("1) המגדלור (x", "1) המגדלור (x"),
+        ("א) המגדלור [x", "א) המגדלור [x"),
+        ("המגדלור (x", "המגדלור (x"),
+        ("המגדלור ]»א«[", "המגדלור [«א»]"),
+        (")x( near the tower", ")x( near the tower"),
+    ],
+)
+def test_brackets_are_turned_where_that_makes_pairs(drawn: str, written: str) -> None:
+    assert upright(drawn) == written
 
 
 def test_a_list_is_no_table(tmp_path: Path) -> None:

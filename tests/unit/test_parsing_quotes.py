@@ -87,6 +87,14 @@ def test_right_to_left_words(tmp_path: Path) -> None:
     assert first.x0 > last.x1
 
 
+def test_a_turned_bracket_has_its_box(tmp_path: Path) -> None:
+    path = saved(tmp_path, pdfs.right_to_left("<p dir=rtl>המגדלור (2023) נבנה</p>"))
+    ((opening,), (year,), (whole,)) = (locate(path, quote)[0].rects for quote in ("(", "2023", "(2023)"))
+    assert opening.x0 >= year.x1 - 0.5
+    assert whole.x0 < year.x0
+    assert whole.x1 == pytest.approx(opening.x1)
+
+
 def test_text_that_is_not_there_has_no_box(tmp_path: Path) -> None:
     path = saved(tmp_path, pdfs.plain())
     passage = passage_of(path)

@@ -65,6 +65,8 @@ def recognise(
     stamped = [index for index, scan in enumerate(scans) if scan is _Scan.STAMPED]
     others = [index for index, scan in enumerate(scans) if scan is None]
     found = pictures.find(document, others) if config.pictures else {}
+    if not (silent or stamped or found):
+        return Recognition()  # nobody need ask where Tesseract is, which takes two processes
     tessdata = find_tessdata(config.ocr_language)
     if tessdata is None:
         return Recognition(note=_missing_note(silent, config.ocr_language))

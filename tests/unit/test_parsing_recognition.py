@@ -39,6 +39,20 @@ def read(folder: Path, content: bytes, **settings: object) -> ParsedDocument:
     return parsing.read_file(source, name="a.pdf", rendition=folder / "rendition.pdf", config=config)
 
 
+@pytest.mark.parametrize(("content", "is_asked"), [(pdfs.plain(), False), (pdfs.scanned(), True)], ids=["text", "scan"])
+def test_tesseract_is_asked_for_only_where_there_is_a_picture(
+    content: bytes, is_asked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who asks for it starts it."""
+    asked = tmp_path / "asked"
+    (program := tmp_path / "tesseract").write_text(f"#!/bin/sh\ntouch {asked}\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.delenv("TESSDATA_PREFIX", raising=False)
+    read(tmp_path, content)
+    assert asked.exists() is is_asked
+
+
 @pytest.mark.ocr
 @needs_tesseract
 def test_a_page_that_takes_too_long_is_its_own_failure(tmp_path: Path) -> None:

@@ -62,8 +62,9 @@ def table() -> None:
     if not known:
         with empty("table", _("No matrix yet"), _("Ask many documents the same questions, and compare what they say.")):
             return
-    filled = engine.matrices.get(_chosen(known))
-    _state(filled)
+    with st.container():  # what stands below keeps its place when the state comes and goes
+        filled = engine.matrices.get(_chosen(known))
+        _state(filled)
     with st.container(key="matrix-table"):
         _answers(filled)
     st.caption(_("Click an answer to see its words on the page. {legend}").format(legend=_(LEGEND)))

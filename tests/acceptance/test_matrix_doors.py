@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit as st
@@ -81,6 +82,30 @@ def test_a_matrix_is_begun_from_a_template_filled_and_deleted(app: AppTest, engi
     press(app, "Delete the matrix")
     assert asked not in engine.matrices.list()
     assert "No matrix yet" in [heading.value for heading in app.subheader]
+
+
+def test_what_stands_below_the_progress_keeps_its_place(app: AppTest, engine: RAGEngine) -> None:
+    """Else it is there twice while the page is written anew, and jumps."""
+    [added] = engine.documents.list()
+    engine.matrices.create({"name": "Facts", "documentIds": [added.id], "questions": [SHIPS]})
+    opened(app)
+    assert "Cancel" in [button.label for button in app.button]
+    before = place(app)
+    worker.run(engine.installation, wait=False)
+    opened(app)
+    assert "Cancel" not in [button.label for button in app.button]
+    assert place(app) == before
+
+
+def place(app: AppTest) -> list[int]:
+    """Of the table: its number in its container, and before it of this in its own, from the page down."""
+    return next(path for path, node in nodes(app.main) if node is app.dataframe[0])
+
+
+def nodes(block: Any, *path: int) -> Iterator[tuple[list[int], Any]]:
+    for number, child in getattr(block, "children", {}).items():
+        yield [*path, number], child
+        yield from nodes(child, *path, number)
 
 
 def test_over_rest(engine: RAGEngine) -> None:

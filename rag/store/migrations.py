@@ -32,6 +32,12 @@ def migrate(url: str, *, until: str | None = None) -> None:
         errors.StoreError: the server cannot be reached, has no pgvector, or the account may not set it up.
     """
     with store_errors(), connect(url, asks=True) as connection:
+        bring_forward(connection, until=until)
+
+
+def bring_forward(connection: Connection, *, until: str | None = None) -> None:
+    """The same on the administrator's `connection`."""
+    with store_errors(), connection.transaction():
         session = queries.load("session")
         connection.execute(session["lock_migrations"])
         connection.execute(session["create_migrations"])

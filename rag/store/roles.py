@@ -43,8 +43,8 @@ class Walls(NamedTuple):
     unprotected: tuple[str, ...]
 
 
-def prepare(url: str, admin_url: str | None = None, *, as_roles: bool = False) -> Access:
-    """Make the roles, where that is allowed, and say how to connect as each.
+def prepare(connection: Connection, url: str, admin_url: str | None = None, *, as_roles: bool = False) -> Access:
+    """Make the roles, where that is allowed, on a `connection` of the administrator, and say how to connect as each.
 
     `url` is the app's account, and the administrator's unless `admin_url` is. With `as_roles` the server lets its
     users in as the roles themselves.
@@ -53,7 +53,7 @@ def prepare(url: str, admin_url: str | None = None, *, as_roles: bool = False) -
         errors.StoreError: the server cannot be reached, or its roles of these names are none of ours.
     """
     admin = administrator(admin_url or url)
-    with store_errors(), connect(admin) as connection:
+    with store_errors(), connection.transaction():
         connection.execute(queries.load("session")["lock_migrations"])  # one process at a time changes roles
         connection.execute(queries.load("walls")["create_roles"], {})
         has_roles = _has_roles(connection, as_roles=as_roles)
@@ -64,12 +64,11 @@ def prepare(url: str, admin_url: str | None = None, *, as_roles: bool = False) -
         app, worker = (conninfo.make_conninfo(url, user=role) for role in (APP, WORKER))
         return Access(app, administrator(worker), admin, is_walled=True)
     if admin_url and admin_url != url:
-        with store_errors(), connect(url) as connection:
-            account = _account(connection)
+        with store_errors(), connect(url) as apps:
+            account = _account(apps)
     if not _may_become(url, admin, account):
         return Access(url, administrator(url), admin, is_walled=False)
     app, worker = (_with_option(url, f"role={role}") for role in (APP, WORKER))
-    _require_role(app)
     return Access(app, administrator(worker), admin, is_walled=True)
 
 
@@ -135,10 +134,15 @@ def _can_set_roles(url: str) -> bool:
     return True
 
 
-def _require_role(url: str) -> None:
-    """A pooler between may drop what a connection asks for at its start; then everything would run without a wall."""
-    with store_errors(), connect(url) as connection:
-        row = connection.execute(queries.load("walls")["current_role"]).fetchone()
+def require_role(database: Database) -> None:
+    """See that the app is what it asked to be.
+
+    A pooler between may drop what a connection asks for at its start; then everything would run without a wall.
+
+    Raises:
+        errors.StoreError: it is another.
+    """
+    row = database.one(queries.load("walls")["current_role"], {})
     if not row or row["name"] != APP:
         raise errors.StoreError(
             "The database does not take the option `role` of a connection, as behind some poolers. Connect to the "

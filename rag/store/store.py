@@ -14,7 +14,7 @@ from rag.store.caches import Caches
 from rag.store.catalogue import Catalogue
 from rag.store.chunks import Chunks
 from rag.store.conversations import Conversations
-from rag.store.database import NOWHERE, Database, UserDatabase
+from rag.store.database import NOWHERE, Database, UserDatabase, connect, store_errors
 from rag.store.deletions import AllDeletions, Deletions
 from rag.store.dense import DenseSearch
 from rag.store.embedding_cache import EmbeddingCache
@@ -144,13 +144,16 @@ class Store:
             errors.StoreError: it has no pgvector, or the account lacks rights.
         """
         silence.server_of(url).limit_seconds = answer_seconds
-        access = roles.prepare(url, admin_url, as_roles=as_roles)
-        migrations.migrate(access.admin)
+        with store_errors(), connect(roles.administrator(admin_url or url), asks=True) as admin:
+            access = roles.prepare(admin, url, admin_url, as_roles=as_roles)
+            migrations.bring_forward(admin)
         databases = [Database(access.app, pool_size=pool_size), Database(access.worker, pool_size=(pool_size + 1) // 2)]
         with contextlib.ExitStack() as undo:
             for database in databases:
                 undo.callback(database.close)
                 database.open()
+            if access.is_walled:
+                roles.require_role(databases[0])
             if replica_url:
                 databases[0].search_on(Database(roles.replica(replica_url, access), pool_size=pool_size))
             undo.pop_all()

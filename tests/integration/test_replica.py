@@ -1,8 +1,6 @@
 """A real replica of a real server: searches are done there as long as they find what the primary would."""
 
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -13,19 +11,19 @@ from rag import store
 from rag.store import replica
 from rag.store.database import UserDatabase
 from rag.store.store import Store
+from tests.folders import open_folder
 from tests.integration.samples import SPACE, Owner, random_vector
 
 
 @pytest.fixture(scope="module")
 def servers() -> Iterator[tuple[Cluster, Cluster]]:
     """A primary and its replica."""
-    with tempfile.TemporaryDirectory(prefix="pagelight-test-") as folder:
-        Path(folder).chmod(0o755)
-        with (
-            clusters.primary(Path(folder) / "primary") as primary,
-            clusters.replica(primary, Path(folder) / "replica") as following,
-        ):
-            yield primary, following
+    with (
+        open_folder() as folder,
+        clusters.primary(folder / "primary") as primary,
+        clusters.replica(primary, folder / "replica") as following,
+    ):
+        yield primary, following
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from psycopg import conninfo, sql
 
 from rag import errors, store
 from rag.store import backup, queries, restore, roles, scopes
+from rag.store.database import connect
 from rag.store.files import FileStore
 from tests.databases import Databases, new_database
 from tests.integration.conftest import new_account
@@ -111,7 +112,12 @@ def guarded(module_db: store.Store, module_url: str) -> Iterator[World]:
 @pytest.fixture(scope="module")
 def access(guarded: World, module_url: str, external_database_url: str | None) -> roles.Access:
     """How to connect as each; on the embedded server really as another, who cannot go back."""
-    return roles.prepare(module_url, as_roles=external_database_url is None)
+    return prepare(module_url, as_roles=external_database_url is None)
+
+
+def prepare(url: str, *, as_roles: bool = False) -> roles.Access:
+    with connect(roles.administrator(url)) as connection:
+        return roles.prepare(connection, url, as_roles=as_roles)
 
 
 def as_user(connection: psycopg.Connection[Any], user_id: str) -> None:
@@ -312,7 +318,7 @@ def test_an_owner_without_roles_is_held_by_the_second_wall(
 ) -> None:
     """It sees all users' rows where it says so, as for backups, and else one user's, though the tables are its own."""
     url, elsewhere = make_database(), make_database()
-    access = roles.prepare(url)
+    access = prepare(url)
     assert not access.is_walled
     with store.Store.open(url, pool_size=2) as db:
         owner = Owner.of(db, VICTIM)
@@ -341,15 +347,22 @@ def test_an_owner_without_roles_is_held_by_the_second_wall(
 def test_an_owner_that_may_takes_on_the_roles(make_database: Callable[[], str], account: str, server_url: str) -> None:
     url = make_database()
     with psycopg.connect(server_url, autocommit=True) as connection:
-        roles.prepare(server_url)
+        prepare(server_url)
         grant = sql.SQL("GRANT pagelight_app, pagelight_worker TO {} WITH INHERIT FALSE, SET TRUE")
         connection.execute(grant.format(sql.Identifier(account)))
-    access = roles.prepare(url)
+    access = prepare(url)
     assert access.is_walled
     works_for_one_user(url, None)
     with psycopg.connect(access.app) as connection:
         assert connection.execute("SELECT current_user::text").fetchone() == (roles.APP,)
         assert connection.execute(COUNT.format(sql.Identifier("documents"))).fetchone() == (0,)
+
+
+def test_a_pooler_that_drops_the_role_is_noticed(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it passes on is the account of the URL alone, who owns the tables."""
+    monkeypatch.setattr(roles, "_with_option", lambda url, option: url)
+    with pytest.raises(errors.StoreError, match="does not take the option `role`"):
+        store.Store.open(database_url, pool_size=1)
 
 
 def test_an_administrator_of_its_own_leaves_the_app_nothing(database_url: str, account: str) -> None:

@@ -25,10 +25,11 @@ run: $(VENV)/installed ## Install what is missing and open the app
 
 setup: $(VENV)/installed-dev ## Install the app and the tools to work on it
 
-test: $(VENV)/installed-dev ## Run all tests; `make test ARGS="tests/unit -k fusion"` runs some
+test: $(VENV)/installed-dev ## Run the tests; `make test ARGS="tests/unit -k fusion"` runs some
 	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(ARGS)
 
-JOBS ?= 3
+# Two cores are kept busy by four processes, as some of the tests wait.
+JOBS ?= 4
 
 lint: $(VENV)/installed-dev ## Check style, types and layers
 	@$(BIN)/ruff check .

@@ -45,10 +45,12 @@ END_OTHERS = """
     WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
 
-TABLES = """
+FILLED = """
     SELECT c.relname FROM pg_class c
     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> 'migrations'
+      AND pg_relation_size(oid) > 0
 """
+"""Tables that have, or had, a row."""
 
 RESTART = """
     SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false) FROM pg_sequences
@@ -96,12 +98,8 @@ def _schema(connection: psycopg.Connection) -> str:
 
 def _empty(connection: psycopg.Connection) -> None:
     """Delete all rows, by no trigger and no foreign key hindered, and let identities begin again."""
-    tables = [name for (name,) in connection.execute(TABLES)]
-    filled = sql.SQL(" UNION ALL ").join(
-        sql.SQL("SELECT {} WHERE EXISTS (SELECT FROM {})").format(name, sql.Identifier(name)) for name in tables
-    )
     connection.execute("SET session_replication_role = replica")
-    for (name,) in connection.execute(filled).fetchall():
+    for (name,) in connection.execute(FILLED).fetchall():
         connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(name)))
     connection.execute(RESTART)
 

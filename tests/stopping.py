@@ -1,21 +1,19 @@
 """PostgreSQL servers that stop answering for a while."""
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 import psutil
 
 from rag.store import embedded
+from tests.folders import open_folder
 
 
 @contextmanager
 def own_server() -> Iterator[embedded.EmbeddedServer]:
     """An embedded server that nobody else uses."""
-    with tempfile.TemporaryDirectory(prefix="pagelight-test-") as folder:
-        Path(folder).chmod(0o755)  # as root the server runs under another account, who must be able to enter
-        server = embedded.start(Path(folder) / "database")
+    with open_folder() as folder:
+        server = embedded.start(folder / "database")
         try:
             yield server
         finally:

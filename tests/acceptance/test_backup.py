@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import signal
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from rag.store import backup as store_backup
 from rag.types import AnswerResponse, DocumentStatus
 from tests import forked, pdfs
 from tests.databases import new_database
+from tests.folders import open_folder
 
 PATIENCE_SECONDS = 180.0
 HARBOUR = ("The harbour of Lindmark handled 4,812 ships in 2019.", "Its largest crane lifts 95 tonnes.")
@@ -217,16 +217,15 @@ def test_the_embedded_server_takes_what_comes_from_another_server(
     pagelight("backup", tmp_path / "backup.tar")
     monkeypatch.delenv("RAG_DATABASE_URL")
     monkeypatch.setitem(embedded.SETTINGS, "fsync", "off")
-    with tempfile.TemporaryDirectory(prefix="pagelight-test-") as folder:
-        Path(folder).chmod(0o711)  # the account of the embedded server must be able to enter
+    with open_folder() as folder:
         monkeypatch.setenv("RAG_DATA_DIR", f"{folder}/data")
         assert "9 documents" in pagelight("restore", tmp_path / "backup.tar").stdout
         with RAGEngine(load_config()) as engine:  # keeps the server for the commands
             engine.documents.list()
             again = parsed("ask", QUESTIONS[0])
             assert (again["answer"], again["citations"]) == (asked["answer"], asked["citations"])
-            pagelight("backup", Path(folder) / "again.tar")
-        assert parsed("restore", Path(folder) / "again.tar", "--check")["documents"] == 9
+            pagelight("backup", folder / "again.tar")
+        assert parsed("restore", folder / "again.tar", "--check")["documents"] == 9
 
 
 # Refused

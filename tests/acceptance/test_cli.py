@@ -1,6 +1,5 @@
 """The command line over a real database, real files and the embedded models."""
 
-import contextlib
 import json
 import os
 import re
@@ -9,11 +8,8 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
-import time
 import urllib.request
 import uuid
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +26,10 @@ from rag.retrieval import UNRELATED_TEXTS
 from rag.store import UserFiles
 from rag.store.files import Kind
 from tests import forked, mails, pdfs, vendors
+from tests.folders import open_folder, processes
+from tests.waiting import PATIENCE_SECONDS, eventually
 
 REPOSITORY = Path(__file__).parents[2]
-PATIENCE_SECONDS = 180.0
 PASSWORD = "open sesame"
 HARBOUR = ("The harbour of Lindmark handled 4,812 ships in 2019.", "Its largest crane lifts 95 tonnes.")
 ORCHARD = ("The orchard grows eleven kinds of pears.", "Harvest begins in the last week of August.")
@@ -755,32 +752,9 @@ def test_what_nobody_expected_is_logged_and_ends_with_a_clear_line(
 # Processes
 
 
-@contextlib.contextmanager
-def open_folder() -> Iterator[Path]:
-    """A temporary folder that every account can enter, as the embedded server of root needs it."""
-    with tempfile.TemporaryDirectory(prefix="pagelight-test-") as name:
-        Path(name).chmod(0o711)
-        yield Path(name)
-
-
 def environment(data: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("RAG_")}
     return {**kept, "RAG_DATA_DIR": str(data), "PYTHONPATH": str(REPOSITORY)}
-
-
-def eventually(condition: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.2)
-    return True
-
-
-def is_mentioned(text: str) -> bool:
-    """Whether a running process has `text` in its command line."""
-    listing = subprocess.run(["ps", "-A", "-ww", "-o", "args="], capture_output=True, text=True, check=True)
-    return text in listing.stdout
 
 
 def test_a_fresh_machine_takes_a_file_in_and_leaves_no_process_behind(tmp_path: Path) -> None:
@@ -790,7 +764,7 @@ def test_a_fresh_machine_takes_a_file_in_and_leaves_no_process_behind(tmp_path: 
         run = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(folder / "data"))
         assert run.returncode == 0, run.stderr
         assert json.loads(run.stdout)["ingested"] == 1
-        assert eventually(lambda: not is_mentioned(str(folder)))
+        assert eventually(lambda: not processes(str(folder)))
 
 
 def is_served(port: int) -> bool:
@@ -814,7 +788,7 @@ def test_the_app_is_served_until_ctrl_c_ends_it(tmp_path: Path) -> None:
             server.send_signal(signal.SIGINT)
             server.wait(PATIENCE_SECONDS)
             assert not is_served(port)
-            assert not is_mentioned(f"--server.port {port}")
+            assert not processes(f"--server.port {port}")
         finally:
             server.kill()
             server.communicate()
@@ -829,7 +803,7 @@ def test_the_app_takes_a_file_without_a_word_of_its_libraries(tmp_path: Path) ->
         server = subprocess.Popen(command, stdout=printed, stderr=subprocess.STDOUT, cwd=tmp_path, env=settings)
         try:
             assert eventually(lambda: is_served(port) or server.poll() is not None)
-            assert is_mentioned(f"--server.port {port} --server.maxUploadSize 8")  # one more for the form around a file
+            assert processes(f"--server.port {port} --server.maxUploadSize 8")  # one more for the form around a file
             added = httpx.post(address, files={"file": ("harbour.pdf", pdfs.plain(HARBOUR))}, timeout=60)
             assert added.status_code == 202, added.text
             assert eventually(lambda: httpx.get(f"{address}/{added.json()['id']}").json()["status"] == "ready")
@@ -837,7 +811,7 @@ def test_the_app_takes_a_file_without_a_word_of_its_libraries(tmp_path: Path) ->
             server.terminate()
             server.wait(PATIENCE_SECONDS)
             assert not is_served(port)
-            assert eventually(lambda: not is_mentioned(str(folder)))  # its worker and its database end, too
+            assert eventually(lambda: not processes(str(folder)))  # its worker and its database end, too
         lines = (tmp_path / "printed").read_text().splitlines()
     of_the_worker = [line for line in lines if re.match(r"\d{4}-", line)]
     assert " INFO rag.worker document " in of_the_worker[0]

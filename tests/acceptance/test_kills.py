@@ -1,9 +1,7 @@
 """What a killed app leaves: nothing half done, nothing lost, and work that goes on."""
 
 import signal
-import time
 import uuid
-from collections.abc import Callable
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.types import DocumentStatus
 from tests import forked, pdfs
+from tests.waiting import eventually
 
 APP = """
     import os, time
@@ -25,17 +24,8 @@ APP = """
     worker.main(["--parent", str(app)])
 """
 """An app as the worker sees it: a process that started it and may die at any time."""
-PATIENCE_SECONDS = 240.0
 PAGES = 400
 """Enough to be seen in the middle of each stage."""
-
-
-def until(condition: Callable[[], object], what: str) -> None:
-    """Wait for `condition`; how long is no matter, that it comes is."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.05)
 
 
 def kill(process: ForkServerProcess) -> None:
@@ -56,10 +46,10 @@ def test_a_killed_app_leaves_no_half_document_and_the_next_one_finishes_it(stage
         kept = engine.documents.process(engine.documents.add(pdfs.plain(), "kept.pdf", enqueue=False).id)
         app = forked.start(APP)
         document = engine.documents.add(log(), "log.pdf")
-        until(lambda: engine.documents.get(document.id).status is stage, stage)
+        assert eventually(lambda: engine.documents.get(document.id).status is stage), stage
         started = psutil.Process(app.pid).children(recursive=True)
         kill(app)
-        until(lambda: not any(process.is_running() for process in started), "the worker and its children to end")
+        assert eventually(lambda: not any(process.is_running() for process in started))
 
         assert engine.documents.get(document.id).status is not DocumentStatus.READY
         # Its words are searched as soon as all pages are read; of a file of 400 pages the first 100 before that.
@@ -89,7 +79,7 @@ def test_a_killed_ingestion_from_the_command_line_is_finished_by_a_worker(settin
             ids = [document.id for document in engine.documents.list() if document.status is DocumentStatus.EMBEDDING]
             return ids[0] if ids else None
 
-        until(only, "the file to be embedded")
+        assert eventually(only)
         kill(ingest)
         (document,) = engine.documents.list()
         assert document.status is DocumentStatus.EMBEDDING

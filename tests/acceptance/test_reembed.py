@@ -1,9 +1,8 @@
 """`pagelight reembed`, also killed in the middle: the library was embedded with another model before."""
 
 import json
-import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,12 @@ from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.types import EmbeddingGeneration, GenerationState, Rect, TextBlock
 from tests import embeddings, forked, pdfs, vendor_servers
+from tests.waiting import eventually
 
 LOCAL = "local:bge-small-en-v1.5"
 BLIND = "blind:model"
 VENDORS = "openai_compatible:nomic-embed-text"
 THINGS = ("harbour", "orchard", "quarry", "meadow", "mill", "bridge")
-PATIENCE_SECONDS = 90.0
 ENTRIES = 120
 """Chunks per document: two batches of embedding."""
 FACTS = {
@@ -66,13 +65,6 @@ def parsed(*arguments: object, code: int = 0) -> Any:
 
 def states(report: Any) -> dict[str, str]:
     return {f"{one['space']['provider']}:{one['space']['model']}": one["state"] for one in report["generations"]}
-
-
-def until(condition: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.02)
 
 
 @pytest.mark.usefixtures("library")
@@ -196,7 +188,7 @@ def test_a_killed_build_leaves_searches_as_they_are_and_goes_on(engine: RAGEngin
 
     command, printed = (forked.PAGELIGHT, "reembed", "--model", LOCAL), tmp_path / "printed"
     build = forked.start(*command, output=printed)
-    until(lambda: half_built() or build.exitcode is not None, "a document to be embedded")
+    assert eventually(lambda: half_built() or build.exitcode is not None)
     build.kill()
     build.join()
 

@@ -2,8 +2,7 @@
 
 import json
 import socket
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from rag.ui import session
 from tests import forked, pdfs
 from tests.acceptance.api import error_of
 from tests.stopping import frozen, own_server
+from tests.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 300.0
@@ -70,15 +70,6 @@ def serving(log: Path, *arguments: str) -> Iterator[str]:
 def is_open(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-def eventually(condition: Callable[[], object]) -> bool:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.1)
-    return True
 
 
 @pytest.mark.usefixtures("settings")

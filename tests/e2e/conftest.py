@@ -3,10 +3,9 @@
 import os
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.error import URLError
@@ -20,6 +19,7 @@ from benchmarks.processes import free_port
 from tests import vendor_servers
 from tests.databases import new_database
 from tests.e2e import tracing
+from tests.folders import open_folder
 from tests.vendor_servers import VendorServer
 
 ROOT = Path(__file__).parents[2]
@@ -57,33 +57,38 @@ def ollama() -> Iterator[VendorServer]:
 @pytest.fixture(scope="package")
 def base_url(external_database_url: str | None, ollama: VendorServer) -> Iterator[str]:
     """`pagelight run` on a free port, with an empty data folder and a database of its own."""
-    with running(free_port(), external_database_url, OLLAMA_BASE_URL=ollama.url) as url:
+    with running(free_port(), external_database_url, {"OLLAMA_BASE_URL": ollama.url}) as url:
         yield url
 
 
 @contextmanager
-def running(port: int, database_url: str | None, secrets: str | None = None, **settings: str) -> Iterator[str]:
+def running(
+    port: int,
+    database_url: str | None,
+    settings: Mapping[str, str],
+    *,
+    secrets: str | None = None,
+    is_watched: bool = False,
+) -> Iterator[str]:
     """The address of `pagelight run` with a data folder and a database of its own; `secrets` are for Streamlit.
 
-    Fails at the end when the app, its worker, a parser or the database has turned to another machine.
+    What `is_watched` fails at the end when the app, its worker, a parser or the database has turned to another machine.
+    It takes a fifth more computing.
     """
     with ExitStack() as databases:
-        # The database stops after the app has, and may still write.
-        temporary = tempfile.TemporaryDirectory(prefix="pagelight-e2e-", ignore_cleanup_errors=True)
-        folder = databases.enter_context(temporary)
-        Path(folder).chmod(0o755)  # as root the database runs under another account, who must be able to enter
+        folder = databases.enter_context(open_folder())
         environment = {**os.environ, "RAG_DATA_DIR": f"{folder}/data", **settings}
         if database_url:
             environment["RAG_DATABASE_URL"] = databases.enter_context(new_database(database_url))
         if secrets:
-            (where := Path(folder, ".streamlit")).mkdir()
+            (where := folder / ".streamlit").mkdir()
             (where / "secrets.toml").write_text(secrets, encoding="utf-8")
             environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [environment.get("PYTHONPATH")])])
         command = [sys.executable, "-m", "rag", "run", "--port", str(port), "--no-browser"]
-        connections = Path(folder, "connections.log")
-        if tracing.is_possible():
+        connections = folder / "connections.log"
+        if is_watched and tracing.is_possible():
             command = tracing.traced(command, connections)
-        with Path(folder, "app.log").open("wb") as log:
+        with (folder / "app.log").open("wb") as log:
             place = folder if secrets else ROOT
             app = subprocess.Popen(command, cwd=place, env=environment, stdout=log, stderr=subprocess.STDOUT)
             url = f"http://127.0.0.1:{port}"

@@ -1,4 +1,7 @@
-"""Every page and state of the app, in one walk: axe-core finds nothing serious, in light, in the dark, on a phone."""
+"""Every page and state of the app, in one walk: axe-core finds nothing serious, in light, in the dark, on a phone.
+
+And whatever the app does on this walk, it turns to no other machine.
+"""
 
 from collections.abc import Iterator
 
@@ -22,9 +25,9 @@ NOWHERE = "Who conducted the orchestra of Ulan Bator in 1931?"
 
 @pytest.fixture
 def page(browser: Browser, external_database_url: str | None, ollama: VendorServer) -> Iterator[Page]:
-    """A visitor of an app of its own: what is broken or locked here is told on pages that others look at."""
+    """A visitor of an app of its own, for what is broken or locked here is told on pages that others look at."""
     with (
-        running(free_port(), external_database_url, OLLAMA_BASE_URL=ollama.url) as url,
+        running(free_port(), external_database_url, {"OLLAMA_BASE_URL": ollama.url}, is_watched=True) as url,
         visit(browser, url) as visitor,
     ):
         yield visitor

@@ -37,7 +37,7 @@ def base_url(external_database_url: str | None, provider: openid.Provider) -> It
         server_metadata_url = "{provider.url}/.well-known/openid-configuration"
     """
     settings = {"RAG_ADMINS": f"{provider.url}|cat", "RAG_OIDC_GROUPS_CLAIM": "groups"}
-    with running(port, external_database_url, secrets, **settings) as url:
+    with running(port, external_database_url, settings, secrets=secrets) as url:
         yield url
 
 

@@ -1,6 +1,6 @@
 """A real PostgreSQL for every test: one server per session, one database per test."""
 
-import tempfile
+import functools
 import time
 import uuid
 from collections.abc import Iterator
@@ -14,8 +14,10 @@ from psycopg import sql
 from rag import store
 from rag.config import load_config
 from rag.engine import RAGEngine
+from rag.providers import local
 from rag.store import embedded
 from tests.databases import Databases, new_database
+from tests.folders import open_folder
 
 
 @pytest.fixture(scope="session")
@@ -24,14 +26,23 @@ def server_url(external_database_url: str | None) -> Iterator[str]:
     if external_database_url:
         yield external_database_url
         return
-    with tempfile.TemporaryDirectory(prefix="pagelight-test-") as folder:
-        Path(folder).chmod(0o755)  # as root the server runs under another account, who must be able to enter
+    with open_folder() as folder:
         with pytest.MonkeyPatch.context() as settings:
             for setting in ("fsync", "full_page_writes"):  # nothing here has to outlive a power cut
                 settings.setitem(embedded.SETTINGS, setting, "off")
-            server = embedded.start(Path(folder) / "database")
+            settings.setitem(embedded.SETTINGS, "shared_buffers", "32MB")  # of which each connection has to map a part
+            server = embedded.start(folder / "database")
         yield server.url
         server.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def texts_embedded_once() -> Iterator[None]:
+    """The local model would compute the vectors of the same sentences for one test after another."""
+    vector = functools.cache(local._embed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local, "_embed", lambda model, text: list(vector(model, text)))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -6,12 +6,10 @@ that runs the server when the tests run as root.
 
 import contextlib
 import os
-import shutil
 import signal
 import socket
 import stat
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -25,8 +23,9 @@ from benchmarks.processes import free_port
 from rag import errors
 from rag.store import _cluster, _supervisor, embedded
 from tests import forked
+from tests.folders import kill, open_folder, processes
+from tests.waiting import PATIENCE_SECONDS, eventually
 
-PATIENCE_SECONDS = 60.0
 IS_ROOT = os.geteuid() == 0
 only_root = pytest.mark.skipif(not IS_ROOT, reason="only root needs another account for the server")
 
@@ -43,25 +42,6 @@ USER = """
 # Processes
 
 
-def eventually(condition: Callable[[], object]) -> bool:
-    """Whether the condition comes true within the patience of a test."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
-
-
-def processes(*words: str) -> list[int]:
-    """Processes, other than this one, whose command line has all the words."""
-    listing = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,args="], capture_output=True, text=True, check=True)
-    lines = (line.split(maxsplit=1) for line in listing.stdout.splitlines())
-    return [
-        int(pid) for pid, *args in lines if int(pid) != os.getpid() and args and all(word in args[0] for word in words)
-    ]
-
-
 def children(parent: int) -> list[int]:
     listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True)
     return [int(pid) for pid, ppid in map(str.split, listing.stdout.splitlines()) if int(ppid) == parent]
@@ -74,12 +54,6 @@ def postmaster(root: Path) -> int:
 def supervisor(root: Path) -> int:
     (pid,) = processes("_supervisor.py", str(root))
     return pid
-
-
-def kill(*pids: int) -> None:
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
 
 
 def kill_everything(root: Path, user: "User") -> None:
@@ -132,19 +106,6 @@ def user(root: Path, code: str = USER) -> Iterator[tuple[User, str]]:
 
 
 # Folders and servers
-
-
-@contextlib.contextmanager
-def open_folder() -> Iterator[Path]:
-    """A temporary folder that every account can enter; nothing is running in it at the end."""
-    folder = Path(tempfile.mkdtemp(prefix="pagelight-test-")).resolve()
-    folder.chmod(0o711)
-    try:
-        yield folder
-        assert eventually(lambda: not processes(str(folder))), "a server was left behind"
-    finally:
-        kill(*processes(str(folder)))
-        shutil.rmtree(folder)
 
 
 @pytest.fixture

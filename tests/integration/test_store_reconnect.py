@@ -2,7 +2,6 @@
 
 import os
 import signal
-import tempfile
 import threading
 import time
 import uuid
@@ -14,6 +13,7 @@ import pytest
 
 from rag import errors, store
 from rag.store import embedded
+from tests.folders import open_folder
 from tests.integration.samples import SPACE, Owner, random_vector
 
 
@@ -117,9 +117,8 @@ def test_a_write_that_is_cut_off_says_so_and_the_next_works(owner: Owner) -> Non
 @pytest.fixture
 def crashing() -> Iterator[tuple[Owner, Path]]:
     """A user on an embedded server of its own, and the file that names the server's process."""
-    with tempfile.TemporaryDirectory(prefix="pagelight-test-") as folder:
-        Path(folder).chmod(0o755)  # as root the server runs under another account, who must be able to enter
-        server = embedded.start(Path(folder) / "database")
+    with open_folder() as folder:
+        server = embedded.start(folder / "database")
         with store.Store.open(server.url) as db:
             owner = Owner.of(db, "ann")
             owner.ready("a.pdf", ["some words"])

@@ -2,19 +2,12 @@
 
 import threading
 import time
-from collections.abc import Callable
 
 import pytest
 
 from rag import errors
 from rag.api.limits import Turns
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
+from tests.waiting import eventually
 
 
 def test_those_who_wait_are_served_in_their_order() -> None:
@@ -28,7 +21,7 @@ def test_those_who_wait_are_served_in_their_order() -> None:
     with turns.take():
         for waiting, thread in enumerate(threads):
             thread.start()
-            wait_until(lambda expected=waiting + 1: len(turns._waiting) == expected)  # type: ignore[misc]  # a default
+            assert eventually(lambda: len(turns._waiting) == waiting + 1)  # noqa: B023
     for thread in threads:
         thread.join()
     assert order == [*range(20)]

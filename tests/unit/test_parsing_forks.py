@@ -20,6 +20,7 @@ from rag.parsing.ocr import find_tessdata
 from rag.parsing.reading import FIRST_PAGES
 from rag.types import ParsedDocument, ParsingConfig
 from tests import pdfs
+from tests.waiting import eventually
 
 REPOSITORY = Path(__file__).parents[2]
 PATIENCE_SECONDS = 180.0
@@ -47,13 +48,6 @@ def worker() -> psutil.Process:
     parents = {process.ppid() for process in forked()}
     (last,) = [process for process in forked() if process.pid not in parents and process.pid != server().pid]
     return last
-
-
-def until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +80,7 @@ def test_one_server_forks_for_all_files_and_leaves_no_zombie(tmp_path: Path) -> 
     read_plain(tmp_path)
     first = server()
     assert read_plain(tmp_path, "Another tide.") == "Another tide."
-    until(lambda: forked() == [first])
+    assert eventually(lambda: forked() == [first])
     assert first.num_threads() == 1
 
 
@@ -96,14 +90,14 @@ def test_a_killed_server_is_started_again(tmp_path: Path) -> None:
     killed.kill()
     assert read_plain(tmp_path) == "The tide is high."
     assert server() != killed
-    until(lambda: forked() == [server()])
+    assert eventually(lambda: forked() == [server()])
 
 
 def test_a_server_that_is_killed_while_it_loads_is_followed_by_another(tmp_path: Path) -> None:
     forks._servers.close()
     with ThreadPoolExecutor(1) as pool:
         reading = pool.submit(read_plain, tmp_path)
-        until(forked)
+        assert eventually(forked)
         killed = server()
         killed.kill()
         assert reading.result(PATIENCE_SECONDS) == "The tide is high."
@@ -133,7 +127,7 @@ def test_a_worker_that_is_killed_is_not_the_fault_of_its_file(tmp_path: Path, lo
 def test_a_worker_that_does_nothing_any_more_is_ended(tmp_path: Path, long_pdf: Path) -> None:
     with pytest.raises(errors.ReadingInterruptedError, match="for 1 seconds nothing came"):
         read(long_pdf, tmp_path, lambda: worker().suspend(), idle_seconds=1)
-    until(lambda: forked() == [server()])
+    assert eventually(lambda: forked() == [server()])
 
 
 def test_a_worker_that_waits_for_its_user_is_not_ended(tmp_path: Path) -> None:
@@ -143,7 +137,7 @@ def test_a_worker_that_waits_for_its_user_is_not_ended(tmp_path: Path) -> None:
     idle = 2.0  # longer than a busy machine may keep it from computing
 
     def take_long() -> None:
-        until(lambda: worker().status() == psutil.STATUS_SLEEPING)
+        assert eventually(lambda: worker().status() == psutil.STATUS_SLEEPING)
         time.sleep(1.5 * idle)
 
     assert len(read(source, tmp_path, take_long, idle_seconds=idle).pages) == MANY_PAGES
@@ -176,7 +170,7 @@ def test_a_file_that_is_not_wanted_any_more_is_not_read_on(tmp_path: Path, long_
             long_pdf, name="a.pdf", rendition=rendition, on_progress=stop, is_cancelled=lambda: bool(stopped)
         )
     assert list(tmp_path.iterdir()) == []
-    until(lambda: forked() == [server()])
+    assert eventually(lambda: forked() == [server()])
 
 
 def test_the_first_pages_of_a_long_file_are_handed_on_before_the_rest(tmp_path: Path) -> None:
@@ -226,7 +220,7 @@ def test_files_are_read_at_once_from_several_threads(tmp_path: Path, long_pdf: P
         assert list(threads.map(lambda sentence: read_plain(tmp_path, sentence), sentences)) == sentences
         assert len(long.result().pages) == MANY_PAGES
         assert isinstance(broken.exception(), errors.UnreadableFileError)
-    until(lambda: forked() == [server()])
+    assert eventually(lambda: forked() == [server()])
 
 
 @pytest.mark.ocr
@@ -261,7 +255,7 @@ def test_nothing_is_left_of_a_killed_user(tmp_path: Path, long_pdf: Path) -> Non
     """)
     pids = [int(pid) for pid in said.split()]
     assert len(pids) == 3
-    until(lambda: not any(is_running(pid) for pid in pids))
+    assert eventually(lambda: not any(is_running(pid) for pid in pids))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -281,8 +275,8 @@ def test_a_worker_that_hangs_ends_with_a_killed_user(tmp_path: Path, long_pdf: P
         rendition = Path({str(tmp_path / "rendition.pdf")!r})
         parsing.read_file(Path({str(long_pdf)!r}), name="a.pdf", rendition=rendition, on_progress=die)
     """)
-    until(lambda: not is_running(int(said)))
-    until(lambda: list(tmp_path.iterdir()) == [])
+    assert eventually(lambda: not is_running(int(said)))
+    assert eventually(lambda: list(tmp_path.iterdir()) == [])
 
 
 def test_a_fork_of_the_user_has_a_server_of_its_own(tmp_path: Path, long_pdf: Path) -> None:

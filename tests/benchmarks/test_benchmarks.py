@@ -3,7 +3,6 @@
 import importlib
 import json
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from benchmarks.apps import find_chromium
 from rag.engine import RAGEngine
 from tests import forked, pdfs
+from tests.folders import open_folder
 
 CHROMIUM = find_chromium() is not None
 NAMES = {
@@ -102,12 +102,11 @@ def test_nothing_that_was_confirmed_is_lost_when_processes_are_killed(
 ) -> None:
     told = tmp_path / "told"
     few = [word for name in ("disk-full", "freezes", "power-cuts") for word in (f"--{name}", "0")]
-    with tempfile.TemporaryDirectory(prefix="pagelight-test-") as folder:
-        Path(folder).chmod(0o755)  # as root the database runs under another account, who must be able to enter
-        monkeypatch.setenv("RAG_DATA_DIR", folder)
+    with open_folder() as folder:
+        monkeypatch.setenv("RAG_DATA_DIR", str(folder))
         asked = ("chaos", "--quick", "--rounds", "3", *few, "--patience", "4", "--json", tmp_path / "figures.json")
         code = forked.run(BENCHMARKS, *asked, output=told)
-        assert not list(Path(folder).glob("benchmarks/*"))
+        assert not list(folder.glob("benchmarks/*"))
     assert code == 0, told.read_text()
     (section,) = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))["parts"]
     figures = {figure["name"]: figure["value"] for figure in section["figures"]}

@@ -1,0 +1,43 @@
+"""Folders in which database servers live, and the processes that use them."""
+
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psutil
+
+from tests.waiting import eventually
+
+
+@contextmanager
+def open_folder() -> Iterator[Path]:
+    """A temporary folder that every account can enter; nothing is running in it at the end.
+
+    As root the server runs under another account, who must be able to enter. A server stops a moment after its last
+    user is gone, and writes until then.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="pagelight-test-")).resolve()
+    folder.chmod(0o711)
+    try:
+        yield folder
+        assert eventually(lambda: not processes(str(folder))), "a server was left behind"
+    finally:
+        kill(*processes(str(folder)))
+        shutil.rmtree(folder, ignore_errors=True)  # what was killed may still be ending
+
+
+def processes(*words: str) -> list[int]:
+    """Processes, other than this one, whose command line has all the words."""
+    lines = [(process.pid, " ".join(process.info["cmdline"] or ())) for process in psutil.process_iter(["cmdline"])]
+    return [pid for pid, line in lines if pid != os.getpid() and all(word in line for word in words)]
+
+
+def kill(*pids: int) -> None:
+    """Kill them at once, so that none sees another's end; those that are gone are left alone."""
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)

@@ -57,9 +57,13 @@ def supervisor(root: Path) -> int:
 
 
 def kill_everything(root: Path, user: "User") -> None:
-    """As a power cut does, as far as processes can tell; `user` is the last one, after whom it would stop."""
-    server = [*children(postmaster(root)), postmaster(root)]
-    kill(supervisor(root), *server)
+    """As a power cut does, as far as processes can tell; `user` is the last one, after whom it would stop.
+
+    The supervisor stands still meanwhile: after its end its guard would ask the server to stop, in good order.
+    """
+    above, server = supervisor(root), postmaster(root)
+    os.kill(above, signal.SIGSTOP)
+    kill(server, *children(server), above)
     user.process.kill()
     assert eventually(lambda: not is_running(root))
 

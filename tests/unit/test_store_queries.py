@@ -1,8 +1,13 @@
 """Named queries and their parameters."""
 
+import re
+from pathlib import Path
+
 import pytest
 
-from rag.store import queries
+from rag.store import migrations, queries
+
+SCALING = Path(__file__).parents[2] / "docs" / "scaling.md"
 
 
 @pytest.mark.parametrize(
@@ -45,3 +50,8 @@ def test_each_query_has_a_name(noun: str) -> None:
 def test_a_table_is_named_by_a_number(dimensions: str) -> None:
     with pytest.raises(ValueError, match="invalid literal"):
         queries.chunk_table(dimensions)  # type: ignore[arg-type]  # what must not come through
+
+
+def test_the_page_on_scaling_says_where_each_table_goes() -> None:
+    section = SCALING.read_text(encoding="utf-8").split("## Spreading with Citus")[1].split("\n## ")[0]
+    assert {*migrations.tables()} <= {*re.findall(r"\w+", section)}

@@ -15,6 +15,7 @@ from rag import errors, store
 from rag.store import backup, queries, restore, roles, scopes
 from rag.store.database import connect
 from rag.store.files import FileStore
+from rag.types import ShareRequest
 from tests.databases import Databases, new_database
 from tests.integration.conftest import new_account
 from tests.integration.samples import SPACE, Owner
@@ -40,6 +41,21 @@ OPEN_VIEWS = """
     WHERE relkind IN ('v', 'm') AND relnamespace = current_schema()::regnamespace
       AND NOT coalesce(reloptions @> ARRAY['security_invoker=true'], false)
 """
+
+TELLING = {
+    "shared_with": "SELECT * FROM shared_with('friend')",
+    "shared_collections": "SELECT * FROM shared_collections('friend')",
+    "shared_collection_of": "SELECT s FROM shared_collection_of('friend', %(document_id)s) s WHERE s IS NOT NULL",
+    "answers_shown_to": "SELECT * FROM answers_shown_to('friend')",
+    "turns_shown_to": "SELECT * FROM turns_shown_to('friend', %(link_id)s)",
+    "colleagues": "SELECT * FROM colleagues('friend', true)",
+}
+"""What a friend of the victim's asks of functions that see the rows of all users."""
+BY_OWNER = """
+    SELECT proname::text FROM pg_proc
+    WHERE prosecdef AND pronamespace = current_schema()::regnamespace AND has_function_privilege(%s, oid, 'EXECUTE')
+"""
+"""Functions that run by the owner's hand whoever of a role calls them."""
 
 
 @pytest.fixture(scope="module")
@@ -231,6 +247,42 @@ def test_a_worker_sees_no_text(access: roles.Access, guarded: World) -> None:
             connection.execute("UPDATE documents SET status = 'ready'")
 
 
+@pytest.mark.parametrize("function", TELLING)
+def test_who_sees_all_users_tells_only_the_one_who_asks(guarded: World, access: roles.Access, function: str) -> None:
+    """The app's role is told for the user of its transaction, whomever it says that it asks for."""
+    ids = {"document_id": guarded.document.id, "link_id": guarded.link_id}
+    with psycopg.connect(access.app) as connection:
+        assert connection.execute(TELLING[function], ids).fetchall() == []
+        for another in ("", OTHER, VICTIM, "%"):
+            as_user(connection, another)
+            assert connection.execute(TELLING[function], ids).fetchall() == [], another
+        as_user(connection, "friend")
+        assert connection.execute(TELLING[function], ids).fetchall()
+
+
+@pytest.mark.parametrize("function", TELLING)
+def test_who_sees_all_users_tells_a_worker_nothing(guarded: World, access: roles.Access, function: str) -> None:
+    is_told_nothing(access.worker, guarded, function)
+
+
+def is_told_nothing(url: str, world: World, function: str) -> None:
+    """By no user's name, of which everybody may make use."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SELECT set_config('pagelight.user_id', 'friend', false)")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="permission denied for function"):
+            connection.execute(TELLING[function], {"document_id": world.document.id, "link_id": world.link_id})
+
+
+def test_nobody_but_the_app_has_anything_done_by_the_owners_hand(module_url: str, access: roles.Access) -> None:
+    """Of a function that a new migration makes the server would let everybody make use."""
+    with psycopg.connect(module_url) as connection:
+        by_owner = {
+            role: {name for (name,) in connection.execute(BY_OWNER, [role])}
+            for role in ("public", roles.WORKER, roles.APP)
+        }
+    assert by_owner == {"public": set(), roles.WORKER: {"forget_audit"}, roles.APP: {*TELLING, "add_chunk_table"}}
+
+
 def test_who_logged_in_as_the_app_cannot_become_more(access: roles.Access, external_database_url: str | None) -> None:
     if external_database_url:
         pytest.skip("with one account the roles are taken on, not logged in as")
@@ -313,6 +365,23 @@ def make_database(server_url: str, account: str) -> Iterator[Callable[[], str]]:
         yield make
 
 
+@pytest.mark.parametrize("function", TELLING)
+def test_a_stranger_is_told_nothing_by_who_sees_all_users(
+    guarded: World, module_url: str, account: str, function: str
+) -> None:
+    is_told_nothing(conninfo.make_conninfo(module_url, user=account), guarded, function)
+
+
+@pytest.mark.parametrize("function", ["forget_shares", "forget_answer_links"])
+def test_a_stranger_has_no_trigger_done_by_the_owners_hand(module_url: str, account: str, function: str) -> None:
+    """On a table of their own it would withdraw what anybody shares, whose name they put there."""
+    with psycopg.connect(module_url, user=account) as connection:
+        connection.execute("CREATE TEMPORARY TABLE mine (user_id text)")
+        trigger = "CREATE TRIGGER mine AFTER DELETE ON mine FOR EACH ROW EXECUTE FUNCTION {}()"
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="permission denied for function"):
+            connection.execute(sql.SQL(trigger).format(sql.Identifier(function)))
+
+
 def test_an_owner_without_roles_is_held_by_the_second_wall(
     make_database: Callable[[], str], account: str, tmp_path: Path
 ) -> None:
@@ -328,6 +397,10 @@ def test_an_owner_without_roles_is_held_by_the_second_wall(
         assert db.of(VICTIM).chunks.dense(owner.scope, SPACE, [1.0] * SPACE.dimensions, 1)
         assert db.unfinished_documents() == [(VICTIM, waiting.id)]
         assert db.queue.enqueue(VICTIM, waiting.id)
+        assert db.of(VICTIM).shares.give(owner.index.id, ShareRequest(grantee="friend"), is_admin=True)
+        assert db.shared("friend", owner.index.id).documents.get(waiting.id) == waiting
+        with pytest.raises(errors.NotFoundError):
+            db.shared(OTHER, owner.index.id)
         with psycopg.connect(access.app) as connection:
             assert connection.execute("SELECT current_user::text").fetchone() == (account,)
             assert connection.execute(COUNT.format(sql.Identifier("documents"))).fetchone() == (0,)

@@ -68,6 +68,15 @@ BEGIN
         GRANT EXECUTE ON FUNCTION add_chunk_table(int) TO pagelight_app;
         GRANT SELECT ON migrations TO pagelight_worker;
     END IF;
+    -- What the user of a transaction is told of what others have.
+    FOR wanted IN
+        SELECT to_regprocedure(f.signature) AS function
+        FROM unnest(ARRAY['shared_with(text)', 'shared_collections(text)', 'shared_collection_of(text, uuid)',
+                          'answers_shown_to(text)', 'turns_shown_to(text, uuid)', 'colleagues(text, boolean)']) AS f (signature)
+        WHERE NOT has_function_privilege('pagelight_app', to_regprocedure(f.signature), 'EXECUTE')
+    LOOP
+        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO pagelight_app', wanted.function);
+    END LOOP;
     FOR wanted IN
         SELECT oid::regclass AS relation FROM pg_class
         WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND starts_with(relname, 'procrastinate_')

@@ -110,7 +110,7 @@ class SharedStore(UserStore):
 class Store:
     """The database of all users; one per process, for any number of threads. `of` gives a user's part of it."""
 
-    def __init__(self, database: Database, of_all_users: Database) -> None:
+    def __init__(self, database: Database, of_all_users: Database, access: roles.Access) -> None:
         self._database = database
         self._of_all_users = of_all_users
         self._dense = DenseSearch(database)
@@ -121,7 +121,7 @@ class Store:
         self.accounts = accounts.Accounts(of_all_users)
         self.figures = Figures(of_all_users)
         self.rates = Rates(of_all_users)
-        self.audit = AuditOfAll(of_all_users)
+        self.audit = AuditOfAll(of_all_users, access.admin)
 
     @classmethod
     def open(
@@ -147,7 +147,7 @@ class Store:
         with store_errors(), connect(roles.administrator(admin_url or url), asks=True) as admin:
             access = roles.prepare(admin, url, admin_url, as_roles=as_roles)
             migrations.bring_forward(admin)
-        databases = [Database(access.app, pool_size=pool_size), Database(access.worker, pool_size=(pool_size + 1) // 2)]
+        databases = (Database(access.app, pool_size=pool_size), Database(access.worker, pool_size=(pool_size + 1) // 2))
         with contextlib.ExitStack() as undo:
             for database in databases:
                 undo.callback(database.close)
@@ -157,7 +157,7 @@ class Store:
             if replica_url:
                 databases[0].search_on(Database(roles.replica(replica_url, access), pool_size=pool_size))
             undo.pop_all()
-        return cls(*databases)
+        return cls(*databases, access)
 
     def of(self, user_id: str, origin: Whence = NOWHERE, *, actor: str | None = None) -> UserStore:
         """What one user has. Every statement of it is bound to this user.

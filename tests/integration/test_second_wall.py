@@ -1,5 +1,6 @@
 """Row-level security: where a statement forgets its user, the server itself shows no other user's rows."""
 
+import datetime as dt
 import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +13,7 @@ import pytest
 from psycopg import conninfo, sql
 
 from rag import errors, store
-from rag.store import backup, queries, restore, roles, scopes
+from rag.store import backup, migrations, queries, restore, roles, scopes
 from rag.store.database import connect
 from rag.store.files import FileStore
 from rag.types import ShareRequest
@@ -219,6 +220,7 @@ def test_the_apps_role_gets_no_further_by_settings(access: roles.Access, guarded
         "SELECT * FROM pg_shadow",
         "SELECT pg_read_file('postgresql.conf')",
         "COPY (SELECT 1) TO PROGRAM 'true'",
+        "SELECT forget_audit('somebody', now(), 'cli')",
     ],
 )
 def test_neither_role_makes_drops_or_reads_what_is_not_its_own(access: roles.Access, statement: str) -> None:
@@ -280,7 +282,18 @@ def test_nobody_but_the_app_has_anything_done_by_the_owners_hand(module_url: str
             role: {name for (name,) in connection.execute(BY_OWNER, [role])}
             for role in ("public", roles.WORKER, roles.APP)
         }
-    assert by_owner == {"public": set(), roles.WORKER: {"forget_audit"}, roles.APP: {*TELLING, "add_chunk_table"}}
+    assert by_owner == {"public": set(), roles.WORKER: set(), roles.APP: {*TELLING, "add_chunk_table"}}
+
+
+def test_a_right_of_an_earlier_version_is_taken_back(empty_url: str) -> None:
+    migrations.migrate(empty_url, until="0050_codes")
+    prepare(empty_url)
+    may = "SELECT has_function_privilege('pagelight_worker', 'forget_audit(text, timestamptz, text)', 'EXECUTE')"
+    with psycopg.connect(empty_url, autocommit=True) as connection:
+        connection.execute("GRANT EXECUTE ON FUNCTION forget_audit(text, timestamptz, text) TO pagelight_worker")
+        assert connection.execute(may).fetchone() == (True,)
+        migrations.migrate(empty_url)
+        assert connection.execute(may).fetchone() == (False,)
 
 
 def test_who_logged_in_as_the_app_cannot_become_more(access: roles.Access, external_database_url: str | None) -> None:
@@ -455,3 +468,4 @@ def works_for_one_user(url: str, admin_url: str | None) -> None:
         assert db.unfinished_documents() == [(VICTIM, waiting.id)]
         assert db.queue.enqueue(VICTIM, waiting.id)
         assert db.health().workers == 0
+        assert db.audit.forget(dt.datetime.now(dt.UTC), actor=VICTIM, door="cli")  # as the administrator

@@ -131,10 +131,6 @@ BEGIN
             EXECUTE format('GRANT %s ON %s TO %I', wanted.privilege, wanted.relation, wanted.role);
         END IF;
     END LOOP;
-    IF to_regclass('audit') IS NOT NULL
-       AND NOT has_function_privilege('pagelight_worker', 'forget_audit(text, timestamptz, text)', 'EXECUTE') THEN
-        GRANT EXECUTE ON FUNCTION forget_audit(text, timestamptz, text) TO pagelight_worker;
-    END IF;
 END
 $$;
 

@@ -90,3 +90,36 @@ $$;
 SELECT run_by_owner(name::regprocedure)
 FROM unnest(ARRAY['shared_with(text)', 'shared_collections(text)', 'shared_collection_of(text, uuid)', 'answers_shown_to(text)',
                   'turns_shown_to(text, uuid)', 'colleagues(text, boolean)', 'forget_shares()', 'forget_answer_links()']) AS f (name);
+
+-- Only who owns the tables lets old rows of the audit go, and of those that are to come none.
+CREATE OR REPLACE FUNCTION forget_audit(who text, before timestamptz, through text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    gone bigint;
+    before_all text;
+BEGIN
+    IF before > clock_timestamp() THEN
+        RAISE EXCEPTION 'the audit lets go of what is past' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    before_all := see_all_users();
+    PERFORM set_config('pagelight.forgetting_audit', 'on', true);
+    DELETE FROM audit WHERE at < before;
+    GET DIAGNOSTICS gone = ROW_COUNT;
+    PERFORM set_config('pagelight.forgetting_audit', 'off', true);
+    IF gone > 0 THEN
+        INSERT INTO audit (actor, action, owner, subject_kind, door, details)
+        VALUES (who, 'audit.forget', who, 'audit', through, jsonb_build_object('rows', gone, 'before', before));
+    END IF;
+    PERFORM see_all_users(before_all);
+    RETURN gone;
+END
+$$;
+SELECT run_by_owner('forget_audit(text, timestamptz, text)');
+
+-- Every process of the app is a worker to the database, too.
+DO $$
+BEGIN
+    IF to_regrole('pagelight_worker') IS NOT NULL THEN
+        REVOKE EXECUTE ON FUNCTION forget_audit(text, timestamptz, text) FROM pagelight_worker;
+    END IF;
+END
+$$;

@@ -113,6 +113,7 @@ class Store:
     def __init__(self, database: Database, of_all_users: Database, access: roles.Access) -> None:
         self._database = database
         self._of_all_users = of_all_users
+        self._access = access
         self._dense = DenseSearch(database)
         self.queue = Queue(of_all_users)
         self.lanes = Lanes(of_all_users)
@@ -188,6 +189,11 @@ class Store:
     def unfinished_documents(self) -> Sequence[tuple[str, uuid.UUID]]:
         """User and id of every document that waits to be read, oldest first: for the restart of a worker."""
         return documents.unfinished(self._of_all_users)
+
+    @property
+    def backup_url(self) -> str:
+        """By which everything of all users is read, and nothing written. It may be a secret."""
+        return self._access.backup
 
     def walls(self) -> roles.Walls:
         """How the database itself keeps users apart."""

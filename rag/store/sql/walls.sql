@@ -1,11 +1,11 @@
 -- name: create_roles
--- Neither owns, makes or bypasses anything, and nobody can log in as them unless the server is ours. Roles are of the
+-- None owns, makes or bypasses anything, and nobody can log in as them unless the server is ours. Roles are of the
 -- whole server: another installation there may have made them, or makes them in this moment.
 DO $$
 DECLARE
     name text;
 BEGIN
-    FOREACH name IN ARRAY ARRAY['pagelight_app', 'pagelight_worker'] LOOP
+    FOREACH name IN ARRAY ARRAY['pagelight_app', 'pagelight_worker', 'pagelight_backup'] LOOP
         IF to_regrole(name) IS NULL THEN
             EXECUTE format('CREATE ROLE %I NOLOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS NOINHERIT', name);
         END IF;
@@ -18,7 +18,7 @@ $$;
 -- name: roles
 -- What there is of them; one that could do more than we mean is none of ours.
 SELECT rolname AS name, rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb AS is_mighty, rolcanlogin AS can_login
-FROM pg_roles WHERE rolname IN ('pagelight_app', 'pagelight_worker');
+FROM pg_roles WHERE rolname IN ('pagelight_app', 'pagelight_worker', 'pagelight_backup');
 
 -- name: let_in
 ALTER ROLE {role} LOGIN;
@@ -33,6 +33,17 @@ GRANT pagelight_app, pagelight_worker TO {account} WITH INHERIT FALSE, SET TRUE;
 
 -- name: grant_roles_before_16
 GRANT pagelight_app, pagelight_worker TO {account};
+
+-- name: may_back_up
+SELECT coalesce(pg_has_role(to_regrole('pagelight_backup'),
+                            CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END),
+                false) AS allowed;
+
+-- name: grant_backup
+GRANT pagelight_backup TO {account} WITH INHERIT FALSE, SET TRUE;
+
+-- name: grant_backup_before_16
+GRANT pagelight_backup TO {account};
 
 -- name: become
 SET ROLE {role};
@@ -111,6 +122,15 @@ BEGIN
         WHERE NOT has_column_privilege('pagelight_worker', a.attrelid, a.attnum, r.privilege)
     LOOP
         EXECUTE format('GRANT %s (%I) ON %s TO pagelight_worker', wanted.privilege, wanted.name, wanted.relation);
+    END LOOP;
+    -- A backup is of all tables; those that have a user are let be read where they are walled.
+    FOR wanted IN
+        SELECT c.oid::regclass AS relation FROM pg_class c, pg_roles r
+        WHERE c.relnamespace = current_schema()::regnamespace AND c.relname IN ('migrations', 'audit')
+          AND r.rolname = 'pagelight_backup' AND NOT has_table_privilege(r.oid, c.oid, 'SELECT')
+    LOOP
+        EXECUTE format('GRANT USAGE ON SCHEMA %I TO pagelight_backup', current_schema());
+        EXECUTE format('GRANT SELECT ON %s TO pagelight_backup', wanted.relation);
     END LOOP;
     -- Whole tables that have no text of anybody's.
     FOR wanted IN

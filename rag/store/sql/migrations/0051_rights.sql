@@ -123,3 +123,37 @@ BEGIN
     END IF;
 END
 $$;
+
+-- `pagelight_backup` reads what all users have, and writes nothing.
+CREATE OR REPLACE FUNCTION protect(of_table regclass) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    found pg_class;
+    of_all_users oid[];
+    names text;
+BEGIN
+    SELECT * INTO found FROM pg_class WHERE oid = of_table;
+    SELECT array_agg(oid), string_agg(quote_ident(rolname), ', ') INTO of_all_users, names
+    FROM pg_roles WHERE oid = found.relowner OR rolname IN ('pagelight_worker', 'pagelight_backup');
+    IF NOT (found.relrowsecurity AND found.relforcerowsecurity) THEN
+        EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', of_table);
+    END IF;
+    -- After a transaction that had it, the setting is empty; no user is called that.
+    IF NOT EXISTS (SELECT FROM pg_policy WHERE polrelid = of_table AND polname = 'of_user') THEN
+        EXECUTE format('CREATE POLICY of_user ON %s USING (user_id = nullif(current_setting(''pagelight.user_id'', true), ''''))',
+                       of_table);
+    END IF;
+    IF NOT EXISTS (SELECT FROM pg_policy WHERE polrelid = of_table AND polname = 'of_all_users') THEN
+        EXECUTE format('CREATE POLICY of_all_users ON %s TO %s USING (current_setting(''pagelight.all_users'', true) = ''on'')',
+                       of_table, names);
+    ELSIF NOT EXISTS (
+        SELECT FROM pg_policy WHERE polrelid = of_table AND polname = 'of_all_users' AND polroles @> of_all_users) THEN
+        EXECUTE format('ALTER POLICY of_all_users ON %s TO %s', of_table, names);
+    END IF;
+    IF to_regrole('pagelight_app') IS NOT NULL AND NOT has_table_privilege('pagelight_app', of_table, 'SELECT') THEN
+        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO pagelight_app', of_table);
+    END IF;
+    IF to_regrole('pagelight_backup') IS NOT NULL AND NOT has_table_privilege('pagelight_backup', of_table, 'SELECT') THEN
+        EXECUTE format('GRANT SELECT ON %s TO pagelight_backup', of_table);
+    END IF;
+END
+$$;

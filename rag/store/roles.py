@@ -2,7 +2,8 @@
 
 - the **administrator** owns the tables: it brings the schema forward, restores, and lets entries of the audit go;
 - the **app** (role `pagelight_app`) sees the rows of one user at a time, and owns and makes nothing;
-- the **worker** (role `pagelight_worker`) sees of all users whose what is and how urgent, and has the queue;
+- the **worker** (role `pagelight_worker`) sees of all users whose what is and how urgent, and has the queue; and the
+  audit, for admins, in which there are names of documents and chats, but nothing that stands in them;
 - the **backup** (role `pagelight_backup`) reads everything of all users, and writes nothing.
 
 On the embedded server all but the first log in as these roles. On another one the account of the URL takes them on

@@ -246,6 +246,13 @@ def test_the_app_has_nothing_of_the_queue(access: roles.Access) -> None:
                 connection.execute(COUNT.format(sql.Identifier(table)))
 
 
+def test_a_worker_reads_the_audit_and_adds_nothing_to_it(access: roles.Access, guarded: World) -> None:
+    with psycopg.connect(access.worker, autocommit=True) as connection:
+        assert ("secret.pdf",) in connection.execute("SELECT subject_name FROM audit").fetchall()
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("INSERT INTO audit (actor, action, owner) VALUES ('admin', 'document.purge', 'admin')")
+
+
 def test_a_worker_sees_no_text(access: roles.Access, guarded: World) -> None:
     with psycopg.connect(access.worker, autocommit=True) as connection:
         assert connection.execute("SELECT DISTINCT user_id FROM documents").fetchall() == [(VICTIM,)]
@@ -318,12 +325,16 @@ def test_a_backup_reads_everything_and_writes_nothing(guarded: World, access: ro
 def test_a_right_of_an_earlier_version_is_taken_back(empty_url: str) -> None:
     migrations.migrate(empty_url, until="0050_codes")
     prepare(empty_url)
-    may = "SELECT has_function_privilege('pagelight_worker', 'forget_audit(text, timestamptz, text)', 'EXECUTE')"
+    may = (
+        "SELECT has_function_privilege('pagelight_worker', 'forget_audit(text, timestamptz, text)', 'EXECUTE'), "
+        "has_table_privilege('pagelight_worker', 'audit', 'INSERT')"
+    )
     with psycopg.connect(empty_url, autocommit=True) as connection:
         connection.execute("GRANT EXECUTE ON FUNCTION forget_audit(text, timestamptz, text) TO pagelight_worker")
-        assert connection.execute(may).fetchone() == (True,)
+        connection.execute("GRANT INSERT ON audit TO pagelight_worker")
+        assert connection.execute(may).fetchone() == (True, True)
         migrations.migrate(empty_url)
-        assert connection.execute(may).fetchone() == (False,)
+        assert connection.execute(may).fetchone() == (False, False)
 
 
 def test_a_database_of_an_earlier_version_is_backed_up_by_the_role_for_it(empty_url: str) -> None:

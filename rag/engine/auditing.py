@@ -36,7 +36,8 @@ class Auditing:
 
         Raises:
             errors.ForbiddenError: the user does not administer the installation.
-            errors.StoreError: the database's account may not.
+            errors.ValidationError: `before` is in the future.
+            errors.StoreError: the administrator's account does not own the tables.
         """
         if not self.sees_all:
             raise errors.ForbiddenError("Only admins let old entries of the audit go. Ask one.")

@@ -178,7 +178,7 @@ class Installation:
         """
         store = self._resources.store  # brings the schema forward: an archive never has one that no program knows
         drafts = Drafts(self.config.drafts_dir)
-        manifest = backup.write(self._resources.admin_url, self._resources.files, path, on_progress, drafts=drafts)
+        manifest = backup.write(store.backup_url, self._resources.files, path, on_progress, drafts=drafts)
         status.keep_backup(store, path, manifest)
         return manifest
 

@@ -39,7 +39,7 @@ which on a busy disk takes seconds."""
 LOG_TAIL_CHARS = 4000
 
 SUPERUSER = "postgres"
-DATABASE_ROLES = (SUPERUSER, "pagelight_app", "pagelight_worker")
+DATABASE_ROLES = (SUPERUSER, "pagelight_app", "pagelight_worker", "pagelight_backup")
 HBA = "pg_hba.conf"
 IDENT = "pg_ident.conf"
 IDENT_MAP = "pagelight"

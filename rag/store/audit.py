@@ -6,14 +6,18 @@ import uuid
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+import psycopg
 from psycopg.types.json import Jsonb
 
+from rag import errors
 from rag.store import queries
-from rag.store.database import Connection, Database, UserDatabase
+from rag.store.database import Connection, Database, UserDatabase, connect, store_errors
+from rag.store.pool import configure
 from rag.types import AuditEntry, AuditFilter
 
 EVERYTHING = AuditFilter()
 LIMIT = 1000
+PAST_ONLY = "The audit lets go of what is past only. Give a date that is not in the future."
 
 
 class Subject(NamedTuple):
@@ -54,8 +58,10 @@ class Audit:
 class AuditOfAll:
     """What everybody did: for admins; who is one, the caller knows."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, admin_url: str) -> None:
+        """`admin_url` is that of the tables' owner, who alone may let entries go."""
         self._database = database
+        self._admin_url = admin_url
         self._queries = queries.load("audit")
 
     def list(
@@ -69,10 +75,17 @@ class AuditOfAll:
         """Let go of what is older, and tell that `actor` did; returns how much.
 
         Raises:
-            errors.StoreError: the database's account may not.
+            errors.ValidationError: `before` is in the future.
+            errors.StoreError: the administrator's account may not.
         """
         parameters = {"before": before, "actor": actor, "door": door}
-        return int(self._database.write(self._queries["forget"], parameters)[0]["rows"])
+        with store_errors(), connect(self._admin_url, asks=True) as connection:
+            configure(connection)  # so that the entry that tells of it has its times in UTC
+            try:
+                rows = connection.execute(self._queries["forget"], parameters).fetchall()
+            except psycopg.errors.InvalidParameterValue as error:
+                raise errors.ValidationError(PAST_ONLY) from error
+        return int(rows[0]["rows"])
 
 
 def _asked(asked: AuditFilter, limit: int | None, below: int | None) -> dict[str, object]:

@@ -120,12 +120,25 @@ def _write_rows(url: str, archive: ArchiveWriter, on_progress: OnProgress) -> _R
         connection.execute(backup["portable"])
         applied = migrations.applied(connection)
         columns = tables_of(connection)
+        _require_all_rows(connection, columns)
         order = in_order(connection, columns)
         tables = tuple(
             _write_table(connection, archive, name, columns[name]) for name in counted(order, "tables", on_progress)
         )
         documents = [(row["user_id"], row["id"]) for row in connection.execute(backup["documents"])]
     return _Rows(applied, tables, documents)
+
+
+def _require_all_rows(connection: Connection, tables: Collection[str]) -> None:
+    """Refuse to write what looks like a backup and is none: nobody misses hidden rows until they are needed."""
+    found = connection.execute(queries.load("backup")["held_back"], {"names": [*tables]}).fetchall()
+    if found:
+        names = [row["name"] for row in found]
+        raise errors.StoreError(
+            f"The database shows this account not all rows of {', '.join(names)}, so a backup would lack them. Restart "
+            "Pagelight, which sets that right, and connect to the server itself rather than to a pooler.",
+            details={"tables": names},
+        )
 
 
 def tables_of(connection: Connection) -> dict[str, Names]:

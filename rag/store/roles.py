@@ -1,12 +1,15 @@
-"""Who this process is to the database: three accounts, each with no more rights than its work needs.
+"""Who this process is to the database: four accounts, each with no more rights than its work needs.
 
-- the **administrator** owns the tables: it brings the schema forward, backs up and restores;
+- the **administrator** owns the tables: it brings the schema forward, restores, and lets entries of the audit go;
 - the **app** (role `pagelight_app`) sees the rows of one user at a time, and owns and makes nothing;
-- the **worker** (role `pagelight_worker`) sees of all users whose what is and how urgent, and has the queue.
+- the **worker** (role `pagelight_worker`) sees of all users whose what is and how urgent, and has the queue; and the
+  audit, for admins, in which there are names of documents and chats, but nothing that stands in them;
+- the **backup** (role `pagelight_backup`) reads everything of all users, and writes nothing.
 
-On the embedded server app and worker log in as these roles. On another one the account of the URL takes them on
-(``SET ROLE``, by the option `role` of the connection). Where there are no such roles, because no account may make them,
-the policies of the tables still hold for an owner who is no superuser.
+On the embedded server all but the first log in as these roles. On another one the account of the URL takes them on
+(``SET ROLE``, by the option `role` of the connection), for a backup the administrator's. Where there are no such roles,
+because no account may make them, the policies of the tables still hold for an owner who is no superuser, and the
+administrator backs up.
 """
 
 from collections.abc import Mapping
@@ -22,6 +25,8 @@ from rag.store.database import Connection, Database, connect, store_errors
 APP = "pagelight_app"
 WORKER = "pagelight_worker"
 ROLES = {APP, WORKER}
+"""Without which there are none: a server may have been set up when there was none for backups."""
+BACKUP = "pagelight_backup"
 ALL_USERS = "pagelight.all_users=on"
 """The setting by which the tables' owner and the worker say that they mean the rows of all users."""
 GRANT_OPTIONS_SINCE = 160000
@@ -32,6 +37,7 @@ class Access(NamedTuple):
 
     app: str
     worker: str
+    backup: str
     admin: str
     is_walled: bool
 
@@ -56,20 +62,23 @@ def prepare(connection: Connection, url: str, admin_url: str | None = None, *, a
     with store_errors(), connection.transaction():
         connection.execute(queries.load("session")["lock_migrations"])  # one process at a time changes roles
         connection.execute(queries.load("walls")["create_roles"], {})
-        has_roles = _has_roles(connection, as_roles=as_roles)
+        found = _roles(connection, as_roles=as_roles)
         account = _account(connection)
-    if not has_roles:
-        return Access(url, administrator(url), admin, is_walled=False)
+        may_back_up = BACKUP in found and _may_back_up(connection, account)
+    without_roles = Access(url, administrator(url), admin, admin, is_walled=False)
+    if not found >= ROLES:
+        return without_roles
     if as_roles:
-        app, worker = (conninfo.make_conninfo(url, user=role) for role in (APP, WORKER))
-        return Access(app, administrator(worker), admin, is_walled=True)
+        app, worker, backup = (conninfo.make_conninfo(url, user=role) for role in (APP, WORKER, BACKUP))
+        return Access(app, administrator(worker), administrator(backup), admin, is_walled=True)
     if admin_url and admin_url != url:
         with store_errors(), connect(url) as apps:
             account = _account(apps)
     if not _may_become(url, admin, account):
-        return Access(url, administrator(url), admin, is_walled=False)
+        return without_roles
     app, worker = (_with_option(url, f"role={role}") for role in (APP, WORKER))
-    return Access(app, administrator(worker), admin, is_walled=True)
+    backup = _with_option(admin, f"role={BACKUP}") if may_back_up else admin
+    return Access(app, administrator(worker), backup, admin, is_walled=True)
 
 
 def replica(url: str, access: Access) -> str:
@@ -87,8 +96,8 @@ def _with_option(url: str, option: str) -> str:
     return conninfo.make_conninfo(url, options=f"{options} -c {option}".strip())
 
 
-def _has_roles(connection: Connection, *, as_roles: bool) -> bool:
-    """Whether both are there, and can do as little as we made them for."""
+def _roles(connection: Connection, *, as_roles: bool) -> set[str]:
+    """Those that are there, which can do as little as we made them for."""
     walls = queries.load("walls")
     found = connection.execute(walls["roles"]).fetchall()
     mighty = [role["name"] for role in found if role["is_mighty"]]
@@ -101,7 +110,7 @@ def _has_roles(connection: Connection, *, as_roles: bool) -> bool:
     for role in found:
         if as_roles and not role["can_login"]:
             connection.execute(walls["let_in"].format(role=sql.Identifier(role["name"])))
-    return {role["name"] for role in found} == ROLES
+    return {role["name"] for role in found}
 
 
 def _account(connection: Connection) -> dict[str, Any]:
@@ -109,15 +118,33 @@ def _account(connection: Connection) -> dict[str, Any]:
     return connection.execute(queries.load("walls")["account"]).fetchone() or {}
 
 
+def _may_back_up(connection: Connection, account: Mapping[str, Any]) -> bool:
+    """Whether the administrator, whose connection it is, may take on the role for it; it lets itself, where it may."""
+    walls = queries.load("walls")
+    allowed = connection.execute(walls["may_back_up"]).fetchone()
+    if allowed and allowed["allowed"]:
+        return True
+    try:
+        with connection.transaction():
+            connection.execute(_grant("grant_backup", account))
+    except psycopg.errors.InsufficientPrivilege:
+        return False
+    return True
+
+
+def _grant(query: str, account: Mapping[str, Any]) -> sql.Composed:
+    """A query of ``sql/walls.sql`` by which an account may take on roles, as the server's version has it."""
+    since = query if account["version"] >= GRANT_OPTIONS_SINCE else f"{query}_before_16"
+    return queries.load("walls")[since].format(account=sql.Identifier(account["name"]))
+
+
 def _may_become(url: str, admin: str, account: Mapping[str, Any]) -> bool:
     """Whether the account of `url` can take on the roles; the administrator lets it, if need be and allowed."""
     if account["is_superuser"] or _can_set_roles(url):
         return True
-    walls = queries.load("walls")
-    since = "grant_roles" if account["version"] >= GRANT_OPTIONS_SINCE else "grant_roles_before_16"
     try:
         with connect(admin) as connection:
-            connection.execute(walls[since].format(account=sql.Identifier(account["name"])))
+            connection.execute(_grant("grant_roles", account))
     except psycopg.Error:
         return False
     return _can_set_roles(url)

@@ -2,7 +2,8 @@
 
 Three things keep it apart from all else that its owner has, and none of them trusts a caller:
 
-- each transaction begins by looking whether the share still stands (`shared_with`), and to whom the index belongs;
+- each transaction begins, as the asker's, by looking whether the share still stands (`shared_with`), and to whom the
+  index belongs;
 - only statements that are restricted to one index in their SQL are run (`:within`), so one that was never meant for
   this is refused, whatever it is;
 - who may only read gets a read-only transaction of PostgreSQL.
@@ -19,10 +20,11 @@ import psycopg
 from rag import errors
 from rag.store import queries
 from rag.store.chunks import Chunks
-from rag.store.database import NOWHERE, Connection, Database, UserDatabase
+from rag.store.database import NOWHERE, Connection, Database, Row, UserDatabase
 from rag.store.deletions import Deletions
 from rag.store.dense import DenseSearch
 from rag.store.documents import Documents
+from rag.store.pool import Asked
 from rag.types import SharePermission, Whence
 
 WITHIN = "%(within)s"
@@ -38,7 +40,7 @@ class SharedDatabase(UserDatabase):
         """Raises NotFoundError if nobody shares it with the asker."""
         self.asker = asker
         self.index_id = index_id
-        found = database.one(queries.load("shares")["access"], {"asker": asker, "within": index_id})
+        found = UserDatabase(database, asker).read(self._shared)
         if found is None:
             raise self._unknown()
         super().__init__(database, found["user_id"], origin)
@@ -62,12 +64,13 @@ class SharedDatabase(UserDatabase):
             errors.NotFoundError: it is not shared any more.
             errors.ForbiddenError: a statement is none of those for shared collections, or writes and may not.
         """
-        with self._database.transaction(long=long) as connection:
-            permission = self._access(connection)
-            connection.execute(*self.entrance)
+        with self._database.transaction(long=long, first=[self._askers_entrance]) as connection:
+            permission = self._enter(connection)
             if permission == "write":
                 connection.execute(queries.load("shares")["hold"], self.bind({}))
-            if self._access(connection) == "read":  # what was withdrawn before it could be held is gone now
+                connection.execute(*self._askers_entrance)
+                permission = self._enter(connection)  # what was withdrawn before it could be held is gone now
+            if permission == "read":
                 connection.execute(queries.load("session")["read_only"])
             with self._restricted(connection):
                 yield connection
@@ -75,10 +78,9 @@ class SharedDatabase(UserDatabase):
     @contextmanager
     def reading(self, *, in_snapshot: bool) -> Iterator[Connection]:
         """The same, read-only whatever the right."""
-        with self._database.transaction() as connection:
-            connection.execute(queries.load("session")["snapshot" if in_snapshot else "read_only"])
-            self._access(connection)
-            connection.execute(*self.entrance)
+        mode: Asked = (queries.load("session")["snapshot" if in_snapshot else "read_only"], {})
+        with self._database.transaction(first=[mode, self._askers_entrance]) as connection:
+            self._enter(connection)
             with self._restricted(connection):
                 yield connection
 
@@ -93,15 +95,28 @@ class SharedDatabase(UserDatabase):
         finally:
             connection.cursor_factory = plain
 
-    def _access(self, connection: Connection) -> SharePermission:
-        """What the asker may now. Raises NotFoundError if the index is not shared, or not by that owner."""
-        parameters = {"asker": self.asker, "within": self.index_id}
-        row = connection.execute(queries.load("shares")["access"], parameters).fetchone()
+    @property
+    def _askers_entrance(self) -> Asked:
+        """Lets the server say what is shared with the asker, which it tells nobody else."""
+        return queries.load("walls")["bind"], {"user_id": self.asker}
+
+    def _enter(self, connection: Connection) -> SharePermission:
+        """What the asker, whose transaction it is, may now; from here on it is the owner's.
+
+        Raises NotFoundError if the index is not shared, or not by that owner.
+        """
+        row = self._shared(connection)
         if row is None or row["user_id"] != self.user_id:
             raise self._unknown()
+        connection.execute(*self.entrance)
         permission: SharePermission = row["permission"]
         self.may_write = permission == "write"
         return permission
+
+    def _shared(self, connection: Connection) -> Row | None:
+        """Who shares the index with the asker now, and for what."""
+        parameters = {"asker": self.asker, "within": self.index_id}
+        return connection.execute(queries.load("shares")["access"], parameters).fetchone()
 
     def _unknown(self) -> errors.NotFoundError:
         return errors.NotFoundError(f"There is no index {self.index_id}. List the indexes and check the id.")

@@ -110,9 +110,10 @@ class SharedStore(UserStore):
 class Store:
     """The database of all users; one per process, for any number of threads. `of` gives a user's part of it."""
 
-    def __init__(self, database: Database, of_all_users: Database) -> None:
+    def __init__(self, database: Database, of_all_users: Database, access: roles.Access) -> None:
         self._database = database
         self._of_all_users = of_all_users
+        self._access = access
         self._dense = DenseSearch(database)
         self.queue = Queue(of_all_users)
         self.lanes = Lanes(of_all_users)
@@ -121,7 +122,7 @@ class Store:
         self.accounts = accounts.Accounts(of_all_users)
         self.figures = Figures(of_all_users)
         self.rates = Rates(of_all_users)
-        self.audit = AuditOfAll(of_all_users)
+        self.audit = AuditOfAll(of_all_users, access.admin)
 
     @classmethod
     def open(
@@ -147,7 +148,7 @@ class Store:
         with store_errors(), connect(roles.administrator(admin_url or url), asks=True) as admin:
             access = roles.prepare(admin, url, admin_url, as_roles=as_roles)
             migrations.bring_forward(admin)
-        databases = [Database(access.app, pool_size=pool_size), Database(access.worker, pool_size=(pool_size + 1) // 2)]
+        databases = (Database(access.app, pool_size=pool_size), Database(access.worker, pool_size=(pool_size + 1) // 2))
         with contextlib.ExitStack() as undo:
             for database in databases:
                 undo.callback(database.close)
@@ -157,7 +158,7 @@ class Store:
             if replica_url:
                 databases[0].search_on(Database(roles.replica(replica_url, access), pool_size=pool_size))
             undo.pop_all()
-        return cls(*databases)
+        return cls(*databases, access)
 
     def of(self, user_id: str, origin: Whence = NOWHERE, *, actor: str | None = None) -> UserStore:
         """What one user has. Every statement of it is bound to this user.
@@ -188,6 +189,11 @@ class Store:
     def unfinished_documents(self) -> Sequence[tuple[str, uuid.UUID]]:
         """User and id of every document that waits to be read, oldest first: for the restart of a worker."""
         return documents.unfinished(self._of_all_users)
+
+    @property
+    def backup_url(self) -> str:
+        """By which everything of all users is read, and nothing written. It may be a secret."""
+        return self._access.backup
 
     def walls(self) -> roles.Walls:
         """How the database itself keeps users apart."""

@@ -9,9 +9,10 @@ from typing import NamedTuple
 import fsspec
 import psycopg
 import pytest
+from psycopg import conninfo
 
 from rag import errors, store
-from rag.store import FileStore, backup, migrations, restore
+from rag.store import FileStore, backup, migrations, restore, roles
 from rag.store.files import KINDS
 from rag.types import AnswerResponse, ChunkingOptions, EmbeddingSpace
 from tests.databases import new_database
@@ -88,10 +89,10 @@ def owners(db: store.Store, here: Machine, tmp_path: Path) -> list[Owner]:
 
 
 @pytest.fixture
-def archive(owners: list[Owner], here: Machine, tmp_path: Path) -> Path:
+def archive(db: store.Store, owners: list[Owner], here: Machine, tmp_path: Path) -> Path:
     """A backup of the two users."""
     path = tmp_path / "backup.tar"
-    backup.write(here.url, here.files, path)
+    backup.write(db.backup_url, here.files, path)
     return path
 
 
@@ -248,6 +249,28 @@ def test_tables_of_other_programs_are_none_of_ours(
     assert "payroll" not in {table.table for table in backup.write(here.url, here.files, path).tables}
     assert b"payroll" not in path.read_bytes()
     restore.restore(there.url, there.files, path)
+
+
+@pytest.mark.parametrize("table", ["postings", "audit"])
+def test_rows_that_the_database_holds_back_are_no_backup(
+    db: store.Store, owners: list[Owner], here: Machine, tmp_path: Path, table: str
+) -> None:
+    with psycopg.connect(here.url) as connection:
+        connection.execute(f"DROP POLICY of_all_users ON {table}")
+    with pytest.raises(errors.StoreError, match=f"not all rows of {table},"):
+        backup.write(db.backup_url, here.files, tmp_path / "backup.tar")
+    assert not (tmp_path / "backup.tar").exists()
+    backup.write(here.url, here.files, tmp_path / "backup.tar")  # as who bypasses all policies
+
+
+def test_an_account_that_does_not_ask_for_all_users_backs_up_nothing(
+    db: store.Store, owners: list[Owner], here: Machine, tmp_path: Path
+) -> None:
+    """As behind a pooler that drops what a connection asks for at its start."""
+    one_user = conninfo.make_conninfo(db.backup_url, options=f"-c role={roles.BACKUP}")
+    with pytest.raises(errors.StoreError, match=r"not all rows of .*documents"):
+        backup.write(one_user, here.files, tmp_path / "backup.tar")
+    assert not (tmp_path / "backup.tar").exists()
 
 
 def test_nobody_else_may_read_it(archive: Path) -> None:

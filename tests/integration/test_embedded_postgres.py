@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from psycopg import sql
+from psycopg import conninfo, sql
 
 from benchmarks.processes import free_port
 from rag import errors
@@ -237,7 +237,7 @@ def test_only_its_account_can_reach_it(server: embedded.EmbeddedServer) -> None:
 def test_its_owner_is_admitted_by_name_as_our_roles_only(server: embedded.EmbeddedServer) -> None:
     with psycopg.connect(server.url) as connection:
         rules = connection.execute("SELECT type, auth_method FROM pg_hba_file_rules").fetchall()
-        for role in ("pagelight_app", "pagelight_worker", "somebody"):
+        for role in ("pagelight_app", "pagelight_worker", "pagelight_backup", "somebody"):
             connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(role)))
     assert rules == [("local", "peer")]
     for role in _cluster.DATABASE_ROLES:
@@ -282,6 +282,25 @@ def test_a_server_that_trusted_everybody_is_brought_forward(root: Path, is_serve
     with running(root) as later:
         assert who_runs_it_gets(later) is None
         assert facts(later.url) == [1]
+
+
+def test_a_role_that_earlier_versions_did_not_have_is_admitted(root: Path) -> None:
+    """Also while another process of ours has the server running."""
+    with running(root) as server:
+        (server.data_dir / _cluster.IDENT).write_text(
+            "".join(line for line in lines_of(server.data_dir / _cluster.IDENT) if "pagelight_backup" not in line)
+        )
+        with psycopg.connect(server.url) as connection:
+            connection.execute("CREATE ROLE pagelight_backup LOGIN")
+            connection.execute("SELECT pg_reload_conf()")
+        as_backup = conninfo.make_conninfo(server.url, user="pagelight_backup")
+        assert eventually(lambda: not accepts(as_backup))
+        with running(root):
+            assert eventually(lambda: accepts(as_backup))
+
+
+def lines_of(path: Path) -> list[str]:
+    return path.read_text().splitlines(keepends=True)
 
 
 def trusts(url: str) -> bool:

@@ -1,5 +1,6 @@
 """Row-level security: where a statement forgets its user, the server itself shows no other user's rows."""
 
+import datetime as dt
 import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -12,9 +13,11 @@ import pytest
 from psycopg import conninfo, sql
 
 from rag import errors, store
-from rag.store import backup, queries, restore, roles, scopes
+from rag.engine import RAGEngine
+from rag.store import backup, migrations, queries, restore, roles, scopes
 from rag.store.database import connect
 from rag.store.files import FileStore
+from rag.types import BackupManifest, ShareRequest
 from tests.databases import Databases, new_database
 from tests.integration.conftest import new_account
 from tests.integration.samples import SPACE, Owner
@@ -40,6 +43,30 @@ OPEN_VIEWS = """
     WHERE relkind IN ('v', 'm') AND relnamespace = current_schema()::regnamespace
       AND NOT coalesce(reloptions @> ARRAY['security_invoker=true'], false)
 """
+
+TELLING = {
+    "shared_with": "SELECT * FROM shared_with('friend')",
+    "shared_collections": "SELECT * FROM shared_collections('friend')",
+    "shared_collection_of": "SELECT s FROM shared_collection_of('friend', %(document_id)s) s WHERE s IS NOT NULL",
+    "answers_shown_to": "SELECT * FROM answers_shown_to('friend')",
+    "turns_shown_to": "SELECT * FROM turns_shown_to('friend', %(link_id)s)",
+    "colleagues": "SELECT * FROM colleagues('friend', true)",
+}
+"""What a friend of the victim's asks of functions that see the rows of all users."""
+BY_OWNER = """
+    SELECT proname::text FROM pg_proc
+    WHERE prosecdef AND pronamespace = current_schema()::regnamespace AND has_function_privilege(%s, oid, 'EXECUTE')
+"""
+"""Functions that run by the owner's hand whoever of a role calls them."""
+
+RIGHTS = """
+    SELECT relname::text, ARRAY(
+        SELECT p FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) p
+        WHERE has_table_privilege(%s, c.oid, p))
+    FROM pg_class c
+    WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm')
+"""
+"""What a role may do with each table and view."""
 
 
 @pytest.fixture(scope="module")
@@ -203,10 +230,11 @@ def test_the_apps_role_gets_no_further_by_settings(access: roles.Access, guarded
         "SELECT * FROM pg_shadow",
         "SELECT pg_read_file('postgresql.conf')",
         "COPY (SELECT 1) TO PROGRAM 'true'",
+        "SELECT forget_audit('somebody', now(), 'cli')",
     ],
 )
-def test_neither_role_makes_drops_or_reads_what_is_not_its_own(access: roles.Access, statement: str) -> None:
-    for url in (access.app, access.worker):
+def test_no_role_makes_drops_or_reads_what_is_not_its_own(access: roles.Access, statement: str) -> None:
+    for url in (access.app, access.worker, access.backup):
         with psycopg.connect(url, autocommit=True) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute(sql.SQL(statement))
 
@@ -216,6 +244,13 @@ def test_the_app_has_nothing_of_the_queue(access: roles.Access) -> None:
         for table in ("procrastinate_jobs", "procrastinate_workers", "migrations"):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 connection.execute(COUNT.format(sql.Identifier(table)))
+
+
+def test_a_worker_reads_the_audit_and_adds_nothing_to_it(access: roles.Access, guarded: World) -> None:
+    with psycopg.connect(access.worker, autocommit=True) as connection:
+        assert ("secret.pdf",) in connection.execute("SELECT subject_name FROM audit").fetchall()
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("INSERT INTO audit (actor, action, owner) VALUES ('admin', 'document.purge', 'admin')")
 
 
 def test_a_worker_sees_no_text(access: roles.Access, guarded: World) -> None:
@@ -231,14 +266,119 @@ def test_a_worker_sees_no_text(access: roles.Access, guarded: World) -> None:
             connection.execute("UPDATE documents SET status = 'ready'")
 
 
-def test_who_logged_in_as_the_app_cannot_become_more(access: roles.Access, external_database_url: str | None) -> None:
+@pytest.mark.parametrize("function", TELLING)
+def test_who_sees_all_users_tells_only_the_one_who_asks(guarded: World, access: roles.Access, function: str) -> None:
+    """The app's role is told for the user of its transaction, whomever it says that it asks for."""
+    ids = {"document_id": guarded.document.id, "link_id": guarded.link_id}
+    with psycopg.connect(access.app) as connection:
+        assert connection.execute(TELLING[function], ids).fetchall() == []
+        for another in ("", OTHER, VICTIM, "%"):
+            as_user(connection, another)
+            assert connection.execute(TELLING[function], ids).fetchall() == [], another
+        as_user(connection, "friend")
+        assert connection.execute(TELLING[function], ids).fetchall()
+
+
+@pytest.mark.parametrize("function", TELLING)
+def test_who_sees_all_users_tells_no_other_role(guarded: World, access: roles.Access, function: str) -> None:
+    is_told_nothing(access.worker, guarded, function)
+    is_told_nothing(access.backup, guarded, function)
+
+
+def is_told_nothing(url: str, world: World, function: str) -> None:
+    """By no user's name, of which everybody may make use."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SELECT set_config('pagelight.user_id', 'friend', false)")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="permission denied for function"):
+            connection.execute(TELLING[function], {"document_id": world.document.id, "link_id": world.link_id})
+
+
+def test_nobody_but_the_app_has_anything_done_by_the_owners_hand(module_url: str, access: roles.Access) -> None:
+    """Of a function that a new migration makes the server would let everybody make use."""
+    with psycopg.connect(module_url) as connection:
+        by_owner = {
+            role: {name for (name,) in connection.execute(BY_OWNER, [role])}
+            for role in ("public", roles.WORKER, roles.BACKUP, roles.APP)
+        }
+    assert by_owner.pop(roles.APP) == {*TELLING, "add_chunk_table"}
+    assert not any(by_owner.values())
+
+
+def test_a_backup_reads_everything_and_writes_nothing(guarded: World, access: roles.Access, module_url: str) -> None:
+    """A role of its own may do no more than that, with tables that come later, too."""
+    guarded.db.of(VICTIM).chunks.dense(guarded.scope, SPACE.model_copy(update={"dimensions": 6}), [1.0] * 6, 1)
+    with psycopg.connect(module_url) as connection:
+        rights = {name: {*given} for name, given in connection.execute(RIGHTS, [roles.BACKUP]).fetchall()}
+        written = {*migrations.tables(), "migrations", "data_document_chunks_384", "data_document_chunks_6"} & {*rights}
+        rows = {name: connection.execute(COUNT.format(sql.Identifier(name))).fetchone() for name in written}
+    assert {name for name, given in rights.items() if given - {"SELECT"}} == set()
+    assert written - {name for name, given in rights.items() if given} < {*backup.LEFT_OUT}
+    with psycopg.connect(access.backup, autocommit=True) as connection:
+        assert connection.execute("SELECT current_user::text").fetchone() == (roles.BACKUP,)
+        for name in written - {*backup.LEFT_OUT}:
+            assert connection.execute(COUNT.format(sql.Identifier(name))).fetchone() == rows[name], name
+        for statement in ("UPDATE documents SET name = 'theirs'", "DELETE FROM audit", "TRUNCATE accounts"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(sql.SQL(statement))
+
+
+def test_a_right_of_an_earlier_version_is_taken_back(empty_url: str) -> None:
+    migrations.migrate(empty_url, until="0050_codes")
+    prepare(empty_url)
+    may = (
+        "SELECT has_function_privilege('pagelight_worker', 'forget_audit(text, timestamptz, text)', 'EXECUTE'), "
+        "has_table_privilege('pagelight_worker', 'audit', 'INSERT')"
+    )
+    with psycopg.connect(empty_url, autocommit=True) as connection:
+        connection.execute("GRANT EXECUTE ON FUNCTION forget_audit(text, timestamptz, text) TO pagelight_worker")
+        connection.execute("GRANT INSERT ON audit TO pagelight_worker")
+        assert connection.execute(may).fetchone() == (True, True)
+        migrations.migrate(empty_url)
+        assert connection.execute(may).fetchone() == (False, False)
+
+
+def test_a_database_of_an_earlier_version_is_backed_up_by_the_role_for_it(empty_url: str) -> None:
+    migrations.migrate(empty_url, until="0050_codes")
+    access = prepare(empty_url)
+    with psycopg.connect(empty_url, autocommit=True) as connection:
+        connection.execute("DROP POLICY of_all_users ON glossaries")
+        connection.execute(
+            "CREATE POLICY of_all_users ON glossaries TO CURRENT_USER, pagelight_worker "
+            "USING (current_setting('pagelight.all_users', true) = 'on')"
+        )
+        connection.execute("INSERT INTO glossaries (user_id, toml) VALUES (%s, '')", [VICTIM])
+    migrations.migrate(empty_url)
+    for url in (access.backup, access.admin):
+        with psycopg.connect(url) as connection:
+            assert connection.execute("SELECT user_id FROM glossaries").fetchall() == [(VICTIM,)]
+
+
+def test_an_installation_is_backed_up_by_the_role_for_it(
+    engine: RAGEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, by = backup.write, []
+
+    def noticed(url: str, *arguments: Any, **options: Any) -> BackupManifest:
+        with psycopg.connect(url) as connection:
+            by.extend(connection.execute("SELECT current_user::text").fetchall())
+        return write(url, *arguments, **options)
+
+    monkeypatch.setattr(backup, "write", noticed)
+    engine.installation.backup(tmp_path / "backup.pagelight")
+    assert by == [(roles.BACKUP,)]
+
+
+@pytest.mark.parametrize("role", [roles.APP, roles.BACKUP])
+def test_who_logged_in_as_a_role_cannot_become_more(
+    access: roles.Access, external_database_url: str | None, role: str
+) -> None:
     if external_database_url:
         pytest.skip("with one account the roles are taken on, not logged in as")
-    with psycopg.connect(access.app, autocommit=True) as connection:
-        assert connection.execute("SELECT session_user::text").fetchone() == (roles.APP,)
-        for role in ("postgres", roles.WORKER):
+    with psycopg.connect({roles.APP: access.app, roles.BACKUP: access.backup}[role], autocommit=True) as connection:
+        assert connection.execute("SELECT session_user::text").fetchone() == (role,)
+        for other in {"postgres", roles.APP, roles.WORKER, roles.BACKUP} - {role}:
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(role)))
+                connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(other)))
 
 
 def test_the_wall_is_asked_once_and_not_for_each_row(access: roles.Access, guarded: World) -> None:
@@ -313,6 +453,23 @@ def make_database(server_url: str, account: str) -> Iterator[Callable[[], str]]:
         yield make
 
 
+@pytest.mark.parametrize("function", TELLING)
+def test_a_stranger_is_told_nothing_by_who_sees_all_users(
+    guarded: World, module_url: str, account: str, function: str
+) -> None:
+    is_told_nothing(conninfo.make_conninfo(module_url, user=account), guarded, function)
+
+
+@pytest.mark.parametrize("function", ["forget_shares", "forget_answer_links"])
+def test_a_stranger_has_no_trigger_done_by_the_owners_hand(module_url: str, account: str, function: str) -> None:
+    """On a table of their own it would withdraw what anybody shares, whose name they put there."""
+    with psycopg.connect(module_url, user=account) as connection:
+        connection.execute("CREATE TEMPORARY TABLE mine (user_id text)")
+        trigger = "CREATE TRIGGER mine AFTER DELETE ON mine FOR EACH ROW EXECUTE FUNCTION {}()"
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="permission denied for function"):
+            connection.execute(sql.SQL(trigger).format(sql.Identifier(function)))
+
+
 def test_an_owner_without_roles_is_held_by_the_second_wall(
     make_database: Callable[[], str], account: str, tmp_path: Path
 ) -> None:
@@ -320,6 +477,7 @@ def test_an_owner_without_roles_is_held_by_the_second_wall(
     url, elsewhere = make_database(), make_database()
     access = prepare(url)
     assert not access.is_walled
+    assert access.backup == access.admin
     with store.Store.open(url, pool_size=2) as db:
         owner = Owner.of(db, VICTIM)
         owner.fill(owner.ready("secret.pdf", ["a secret"]), ["a secret"])
@@ -328,6 +486,10 @@ def test_an_owner_without_roles_is_held_by_the_second_wall(
         assert db.of(VICTIM).chunks.dense(owner.scope, SPACE, [1.0] * SPACE.dimensions, 1)
         assert db.unfinished_documents() == [(VICTIM, waiting.id)]
         assert db.queue.enqueue(VICTIM, waiting.id)
+        assert db.of(VICTIM).shares.give(owner.index.id, ShareRequest(grantee="friend"), is_admin=True)
+        assert db.shared("friend", owner.index.id).documents.get(waiting.id) == waiting
+        with pytest.raises(errors.NotFoundError):
+            db.shared(OTHER, owner.index.id)
         with psycopg.connect(access.app) as connection:
             assert connection.execute("SELECT current_user::text").fetchone() == (account,)
             assert connection.execute(COUNT.format(sql.Identifier("documents"))).fetchone() == (0,)
@@ -352,10 +514,33 @@ def test_an_owner_that_may_takes_on_the_roles(make_database: Callable[[], str], 
         connection.execute(grant.format(sql.Identifier(account)))
     access = prepare(url)
     assert access.is_walled
+    assert access.backup == access.admin, "of a role that others made later it is no member"
     works_for_one_user(url, None)
     with psycopg.connect(access.app) as connection:
         assert connection.execute("SELECT current_user::text").fetchone() == (roles.APP,)
         assert connection.execute(COUNT.format(sql.Identifier("documents"))).fetchone() == (0,)
+
+
+def test_an_owner_that_may_lets_itself_back_up_as_the_role_for_it(
+    make_database: Callable[[], str], account: str, server_url: str, tmp_path: Path
+) -> None:
+    url, elsewhere = make_database(), make_database()
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        prepare(server_url)
+        for grant in (
+            "GRANT pagelight_app, pagelight_worker TO {} WITH INHERIT FALSE, SET TRUE",
+            "GRANT pagelight_backup TO {} WITH ADMIN TRUE, INHERIT FALSE, SET FALSE",  # as PostgreSQL gives who made it
+        ):
+            connection.execute(sql.SQL(grant).format(sql.Identifier(account)))
+    with store.Store.open(url, pool_size=2) as db:
+        waiting = Owner.of(db, VICTIM).add("waiting.pdf")
+        with psycopg.connect(db.backup_url) as connection:
+            assert connection.execute("SELECT current_user::text").fetchone() == (roles.BACKUP,)
+        files = FileStore((tmp_path / "files").as_uri(), tmp_path / "cache")
+        backup.write(db.backup_url, files, tmp_path / "backup.pagelight")
+    restore.restore(roles.administrator(elsewhere), files, tmp_path / "backup.pagelight")
+    with store.Store.open(elsewhere, pool_size=2) as db:
+        assert db.of(VICTIM).documents.get(waiting.id) == waiting
 
 
 def test_a_pooler_that_drops_the_role_is_noticed(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -382,3 +567,4 @@ def works_for_one_user(url: str, admin_url: str | None) -> None:
         assert db.unfinished_documents() == [(VICTIM, waiting.id)]
         assert db.queue.enqueue(VICTIM, waiting.id)
         assert db.health().workers == 0
+        assert db.audit.forget(dt.datetime.now(dt.UTC), actor=VICTIM, door="cli")  # as the administrator

@@ -65,7 +65,7 @@ BEHIND_NO_PAGE = (
     *("engine/requests.py", "engine/sync.py", "ingestion/nodes.py", "providers/drive.py", "providers/openid.py"),
     *("store/_cluster.py", "store/archive.py", "store/backup.py", "store/embedded.py", "store/folders.py"),
     *("store/migrations.py", "store/restore.py", "store/roles.py", "store/roots.py", "store/sweep.py"),
-    "store/written.py",
+    *("store/audit.py", "store/written.py"),
 )
 """Modules whose errors are for programs, the command line, or the log of an app that did not start."""
 KEYS_OF_A_KEYBOARD = {"Enter", "Escape", "Esc", "ArrowLeft", "ArrowRight", "Files"}

@@ -26,4 +26,5 @@ ORDER BY id DESC
 LIMIT :limit::bigint;
 
 -- name: forget
+-- As who owns the table.
 SELECT forget_audit(:actor, :before, :door) AS rows;

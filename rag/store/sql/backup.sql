@@ -19,6 +19,16 @@ WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
 GROUP BY c.relname
 ORDER BY c.relname;
 
+-- name: held_back
+-- Tables whose policies would show who asks some rows only, or none.
+SELECT c.relname AS name
+FROM pg_class c
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relname = ANY (:names::text[]) AND row_security_active(c.oid)
+  AND NOT (coalesce(current_setting('pagelight.all_users', true) = 'on', false) AND EXISTS (
+      SELECT FROM pg_policy p, unnest(p.polroles) AS r (role)
+      WHERE p.polrelid = c.oid AND p.polname = 'of_all_users' AND CASE r.role WHEN 0 THEN true ELSE pg_has_role(r.role, 'USAGE') END))
+ORDER BY c.relname;
+
 -- name: references
 SELECT DISTINCT referring.relname AS name, referred.relname AS refers_to
 FROM pg_constraint f

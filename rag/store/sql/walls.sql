@@ -1,11 +1,11 @@
 -- name: create_roles
--- Neither owns, makes or bypasses anything, and nobody can log in as them unless the server is ours. Roles are of the
+-- None owns, makes or bypasses anything, and nobody can log in as them unless the server is ours. Roles are of the
 -- whole server: another installation there may have made them, or makes them in this moment.
 DO $$
 DECLARE
     name text;
 BEGIN
-    FOREACH name IN ARRAY ARRAY['pagelight_app', 'pagelight_worker'] LOOP
+    FOREACH name IN ARRAY ARRAY['pagelight_app', 'pagelight_worker', 'pagelight_backup'] LOOP
         IF to_regrole(name) IS NULL THEN
             EXECUTE format('CREATE ROLE %I NOLOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS NOINHERIT', name);
         END IF;
@@ -18,7 +18,7 @@ $$;
 -- name: roles
 -- What there is of them; one that could do more than we mean is none of ours.
 SELECT rolname AS name, rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb AS is_mighty, rolcanlogin AS can_login
-FROM pg_roles WHERE rolname IN ('pagelight_app', 'pagelight_worker');
+FROM pg_roles WHERE rolname IN ('pagelight_app', 'pagelight_worker', 'pagelight_backup');
 
 -- name: let_in
 ALTER ROLE {role} LOGIN;
@@ -33,6 +33,17 @@ GRANT pagelight_app, pagelight_worker TO {account} WITH INHERIT FALSE, SET TRUE;
 
 -- name: grant_roles_before_16
 GRANT pagelight_app, pagelight_worker TO {account};
+
+-- name: may_back_up
+SELECT coalesce(pg_has_role(to_regrole('pagelight_backup'),
+                            CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END),
+                false) AS allowed;
+
+-- name: grant_backup
+GRANT pagelight_backup TO {account} WITH INHERIT FALSE, SET TRUE;
+
+-- name: grant_backup_before_16
+GRANT pagelight_backup TO {account};
 
 -- name: become
 SET ROLE {role};
@@ -68,6 +79,15 @@ BEGIN
         GRANT EXECUTE ON FUNCTION add_chunk_table(int) TO pagelight_app;
         GRANT SELECT ON migrations TO pagelight_worker;
     END IF;
+    -- What the user of a transaction is told of what others have.
+    FOR wanted IN
+        SELECT to_regprocedure(f.signature) AS function
+        FROM unnest(ARRAY['shared_with(text)', 'shared_collections(text)', 'shared_collection_of(text, uuid)',
+                          'answers_shown_to(text)', 'turns_shown_to(text, uuid)', 'colleagues(text, boolean)']) AS f (signature)
+        WHERE NOT has_function_privilege('pagelight_app', to_regprocedure(f.signature), 'EXECUTE')
+    LOOP
+        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO pagelight_app', wanted.function);
+    END LOOP;
     FOR wanted IN
         SELECT oid::regclass AS relation FROM pg_class
         WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND starts_with(relname, 'procrastinate_')
@@ -103,6 +123,15 @@ BEGIN
     LOOP
         EXECUTE format('GRANT %s (%I) ON %s TO pagelight_worker', wanted.privilege, wanted.name, wanted.relation);
     END LOOP;
+    -- A backup is of all tables; those that have a user are let be read where they are walled.
+    FOR wanted IN
+        SELECT c.oid::regclass AS relation FROM pg_class c, pg_roles r
+        WHERE c.relnamespace = current_schema()::regnamespace AND c.relname IN ('migrations', 'audit')
+          AND r.rolname = 'pagelight_backup' AND NOT has_table_privilege(r.oid, c.oid, 'SELECT')
+    LOOP
+        EXECUTE format('GRANT USAGE ON SCHEMA %I TO pagelight_backup', current_schema());
+        EXECUTE format('GRANT SELECT ON %s TO pagelight_backup', wanted.relation);
+    END LOOP;
     -- Whole tables that have no text of anybody's.
     FOR wanted IN
         SELECT g.role, g.privilege, to_regclass(g.relation) AS relation
@@ -115,17 +144,14 @@ BEGIN
             (t.role, 'DELETE', t.relation)
         ) AS g (role, privilege, relation)
         UNION ALL
-        SELECT role, privilege, to_regclass('audit')
-        FROM unnest(ARRAY['pagelight_app', 'pagelight_worker']) AS role, unnest(ARRAY['SELECT', 'INSERT']) AS privilege
+        -- Who sees that of all users, as admins do, sees names of documents and chats, too.
+        SELECT a.role, a.privilege, to_regclass('audit')
+        FROM (VALUES ('pagelight_app', 'SELECT'), ('pagelight_app', 'INSERT'), ('pagelight_worker', 'SELECT')) AS a (role, privilege)
     LOOP
         IF NOT has_table_privilege(wanted.role, wanted.relation, wanted.privilege) THEN
             EXECUTE format('GRANT %s ON %s TO %I', wanted.privilege, wanted.relation, wanted.role);
         END IF;
     END LOOP;
-    IF to_regclass('audit') IS NOT NULL
-       AND NOT has_function_privilege('pagelight_worker', 'forget_audit(text, timestamptz, text)', 'EXECUTE') THEN
-        GRANT EXECUTE ON FUNCTION forget_audit(text, timestamptz, text) TO pagelight_worker;
-    END IF;
 END
 $$;
 

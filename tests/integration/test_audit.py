@@ -1,12 +1,14 @@
 """The audit: what was done is told with it or not at all, and stays as it is."""
 
 import datetime as dt
+import uuid
+from collections.abc import Callable
 
 import psycopg
 import pytest
 
 from rag import errors, store
-from rag.types import AuditFilter, ShareRequest, Whence
+from rag.types import AuditFilter, Role, ShareRequest, Whence
 from tests.integration.samples import Owner
 
 OWNER = "owner"
@@ -94,3 +96,59 @@ def test_what_is_let_go_of_is_told(owner: Owner) -> None:
     assert owner.db.audit.forget(dt.datetime.now(dt.UTC) + dt.timedelta(days=1), actor=OWNER, door="cli") == 1
     (entry,) = owner.db.of(OWNER).audit.list()
     assert (entry.action, entry.details["rows"], entry.door) == ("audit.forget", 1, "cli")
+
+
+# --- accounts and logins ---
+
+LOGIN = uuid.UUID(int=7)
+NOW = dt.datetime.now(dt.UTC)
+ACCOUNT: list[tuple[str, Callable[[store.UserStore], object], dict[str, object]]] = [
+    ("account.role", lambda own: own.account.set_role(Role.ADMIN), {"role": "admin", "previous_role": "member"}),
+    ("account.groups", lambda own: own.account.set_groups(["b", "a"]), {"groups": ["a", "b"], "previous_groups": []}),
+    ("account.quota", lambda own: own.account.set_quota(0), {"quota_bytes": 0, "previous_quota_bytes": None}),
+    ("login.open", lambda own: own.logins.open(LOGIN, NOW), {}),
+    ("login.end", lambda own: own.logins.end(LOGIN), {}),
+    ("login.end_all", lambda own: own.logins.end_all(), {}),
+]
+
+
+def test_what_becomes_of_an_account_is_told_with_who_did_it(db: store.Store) -> None:
+    own = db.of(OWNER, Whence("rest", "10.0.0.7"), actor="boss")
+    for action, act, details in ACCOUNT:
+        act(own)
+        (entry, *_) = db.of(OWNER).audit.list()
+        assert (entry.action, entry.actor, entry.owner) == (action, "boss", OWNER)
+        assert (entry.door, entry.address, entry.details) == ("rest", "10.0.0.7", details)
+        assert (entry.subject_kind, entry.subject_id) == ("account", OWNER)
+
+
+def test_what_stays_as_it_is_in_an_account_is_not_told(db: store.Store) -> None:
+    own = db.of(OWNER)
+    for _ in range(2):
+        own.account.set_role(Role.CURATOR)
+        own.account.set_groups(["legal"])
+        own.account.set_quota(5)
+    own.logins.open(LOGIN, NOW, role=Role.CURATOR, groups=["legal"])
+    own.logins.open(LOGIN, NOW, role=Role.ADMIN, groups=["board"])  # it is open already
+    own.logins.end(uuid.uuid4())
+
+    actions = ["account.role", "account.groups", "account.quota", "login.open"]
+    assert [action for _, action, _ in told(db)] == actions
+    db.of("x" * 600).account.set_role(Role.ADMIN)  # no account can be called so
+    assert not told(db, "x" * 600)
+
+
+def test_what_a_login_changes_of_an_account_is_told_with_what_was(db: store.Store) -> None:
+    own = db.of(OWNER, Whence("app"))
+    own.account.set_groups(["given"])
+    own.logins.open(uuid.uuid4(), NOW, role=Role.MEMBER, groups=["given", "legal"])
+    own.logins.open(uuid.uuid4(), NOW, role=Role.ADMIN, groups=["board"])
+    own.logins.open(uuid.uuid4(), NOW)  # it says nothing of them
+
+    changes = [(entry.action, entry.details) for entry in reversed(own.audit.list()) if entry.action != "login.open"]
+    assert changes == [
+        ("account.groups", {"groups": ["given"], "previous_groups": []}),
+        ("account.groups", {"groups": ["legal"], "previous_groups": [], "by_login": True}),
+        ("account.role", {"role": "admin", "previous_role": "member", "by_login": True}),
+        ("account.groups", {"groups": ["board"], "previous_groups": ["legal"], "by_login": True}),
+    ]

@@ -3,12 +3,15 @@
 import datetime as dt
 import uuid
 from collections.abc import Callable
+from pathlib import Path
 
 import psycopg
 import pytest
 
-from rag import errors, store
+from rag import errors, store, worker
+from rag.engine import RAGEngine
 from rag.types import AuditFilter, Role, ShareRequest, Whence
+from tests import mails
 from tests.integration.samples import Owner
 
 OWNER = "owner"
@@ -152,3 +155,48 @@ def test_what_a_login_changes_of_an_account_is_told_with_what_was(db: store.Stor
         ("account.role", {"role": "admin", "previous_role": "member", "by_login": True}),
         ("account.groups", {"groups": ["board"], "previous_groups": ["legal"], "by_login": True}),
     ]
+
+
+# --- what a worker does ---
+
+
+def done(engine: RAGEngine, action: str) -> set[tuple[str, str, str]]:
+    """Name of the document, actor and door of each entry."""
+    return {(entry.subject_name, entry.actor, entry.door) for entry in engine.audit.list(AuditFilter(action=action))}
+
+
+def test_what_a_worker_finds_in_an_upload_is_told_of_who_uploaded_it(engine: RAGEngine) -> None:
+    engine.installation.accounts.set_role("ada", Role.CURATOR)
+    engine.documents.add(mails.eml({"own.txt": b"Ada's words."}), "Own.eml")
+    engine.sharing.give({"grantee": "bob", "permission": "write"})
+    shared = engine.installation.for_user("bob", Whence("app")).reach.index("shared:default")
+    shared.documents.add(mails.eml({"inner.zip": mails.archive({"bobs.txt": b"Bob's words."})}), "Offer.eml")
+    worker.run(engine.installation, wait=False)
+
+    assert done(engine, "document.upload") == {
+        ("Own.eml", "ada", "python"),
+        ("own.txt", "ada", "worker"),
+        ("Offer.eml", "bob", "app"),
+        ("inner.zip", "bob", "worker"),
+        ("bobs.txt", "bob", "worker"),
+    }
+    engine.documents.trash([document.id for document in engine.documents.list()])
+    assert {actor for _, actor, _ in done(engine, "document.trash")} == {"ada"}
+
+
+def test_what_a_job_does_to_documents_is_told_of_the_worker(engine: RAGEngine, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "a.txt").write_text("The tide table.")
+
+    def follow() -> None:
+        engine.jobs.start_reindex({"source": {"folderId": str(folder)}})
+        worker.run(engine.installation, wait=False)
+
+    follow()
+    (folder / "a.txt").rename(tmp_path / "a.txt")
+    follow()
+    (tmp_path / "a.txt").rename(folder / "a.txt")
+    follow()
+    for action in ("upload", "trash", "restore"):
+        assert done(engine, f"document.{action}") == {("a.txt", "ada", "worker")}

@@ -5,8 +5,9 @@ SELECT :actor, :action, coalesce(:owner, :user_id), :subject_kind, :subject_id, 
        :details || CASE WHEN :within::uuid IS NULL THEN '{}' ELSE jsonb_build_object('shared', true) END;
 
 -- name: note_documents
+-- Whoever uploaded a mail or an archive has uploaded what was in it, though a worker finds it there.
 INSERT INTO audit (actor, action, owner, subject_kind, subject_id, subject_name, door, address, details)
-SELECT :actor, :action, d.user_id, 'document', d.id::text, d.name, :door, :address,
+SELECT coalesce(CASE :action::text WHEN 'document.upload' THEN d.uploaded_by END, :actor), :action, d.user_id, 'document', d.id::text, d.name, :door, :address,
        jsonb_build_object('index', i.name, 'size', d.size)
 FROM documents d JOIN indexes i ON i.user_id = d.user_id AND i.id = d.index_id
 WHERE d.user_id = :user_id AND d.id = ANY (:ids::uuid[]) AND in_sight(d, :within, true)

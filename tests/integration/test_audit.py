@@ -200,3 +200,35 @@ def test_what_a_job_does_to_documents_is_told_of_the_worker(engine: RAGEngine, t
     follow()
     for action in ("upload", "trash", "restore"):
         assert done(engine, f"document.{action}") == {("a.txt", "ada", "worker")}
+
+
+def test_what_a_sync_puts_in_anothers_place_is_told(engine: RAGEngine, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    former, changed = (mails.eml({name: name.encode()}, text=name) for name in ("a.txt", "b.txt"))
+
+    def told_of(content: bytes | None, name: str) -> list[tuple[str, str]]:
+        """What is told of a sync, the first first."""
+        known = len(engine.audit.list())
+        (folder / name).unlink(missing_ok=True)
+        if content is not None:
+            (folder / name).write_bytes(content)
+        engine.sync_index({"source": {"folderId": str(folder)}})
+        told = [*reversed(engine.audit.list())][known:]
+        return [(one.action.removeprefix("document."), one.subject_name) for one in told]
+
+    assert told_of(former, "Offer.eml") == [("upload", "Offer.eml"), ("upload", "a.txt")]
+    assert told_of(changed, "Offer.eml") == [
+        *(("upload", name) for name in ("Offer.eml", "b.txt")),
+        *(("trash", name) for name in ("Offer.eml", "a.txt")),
+    ]
+    assert told_of(former, "Offer.eml") == [
+        *(("restore", name) for name in ("Offer.eml", "a.txt")),
+        *(("trash", name) for name in ("Offer.eml", "b.txt")),
+    ]
+    told_of(None, "Offer.eml")
+
+    assert told_of(b"First.", "c.txt") == [("upload", "c.txt")]
+    assert told_of(b"Second.", "c.txt") == [("upload", "c.txt")]  # of which the first is an older version
+    assert told_of(None, "c.txt") == [("trash", "c.txt")]
+    assert told_of(b"First.", "c.txt") == [("restore", "c.txt")]

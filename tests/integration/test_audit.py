@@ -67,7 +67,7 @@ def test_keys_and_shares_are_told(owner: Owner) -> None:
         (OWNER, "share.withdraw", "default"),
     ]
     assert told(owner.db, action="share") == told(owner.db)[2:]
-    assert told(owner.db, action="key.revoke") == told(owner.db)[1:2]
+    assert told(owner.db, action="key.revoke") == told(owner.db, action="revoke") == told(owner.db)[1:2]
 
 
 def test_what_others_do_to_shared_things_is_told_to_both(owner: Owner) -> None:

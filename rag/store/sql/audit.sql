@@ -14,14 +14,15 @@ WHERE d.user_id = :user_id AND d.id = ANY (:ids::uuid[]) AND in_sight(d, :within
 ORDER BY d.number;
 
 -- name: list
--- Of everybody for who sees all, else what a user did, or what was done to the user's things; the latest first.
+-- Of everybody for who sees all, else what a user did, or what was done to the user's things; the latest first. An action
+-- is asked for as a whole, or by what it is done to, or by what is done.
 SELECT *
 FROM audit
 WHERE (:sees_all OR actor = :user_id OR owner = :user_id)
   AND (:since::timestamptz IS NULL OR at >= :since::timestamptz)
   AND (:until::timestamptz IS NULL OR at < :until::timestamptz)
   AND (:of_actor::text IS NULL OR actor = :of_actor::text)
-  AND (:of_action::text IS NULL OR action = :of_action::text OR starts_with(action, :of_action::text || '.'))
+  AND (:of_action::text IS NULL OR :of_action::text IN (action, split_part(action, '.', 1), split_part(action, '.', 2)))
   AND (:below::bigint IS NULL OR id < :below::bigint)
 ORDER BY id DESC
 LIMIT :limit::bigint;

@@ -66,6 +66,7 @@ DETAILS = {
     "previous_quota_bytes": N_("quota before"),
     "by_login": N_("by the login"),
     "documents": N_("documents"),
+    "files": N_("files"),
     "vectors": N_("with vectors"),
     "format": N_("format"),
     "answers": N_("answers"),
@@ -81,6 +82,8 @@ VALUES = {
     "read": N_("read"),
     "write": N_("write"),
     "admin": N_("administer"),
+    "original": N_("original"),
+    "marked": N_("marked"),
 }
 FILE_COLUMNS = (
     *(N_("When (UTC)"), N_("Who"), N_("What"), N_("Kind of thing"), N_("Thing"), N_("Id"), N_("Owner"), N_("Through")),

@@ -4,14 +4,15 @@ import datetime as dt
 import uuid
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import psycopg
 import pytest
 
 from rag import errors, store, worker
 from rag.engine import RAGEngine
-from rag.types import AuditFilter, Role, ShareRequest, Whence
-from tests import mails
+from rag.types import AuditFilter, ChatMessage, Role, ShareRequest, Whence
+from tests import mails, pdfs
 from tests.integration.samples import Owner
 
 OWNER = "owner"
@@ -232,3 +233,89 @@ def test_what_a_sync_puts_in_anothers_place_is_told(engine: RAGEngine, tmp_path:
     assert told_of(b"Second.", "c.txt") == [("upload", "c.txt")]  # of which the first is an older version
     assert told_of(None, "c.txt") == [("trash", "c.txt")]
     assert told_of(b"First.", "c.txt") == [("restore", "c.txt")]
+
+
+# --- what is taken along ---
+
+FACT = "The harbour of Lindmark handled 4,812 ships in 2019."
+FROM = Whence("rest", "10.0.0.7")
+
+
+class Taken(NamedTuple):
+    """What there is to take along, and where to."""
+
+    engine: RAGEngine
+    folder: Path
+    document_ids: list[uuid.UUID]
+    answer: ChatMessage
+    matrix_id: uuid.UUID
+
+    def marked(self) -> object:
+        """As the app shows it before it is downloaded."""
+        assert self.answer.response
+        return self.engine.pages.marked(self.answer.response, self.document_ids[0])
+
+
+@pytest.fixture
+def taken(engine: RAGEngine, tmp_path: Path) -> Taken:
+    at_door = engine.installation.for_user("ada", FROM)
+    contents = {"harbour.pdf": pdfs.plain([FACT]), "other.pdf": pdfs.plain(["Another."])}
+    added = [at_door.documents.add(content, name, enqueue=False) for name, content in contents.items()]
+    ids = [at_door.documents.process(one.id).id for one in added]
+    answer = at_door.chats.ask(at_door.chats.start("Ships").id, "How many ships did the harbour handle in 2019?")
+    matrix = at_door.matrices.create({"name": "Harbours", "documentIds": ids, "questions": ["How many ships?"]})
+    return Taken(at_door, tmp_path, ids, answer, matrix.id)
+
+
+def back_up(taken: Taken) -> object:
+    return taken.engine.installation.backup(taken.folder / "all.tar", actor="ada", origin=FROM)
+
+
+def copy_marked(taken: Taken) -> object:
+    answers, answer = taken.engine.answers, taken.answer
+    return answers.marked(answer.conversation_id, answer.id, taken.document_ids[0])
+
+
+def download_marked(taken: Taken) -> object:
+    assert taken.answer.response
+    pages, document_id = taken.engine.pages, taken.document_ids[0]
+    return pages.taken(document_id, pages.marked(taken.answer.response, document_id))
+
+
+EXPORTS: list[tuple[Callable[[Taken], object], list[tuple[str, str, str]]]] = [
+    (lambda t: t.engine.exports.write(t.folder / "all"), [("export", "index", "all")]),
+    (lambda t: t.engine.matrices.export(t.matrix_id, "csv"), [("export", "matrix", "Harbours")]),
+    (lambda t: t.engine.answers.export(t.answer.conversation_id, "text"), [("answer.export", "conversation", "Ships")]),
+    (
+        lambda t: t.engine.files.archive(t.document_ids).close(),
+        [("export", "document", "harbour.pdf"), ("export", "document", "other.pdf")],
+    ),
+    (lambda t: t.engine.files.taken(t.document_ids[1]), [("export", "document", "other.pdf")]),
+    (Taken.marked, []),
+    (copy_marked, [("export", "document", "harbour.pdf")]),
+    (download_marked, [("export", "document", "harbour.pdf")]),
+    (back_up, [("export", "backup", "all.tar")]),
+]
+"""How something is taken along, and what is told of it: action, kind and name of what was."""
+
+
+def test_what_is_taken_along_is_told_and_found_as_exports(taken: Taken) -> None:
+    expected = []
+    for take, entries in EXPORTS:
+        take(taken)
+        expected += entries
+        found = [*reversed(taken.engine.audit.list(AuditFilter(action="export")))]
+        assert [(one.action, one.subject_kind, one.subject_name) for one in found] == expected
+    assert {(one.actor, one.owner, one.door, one.address) for one in found} == {("ada", "ada", *FROM)}
+
+
+def test_owners_are_told_what_others_take_along(taken: Taken) -> None:
+    taken.engine.installation.accounts.set_role("ada", Role.CURATOR)
+    taken.engine.sharing.give({"grantee": "bob", "permission": "read"})
+    shared = taken.engine.installation.for_user("bob").reach.index("shared:default")
+    shared.files.archive(taken.document_ids).close()
+    shared.files.taken(taken.document_ids[0])
+    told = taken.engine.audit.list(AuditFilter(action="export"))
+    assert [(one.actor, one.owner, one.subject_name) for one in reversed(told)] == [
+        ("bob", "ada", name) for name in ("harbour.pdf", "other.pdf", "harbour.pdf")
+    ]

@@ -23,7 +23,7 @@ def audit(
     until: Day = None,
     actor: Annotated[str | None, typer.Option(metavar="USER", help="Only what this user did.")] = None,
     action: Annotated[
-        str | None, typer.Option(metavar="ACTION", help="Only this, such as document.purge, or a kind, such as share.")
+        str | None, typer.Option(metavar="ACTION", help="Only this, such as document.purge, or a part, such as purge.")
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many, the latest; all unless given.")] = None,
     forget_before: Annotated[

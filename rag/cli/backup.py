@@ -31,7 +31,7 @@ def backup(file: NewArchive, as_json: AsJson = False) -> None:
         pagelight backup /mnt/safe/pagelight-2026-05-01.tar
     """
     with open_engine() as engine, progress.shown(**STAGES) as on_progress:
-        manifest = engine.installation.backup(file, on_progress)
+        manifest = engine.installation.backup(file, on_progress, actor=engine.user_id, origin=engine.origin)
     _print("Written and checked", file, manifest, as_json=as_json)
     if manifest.missing:
         output.print_note(

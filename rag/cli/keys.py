@@ -15,6 +15,7 @@ from rag.types import LOCAL_USER, PERMISSIONS, ApiKey, Permission
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
+    from rag.engine.keys import KeysOfAll
 
 DAYS = re.compile(r"(\d{1,5})d")
 
@@ -61,7 +62,7 @@ def create(
     """
     expires_at = _expiry(expires)
     with open_engine() as engine:
-        key, secret = _for_user(engine, user).keys.create(name, _permissions(scope or ["read"]), expires_at)
+        key, secret = _keys_of_all(engine).create(_named(user), name, _permissions(scope or ["read"]), expires_at)
     if as_json:
         output.print_json({**key.model_dump(by_alias=True), "secret": secret})
         return
@@ -79,7 +80,7 @@ def list_keys(user: User = LOCAL_USER, as_json: AsJson = False) -> None:
     pagelight keys list --user ada --json
     """
     with open_engine() as engine:
-        found = _for_user(engine, user).keys.list()
+        found = _keys(engine, user)
     if as_json:
         output.print_json(found)
     elif found:
@@ -94,18 +95,26 @@ def revoke(key_id: KeyId, user: User = LOCAL_USER, as_json: AsJson = False) -> N
     pagelight keys revoke 1f0c2a9b --user ada
     """
     with open_engine() as engine:
-        owner = _for_user(engine, user)
-        revoked = owner.keys.revoke(_find(owner.keys.list(), key_id, user).id)
+        revoked = _keys_of_all(engine).revoke(_find(_keys(engine, user), key_id, user).id)
     if as_json:
         output.print_json(revoked)
     else:
         output.print_text(f"revoked  {lookup.short_id(revoked.id)}  {revoked.name}")
 
 
-def _for_user(engine: "RAGEngine", user: str) -> "RAGEngine":
+def _keys_of_all(engine: "RAGEngine") -> "KeysOfAll":
+    """Whose keys they are is not who makes and revokes them: the audit tells of who is here."""
+    return engine.installation.accounts.by(engine.user_id, engine.origin).keys
+
+
+def _keys(engine: "RAGEngine", user: str) -> list[ApiKey]:
+    return engine.installation.for_user(_named(user)).keys.list()
+
+
+def _named(user: str) -> str:
     if not user.strip() or not user.isprintable():
         raise errors.ValidationError("--user must be a name of printable characters.", details={"field": "user"})
-    return engine.installation.for_user(user)
+    return user
 
 
 def _permissions(scopes: Sequence[str]) -> list[Permission]:

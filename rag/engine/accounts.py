@@ -4,15 +4,15 @@ Whoever is let at it acts for everybody; `rag.access.administrators` says who th
 """
 
 import builtins
-import uuid
 from collections.abc import Sequence
 
 from rag import errors
 from rag.config import MEGABYTE
+from rag.engine.keys import KeysOfAll
 from rag.engine.resources import Resources
 from rag.engine.workspace import NOWHERE
 from rag.store import OwnAccount
-from rag.types import Account, AccountUse, ApiKey, Job, Role, Storage, Whence
+from rag.types import Account, AccountUse, Job, Role, Storage, Whence
 
 MAX_GROUP_BYTES = 512
 MAX_QUOTA_MB = 1_000_000_000
@@ -96,16 +96,10 @@ class Accounts:
         self._of(user_id).set_quota(None if megabytes is None else megabytes * MEGABYTE)
         return self.storage(user_id)
 
-    def api_keys(self) -> builtins.list[ApiKey]:
-        """Everybody's API keys without their secrets, the latest first."""
-        return self._resources.store.accounts.api_keys()
-
-    def revoke_key(self, key_id: uuid.UUID) -> ApiKey:
-        """Let anybody's key open nothing from now on. Raises NotFoundError."""
-        owner = next((key.user_id for key in self.api_keys() if key.id == key_id), None)
-        if owner is None:
-            raise errors.NotFoundError(f"There is no key {key_id}. List the keys and check the id.")
-        return self._resources.store.of(owner, self._origin, actor=self._actor).api_keys.revoke(key_id)
+    @property
+    def keys(self) -> KeysOfAll:
+        """Everybody's API keys."""
+        return KeysOfAll(self._resources, self._actor, self._origin)
 
     def jobs(self) -> builtins.list[Job]:
         """Everybody's latest jobs without their results."""

@@ -60,13 +60,18 @@ class Answers:
     ) -> MarkedCopy:
         """The pages that an answer quotes of a document, or with `whole` all of it, each quote lit and with a note.
 
+        It is to be kept elsewhere, which the audit tells.
+
         Raises:
             errors.NotFoundError: there is no such answer, it quotes nothing of the document, or that is gone.
         """
         _, kept = turn_of(self._chats.messages(conversation_id), message_id)
         if kept.response is None:
             raise errors.NotFoundError("This turn is no answer.")
-        return Pages(self._workspace).marked(kept.response, document_id, whole=whole)
+        pages = Pages(self._workspace)
+        copy = pages.marked(kept.response, document_id, whole=whole)
+        pages.taken(document_id, copy)
+        return copy
 
     def again(self, conversation_id: uuid.UUID, message_id: uuid.UUID) -> AskedAgain:
         """What a kept answer's question gets now, and what differs. See `Again.ask`."""

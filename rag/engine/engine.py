@@ -47,6 +47,7 @@ from rag.engine.versions import Versions
 from rag.engine.work import Work
 from rag.engine.workspace import NOWHERE, Workspace
 from rag.store import Caches, Drafts, Health, Rates, backup, restore
+from rag.store.audit import Subject
 from rag.types import (
     DEFAULT_INDEX,
     LOCAL_USER,
@@ -168,8 +169,17 @@ class Installation:
         """Open a provider's embedding models anew when they are needed next: another adapter bears its name."""
         self._resources.models.forget_provider(name)
 
-    def backup(self, path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
+    def backup(
+        self,
+        path: Path,
+        on_progress: OnProgress = ignore_progress,
+        *,
+        actor: str = LOCAL_USER,
+        origin: Whence = NOWHERE,
+    ) -> BackupManifest:
         """Write the database and all files into a new archive. Work may go on meanwhile.
+
+        The audit tells of it, by which `actor` and where from; not in the archive itself.
 
         Raises:
             errors.ValidationError: there is something at `path`.
@@ -180,6 +190,12 @@ class Installation:
         drafts = Drafts(self.config.drafts_dir)
         manifest = backup.write(store.backup_url, self._resources.files, path, on_progress, drafts=drafts)
         status.keep_backup(store, path, manifest)
+        store.of(actor, origin).audit.note(
+            "export",
+            Subject("backup", name=path.name),
+            documents=manifest.rows("documents"),
+            files=len(manifest.files),
+        )
         return manifest
 
     def restore(self, path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:

@@ -13,6 +13,7 @@ from rag.engine.file_names import unique_names
 from rag.engine.parts import Parts
 from rag.engine.workspace import Workspace
 from rag.providers import Web
+from rag.store.audit import Subject
 from rag.types import DEFAULT_INDEX, Document, OnSameName
 
 
@@ -26,6 +27,12 @@ class Files:
     def original(self, document_id: uuid.UUID) -> Path:
         """The file as it was uploaded."""
         return self._workspace.files.local_path(document_id, "original")
+
+    def taken(self, document_id: uuid.UUID) -> bytes:
+        """The file as it was uploaded, to be kept elsewhere, which the audit tells. Raises as `archive`."""
+        content = self.original(document_id).read_bytes()
+        self._note([self._workspace.store.documents.get(document_id)])
+        return content
 
     def rendition(self, document_id: uuid.UUID) -> Path:
         """The PDF that is parsed, shown and highlighted."""
@@ -61,6 +68,8 @@ class Files:
     def archive(self, document_ids: Sequence[uuid.UUID]) -> BinaryIO:
         """The originals of documents as a ZIP, each under a name that every file system takes; to be closed.
 
+        The audit tells of each.
+
         Raises:
             errors.NotFoundError: there is no such document, or its file is not there.
         """
@@ -70,7 +79,12 @@ class Files:
             for document, name in zip(documents, unique_names([one.name for one in documents]), strict=True):
                 archive.write(self.original(document.id), name)
         packed.seek(0)
+        self._note(documents)
         return packed
+
+    def _note(self, taken: Sequence[Document]) -> None:
+        subjects = [Subject("document", str(one.id), one.name) for one in taken]
+        self._workspace.store.audit.note("export", *subjects, owner=self._workspace.user_id, format="original")
 
     def parts(self, *document_ids: uuid.UUID) -> list[Document]:
         """What was taken out of mails and archives, and out of what was in these, in the trash or not."""

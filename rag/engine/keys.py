@@ -1,5 +1,6 @@
 """Keys: what opens the REST API and the MCP server to a user's programs."""
 
+import builtins
 import datetime as dt
 import hashlib
 import re
@@ -9,9 +10,10 @@ from collections.abc import Callable, Sequence
 
 from rag import errors
 from rag.config import Config
+from rag.engine.resources import Resources
 from rag.engine.workspace import Workspace
-from rag.store import Store
-from rag.types import LOCAL_USER, PERMISSIONS, ApiKey, Permission
+from rag.store import ApiKeys, Store
+from rag.types import LOCAL_USER, PERMISSIONS, ApiKey, Permission, Whence
 
 PREFIX = "pl_"
 SECRET_BYTES = 32
@@ -48,15 +50,7 @@ class Keys:
             errors.ValidationError: the name is empty, too long or not printable, a permission is unknown, there is
                 none, or the expiry is past or has no time zone.
         """
-        secret = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
-        key = self._workspace.store.api_keys.create(
-            name=_named(name),
-            digest=_digest(secret),
-            hint=secret[:HINT_CHARS],
-            permissions=_ordered(permissions),
-            expires_at=_future(expires_at),
-        )
-        return key, secret
+        return _make(self._workspace.store.api_keys, name, permissions, expires_at)
 
     def list(self) -> list[ApiKey]:
         """This user's keys, expired and revoked ones too, the latest first."""
@@ -65,6 +59,53 @@ class Keys:
     def revoke(self, key_id: uuid.UUID) -> ApiKey:
         """Let a key open nothing from now on. Raises NotFoundError."""
         return self._workspace.store.api_keys.revoke(key_id)
+
+
+class KeysOfAll:
+    """Everybody's keys, for who administers them; the audit tells of this `actor`, and where from."""
+
+    def __init__(self, resources: Resources, actor: str | None, origin: Whence) -> None:
+        self._resources = resources
+        self._actor = actor
+        self._origin = origin
+
+    def list(self) -> builtins.list[ApiKey]:
+        """Those of all users without their secrets, the latest first."""
+        return self._resources.store.accounts.api_keys()
+
+    def create(
+        self,
+        user_id: str,
+        name: str,
+        permissions: Sequence[Permission] = ("read",),
+        expires_at: dt.datetime | None = None,
+    ) -> tuple[ApiKey, str]:
+        """A new key of a user, and its secret. Raises as `Keys.create`."""
+        return _make(self._of(user_id), name, permissions, expires_at)
+
+    def revoke(self, key_id: uuid.UUID) -> ApiKey:
+        """Let anybody's key open nothing from now on. Raises NotFoundError."""
+        owner = next((key.user_id for key in self.list() if key.id == key_id), None)
+        if owner is None:
+            raise errors.NotFoundError(f"There is no key {key_id}. List the keys and check the id.")
+        return self._of(owner).revoke(key_id)
+
+    def _of(self, user_id: str) -> ApiKeys:
+        return self._resources.store.of(user_id, self._origin, actor=self._actor).api_keys
+
+
+def _make(
+    api_keys: ApiKeys, name: str, permissions: Sequence[Permission], expires_at: dt.datetime | None
+) -> tuple[ApiKey, str]:
+    secret = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
+    key = api_keys.create(
+        name=_named(name),
+        digest=_digest(secret),
+        hint=secret[:HINT_CHARS],
+        permissions=_ordered(permissions),
+        expires_at=_future(expires_at),
+    )
+    return key, secret
 
 
 def authenticate(config: Config, store: Callable[[], Store], secret: str) -> ApiKey | None:

@@ -10,6 +10,7 @@ from rag.engine import finding
 from rag.engine.workspace import Workspace
 from rag.export import Say
 from rag.ingestion.chunking import SECTION_SEPARATOR
+from rag.store.audit import Subject
 from rag.types import (
     AnswerResponse,
     BlockKind,
@@ -90,6 +91,12 @@ class Pages:
         found = _highlights(response, document_id, say)
         write = parsing.marked_whole if whole else parsing.marked_copy
         return MarkedCopy(found, write(rendition, found))
+
+    def taken(self, document_id: uuid.UUID, copy: MarkedCopy) -> bytes:
+        """A document's marked copy, to be kept elsewhere, which the audit tells. Raises NotFoundError."""
+        subject = Subject("document", str(document_id), self._workspace.store.documents.get(document_id).name)
+        self._workspace.store.audit.note("export", subject, owner=self._workspace.user_id, format="marked")
+        return copy.content
 
     def locate(self, document_id: uuid.UUID, passage: Passage, start: int, end: int) -> tuple[Region, ...]:
         """The boxes of exactly the characters `passage.text[start:end]`.

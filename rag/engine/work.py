@@ -12,11 +12,13 @@ from rag.engine.reading import Reader
 from rag.engine.resources import Resources
 from rag.engine.workspace import Workspace
 from rag.store import MOST_ATTEMPTS
-from rag.types import UNFINISHED, Document, DocumentStatus, Job, Lane
+from rag.types import UNFINISHED, Document, DocumentStatus, Job, Lane, Whence
 
 GIVE_WAY_SECONDS = 5.0
 """So long a job lets documents go first, after each of its steps, which take about a second."""
 LOOK_SECONDS = 0.5
+WORKER = Whence("worker")
+"""Where what the audit tells of comes from: a worker acts for the user, who is at no door."""
 
 
 class _StoppingError(Exception):
@@ -46,7 +48,7 @@ class Work:
         with lanes.next(lane, most_bytes=most_bytes) as taken:
             if taken is None:
                 return None
-            workspace = Workspace(self._resources, taken.user_id)
+            workspace = Workspace(self._resources, taken.user_id, WORKER)
             reader = Reader(workspace)
             before = reader.document(taken.document_id)
             if not taken.attempts:
@@ -72,7 +74,7 @@ class Work:
         taken = self._resources.store.lanes.next_pictures()
         if taken is None:
             return False
-        workspace = Workspace(self._resources, taken.user_id)
+        workspace = Workspace(self._resources, taken.user_id, WORKER)
         if taken.attempts > MOST_ATTEMPTS:
             workspace.store.readings.keep_pictures_unread(taken.document_id)
             return True
@@ -121,7 +123,7 @@ class Work:
             figures.count(counts)
 
     def _jobs(self, user_id: str) -> Jobs:
-        workspace = Workspace(self._resources, user_id)
+        workspace = Workspace(self._resources, user_id, WORKER)
         return Jobs(workspace, Documents(workspace), Questions(workspace))
 
 

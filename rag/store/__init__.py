@@ -1,6 +1,7 @@
 """What is kept: rows in PostgreSQL with pgvector, files in any file system."""
 
 from rag.store.accounts import OwnAccount
+from rag.store.api_keys import ApiKeys
 from rag.store.audit import AuditOfAll
 from rag.store.caches import CACHE_KINDS, CacheKind, Caches, CacheStats, CompletionKind
 from rag.store.deletions import SAFE_AGE
@@ -29,6 +30,7 @@ __all__ = [
     "CACHE_KINDS",
     "MOST_ATTEMPTS",
     "SAFE_AGE",
+    "ApiKeys",
     "AuditOfAll",
     "CacheKind",
     "CacheStats",

@@ -9,10 +9,12 @@ from rag import errors
 from rag.config import MEGABYTE
 from rag.store import audit, queries
 from rag.store.api_keys import to_key
-from rag.store.database import Connection, Database, UserDatabase
+from rag.store.database import Connection, Database, Row, UserDatabase
 from rag.store.jobs import to_job
 from rag.types import Account, AccountUse, ApiKey, Job, Role, Storage
 
+CHANGES = {"role": "account.role", "groups": "account.groups", "quota_bytes": "account.quota"}
+"""What the audit calls a change of each."""
 SEEN_SECONDS = 60.0
 """How often it is written down at most that somebody was there, so that not every request writes."""
 
@@ -57,11 +59,11 @@ class OwnAccount:
 
     def set_role(self, role: Role) -> None:
         """Give the user a role."""
-        self._change("role", {"role": role.value})
+        self._change("set_role", "role", role.value)
 
     def set_quota(self, quota_bytes: int | None) -> None:
         """Allow the user so many bytes of originals; None is what the installation allows."""
-        self._change("quota", {"quota_bytes": quota_bytes})
+        self._change("set_quota", "quota_bytes", quota_bytes)
 
     def set_language(self, language: str | None) -> None:
         """Have the pages in this language; None is that of the browser."""
@@ -72,26 +74,53 @@ class OwnAccount:
     def set_groups(self, groups: Sequence[str]) -> None:
         """Have the user in these groups, and in those that a login brings."""
         with self._database.transaction() as connection:
-            connection.execute(self._queries["ensure"], self._database.bind({}))
-            join_groups(self._database, connection, groups, by_login=False)
-            self._note(connection, "groups", {"groups": [*groups]})
+            if lock(self._database, connection):
+                join_groups(self._database, connection, groups, by_login=False)
 
-    def _change(self, what: str, parameters: Mapping[str, object]) -> None:
+    def _change(self, statement: str, name: str, value: object) -> None:
         with self._database.transaction() as connection:
-            connection.execute(self._queries["ensure"], self._database.bind({}))
-            connection.execute(self._queries[f"set_{what}"], self._database.bind(parameters))
-            self._note(connection, what, parameters)
+            before = lock(self._database, connection)
+            if before:
+                connection.execute(self._queries[statement], self._database.bind({name: value}))
+                note_change(self._database, connection, name, before[name], value)
 
-    def _note(self, connection: Connection, what: str, details: Mapping[str, object]) -> None:
-        subject = audit.Subject("account", self._database.user_id)
-        audit.note(self._database, connection, f"account.{what}", subject, details=details)
+
+def lock(database: UserDatabase, connection: Connection) -> Row | None:
+    """Role and quota of the account, made if there is none, which nobody else changes until the transaction ends.
+
+    None of a name that can have no account.
+    """
+    connection.execute(queries.load("accounts")["ensure"], database.bind({}))
+    return connection.execute(queries.load("accounts")["lock"], database.bind({})).fetchone()
 
 
 def join_groups(database: UserDatabase, connection: Connection, groups: Sequence[str], *, by_login: bool) -> None:
-    """Have the user in these groups in the place of those that came the same way: by a login, or from an admin."""
+    """Have the user in these groups in the place of those that came the same way: by a login, or from an admin.
+
+    The account is locked, and there.
+    """
+    statements = queries.load("accounts")
     parameters = database.bind({"groups": [*groups], "by_login": by_login})
-    connection.execute(queries.load("accounts")["leave_groups"], parameters)
-    connection.execute(queries.load("accounts")["join_groups"], parameters)
+    before = _groups(connection, parameters)
+    connection.execute(statements["leave_groups"], parameters)
+    connection.execute(statements["join_groups"], parameters)
+    note_change(database, connection, "groups", before, _groups(connection, parameters), by_login=by_login)
+
+
+def _groups(connection: Connection, parameters: Mapping[str, object]) -> list[str]:
+    found = connection.execute(queries.load("accounts")["groups"], parameters).fetchall()
+    return [row["group_name"] for row in found]
+
+
+def note_change(
+    database: UserDatabase, connection: Connection, name: str, before: object, after: object, *, by_login: bool = False
+) -> None:
+    """Tell in the audit of a value of the account that is another now; `by_login` of what the login provider says."""
+    if after == before:
+        return
+    details = {name: after, f"previous_{name}": before} | ({"by_login": True} if by_login else {})
+    subject = audit.Subject("account", database.user_id)
+    audit.note(database, connection, CHANGES[name], subject, details=details)
 
 
 class Accounts:

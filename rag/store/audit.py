@@ -49,10 +49,11 @@ class Audit:
         found = self._database.all(self._queries["list"], _asked(asked, limit, below) | {"sees_all": False})
         return [AuditEntry(**row) for row in found]
 
-    def note(self, action: str, subject: Subject = NOTHING, *, owner: str | None = None, **details: object) -> None:
-        """Tell of what is no statement of this database, such as a login or an export."""
+    def note(self, action: str, *subjects: Subject, owner: str | None = None, **details: object) -> None:
+        """Tell of what is no statement of this database, such as a login or an export, by an entry for each subject."""
         with self._database.transaction() as connection:
-            note(self._database, connection, action, subject, owner=owner, details=details)
+            for subject in subjects or (NOTHING,):
+                note(self._database, connection, action, subject, owner=owner, details=details)
 
 
 class AuditOfAll:

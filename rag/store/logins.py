@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Sequence
 
 from rag.store import audit, queries
-from rag.store.accounts import SEEN_SECONDS, OwnAccount, join_groups
+from rag.store.accounts import SEEN_SECONDS, OwnAccount, join_groups, lock, note_change
 from rag.store.database import Connection, UserDatabase
 from rag.types import Login, Role
 
@@ -35,11 +35,12 @@ class Logins:
         """
         parameters = self._database.bind({"login_id": login_id, "started_at": started_at})
         with self._database.transaction() as connection:
-            connection.execute(self._queries["ensure"], parameters)
-            if not connection.execute(self._queries["open_login"], parameters).fetchall():
+            before = lock(self._database, connection)
+            if before is None or not connection.execute(self._queries["open_login"], parameters).fetchall():
                 return
             told = {**parameters, "name": name, "email": email, "role": role and role.value}
-            connection.execute(self._queries["log_in"], told)
+            for after in connection.execute(self._queries["log_in"], told).fetchall():
+                note_change(self._database, connection, "role", before["role"], after["role"], by_login=True)
             if groups is not None:
                 join_groups(self._database, connection, groups, by_login=True)
             self._note(connection, "open")

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Mapping, Sequence
 
-from rag.store import queries
+from rag.store import audit, queries
 from rag.store.database import UserDatabase
 from rag.store.documents import to_document, unknown
 from rag.store.following import Following
@@ -60,8 +60,11 @@ class Sources:
             shown = connection.execute(self._queries["supersede"], parameters).fetchone()
             if shown is None:
                 raise unknown(document_id)
-            self._parts.restore(connection, {document_id: shown["was_deleted_at"]})
-            self._parts.trash(connection, shown["hidden"])
+            restored = [document_id, *self._parts.restore(connection, {document_id: shown["was_deleted_at"]})]
+            trashed = [*shown["hidden"], *self._parts.trash(connection, shown["hidden"])]
+            if shown["thrown_away"]:
+                audit.note_documents(self._database, connection, "document.restore", restored)
+            audit.note_documents(self._database, connection, "document.trash", trashed)
 
     def of_upload_key(self, key: str) -> Document | None:
         """The document that came with an upload under this key, if it is still there."""

@@ -7,7 +7,7 @@ One of them is searched, the others name another version in `superseded_by`. How
 import uuid
 from collections.abc import Sequence
 
-from rag.store import queries
+from rag.store import audit, queries
 from rag.store.database import UserDatabase
 from rag.store.documents import to_document, unknown
 from rag.types import CONTAINERS, Document
@@ -39,8 +39,13 @@ class Versions:
         Raises:
             errors.NotFoundError: there is no such document.
         """
-        if not self._database.write(self._queries["take_over"], {"document_id": document_id, "older": [*older]}):
-            raise unknown(document_id)
+        bound = self._database.bind({"document_id": document_id, "older": [*older]})
+        with self._database.transaction() as connection:
+            taker = connection.execute(self._queries["take_over"], bound).fetchone()
+            if taker is None:
+                raise unknown(document_id)
+            if taker["thrown_away"]:
+                audit.note_documents(self._database, connection, "document.restore", [document_id])
 
     def make_current(self, document_id: uuid.UUID) -> bool:
         """Let an older version be searched again, as the latest; False if it is none, or not ready, or in the trash."""

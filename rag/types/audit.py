@@ -35,7 +35,7 @@ class AuditEntry(Model):
 
 
 class AuditFilter(NamedTuple):
-    """Which entries are asked for: from `since` on and before `until`, of one actor, of one action or kind of it."""
+    """Which entries are asked for: from `since` on and before `until`, of one actor, of an action or a part of one."""
 
     since: dt.datetime | None = None
     until: dt.datetime | None = None

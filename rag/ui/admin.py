@@ -197,7 +197,7 @@ def _button(label: str, key: str, act: Callable[[], object], help_text: str | No
 
 def keys() -> None:
     """Everybody's API keys, without their secrets, which are kept nowhere."""
-    found = _accounts().api_keys()
+    found = _accounts().keys.list()
     if not found:
         with empty("key", _("There are no API keys"), _("Keys of programs are made with: pagelight keys create")):
             return
@@ -206,7 +206,7 @@ def keys() -> None:
         st.caption(_("Select a key to revoke it."))
     elif found[number].revoked_at is None:
         key = found[number]
-        _button(_("Revoke {name}").format(name=plain(key.name)), "revoke", lambda: _accounts().revoke_key(key.id))
+        _button(_("Revoke {name}").format(name=plain(key.name)), "revoke", lambda: _accounts().keys.revoke(key.id))
 
 
 def _key_row(key: ApiKey) -> dict[str, Any]:

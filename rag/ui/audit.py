@@ -59,9 +59,14 @@ DETAILS = {
     "hint": N_("begins with"),
     "permissions": N_("may"),
     "role": N_("role"),
+    "previous_role": N_("role before"),
     "groups": N_("groups"),
+    "previous_groups": N_("groups before"),
     "quota_bytes": N_("quota"),
+    "previous_quota_bytes": N_("quota before"),
+    "by_login": N_("by the login"),
     "documents": N_("documents"),
+    "files": N_("files"),
     "vectors": N_("with vectors"),
     "format": N_("format"),
     "answers": N_("answers"),
@@ -69,13 +74,16 @@ DETAILS = {
     "before": N_("older than"),
 }
 """What is told besides, but for ids."""
-SIZES = ("size", "quota_bytes")
+SIZES = ("size", "quota_bytes", "previous_quota_bytes")
+ROLES = ("role", "previous_role")
 VALUES = {
     "user": N_("a user"),
     "group": N_("a group"),
     "read": N_("read"),
     "write": N_("write"),
     "admin": N_("administer"),
+    "original": N_("original"),
+    "marked": N_("marked"),
 }
 FILE_COLUMNS = (
     *(N_("When (UTC)"), N_("Who"), N_("What"), N_("Kind of thing"), N_("Thing"), N_("Id"), N_("Owner"), N_("Through")),
@@ -146,8 +154,13 @@ def _detail(name: str, value: object) -> str:
     if isinstance(value, int) and value is not False:
         return f"{label}: {size(value) if name in SIZES else decimal(value)}"
     words = value if isinstance(value, list) else [value]
-    told = [_("none") if word in (None, False) else _(VALUES.get(str(word), str(word))) for word in words]
-    return f"{label}: {', '.join(told) or _('none')}"
+    return f"{label}: {', '.join(_word(name, word) for word in words) or _('none')}"
+
+
+def _word(name: str, word: object) -> str:
+    if word in (None, False):
+        return _("as for all") if name in SIZES else _("none")
+    return _(str(word).capitalize()) if name in ROLES else _(VALUES.get(str(word), str(word)))
 
 
 def _file(audit: Auditing, asked: AuditFilter, headings: Sequence[str]) -> bytes:

@@ -66,7 +66,7 @@ def download(chosen: Sequence[Document]) -> None:
     too_many = _("At most {most} at a time.").format(most=decimal(MOST_FILES)) if len(chosen) > MOST_FILES else None
     st.download_button(
         _("Download"),
-        data=lambda: files.original(ids[0]).read_bytes() if only else files.archive(ids).read(),
+        data=lambda: files.taken(ids[0]) if only else files.archive(ids).read(),
         file_name=only.name if only else "documents.zip",
         mime="application/octet-stream" if only else "application/zip",
         icon=":material/download:",

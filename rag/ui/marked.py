@@ -1,5 +1,6 @@
 """Marked copies of what an answer quotes: a preview of the few pages, and the file to keep."""
 
+import functools
 import uuid
 from collections.abc import Mapping
 from pathlib import PurePath
@@ -36,8 +37,8 @@ def _preview(response: AnswerResponse, names: Mapping[uuid.UUID, str], message_i
             document_id = st.selectbox(
                 _("Document"), list(names), format_func=names.__getitem__, label_visibility="collapsed"
             )
-        copy = session.engine().pages.marked(response, document_id, say=said)
-        content = copy.content
+        pages = session.engine().pages
+        copy = taken = pages.marked(response, document_id, say=said)
         with st.container(key="copy", height=400):
             pdf_viewer(
                 copy.content,
@@ -52,10 +53,10 @@ def _preview(response: AnswerResponse, names: Mapping[uuid.UUID, str], message_i
             if st.toggle(
                 _("All pages"), help=_("The whole document with these highlights, not the quoted pages alone.")
             ):
-                content = session.engine().pages.marked(response, document_id, whole=True, say=said).content
+                taken = pages.marked(response, document_id, whole=True, say=said)
             st.download_button(
                 _("Download"),
-                content,
+                functools.partial(pages.taken, document_id, taken),
                 f"{PurePath(names[document_id]).stem} – {_('marked')}.pdf",
                 "application/pdf",
                 icon=":material/download:",

@@ -241,6 +241,13 @@ def test_restoring_mixes_and_replaces_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("settings")
+def test_a_backup_is_told_in_the_audit(tmp_path: Path) -> None:
+    pagelight("backup", tmp_path / "backup.tar")
+    (told,) = parsed("audit", "--action", "export")
+    assert (told["actor"], told["door"], told["subject_name"]) == ("local", "cli", "backup.tar")
+
+
+@pytest.mark.usefixtures("settings")
 def test_a_backup_is_not_overwritten(tmp_path: Path) -> None:
     pagelight("backup", tmp_path / "backup.tar")
     assert "exists" in pagelight("backup", tmp_path / "backup.tar", code=2).stderr

@@ -60,6 +60,13 @@ def test_a_key_of_another_user_with_scopes_and_an_expiry(engine: RAGEngine) -> N
     assert dt.timedelta(days=30) <= key.expires_at - before < dt.timedelta(days=30, minutes=5)
 
 
+def test_the_audit_tells_who_made_and_revoked_anothers_key(engine: RAGEngine) -> None:
+    made = parsed("create", "--user", "ada", "--name", "importer", "--scope", "admin")
+    keys("revoke", made["id"], "--user", "ada")
+    told = [(one.action, one.actor, one.owner, one.door) for one in engine.audit.list()]
+    assert told == [("key.revoke", "local", "ada", "cli"), ("key.create", "local", "ada", "cli")]
+
+
 def test_a_key_expires_at_the_end_of_the_named_day() -> None:
     made = parsed("create", "--name", "laptop", "--expires", "2999-01-31")
     assert dt.datetime.fromisoformat(made["expiresAt"]) == dt.datetime(2999, 2, 1, tzinfo=dt.UTC)

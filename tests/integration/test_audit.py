@@ -1,12 +1,18 @@
 """The audit: what was done is told with it or not at all, and stays as it is."""
 
 import datetime as dt
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
 
 import psycopg
 import pytest
 
-from rag import errors, store
-from rag.types import AuditFilter, ShareRequest, Whence
+from rag import errors, store, worker
+from rag.engine import RAGEngine
+from rag.types import AuditFilter, ChatMessage, Role, ShareRequest, Whence
+from tests import mails, pdfs
 from tests.integration.samples import Owner
 
 OWNER = "owner"
@@ -62,7 +68,7 @@ def test_keys_and_shares_are_told(owner: Owner) -> None:
         (OWNER, "share.withdraw", "default"),
     ]
     assert told(owner.db, action="share") == told(owner.db)[2:]
-    assert told(owner.db, action="key.revoke") == told(owner.db)[1:2]
+    assert told(owner.db, action="key.revoke") == told(owner.db, action="revoke") == told(owner.db)[1:2]
 
 
 def test_what_others_do_to_shared_things_is_told_to_both(owner: Owner) -> None:
@@ -108,3 +114,222 @@ def test_what_is_to_come_is_not_let_go_of(owner: Owner, database_url: str) -> No
             with pytest.raises(psycopg.errors.InvalidParameterValue), connection.transaction():
                 connection.execute("SELECT forget_audit('nobody', %s, 'nowhere')", [future])
     assert owner.db.of(OWNER).audit.list() == before
+
+
+# --- accounts and logins ---
+
+LOGIN = uuid.UUID(int=7)
+NOW = dt.datetime.now(dt.UTC)
+ACCOUNT: list[tuple[str, Callable[[store.UserStore], object], dict[str, object]]] = [
+    ("account.role", lambda own: own.account.set_role(Role.ADMIN), {"role": "admin", "previous_role": "member"}),
+    ("account.groups", lambda own: own.account.set_groups(["b", "a"]), {"groups": ["a", "b"], "previous_groups": []}),
+    ("account.quota", lambda own: own.account.set_quota(0), {"quota_bytes": 0, "previous_quota_bytes": None}),
+    ("login.open", lambda own: own.logins.open(LOGIN, NOW), {}),
+    ("login.end", lambda own: own.logins.end(LOGIN), {}),
+    ("login.end_all", lambda own: own.logins.end_all(), {}),
+]
+
+
+def test_what_becomes_of_an_account_is_told_with_who_did_it(db: store.Store) -> None:
+    own = db.of(OWNER, Whence("rest", "10.0.0.7"), actor="boss")
+    for action, act, details in ACCOUNT:
+        act(own)
+        (entry, *_) = db.of(OWNER).audit.list()
+        assert (entry.action, entry.actor, entry.owner) == (action, "boss", OWNER)
+        assert (entry.door, entry.address, entry.details) == ("rest", "10.0.0.7", details)
+        assert (entry.subject_kind, entry.subject_id) == ("account", OWNER)
+
+
+def test_what_stays_as_it_is_in_an_account_is_not_told(db: store.Store) -> None:
+    own = db.of(OWNER)
+    for _ in range(2):
+        own.account.set_role(Role.CURATOR)
+        own.account.set_groups(["legal"])
+        own.account.set_quota(5)
+    own.logins.open(LOGIN, NOW, role=Role.CURATOR, groups=["legal"])
+    own.logins.open(LOGIN, NOW, role=Role.ADMIN, groups=["board"])  # it is open already
+    own.logins.end(uuid.uuid4())
+
+    actions = ["account.role", "account.groups", "account.quota", "login.open"]
+    assert [action for _, action, _ in told(db)] == actions
+    db.of("x" * 600).account.set_role(Role.ADMIN)  # no account can be called so
+    assert not told(db, "x" * 600)
+
+
+def test_what_a_login_changes_of_an_account_is_told_with_what_was(db: store.Store) -> None:
+    own = db.of(OWNER, Whence("app"))
+    own.account.set_groups(["given"])
+    own.logins.open(uuid.uuid4(), NOW, role=Role.MEMBER, groups=["given", "legal"])
+    own.logins.open(uuid.uuid4(), NOW, role=Role.ADMIN, groups=["board"])
+    own.logins.open(uuid.uuid4(), NOW)  # it says nothing of them
+
+    changes = [(entry.action, entry.details) for entry in reversed(own.audit.list()) if entry.action != "login.open"]
+    assert changes == [
+        ("account.groups", {"groups": ["given"], "previous_groups": []}),
+        ("account.groups", {"groups": ["legal"], "previous_groups": [], "by_login": True}),
+        ("account.role", {"role": "admin", "previous_role": "member", "by_login": True}),
+        ("account.groups", {"groups": ["board"], "previous_groups": ["legal"], "by_login": True}),
+    ]
+
+
+# --- what a worker does ---
+
+
+def done(engine: RAGEngine, action: str) -> set[tuple[str, str, str]]:
+    """Name of the document, actor and door of each entry."""
+    return {(entry.subject_name, entry.actor, entry.door) for entry in engine.audit.list(AuditFilter(action=action))}
+
+
+def test_what_a_worker_finds_in_an_upload_is_told_of_who_uploaded_it(engine: RAGEngine) -> None:
+    engine.installation.accounts.set_role("ada", Role.CURATOR)
+    engine.documents.add(mails.eml({"own.txt": b"Ada's words."}), "Own.eml")
+    engine.sharing.give({"grantee": "bob", "permission": "write"})
+    shared = engine.installation.for_user("bob", Whence("app")).reach.index("shared:default")
+    shared.documents.add(mails.eml({"inner.zip": mails.archive({"bobs.txt": b"Bob's words."})}), "Offer.eml")
+    worker.run(engine.installation, wait=False)
+
+    assert done(engine, "document.upload") == {
+        ("Own.eml", "ada", "python"),
+        ("own.txt", "ada", "worker"),
+        ("Offer.eml", "bob", "app"),
+        ("inner.zip", "bob", "worker"),
+        ("bobs.txt", "bob", "worker"),
+    }
+    engine.documents.trash([document.id for document in engine.documents.list()])
+    assert {actor for _, actor, _ in done(engine, "document.trash")} == {"ada"}
+
+
+def test_what_a_job_does_to_documents_is_told_of_the_worker(engine: RAGEngine, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "a.txt").write_text("The tide table.")
+
+    def follow() -> None:
+        engine.jobs.start_reindex({"source": {"folderId": str(folder)}})
+        worker.run(engine.installation, wait=False)
+
+    follow()
+    (folder / "a.txt").rename(tmp_path / "a.txt")
+    follow()
+    (tmp_path / "a.txt").rename(folder / "a.txt")
+    follow()
+    for action in ("upload", "trash", "restore"):
+        assert done(engine, f"document.{action}") == {("a.txt", "ada", "worker")}
+
+
+def test_what_a_sync_puts_in_anothers_place_is_told(engine: RAGEngine, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    former, changed = (mails.eml({name: name.encode()}, text=name) for name in ("a.txt", "b.txt"))
+
+    def told_of(content: bytes | None, name: str) -> list[tuple[str, str]]:
+        """What is told of a sync, the first first."""
+        known = len(engine.audit.list())
+        (folder / name).unlink(missing_ok=True)
+        if content is not None:
+            (folder / name).write_bytes(content)
+        engine.sync_index({"source": {"folderId": str(folder)}})
+        told = [*reversed(engine.audit.list())][known:]
+        return [(one.action.removeprefix("document."), one.subject_name) for one in told]
+
+    assert told_of(former, "Offer.eml") == [("upload", "Offer.eml"), ("upload", "a.txt")]
+    assert told_of(changed, "Offer.eml") == [
+        *(("upload", name) for name in ("Offer.eml", "b.txt")),
+        *(("trash", name) for name in ("Offer.eml", "a.txt")),
+    ]
+    assert told_of(former, "Offer.eml") == [
+        *(("restore", name) for name in ("Offer.eml", "a.txt")),
+        *(("trash", name) for name in ("Offer.eml", "b.txt")),
+    ]
+    told_of(None, "Offer.eml")
+
+    assert told_of(b"First.", "c.txt") == [("upload", "c.txt")]
+    assert told_of(b"Second.", "c.txt") == [("upload", "c.txt")]  # of which the first is an older version
+    assert told_of(None, "c.txt") == [("trash", "c.txt")]
+    assert told_of(b"First.", "c.txt") == [("restore", "c.txt")]
+
+
+# --- what is taken along ---
+
+FACT = "The harbour of Lindmark handled 4,812 ships in 2019."
+FROM = Whence("rest", "10.0.0.7")
+
+
+class Taken(NamedTuple):
+    """What there is to take along, and where to."""
+
+    engine: RAGEngine
+    folder: Path
+    document_ids: list[uuid.UUID]
+    answer: ChatMessage
+    matrix_id: uuid.UUID
+
+    def marked(self) -> object:
+        """As the app shows it before it is downloaded."""
+        assert self.answer.response
+        return self.engine.pages.marked(self.answer.response, self.document_ids[0])
+
+
+@pytest.fixture
+def taken(engine: RAGEngine, tmp_path: Path) -> Taken:
+    at_door = engine.installation.for_user("ada", FROM)
+    contents = {"harbour.pdf": pdfs.plain([FACT]), "other.pdf": pdfs.plain(["Another."])}
+    added = [at_door.documents.add(content, name, enqueue=False) for name, content in contents.items()]
+    ids = [at_door.documents.process(one.id).id for one in added]
+    answer = at_door.chats.ask(at_door.chats.start("Ships").id, "How many ships did the harbour handle in 2019?")
+    matrix = at_door.matrices.create({"name": "Harbours", "documentIds": ids, "questions": ["How many ships?"]})
+    return Taken(at_door, tmp_path, ids, answer, matrix.id)
+
+
+def back_up(taken: Taken) -> object:
+    return taken.engine.installation.backup(taken.folder / "all.tar", actor="ada", origin=FROM)
+
+
+def copy_marked(taken: Taken) -> object:
+    answers, answer = taken.engine.answers, taken.answer
+    return answers.marked(answer.conversation_id, answer.id, taken.document_ids[0])
+
+
+def download_marked(taken: Taken) -> object:
+    assert taken.answer.response
+    pages, document_id = taken.engine.pages, taken.document_ids[0]
+    return pages.taken(document_id, pages.marked(taken.answer.response, document_id))
+
+
+EXPORTS: list[tuple[Callable[[Taken], object], list[tuple[str, str, str]]]] = [
+    (lambda t: t.engine.exports.write(t.folder / "all"), [("export", "index", "all")]),
+    (lambda t: t.engine.matrices.export(t.matrix_id, "csv"), [("export", "matrix", "Harbours")]),
+    (lambda t: t.engine.answers.export(t.answer.conversation_id, "text"), [("answer.export", "conversation", "Ships")]),
+    (
+        lambda t: t.engine.files.archive(t.document_ids).close(),
+        [("export", "document", "harbour.pdf"), ("export", "document", "other.pdf")],
+    ),
+    (lambda t: t.engine.files.taken(t.document_ids[1]), [("export", "document", "other.pdf")]),
+    (Taken.marked, []),
+    (copy_marked, [("export", "document", "harbour.pdf")]),
+    (download_marked, [("export", "document", "harbour.pdf")]),
+    (back_up, [("export", "backup", "all.tar")]),
+]
+"""How something is taken along, and what is told of it: action, kind and name of what was."""
+
+
+def test_what_is_taken_along_is_told_and_found_as_exports(taken: Taken) -> None:
+    expected = []
+    for take, entries in EXPORTS:
+        take(taken)
+        expected += entries
+        found = [*reversed(taken.engine.audit.list(AuditFilter(action="export")))]
+        assert [(one.action, one.subject_kind, one.subject_name) for one in found] == expected
+    assert {(one.actor, one.owner, one.door, one.address) for one in found} == {("ada", "ada", *FROM)}
+
+
+def test_owners_are_told_what_others_take_along(taken: Taken) -> None:
+    taken.engine.installation.accounts.set_role("ada", Role.CURATOR)
+    taken.engine.sharing.give({"grantee": "bob", "permission": "read"})
+    shared = taken.engine.installation.for_user("bob").reach.index("shared:default")
+    shared.files.archive(taken.document_ids).close()
+    shared.files.taken(taken.document_ids[0])
+    told = taken.engine.audit.list(AuditFilter(action="export"))
+    assert [(one.actor, one.owner, one.subject_name) for one in reversed(told)] == [
+        ("bob", "ada", name) for name in ("harbour.pdf", "other.pdf", "harbour.pdf")
+    ]

@@ -136,6 +136,7 @@ REACHES: dict[str, Call] = {
     "documents.list": lambda e, d: [one for one in e.documents.list() if one.id == d.id],
     "files.original": lambda e, d: e.files.original(d.id),
     "files.rendition": lambda e, d: e.files.rendition(d.id),
+    "files.taken": lambda e, d: e.files.taken(d.id),
     "files.archive": lambda e, d: e.files.archive([d.id]),
     "files.parts": lambda e, d: e.files.parts(d.id),
     "versions.list": lambda e, d: e.versions.list(d.id),

@@ -24,3 +24,26 @@ def test_an_entry_is_told_in_words_without_losing_a_column() -> None:
         "Sammlung: default, Größe: 1,4 MB",
     ]
     assert len(german) == len(english)
+
+
+def test_a_change_is_told_with_what_was_before() -> None:
+    details = {
+        "role": "admin",
+        "previous_role": "member",
+        "groups": ["board"],
+        "previous_groups": [],
+        "quota_bytes": 1_400_000,
+        "previous_quota_bytes": None,
+        "by_login": True,
+    }
+    at = dt.datetime(2026, 11, 23, 6, 16, tzinfo=dt.UTC)
+    entry = AuditEntry(id=1, at=at, actor="ada", action="account.role", owner="ada", details=details)
+    assert audit._row(entry, {})["More"] == (
+        "role: Admin, role before: Member, groups: board, groups before: none, quota: 1.4 MB, "
+        "quota before: as for all, by the login"
+    )
+    with spoken("de"):
+        assert [*audit._row(entry, {}).values()][-1] == (
+            "Rolle: Admin, Rolle vorher: Mitglied, Gruppen: board, Gruppen vorher: keine, Speicherplatz: 1,4 MB, "
+            "Speicherplatz vorher: wie für alle, durch die Anmeldung"
+        )

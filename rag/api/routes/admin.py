@@ -90,13 +90,13 @@ def log_out_user(sender: Admin, body: UserReference) -> None:
 @router.get("/keys")
 def list_keys(sender: Admin) -> KeyList:
     """Everybody's keys without their secrets."""
-    return KeyList(items=tuple(_accounts(sender).api_keys()))
+    return KeyList(items=tuple(_accounts(sender).keys.list()))
 
 
 @router.delete("/keys/{key_id}")
 def revoke_key(sender: Admin, key_id: uuid.UUID) -> ApiKey:
     """Let a key of anybody open nothing from now on."""
-    return _accounts(sender).revoke_key(key_id)
+    return _accounts(sender).keys.revoke(key_id)
 
 
 @router.get("/jobs")

@@ -66,7 +66,7 @@ def read_audit(
     since: Annotated[pydantic.AwareDatetime | None, Query()] = None,
     until: Annotated[pydantic.AwareDatetime | None, Query()] = None,
     actor: Text = None,
-    action: Annotated[str | None, Query(max_length=100, pattern=STORABLE, description="Or its first part.")] = None,
+    action: Annotated[str | None, Query(max_length=100, pattern=STORABLE, description="Or a part of it.")] = None,
     before: Annotated[int | None, Query(ge=1, le=2**63 - 1, description="Only entries with a lower id.")] = None,
     limit: Limit = 50,
     csv: Annotated[bool, Query(description="As CSV.")] = False,

@@ -18,10 +18,19 @@ SELECT :user_id, now() WHERE octet_length(:user_id) BETWEEN 1 AND 512
 ON CONFLICT (user_id) DO UPDATE SET last_seen_at = now()
 WHERE a.last_seen_at IS NULL OR a.last_seen_at <= now() - make_interval(secs => :precision_seconds);
 
+-- name: lock
+-- What the user may, until the end of the transaction.
+SELECT role, quota_bytes FROM accounts WHERE user_id = :user_id FOR NO KEY UPDATE;
+
+-- name: groups
+-- Those that came the same way: by a login, or from an admin.
+SELECT group_name FROM memberships WHERE user_id = :user_id AND by_login = :by_login ORDER BY group_name;
+
 -- name: log_in
 -- What the provider says of the user; where it names no role, the one that was given here stays.
 UPDATE accounts SET role = coalesce(:role::text, role), name = :name, email = :email, last_seen_at = now()
-WHERE user_id = :user_id;
+WHERE user_id = :user_id
+RETURNING role;
 
 -- name: leave_groups
 DELETE FROM memberships

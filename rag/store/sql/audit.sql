@@ -5,22 +5,24 @@ SELECT :actor, :action, coalesce(:owner, :user_id), :subject_kind, :subject_id, 
        :details || CASE WHEN :within::uuid IS NULL THEN '{}' ELSE jsonb_build_object('shared', true) END;
 
 -- name: note_documents
+-- Whoever uploaded a mail or an archive has uploaded what was in it, though a worker finds it there.
 INSERT INTO audit (actor, action, owner, subject_kind, subject_id, subject_name, door, address, details)
-SELECT :actor, :action, d.user_id, 'document', d.id::text, d.name, :door, :address,
+SELECT coalesce(CASE :action::text WHEN 'document.upload' THEN d.uploaded_by END, :actor), :action, d.user_id, 'document', d.id::text, d.name, :door, :address,
        jsonb_build_object('index', i.name, 'size', d.size)
 FROM documents d JOIN indexes i ON i.user_id = d.user_id AND i.id = d.index_id
 WHERE d.user_id = :user_id AND d.id = ANY (:ids::uuid[]) AND in_sight(d, :within, true)
 ORDER BY d.number;
 
 -- name: list
--- Of everybody for who sees all, else what a user did, or what was done to the user's things; the latest first.
+-- Of everybody for who sees all, else what a user did, or what was done to the user's things; the latest first. An action
+-- is asked for as a whole, or by what it is done to, or by what is done.
 SELECT *
 FROM audit
 WHERE (:sees_all OR actor = :user_id OR owner = :user_id)
   AND (:since::timestamptz IS NULL OR at >= :since::timestamptz)
   AND (:until::timestamptz IS NULL OR at < :until::timestamptz)
   AND (:of_actor::text IS NULL OR actor = :of_actor::text)
-  AND (:of_action::text IS NULL OR action = :of_action::text OR starts_with(action, :of_action::text || '.'))
+  AND (:of_action::text IS NULL OR :of_action::text IN (action, split_part(action, '.', 1), split_part(action, '.', 2)))
   AND (:below::bigint IS NULL OR id < :below::bigint)
 ORDER BY id DESC
 LIMIT :limit::bigint;

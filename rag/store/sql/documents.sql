@@ -8,11 +8,11 @@ WHERE d.user_id = :user_id AND d.index_id = :index_id AND is_within(d.index_id, 
 -- name: add
 -- One that replaces another is out of every search until it is ready, as older versions are.
 INSERT INTO documents (user_id, index_id, id, name, mime_type, sha256, size, source, shown_source, status,
-                       follows_source, deleted_at, lineage_id, container_id, version, superseded_by)
+                       follows_source, deleted_at, lineage_id, container_id, version, superseded_by, uploaded_by)
 SELECT i.user_id, i.id, :id, :name, :mime_type, :sha256, :size, :source, :shown_source, :status,
        :follows_source OR coalesce(c.follows_source, false),  -- so do the parts of what follows one
        CASE WHEN :in_trash THEN now() ELSE c.deleted_at END, coalesce(v.lineage_id, :id), c.id,
-       coalesce(v.latest + 1, 1), v.present
+       coalesce(v.latest + 1, 1), v.present, coalesce(c.uploaded_by, nullif(:actor::text, i.user_id))
 FROM indexes i
 LEFT JOIN documents c ON c.user_id = i.user_id AND c.id = :container_id AND is_within(c.index_id, :within)
 LEFT JOIN LATERAL (

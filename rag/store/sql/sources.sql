@@ -37,14 +37,16 @@ CROSS JOIN LATERAL (
 ) AS d;
 
 -- name: supersede
--- All at once: no search sees both, or none. Chats about the old ones are about the new one from now on.
+-- All at once: no search sees both, or none. Chats about the old ones are about the new one from now on. One that has
+-- waited in the trash since it was made was not thrown away.
 WITH was AS (
-    SELECT id, deleted_at FROM documents WHERE user_id = :user_id AND id = :document_id FOR UPDATE
+    SELECT id, deleted_at, deleted_at <> created_at AS thrown_away
+    FROM documents WHERE user_id = :user_id AND id = :document_id FOR UPDATE
 ), shown AS (
     UPDATE documents d SET deleted_at = NULL
     FROM was
     WHERE d.user_id = :user_id AND d.id = was.id
-    RETURNING d.id, was.deleted_at
+    RETURNING d.id, was.deleted_at, was.thrown_away
 ), hidden AS (
     UPDATE documents d SET deleted_at = now()
     FROM shown
@@ -58,7 +60,7 @@ WITH was AS (
     FROM shown
     WHERE c.user_id = :user_id AND c.document_ids && :older::uuid[]
 )
-SELECT s.id, s.deleted_at AS was_deleted_at, ARRAY(SELECT id FROM hidden) AS hidden FROM shown s;
+SELECT s.id, s.deleted_at AS was_deleted_at, s.thrown_away, ARRAY(SELECT id FROM hidden) AS hidden FROM shown s;
 
 -- name: of_upload_key
 SELECT d.*

@@ -32,6 +32,7 @@ WHERE o.user_id = :user_id AND o.id = :document_id AND o.superseded_by IS NOT NU
   AND o.deleted_at IS NULL;
 
 -- name: take_over
-SELECT d.id
+-- One that has waited in the trash since it was made was not thrown away.
+SELECT d.id, d.deleted_at <> d.created_at AS thrown_away
 FROM documents d CROSS JOIN LATERAL supersede(d.user_id, d.id, :older::uuid[])
 WHERE d.user_id = :user_id AND d.id = :document_id;

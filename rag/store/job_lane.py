@@ -10,7 +10,7 @@ from rag.store.database import Connection, Database, Row
 from rag.store.lanes import LOOKED_AT, MOST_SECONDS
 
 SECONDS_PER_QUESTION = 1.0
-"""How much longer a larger evaluation gives way to smaller jobs of its user: about what it takes."""
+"""How much longer a larger evaluation or matrix gives way to smaller jobs of its user: about what it takes."""
 
 ASKING = ("evaluation", "matrix")
 """Kinds of jobs that only ask; several may ask an index at the same time."""

@@ -258,6 +258,16 @@ def test_users_take_turns_and_small_jobs_come_first(db: store.Store) -> None:
     assert order(db) == [small, first, large, second, sync]
 
 
+def test_a_matrix_is_weighed_by_its_cells(engine: RAGEngine, document_id: uuid.UUID) -> None:
+    def ask(count: int) -> uuid.UUID | None:
+        columns = [{"text": f"Question {number}?"} for number in range(count)]
+        return engine.matrices.create({"name": "m", "documentIds": [document_id], "questions": columns}).job_id
+
+    evaluation = engine.jobs.start_evaluation(questions(25)).id
+    large, small = ask(50), ask(2)
+    assert order(engine.installation._resources.store) == [small, evaluation, large]
+
+
 def test_one_job_at_a_time_takes_files_into_an_index(db: store.Store) -> None:
     for user, kind, index in (
         *(("ann", "sync", "a"), ("ann", "reindex", "a"), ("ann", "sync", "b"), ("bob", "sync", "a")),

@@ -88,11 +88,11 @@ RETURNING id;
 -- name: next
 -- For a worker. Among a user's jobs those that were begun, then the one that is due first: when it came, and as much later
 -- as it is large. The second job of a user comes after the first of every other; among users the one who was served
--- longest ago. It tells nothing about what they ask.
+-- longest ago: whose last job began, or gave way, before those of others. It tells nothing about what they ask.
 WITH waiting AS (
-    SELECT user_id, id, kind, index_name, status,
-           created_at + make_interval(secs => least(:most_seconds::float8, CASE kind
-               WHEN 'evaluation' THEN coalesce(question_count, 0) * :seconds_per_question::float8
+    SELECT user_id, id, kind, index_name, status, retry_after,
+           created_at + make_interval(secs => least(:most_seconds::float8, CASE
+               WHEN kind IN ('evaluation', 'matrix') THEN question_count * :seconds_per_question::float8
                ELSE :most_seconds::float8
            END)) AS due
     FROM jobs

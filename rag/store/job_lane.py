@@ -48,6 +48,11 @@ class JobLane:
         with claims.claiming(self._database.url) as connection:
             yield next((TakenJob(row["user_id"], row["id"]) for row in waiting if _claim(connection, row)), None)
 
+    def others_wait(self, user_id: str) -> bool:
+        """Whether a job waits whose user is another than this one, and has nobody at any of their jobs."""
+        rows = self._database.all(self._queries["others_wait"], {"user_id": user_id})
+        return any(row["waiting"] for row in rows)
+
 
 def _claim(connection: Connection, job: Row) -> bool:
     """Whether `connection` alone has the job now and, where it must be alone, its index."""

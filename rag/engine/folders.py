@@ -61,7 +61,7 @@ class Folders:
         """Make an index follow again every folder that it was ever made to follow.
 
         Returns the reports, and what is wrong with folders that cannot be read: these stop no other, and stay as they
-        are. Raises as `take_in` but for these.
+        are. Raises as `take_in` but for these, and CancelledError if `on_file` does.
         """
         reports: list[SyncReport] = []
         unreadable: list[errors.Error] = []
@@ -71,6 +71,8 @@ class Folders:
             folders = Folders(self._workspace, confined=bool(kept.get(CONFINED)), once=self._once)
             try:
                 reports.append(folders.take_in(request, remove=True, on_file=on_file))
+            except errors.CancelledError:
+                raise  # not of the folder, but of all of this
             except (errors.SourceError, errors.ForbiddenError) as error:
                 logger.warning("a folder that the index %s follows: %s", index.id, error.code)
                 unreadable.append(error)

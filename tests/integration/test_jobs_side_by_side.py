@@ -244,6 +244,26 @@ def test_a_running_job_ends_after_its_question(engine: RAGEngine, job: Job, monk
     assert engine.installation._resources.store.of("ada").job_steps.of(job.id) == {}
 
 
+def test_a_sync_ends_after_its_file(engine: RAGEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = engine.jobs.start_reindex({"source": {"folderId": str(folder_of(tmp_path / "a", 3))}})
+    taken = watch_files(monkeypatch, lambda: engine.jobs.cancel(job.id))
+    worker.run(engine.installation, wait=False)
+    assert (engine.jobs.get(job.id).status, len(taken)) == ("cancelled", 1)
+
+
+def test_a_reindex_that_follows_folders_ends_after_its_file(
+    engine: RAGEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("a", "b"):
+        engine.sync_index({"source": {"folderId": str(folder_of(tmp_path / name, 1))}})
+        folder_of(tmp_path / name, 3)
+    job = engine.jobs.start_reindex()
+    taken = watch_files(monkeypatch, lambda: engine.jobs.cancel(job.id))
+    worker.run(engine.installation, wait=False)
+    assert (engine.jobs.get(job.id).status, len(taken)) == ("cancelled", 1)
+    assert "follows" not in caplog.text
+
+
 # --- At the same time ---------------------------------------------------------------------------------
 
 

@@ -51,6 +51,10 @@ class Work:
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
 
+    def be_patient(self) -> None:
+        """This process is a worker's, in which nobody waits for an answer."""
+        self._resources.store.be_patient()
+
     def hear_hints(self, on_hint: Callable[[], None], *, wait: bool = True) -> None:
         """Call `on_hint` whenever there may be something to do, until SIGINT or SIGTERM.
 

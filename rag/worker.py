@@ -42,6 +42,7 @@ def run(installation: Installation, *, wait: bool = True, concurrency: int | Non
     With `wait` False, until nothing is left but what is to be tried again later. So many jobs are done at the same time
     as `concurrency` says, or the setting of that name.
     """
+    installation.work.be_patient()
     installation.recover_queue()
     installation.upkeep.finish_deletions()
     lanes = Lanes(installation, wait=wait, concurrency=concurrency)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from rag import errors
+from rag.access import administrators
 from rag.access.rates import RateLimiter
 from rag.access.tokens import Tokens
 from rag.hosts import is_loopback
@@ -67,6 +68,28 @@ class Caller(NamedTuple):
                 f"This key does not have the permission {permission!r}. Use one that does.",
                 details={"permission": permission},
             )
+
+    def require_admin(self) -> None:
+        """Raises ForbiddenError unless the key is one of an admin, and made for that: who is none any more has none."""
+        self.require("admin")
+        if not self._is_of_the_installation:
+            administrators.require_admin(self.engine.installation, self.user_id)
+
+    @property
+    def may_administer(self) -> bool:
+        """Whether `require_admin` lets them."""
+        try:
+            self.require_admin()
+        except errors.ForbiddenError:
+            return False
+        return True
+
+    @property
+    def _is_of_the_installation(self) -> bool:
+        """Whether they have what whoever runs it gives nobody else: `RAG_API_KEY`, or this machine without any key."""
+        from rag.engine.keys import SHARED
+
+        return self.key is None or self.key.id == SHARED.id
 
 
 class Gate:

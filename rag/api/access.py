@@ -56,6 +56,11 @@ def _as_id(text: str) -> uuid.UUID | None:
         return None
 
 
+def _administrator(sender: Annotated[Caller, Depends(caller)]) -> Caller:
+    sender.require_admin()
+    return sender
+
+
 Reader = Annotated[Caller, Depends(_with("read"))]
 Writer = Annotated[Caller, Depends(_with("write"))]
-Admin = Annotated[Caller, Depends(_with("admin"))]
+Admin = Annotated[Caller, Depends(_administrator)]

@@ -33,7 +33,8 @@ from rag.engine import Installation
 requests = logging.getLogger("rag.api.requests")
 
 DESCRIPTION = """Chat with your PDFs: every claim of an answer comes with its verbatim quote and the boxes of exactly
-those words on the page. Send your key as `x-api-key` or as a bearer token. Every error has the shape
+those words on the page. Send your key as `x-api-key` or as a bearer token. Its permissions are the most that it allows:
+what is of curators or admins is done for users who have that role now. Every error has the shape
 `{"success": false, "error": {"type", "message", "details"}}`."""
 
 EXPOSED_HEADERS = ("x-request-id", "etag", "content-disposition", "retry-after", "location", "idempotency-replayed")

@@ -45,7 +45,7 @@ DOCUMENTED: dict[int | str, dict[str, Any]] = {
     for status, words in {
         400: "The body cannot be read",
         401: "A key is missing or wrong",
-        403: "The key does not allow it",
+        403: "The key, or the role of its user, does not allow it",
         404: "There is no such thing",
         408: "The request took too long to arrive",
         409: "It does not fit what is there",

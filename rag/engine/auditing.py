@@ -25,10 +25,18 @@ class Auditing:
         return self._workspace.administers
 
     def list(
-        self, asked: AuditFilter = EVERYTHING, *, limit: int | None = 1000, below: int | None = None
+        self,
+        asked: AuditFilter = EVERYTHING,
+        *,
+        limit: int | None = 1000,
+        below: int | None = None,
+        own: bool = False,
     ) -> builtins.list[AuditEntry]:
-        """Entries, the latest first; `below` an id are those that come after it."""
-        audit = self._workspace.audit_of_all if self.sees_all else self._workspace.store.audit
+        """Entries, the latest first; `below` an id are those that come after it.
+
+        With `own` also of an admin only what the user did, and what was done to their things.
+        """
+        audit = self._workspace.audit_of_all if self.sees_all and not own else self._workspace.store.audit
         return audit.list(asked, limit=limit, below=below)
 
     def forget(self, before: dt.datetime) -> int:

@@ -3,12 +3,12 @@
 import logging
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 
 from rag import errors, providers
 from rag.engine.requests import parse
-from rag.engine.sync import Intake, OnFile, SourceFolder
+from rag.engine.sync import Intake, Once, OnFile, SourceFolder, do_once
 from rag.engine.workspace import Workspace
 from rag.store import Folder, Roots
 from rag.types import DEFAULT_INDEX, EmbeddingSpace, FileReport, Index, IndexRequest, Source, SyncReport, Usage
@@ -23,9 +23,11 @@ CONFINED = "confined"
 class Folders:
     """The folders and files that one user takes in; `confined` to the roots of the settings where a program asks."""
 
-    def __init__(self, workspace: Workspace, *, confined: bool = False) -> None:
+    def __init__(self, workspace: Workspace, *, confined: bool = False, once: Once = do_once) -> None:
+        """`once` knows which files of folders were taken in before, by the same job."""
         self._workspace = workspace
         self._confined = confined
+        self._once = once
 
     def take_in(self, request: IndexRequest, *, remove: bool, on_file: OnFile | None = None) -> SyncReport:
         """Take in what the request's source names; with `remove`, what it no longer names goes to the trash.
@@ -44,10 +46,12 @@ class Folders:
             intake = self._intake(request, index, again=again)
             limit = request.options.max_files
             reports: list[FileReport] = []
-            for report in intake.folder(folder, request.source, max_files=limit, remove=remove):
-                reports.append(report)
-                if on_file:
-                    on_file(report)
+            # Closed, and the index let go of, also where `on_file` ends the work.
+            with closing(intake.folder(folder, request.source, max_files=limit, remove=remove)) as files:
+                for report in files:
+                    reports.append(report)
+                    if on_file:
+                        on_file(report)
             if remove:
                 self._remember(request, folder, index)
         usage = Usage(latency_ms=(time.perf_counter() - started) * 1000)
@@ -57,16 +61,18 @@ class Folders:
         """Make an index follow again every folder that it was ever made to follow.
 
         Returns the reports, and what is wrong with folders that cannot be read: these stop no other, and stay as they
-        are. Raises as `take_in` but for these.
+        are. Raises as `take_in` but for these, and CancelledError if `on_file` does.
         """
         reports: list[SyncReport] = []
         unreadable: list[errors.Error] = []
         for kept in self._workspace.store.indexes.followed(index.id):
             asked = {name: value for name, value in kept.items() if name != CONFINED}
             request = parse(IndexRequest, {**asked, "index": {"index_file_id": str(index.id)}})
-            folders = Folders(self._workspace, confined=bool(kept.get(CONFINED)))
+            folders = Folders(self._workspace, confined=bool(kept.get(CONFINED)), once=self._once)
             try:
                 reports.append(folders.take_in(request, remove=True, on_file=on_file))
+            except errors.CancelledError:
+                raise  # not of the folder, but of all of this
             except (errors.SourceError, errors.ForbiddenError) as error:
                 logger.warning("a folder that the index %s follows: %s", index.id, error.code)
                 unreadable.append(error)
@@ -94,6 +100,7 @@ class Folders:
             max_chunks=request.options.max_chunks,
             skip_failures=request.options.skip_parse_failures,
             again=again,
+            once=self._once,
             auth=request.auth,
             options=request.embedding.provider_options,
         )

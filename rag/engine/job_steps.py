@@ -25,6 +25,11 @@ class Steps:
         """What came of a step, which is JSON. Raises CancelledError if the job was cancelled."""
         if step not in self._outcomes:
             self.pause()
+        return self.gathered(step, work)
+
+    def gathered(self, step: str, work: Callable[[], Any]) -> Any:
+        """As `once`, of a step that others make up: before each of these, and not before it, others may go first."""
+        if step not in self._outcomes:
             self._outcomes[step] = work()
             self._kept.keep(self._job_id, step, self._outcomes[step])
         return self._outcomes[step]

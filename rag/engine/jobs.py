@@ -192,7 +192,7 @@ class Jobs:
         """Catch up with the folders, and read anew all documents that were there before."""
         began = job.started_at or job.created_at
         documents = [found for found in self.documents_to_reindex(job.index_name) if found.created_at <= began]
-        folders = steps.once("folders", lambda: self._refreshed(job.index_name, _counted(report, steps)))
+        folders = steps.gathered("folders", lambda: self._refreshed(job.index_name, report, steps))
         states = {"ready": 0, "failed": 0, "gone": 0}
         for done, document in enumerate(documents):
             report("documents", done, len(documents))
@@ -201,8 +201,9 @@ class Jobs:
         del states["gone"]
         return {"documents": len(documents), **states, **folders}
 
-    def _refreshed(self, index_name: str, on_file: OnFile) -> dict[str, Any]:
-        followed, unreadable = self.refresh_folders(index_name, on_file)
+    def _refreshed(self, index_name: str, report: OnProgress, steps: Steps) -> dict[str, Any]:
+        index = self._workspace.asked_index(index_name)
+        followed, unreadable = Folders(self._workspace, once=steps.once).refresh(index, _counted(report))
         folders = [SyncBody.of(synced).model_dump(mode="json", by_alias=True) for synced in followed]
         return {"folders": folders, "unreadableFolders": len(unreadable)}
 
@@ -224,17 +225,16 @@ class Jobs:
             raise errors.ValidationError("The job names no folder. Start it again with a source.")
         target = IndexTarget(index_name=request.index_name)
         wanted = IndexRequest(source=request.source, index=target)
-        folders = Folders(self._workspace, confined=confined)
-        synced = folders.take_in(wanted, remove=True, on_file=_counted(report, steps))
+        folders = Folders(self._workspace, confined=confined, once=steps.once)
+        synced = folders.take_in(wanted, remove=True, on_file=_counted(report))
         return SyncBody.of(synced).model_dump(mode="json", by_alias=True)
 
 
-def _counted(report: OnProgress, steps: Steps) -> OnFile:
+def _counted(report: OnProgress) -> OnFile:
     """Tells how many files are done, of nobody knows how many."""
     numbers = itertools.count(1)
 
     def count(_: FileReport) -> None:
         report("files", next(numbers), 0)
-        steps.pause()
 
     return count

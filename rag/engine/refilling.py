@@ -28,7 +28,8 @@ def start(workspace: Workspace, matrix: Matrix) -> Job:
     if present is not None and present.finished_at is None:
         return present
     index_name = workspace.asked_index(DEFAULT_INDEX).name
-    job = workspace.store.jobs.create("matrix", index_name, {"matrix_id": str(matrix.id)})
+    cells = len(matrix.questions) * len(matrix.lineage_ids)  # by which it is weighed among the user's other jobs
+    job = workspace.store.jobs.create("matrix", index_name, {"matrix_id": str(matrix.id), "cells": cells})
     workspace.store.matrices.set_job(matrix.id, job.id)
     workspace.queue.enqueue_job(workspace.user_id, job.id)
     return job

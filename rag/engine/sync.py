@@ -2,8 +2,8 @@
 
 import os
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path, PurePath
 from typing import Any, Protocol
 
@@ -29,11 +29,19 @@ from rag.types import (
 )
 
 OnFile = Callable[[FileReport], None]
+Files = Generator[FileReport, None, None]
+Once = Callable[[str, Callable[[], Any]], Any]
+"""Does the step of this name, unless it was done before, and gives what came of it, which is JSON."""
 
 _READABLE = GOOGLE_APPS | set(parsing.MIME_TYPE_BY_SUFFIX.values())
 
 _REFUSED = (errors.SourceError, errors.ValidationError)
 """What is wrong with one file, and says nothing about the next."""
+
+
+def do_once(_step: str, work: Callable[[], Any]) -> Any:
+    """Of work that nobody takes up again."""
+    return work()
 
 
 class SourceFolder(Protocol):
@@ -57,7 +65,8 @@ class Intake:
     A file's document is found again by the file's id (its path or URL), and a change by the content's SHA-256. A new
     version is read out of sight and then takes the old one's place in one moment, so whatever fails, the old one stays
     searchable, and it stays readable afterwards. A file that is again what it was once has that version back.
-    `max_chunks` bounds the chunks of all files together. With `again` what has not changed is read too.
+    `max_chunks` bounds the chunks of all files together. With `again` what has not changed is read too. Of a folder's
+    files those that `once` knows are not looked at again.
     """
 
     def __init__(
@@ -68,6 +77,7 @@ class Intake:
         max_chunks: int | None = None,
         skip_failures: bool = True,
         again: bool = False,
+        once: Once = do_once,
         auth: Auth = OWN_AUTH,
         options: ProviderOptions = OWN_OPTIONS,
     ) -> None:
@@ -82,12 +92,13 @@ class Intake:
         self._room = max_chunks
         self._skip_failures = skip_failures
         self._again = again
+        self._once = once
         self._auth = auth
         self._options = options
 
     # --- folders ---
 
-    def folder(self, folder: SourceFolder, source: Source, *, max_files: int, remove: bool) -> Iterator[FileReport]:
+    def folder(self, folder: SourceFolder, source: Source, *, max_files: int, remove: bool) -> Files:
         """Take in what `source` names of `folder`; with `remove`, documents of what it no longer names go to the trash.
 
         Raises:
@@ -103,7 +114,7 @@ class Intake:
             shown = {file.id: shown_source(file.id, file.path) for file in wanted}
             self._sources.show({old.id: shown[old.source] for old in present if old.source in shown})
             for file in wanted[:max_files]:
-                yield self._attempt(file, folder.fetch(file), known.get(file.id, []))
+                yield self._step(folder, file, known.get(file.id, []))
             for file in wanted[max_files:]:
                 yield _left_out(file, f"The folder has more than {max_files} files. Raise maxFiles, or split it.")
             if remove:
@@ -118,6 +129,20 @@ class Intake:
                     details={"in_use": True},
                 )
             yield
+
+    def _step(self, folder: SourceFolder, file: SourceFile, present: Sequence[Document]) -> FileReport:
+        step = str(uuid.uuid5(self._index.id, f"{folder.prefix}\n{file.id}"))
+        taken = self._once(step, lambda: self._attempt(file, folder.fetch(file), present).model_dump(mode="json"))
+        report = FileReport.model_validate({**taken, "source": file.id})
+        self._make_room_for(report)
+        return report
+
+    def _make_room_for(self, report: FileReport) -> None:
+        """Count the chunks of a file, also of one that was taken in before."""
+        if self._room is None or report.document_id is None or report.state == "failed":
+            return
+        with suppress(errors.NotFoundError):  # it was deleted for good meanwhile
+            self._room = max(0, self._room - self._documents.get(report.document_id).chunk_count)
 
     def _attempt(
         self, file: SourceFile, fetched: AbstractContextManager[Path], present: Sequence[Document]
@@ -225,8 +250,6 @@ class Intake:
         state: FileState = "added"
         if older or in_sight:
             state = "unchanged" if document is known and not older else "changed"
-        if self._room is not None:
-            self._room = max(0, self._room - document.chunk_count)
         made = 0 if document is known else document.chunk_count
         return _report(file, state, document_id=document.id, chunks=made)
 

@@ -17,6 +17,8 @@ from rag.types import UNFINISHED, Document, DocumentStatus, Job, Lane, Whence
 GIVE_WAY_SECONDS = 5.0
 """So long a job lets documents go first, after each of its steps, which take about a second."""
 LOOK_SECONDS = 0.5
+TURN_SECONDS = 15.0
+"""So long a job goes on while another user's waits, of whom nobody is served."""
 WORKER = Whence("worker")
 """Where what the audit tells of comes from: a worker acts for the user, who is at no door."""
 
@@ -25,11 +27,35 @@ class _StoppingError(Exception):
     """The worker stops between two steps of a job."""
 
 
+class _TurnOverError(Exception):
+    """It is another user's turn, between two steps of a job."""
+
+
+class _Turn:
+    """How long a job goes on before others get their turn: a while, in which it has got on."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._ends: float | None = None
+
+    def is_over(self) -> bool:
+        """Asked before each step. From the first on it takes as long at least as it took to get there again."""
+        now = time.monotonic()
+        if self._ends is None:
+            self._ends = now + max(TURN_SECONDS, now - self._began)
+            return False
+        return now >= self._ends
+
+
 class Work:
     """The work in the background of an installation."""
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
+
+    def be_patient(self) -> None:
+        """This process is a worker's, in which nobody waits for an answer."""
+        self._resources.store.be_patient()
 
     def hear_hints(self, on_hint: Callable[[], None], *, wait: bool = True) -> None:
         """Call `on_hint` whenever there may be something to do, until SIGINT or SIGTERM.
@@ -83,18 +109,28 @@ class Work:
     def do_job(self, is_stopping: Callable[[], bool]) -> Job | None:
         """Do the most urgent job of any user's; None if there is none, or others are at all of them.
 
-        It gives way to documents that wait for their words or vectors. When the worker `is_stopping`, it ends between
-        two steps, and the next worker goes on there.
+        It gives way to documents that wait for their words or vectors, and after a while to other users' jobs. When
+        the worker `is_stopping`, it ends between two steps, too; whoever takes it up next goes on there.
         """
         store = self._resources.store
         with store.job_lane.next() as taken:
             if taken is None:
                 return None
+            jobs, turn = store.of(taken.user_id).jobs, _Turn()
+
+            def between() -> None:
+                self._give_way(is_stopping)
+                if turn.is_over() and store.job_lane.others_wait(taken.user_id):
+                    raise _TurnOverError
+
             try:
-                done = self._jobs(taken.user_id).go_on(taken.job_id, lambda: self._give_way(is_stopping))
+                done = self._jobs(taken.user_id).go_on(taken.job_id, between)
             except _StoppingError:
-                store.of(taken.user_id).jobs.give_back(taken.job_id)
-                return store.of(taken.user_id).jobs.get(taken.job_id)
+                jobs.give_back(taken.job_id)
+                return jobs.get(taken.job_id)
+            except _TurnOverError:
+                jobs.give_way(taken.job_id)
+                return jobs.get(taken.job_id)
         if done.status == "failed":
             store.figures.count_failure(done.error_code or errors.Error.code)
         elif done.finished_at:

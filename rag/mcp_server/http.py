@@ -105,7 +105,7 @@ def _figures(request: Request, *, metrics: Metrics) -> Response:
     """Figures of this process in the text format of Prometheus, for those who may administer."""
     caller: Caller = request.state.caller
     try:
-        caller.require("admin")
+        caller.require_admin()
     except errors.Error as error:
         return _refusal(error)
     return Response(metrics.render(), media_type=CONTENT_TYPE)

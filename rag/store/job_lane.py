@@ -10,7 +10,7 @@ from rag.store.database import Connection, Database, Row
 from rag.store.lanes import LOOKED_AT, MOST_SECONDS
 
 SECONDS_PER_QUESTION = 1.0
-"""How much longer a larger evaluation gives way to smaller jobs of its user: about what it takes."""
+"""How much longer a larger evaluation or matrix gives way to smaller jobs of its user: about what it takes."""
 
 ASKING = ("evaluation", "matrix")
 """Kinds of jobs that only ask; several may ask an index at the same time."""
@@ -47,6 +47,11 @@ class JobLane:
             return
         with claims.claiming(self._database.url) as connection:
             yield next((TakenJob(row["user_id"], row["id"]) for row in waiting if _claim(connection, row)), None)
+
+    def others_wait(self, user_id: str) -> bool:
+        """Whether a job waits whose user is another than this one, and has nobody at any of their jobs."""
+        rows = self._database.all(self._queries["others_wait"], {"user_id": user_id})
+        return any(row["waiting"] for row in rows)
 
 
 def _claim(connection: Connection, job: Row) -> bool:

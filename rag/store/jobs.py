@@ -96,6 +96,10 @@ class Jobs:
         """Of a worker that stops before it is done: that was no attempt."""
         self._touch("give_back", job_id)
 
+    def give_way(self, job_id: uuid.UUID) -> None:
+        """Let jobs of other users go first; it goes on from where it stands when it is its user's turn again."""
+        self._touch("give_way", job_id)
+
     def claim(self, job_id: uuid.UUID) -> AbstractContextManager[bool]:
         """Whether this process is now the only one at work on a job; the claim ends with the block."""
         return claims.claim(self._database, job_id)

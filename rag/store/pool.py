@@ -16,6 +16,8 @@ CONNECT_SECONDS = 10.0
 """Longest wait for a connection: a killed embedded server is back within a second or two."""
 RECONNECT_SECONDS = 5.0
 """How long the pool itself tries to replace a lost connection; later, whoever needs one has it tried anew at once."""
+LOOK_SECONDS = 0.5
+"""How often who waits for a connection looks whether others have found the server silent."""
 
 Asked = tuple[sql.SQL | sql.Composed, Mapping[str, object]]
 """A statement with its parameters."""
@@ -32,7 +34,7 @@ class Pool(psycopg_pool.ConnectionPool[WatchedConnection]):
         super().__init__(
             url,
             connection_class=WatchedConnection,
-            kwargs=silence.connecting(url, silence.CHECK_SECONDS),
+            kwargs=lambda: silence.connecting(url, silence.server_of(url).check_seconds),
             min_size=1,
             max_size=size,
             timeout=CONNECT_SECONDS,
@@ -47,7 +49,7 @@ class Pool(psycopg_pool.ConnectionPool[WatchedConnection]):
     @contextmanager
     def taken(self, patience: silence.Patience, first: Sequence[Asked]) -> Iterator[WatchedConnection]:
         """A connection until the end of the block, in a transaction that begins with `first`, if anything."""
-        connection = self.begun(patience, first) if first else self.getconn(timeout=patience.left)
+        connection = self.begun(patience, first) if first else self._awaited(patience)
         try:
             with connection:
                 yield connection
@@ -77,9 +79,20 @@ class Pool(psycopg_pool.ConnectionPool[WatchedConnection]):
     def _unchecked(self, patience: silence.Patience) -> WatchedConnection:
         token = _is_begun.set(True)
         try:
-            return self.getconn(timeout=patience.left)
+            return self._awaited(patience)
         finally:
             _is_begun.reset(token)
+
+    def _awaited(self, patience: silence.Patience) -> WatchedConnection:
+        """A connection, unless the server is found silent by anybody who waits for it."""
+        while True:
+            try:
+                return self.getconn(timeout=min(patience.left, LOOK_SECONDS))
+            except psycopg_pool.PoolTimeout as error:
+                if patience.is_in_vain:
+                    raise Unanswered("the server did not answer others") from error
+                if not patience.left:
+                    raise
 
     def _check(self, connection: WatchedConnection) -> None:
         if not _is_begun.get():
@@ -90,7 +103,7 @@ class Pool(psycopg_pool.ConnectionPool[WatchedConnection]):
     def _answering(self) -> Iterator[None]:
         """What is asked in this block is answered at once by who is there."""
         try:
-            with silence.patience(self._url, silence.CHECK_SECONDS):
+            with silence.patience(self._url, silence.server_of(self._url).check_seconds):
                 yield
         except Unanswered:
             self.drain()  # the others that are idle go the same way, and checking each takes its time

@@ -22,8 +22,10 @@ from psycopg.abc import PQGen
 
 ANSWER_SECONDS = 20.0
 """Longest wait for what a door asks, unless a setting says otherwise: taking a connection, statements and commit."""
-CHECK_SECONDS = 8.0
-"""Longest wait for an answer to nothing, which who is there gives at once, however busy."""
+CHECK_SECONDS = 4.0
+"""Longest wait of a door for an answer to nothing, which who is there gives at once: it has 5 to tell its users."""
+PATIENT_CHECK_SECONDS = 8.0
+"""The same where nobody looks on: on a machine that is very busy it takes longest."""
 RETRY_SECONDS = 2.0
 """How often a silent server is tried again."""
 CANCELLING_SECONDS = 2.0
@@ -51,13 +53,21 @@ class Server:
 
     def __init__(self) -> None:
         self.limit_seconds = ANSWER_SECONDS
+        self.check_seconds = CHECK_SECONDS
+        self.silences = 0
         self._retry_at: float | None = None
         self._lock = threading.Lock()
 
     def fell_silent(self) -> None:
         """It let somebody wait in vain."""
         with self._lock:
+            self.silences += 1
             self._retry_at = time.monotonic() + RETRY_SECONDS
+
+    def has_been_silent_since(self, silences: int) -> bool:
+        """Whether it has let somebody wait in vain since it had done so that often, and answered nobody after that."""
+        with self._lock:
+            return self.silences != silences and self._retry_at is not None
 
     def answered(self) -> None:
         """It is there."""
@@ -102,6 +112,12 @@ class Patience:
         self._seconds = self.server.limit_seconds if seconds is None else seconds
         self._asks = asks
         self._deadline = time.monotonic() + self._seconds
+        self._silences = self.server.silences
+
+    @property
+    def is_in_vain(self) -> bool:
+        """Whether others have found the server silent meanwhile: what has not been asked yet need not be."""
+        return self.server.has_been_silent_since(self._silences)
 
     @property
     def left(self) -> float:
@@ -142,9 +158,10 @@ def patience(url: str, seconds: float | None = None, *, asks: bool = False) -> I
 
 
 def _begun(url: str, seconds: float | None, *, asks: bool) -> Patience:
-    if server_of(url).admit():
+    server = server_of(url)
+    if server.admit():
         return Patience(url, seconds, asks=asks)
-    return Patience(url, min(seconds or CHECK_SECONDS, CHECK_SECONDS), asks=asks)
+    return Patience(url, min(seconds or server.check_seconds, server.check_seconds), asks=asks)
 
 
 class WatchedConnection(psycopg.Connection[Any]):
@@ -163,6 +180,8 @@ class WatchedConnection(psycopg.Connection[Any]):
         try:
             return super().connect(conninfo, **options)
         except psycopg.Error as error:
+            if isinstance(error, psycopg.errors.ConnectionTimeout):
+                server_of(conninfo).fell_silent()
             # They hold each other and what is open half, until somebody collects garbage.
             traceback.clear_frames(error.__traceback__)
             raise
@@ -182,11 +201,10 @@ class WatchedConnection(psycopg.Connection[Any]):
 def connect(url: str, *, asks: bool = False, **options: Any) -> WatchedConnection:
     """A watched connection, made within the server's limit. Raises psycopg's errors."""
     server = server_of(url)
-    seconds = server.limit_seconds if server.admit() else CHECK_SECONDS
+    seconds = server.limit_seconds if server.admit() else server.check_seconds
     try:
         connection = WatchedConnection.connect(url, **connecting(url, seconds), **options)
     except psycopg.errors.ConnectionTimeout as error:
-        server.fell_silent()
         raise Unanswered("the server lets nobody in") from error
     connection.url, connection.asks = url, asks
     return connection
@@ -206,7 +224,7 @@ def _watched(gen: PQGen[T], present: Patience) -> Generator[Any, Any, T]:
         return result
 
 
-def is_silent(url: str, seconds: float = CHECK_SECONDS) -> bool:
+def is_silent(url: str, seconds: float = PATIENT_CHECK_SECONDS) -> bool:
     """Whether the server takes somebody new in and then says nothing, or cannot even take them in."""
     try:
         WatchedConnection.connect(url, **connecting(url, seconds)).close()

@@ -204,6 +204,10 @@ class Store:
         with self._of_all_users.limit(seconds):
             return health.read(self._of_all_users)
 
+    def be_patient(self) -> None:
+        """For a process at which nobody looks on: it takes a database for silent later, which may only be very busy."""
+        silence.server_of(self._database.url).check_seconds = silence.PATIENT_CHECK_SECONDS
+
     def close(self) -> None:
         """Close all connections."""
         self._of_all_users.close()

@@ -617,7 +617,9 @@ def test_a_call_is_a_line_and_a_figure_without_words_and_keys(
         assert knock(url, x_api_key="wrong", x_request_id="mine-1").headers["x-request-id"] == "mine-1"
         address = url.removesuffix("/mcp") + "/metrics"
         figures = httpx2.get(address, headers={"x-api-key": API_KEY}).text
-        assert httpx2.get(address, headers={"x-api-key": reader}).status_code == 403
+        former = engine.installation.for_user("ann").keys.create("of an admin no longer", ("admin",))[1]
+        for key in (reader, former):
+            assert httpx2.get(address, headers={"x-api-key": key}).status_code == 403
         assert httpx2.get(address).status_code == 401
     lines = [vars(record) for record in caplog.records if record.name == "rag.mcp.requests"]
     told = [(line["method"], line["route"], line["status"], line["user"]) for line in lines]

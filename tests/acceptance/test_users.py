@@ -122,6 +122,78 @@ def test_a_logout_everywhere_ends_tokens_too(base_url: str, provider: openid.Pro
         assert admin.get("/admin/logins", params={"user": f"{provider.url}|dan"}).json() == {"items": []}
 
 
+# --- what keys allow to which role ---
+
+ADMINS = ("/admin/users", "/admin/keys", "/admin/jobs", "/admin/logins?user=ann", "/status", "/metrics")
+
+
+def test_a_demoted_admins_key_is_no_admins(base_url: str, engine: RAGEngine) -> None:
+    secret = api.key_of(engine, "gil", "admin")
+    engine.installation.accounts.set_role("gil", Role.ADMIN)
+    with api.client(base_url, secret) as gil, api.client(base_url) as web:
+        assert {gil.get(path).status_code for path in ADMINS} == {200}
+        gil.get("/indexes")
+        everybody = {entry["actor"] for entry in gil.get("/audit").json()["items"]}
+        assert everybody > {"gil"}
+
+        assert web.patch("/admin/users", json={"userId": "gil", "role": "member"}).json()["role"] == "member"
+        for path in ADMINS:
+            assert api.error_of(gil.get(path)) == (403, "forbidden"), path
+        again = gil.patch("/admin/users", json={"userId": "gil", "role": "admin"})
+        assert api.error_of(again) == (403, "forbidden")
+        folder = gil.post("/reindex", json={"source": {"folderId": "/etc"}})
+        assert "administrators" in folder.json()["error"]["message"]
+        own = [(entry["actor"], entry["owner"]) for entry in gil.get("/audit").json()["items"]]
+        assert own
+        assert all("gil" in entry for entry in own)
+        assert gil.get("/indexes").status_code == 200
+
+
+def test_a_curator_makes_nobody_an_admin(base_url: str, engine: RAGEngine) -> None:
+    secret = api.key_of(engine, "hal", "admin")
+    engine.installation.accounts.set_role("hal", Role.CURATOR)
+    with api.client(base_url, secret) as hal:
+        for path in ADMINS:
+            assert api.error_of(hal.get(path)) == (403, "forbidden"), path
+        raised = hal.patch("/admin/users", json={"userId": "hal", "role": "admin"})
+        assert api.error_of(raised) == (403, "forbidden")
+    assert engine.installation.accounts.get("hal").role is Role.CURATOR
+
+
+def test_an_admin_sees_only_their_own_with_a_key_that_reads(base_url: str, engine: RAGEngine) -> None:
+    secret = api.key_of(engine, "ida", "read")
+    engine.installation.accounts.set_role("ida", Role.ADMIN)
+    with api.client(base_url, secret) as ida:
+        assert api.error_of(ida.get("/admin/users")) == (403, "forbidden")
+        own = [(entry["actor"], entry["owner"]) for entry in ida.get("/audit").json()["items"]]
+        assert own
+        assert all("ida" in entry for entry in own)
+
+
+def test_a_curator_shares_with_a_token(base_url: str, engine: RAGEngine, provider: openid.Provider) -> None:
+    with bearer(base_url, provider.token("joe", AUDIENCE)) as joe:
+        joe.post("/indexes", json={"name": "default"})
+        assert api.error_of(joe.put("/shares", json={"grantee": "ann"})) == (403, "forbidden")
+        engine.installation.accounts.set_role(f"{provider.url}|joe", Role.CURATOR)
+        given = joe.put("/shares", json={"grantee": "ann"})
+        assert [share["grantee"] for share in given.json()["items"]] == ["ann"]
+        assert joe.get("/shares").json() == given.json()
+        assert joe.post("/shares/withdraw", json={"grantee": "ann"}).json()["items"] == []
+        assert api.error_of(joe.get("/admin/users")) == (403, "forbidden")
+
+
+def test_a_key_that_reads_shares_nothing(base_url: str, engine: RAGEngine) -> None:
+    secret = api.key_of(engine, "kim", "read")
+    engine.installation.accounts.set_role("kim", Role.CURATOR)
+    with api.client(base_url, secret) as kim:
+        for response in (
+            kim.get("/shares"),
+            kim.put("/shares", json={"grantee": "ann"}),
+            kim.post("/shares/withdraw", json={"grantee": "ann"}),
+        ):
+            assert api.error_of(response) == (403, "forbidden")
+
+
 # --- keys and jobs of all ---
 
 

@@ -1,10 +1,12 @@
 """Jobs at the same time, fair between users; cancelled, given way, and gone on with where they stood."""
 
+import itertools
 import signal
 import threading
 import uuid
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
@@ -14,8 +16,9 @@ from rag import errors, store, worker
 from rag.engine import RAGEngine, work
 from rag.engine.documents import Documents
 from rag.engine.questions import Questions
+from rag.engine.sync import Intake
 from rag.store import MOST_ATTEMPTS
-from rag.types import AnswerRequest, DocumentStatus, Job, Lane, SearchRequest
+from rag.types import AnswerRequest, DocumentStatus, FileReport, Job, Lane, SearchRequest
 from tests import forked, pdfs
 
 QUESTIONS = 6
@@ -29,8 +32,8 @@ def document_id(engine: RAGEngine) -> uuid.UUID:
     return added.id
 
 
-def questions(count: int = QUESTIONS) -> dict[str, Any]:
-    asked = [{"id": str(n), "question": f"Question {n}?", "pdf": "log.pdf", "goldPages": [1]} for n in range(count)]
+def questions(count: int = QUESTIONS, word: str = "Question") -> dict[str, Any]:
+    asked = [{"id": str(n), "question": f"{word} {n}?", "pdf": "log.pdf", "goldPages": [1]} for n in range(count)]
     return {"questions": asked}
 
 
@@ -50,6 +53,27 @@ def watch(monkeypatch: pytest.MonkeyPatch, before: Callable[[str], None]) -> lis
 
     monkeypatch.setattr(Questions, "search", searched)
     return asked
+
+
+def watch_files(monkeypatch: pytest.MonkeyPatch, before: Callable[[], object] = lambda: None) -> list[str]:
+    """The files that are taken in from now on; `before` is called before each."""
+    take, taken = Intake._take, list[str]()
+
+    def watched(self: Intake, path: Path, *arguments: Any) -> FileReport:
+        taken.append(path.name)
+        before()
+        return take(self, path, *arguments)
+
+    monkeypatch.setattr(Intake, "_take", watched)
+    return taken
+
+
+def folder_of(folder: Path, count: int) -> Path:
+    """A folder with so many files."""
+    folder.mkdir(exist_ok=True)
+    for number in range(count):
+        (folder / f"{folder.name} {number}.txt").write_text(f"This is {number} of {folder.name}.")
+    return folder
 
 
 def do_job(engine: RAGEngine) -> Job | None:
@@ -220,6 +244,26 @@ def test_a_running_job_ends_after_its_question(engine: RAGEngine, job: Job, monk
     assert engine.installation._resources.store.of("ada").job_steps.of(job.id) == {}
 
 
+def test_a_sync_ends_after_its_file(engine: RAGEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = engine.jobs.start_reindex({"source": {"folderId": str(folder_of(tmp_path / "a", 3))}})
+    taken = watch_files(monkeypatch, lambda: engine.jobs.cancel(job.id))
+    worker.run(engine.installation, wait=False)
+    assert (engine.jobs.get(job.id).status, len(taken)) == ("cancelled", 1)
+
+
+def test_a_reindex_that_follows_folders_ends_after_its_file(
+    engine: RAGEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("a", "b"):
+        engine.sync_index({"source": {"folderId": str(folder_of(tmp_path / name, 1))}})
+        folder_of(tmp_path / name, 3)
+    job = engine.jobs.start_reindex()
+    taken = watch_files(monkeypatch, lambda: engine.jobs.cancel(job.id))
+    worker.run(engine.installation, wait=False)
+    assert (engine.jobs.get(job.id).status, len(taken)) == ("cancelled", 1)
+    assert "follows" not in caplog.text
+
+
 # --- At the same time ---------------------------------------------------------------------------------
 
 
@@ -256,6 +300,16 @@ def test_users_take_turns_and_small_jobs_come_first(db: store.Store) -> None:
     large, sync, small = start("ann", "evaluation", 60), start("ann", "sync"), start("ann", "evaluation", 5)
     first, second = start("bob", "evaluation", 60), start("bob", "evaluation", 60)
     assert order(db) == [small, first, large, second, sync]
+
+
+def test_a_matrix_is_weighed_by_its_cells(engine: RAGEngine, document_id: uuid.UUID) -> None:
+    def ask(count: int) -> uuid.UUID | None:
+        columns = [{"text": f"Question {number}?"} for number in range(count)]
+        return engine.matrices.create({"name": "m", "documentIds": [document_id], "questions": columns}).job_id
+
+    evaluation = engine.jobs.start_evaluation(questions(25)).id
+    large, small = ask(50), ask(2)
+    assert order(engine.installation._resources.store) == [small, evaluation, large]
 
 
 def test_one_job_at_a_time_takes_files_into_an_index(db: store.Store) -> None:
@@ -297,6 +351,110 @@ def test_a_sync_that_finds_another_at_its_index_waits(engine: RAGEngine, tmp_pat
     pass_time(engine)
     assert do_job(engine)
     assert engine.jobs.get(job.id).status == "done"
+
+
+# --- In turns -----------------------------------------------------------------------------------------
+
+
+def test_a_short_job_is_done_before_long_ones_of_another_user_that_have_all_threads(
+    engine: RAGEngine, document_id: uuid.UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "TURN_SECONDS", 0.0)
+    bob = engine.installation.for_user("bob")
+    bob.indexes.ensure()
+    long = {word: engine.jobs.start_evaluation(questions(40, word)).id for word in ("First", "Second")}
+    short: list[uuid.UUID] = []
+    both = threading.Barrier(2, lambda: short.append(bob.jobs.start_evaluation(questions(3, "Short")).id), timeout=60)
+    shown: dict[str, list[int]] = {word: [] for word in long}
+    waited: list[str] = []
+
+    def look(query: str) -> None:
+        word, _, number = query.rstrip("?").partition(" ")
+        if word not in long:
+            return
+        job = engine.jobs.get(long[word])
+        assert job.status == "running"
+        shown[word].append(job.progress.done)
+        if number == "0":
+            both.wait()  # each has a thread
+        elif number == "39":
+            waited.append(bob.jobs.get(short[0]).status)
+
+    asked = watch(monkeypatch, look)
+    worker.run(engine.installation, wait=False, concurrency=2)
+    assert waited == ["done", "done"]
+    assert shown == {word: [*range(40)] for word in long}
+    assert len(asked) == len({*asked}) == 83
+    assert {engine.jobs.get(job).status for job in long.values()} == {"done"}
+
+
+class TwoSteps:
+    """A turn of two steps."""
+
+    def __init__(self) -> None:
+        self._steps = itertools.count()
+
+    def is_over(self) -> bool:
+        return next(self._steps) >= 2
+
+
+def test_users_take_turns_on_one_thread(engine: RAGEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "_Turn", TwoSteps)
+    for user in (engine, *(engine.installation.for_user(name) for name in ("bob", "carl"))):
+        user.indexes.ensure()
+        user.jobs.start_evaluation(questions(4, user.user_id))
+    asked = watch(monkeypatch, lambda _: None)
+    worker.run(engine.installation, wait=False, concurrency=1)
+    assert [query.split()[0] for query in asked] == ["ada", "ada", "bob", "bob", "carl", "carl"] * 2
+
+
+def test_a_sync_that_gave_way_goes_on_at_the_next_file(
+    engine: RAGEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "_Turn", TwoSteps)
+    taken = watch_files(monkeypatch)
+    jobs = []
+    for user in (engine, engine.installation.for_user("bob")):
+        folder = folder_of(tmp_path / user.user_id, 3)
+        jobs.append((user, user.jobs.start_reindex({"source": {"folderId": str(folder)}}).id))
+    assert do_job(engine)
+    left = engine.jobs.get(jobs[0][1])
+    assert (left.status, left.progress.done, left.finished_at, left.retry_after) == ("running", 2, None, None)
+    worker.run(engine.installation, wait=False, concurrency=1)
+    assert taken == ["ada 0.txt", "ada 1.txt", "bob 0.txt", "bob 1.txt", "ada 2.txt", "bob 2.txt"]
+    for user, job_id in jobs:
+        done = user.jobs.get(job_id)
+        assert done.result is not None
+        assert (done.status, done.result["added"], done.result["unchanged"], done.progress.done) == ("done", 3, 0, 3)
+
+
+def test_a_job_gives_way_to_nobody_who_has_a_thread_or_does_not_wait(
+    engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "_Turn", TwoSteps)
+    other = engine.jobs.start_evaluation(questions())  # of the same user
+    bob = engine.installation.for_user("bob")
+    bob.indexes.ensure()
+    served, _ = (bob.jobs.start_evaluation(questions()).id for _ in range(2))
+    watch(monkeypatch, lambda _: None)
+    with engine.installation._resources.store.of("bob").jobs.claim(served):
+        assert do_job(engine)
+        assert [engine.jobs.get(one.id).status for one in (job, other)] == ["done", "queued"]
+
+
+def test_a_turn_is_long_enough_to_get_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(work, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def over(turn: work._Turn, at: float) -> bool:
+        now[0] = at
+        return turn.is_over()
+
+    short = work._Turn()
+    assert [over(short, at) for at in (1, work.TURN_SECONDS, 1 + work.TURN_SECONDS)] == [False, False, True]
+    now[0] = 0
+    long = work._Turn()  # that goes through a large folder first
+    assert [over(long, at) for at in (1000, 1999, 2000)] == [False, False, True]
 
 
 # --- Uploads first ------------------------------------------------------------------------------------

@@ -1,14 +1,17 @@
 """A database that stops answering: everybody is told so in time, and goes on when it does."""
 
+import datetime as dt
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from concurrent import futures
 
 import psycopg
 import pytest
 from psycopg import conninfo
 
-from rag import errors, store
+from rag import errors, store, worker
+from rag.engine import RAGEngine
 from rag.store import embedded, silence
 from tests.integration.samples import SPACE, Owner, random_vector
 from tests.stopping import frozen, own_server
@@ -115,6 +118,52 @@ def test_many_who_ask_at_once_are_all_told_and_leave_no_connection_behind(databa
                 return
             waiting.wait(0.2)
         pytest.fail(f"{count} connections are left")
+
+
+@pytest.fixture
+def patient() -> Iterator[Database]:
+    """A store that lets statements take any time, on an embedded server of its own, and the server."""
+    with own_server() as server, store.Store.open(server.url, pool_size=2, answer_seconds=1e6) as db:
+        yield Owner.of(db, "ann"), server
+
+
+def test_who_has_no_connection_yet_does_not_wait_as_long_as_a_statement_may_take(patient: Database) -> None:
+    owner, server = patient
+    asked: list[Callable[[], object]] = [
+        lambda: owner.db.of("ann").documents.list(owner.index.id),
+        lambda: owner.db.accounts.list(dt.timedelta(days=1)),
+    ]
+    for ask in asked:  # whose connection is idle, and those who wait for the same ones
+        with frozen(server), futures.ThreadPoolExecutor() as pool:
+            assert [*pool.map(lambda _: is_told(ask), range(4))] == [True] * 4  # noqa: B023
+        until_it_answers(owner)
+    with frozen(server):  # which leaves no connection
+        assert is_told(asked[0])
+        assert is_told(asked[0])
+    until_it_answers(owner)
+
+
+def test_a_statement_beside_others_is_waited_for(patient: Database) -> None:
+    """What others find is no verdict on a server that is computing."""
+    owner, server = patient
+    begun = threading.Event()
+
+    def compute() -> object:
+        begun.set()
+        return owner.db._database.all(psycopg.sql.SQL("SELECT pg_sleep(3)::text AS slept"), {})
+
+    with futures.ThreadPoolExecutor() as pool:
+        computed = pool.submit(compute)
+        begun.wait()
+        silence.server_of(server.url).fell_silent()
+        assert computed.result() == [{"slept": ""}]
+
+
+def test_a_worker_is_patient(engine: RAGEngine) -> None:
+    server = silence.server_of(engine.installation._resources.database_url)
+    server.check_seconds = silence.CHECK_SECONDS
+    worker.run(engine.installation, wait=False)
+    assert server.check_seconds > silence.CHECK_SECONDS
 
 
 def test_a_statement_of_a_connection_beside_the_pool_is_given_up_too(database: Database) -> None:

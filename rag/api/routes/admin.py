@@ -1,4 +1,4 @@
-"""Who works here, for admins: roles, groups, quotas, logins and everybody's keys."""
+"""Who works here, for users who are admins now: roles, groups, quotas, logins and everybody's keys."""
 
 import uuid
 from typing import Annotated

@@ -22,7 +22,7 @@ def reindex(response: Response, sender: Writer, body: Annotated[ReindexRequest, 
     Or make it follow a folder of the server, which only an admin may, below the roots that the installation names.
     """
     if body.source is not None:
-        sender.require("admin")  # a folder's path or URL makes the server read what its sender could not
+        sender.require_admin()  # a folder's path or URL makes the server read what its sender could not
     return _located(response, sender.engine.jobs.start_reindex(body, confined=True))
 
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from rag import engine as facade
-from rag.api.access import Admin, Reader
+from rag.api.access import Reader, Writer
 from rag.api.pages import Limit
 from rag.types import DEFAULT_INDEX, STORABLE, AuditEntry, AuditFilter, Model, Share, SharedIndex, ShareRequest
 
@@ -42,19 +42,19 @@ def list_shared(sender: Reader) -> SharedList:
 
 
 @router.get("/shares")
-def list_shares(sender: Admin) -> ShareList:
+def list_shares(sender: Writer) -> ShareList:
     """Whom the user's collections are shared with."""
     return ShareList(items=tuple(sender.engine.sharing.list()))
 
 
 @router.put("/shares")
-def share(sender: Admin, body: ShareRequest, index_name: IndexName = DEFAULT_INDEX) -> ShareList:
+def share(sender: Writer, body: ShareRequest, index_name: IndexName = DEFAULT_INDEX) -> ShareList:
     """Share a collection with a user or a group, or change what they may. Only curators and admins may."""
     return ShareList(items=tuple(sender.engine.sharing.give(body, index_name)))
 
 
 @router.post("/shares/withdraw")
-def withdraw_share(sender: Admin, body: ShareRequest, index_name: IndexName = DEFAULT_INDEX) -> ShareList:
+def withdraw_share(sender: Writer, body: ShareRequest, index_name: IndexName = DEFAULT_INDEX) -> ShareList:
     """Share a collection with them no longer: what they have open shows nothing of it from this moment on."""
     return ShareList(items=tuple(sender.engine.sharing.withdraw(body, index_name)))
 
@@ -62,7 +62,7 @@ def withdraw_share(sender: Admin, body: ShareRequest, index_name: IndexName = DE
 @router.get("/audit", response_model=AuditList, responses={200: {"content": {"text/csv": {}}}})
 def read_audit(
     *,
-    sender: Admin,
+    sender: Reader,
     since: Annotated[pydantic.AwareDatetime | None, Query()] = None,
     until: Annotated[pydantic.AwareDatetime | None, Query()] = None,
     actor: Text = None,
@@ -71,9 +71,12 @@ def read_audit(
     limit: Limit = 50,
     csv: Annotated[bool, Query(description="As CSV.")] = False,
 ) -> Any:
-    """Who did what, when and from where: all of it for admins, else what the user did or was done to their things."""
+    """Who did what, when and from where: all of it for admins with a key of that permission.
+
+    Else what the user did, and what was done to their things.
+    """
     asked = AuditFilter(since=since, until=until, actor=actor, action=action)
-    entries = sender.engine.audit.list(asked, limit=limit, below=before)
+    entries = sender.engine.audit.list(asked, limit=limit, below=before, own=not sender.may_administer)
     if csv:
         return Response(facade.to_csv(entries), media_type="text/csv; charset=utf-8")
     return AuditList(items=tuple(entries))

@@ -85,21 +85,44 @@ UPDATE jobs SET attempts = greatest(attempts - 1, 0), retry_after = NULL
 WHERE user_id = :user_id AND id = :job_id AND status = 'running'
 RETURNING id;
 
+-- name: give_way
+-- To jobs of other users. It was no attempt, and since when it waits tells whose turn is next.
+UPDATE jobs SET attempts = greatest(attempts - 1, 0), retry_after = clock_timestamp()
+WHERE user_id = :user_id AND id = :job_id AND status = 'running'
+RETURNING id;
+
+-- name: others_wait
+-- Whether a job of another user waits, at none of whose jobs anybody is: who is at one holds a claim, see `session.sql`.
+WITH claimed AS MATERIALIZED (
+    SELECT (classid::bigint << 32) | objid::bigint AS key
+    FROM pg_locks
+    WHERE locktype = 'advisory' AND objsubid = 1 AND granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+), others AS (
+    SELECT bool_or(retry_after IS NULL OR retry_after <= clock_timestamp()) AS is_waiting,
+           bool_or(hashtextextended(user_id || chr(10) || id::text, 0) IN (SELECT key FROM claimed)) AS is_served
+    FROM jobs
+    WHERE status IN ('queued', 'running') AND user_id <> :user_id
+    GROUP BY user_id
+)
+SELECT EXISTS (SELECT FROM others WHERE is_waiting AND NOT is_served) AS waiting;
+
 -- name: next
 -- For a worker. Among a user's jobs those that were begun, then the one that is due first: when it came, and as much later
 -- as it is large. The second job of a user comes after the first of every other; among users the one who was served
--- longest ago. It tells nothing about what they ask.
+-- longest ago: whose last job began, or gave way, before those of others. It tells nothing about what they ask.
 WITH waiting AS (
-    SELECT user_id, id, kind, index_name, status,
-           created_at + make_interval(secs => least(:most_seconds::float8, CASE kind
-               WHEN 'evaluation' THEN coalesce(question_count, 0) * :seconds_per_question::float8
+    SELECT user_id, id, kind, index_name, status, retry_after,
+           created_at + make_interval(secs => least(:most_seconds::float8, CASE
+               WHEN kind IN ('evaluation', 'matrix') THEN question_count * :seconds_per_question::float8
                ELSE :most_seconds::float8
            END)) AS due
     FROM jobs
     WHERE status IN ('queued', 'running') AND (retry_after IS NULL OR retry_after <= clock_timestamp())
 ), served AS (
-    SELECT u.user_id, (SELECT max(j.started_at) FROM jobs j WHERE j.user_id = u.user_id) AS served_at
-    FROM (SELECT DISTINCT user_id FROM waiting) AS u
+    SELECT u.user_id,
+           greatest((SELECT max(j.started_at) FROM jobs j WHERE j.user_id = u.user_id), u.gave_way_at) AS served_at
+    FROM (SELECT user_id, max(retry_after) AS gave_way_at FROM waiting GROUP BY user_id) AS u
 )
 SELECT user_id, id, kind, index_name
 FROM waiting JOIN served USING (user_id)

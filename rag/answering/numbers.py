@@ -7,21 +7,28 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-_SCALES = {
+SCALES = {
     "hundred": 1e2,
     "thousand": 1e3,
+    "thousands": 1e3,
+    "lakh": 1e5,
+    "lakhs": 1e5,
     "million": 1e6,
     "millions": 1e6,
+    "crore": 1e7,
+    "crores": 1e7,
     "billion": 1e9,
     "billions": 1e9,
     "trillion": 1e12,
     "trillions": 1e12,
     "mn": 1e6,
+    "mln": 1e6,
     "bn": 1e9,
     "tn": 1e12,
     "mio": 1e6,
     "mrd": 1e9,
     "tausend": 1e3,
+    "milliers": 1e3,
     "millionen": 1e6,
     "milliarde": 1e9,
     "milliarden": 1e9,
@@ -58,14 +65,11 @@ def _numbered(groups: str, first: int) -> dict[str, float]:
 _SPELLED = _numbered(_NUMBER_WORDS, 0) | _numbered(_MONTHS, 1)
 _MONTH_WORDS = frozenset(_MONTHS.replace("|", " ").split())
 
-_SCALE_NAMES = "|".join(sorted(map(re.escape, _SCALES), key=len, reverse=True))
+_SCALE_NAMES = "|".join(sorted(map(re.escape, SCALES), key=len, reverse=True))
 _NUMBER = re.compile(
     r"(?<![\d.,'’])(?P<digits>\d+(?:[.,'’\u00a0\u2009\u202f]\d+)*|(?<!\d)\.\d+)"
     rf"(?:(?P<attached>[KkMBT])(?![^\W\d_])|[\s\u00a0-]?(?P<scale>{_SCALE_NAMES})(?![a-zA-Zé]))?",
     re.IGNORECASE,
-)
-_DECLARED_SCALE = re.compile(
-    r"\b(?:in|en|\$|USD|dollars)\s+(?:\w+\s+){0,3}?(thousand|million|billion)s?\b", re.IGNORECASE
 )
 _PERCENT = re.compile(
     r"\s?(?:%|％|percent\b|per cent\b|percentage points?\b|prozent\b|pour cent\b|por ciento\b)", re.IGNORECASE
@@ -75,6 +79,10 @@ _CURRENCY_AFTER = re.compile(r"\s?([$€£¥])(?!\s?\d)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _WORD = re.compile(r"[^\W\d_]+")
 _OWN_DIGITS = re.compile(r"[^\W\D]")
+
+
+Scales = frozenset[float] | None
+"""The scales that a bare figure of a source may have; None where nothing says."""
 
 
 class Number(NamedTuple):
@@ -124,7 +132,7 @@ def _unit(text: str, match: re.Match[str]) -> str | None:
 def _scale(match: re.Match[str]) -> float | None:
     if match["attached"]:
         return _ATTACHED_SCALES.get(match["attached"])
-    return _SCALES[match["scale"].casefold()] if match["scale"] else None
+    return SCALES[match["scale"].casefold()] if match["scale"] else None
 
 
 def _values(digits: str) -> frozenset[float]:
@@ -145,15 +153,16 @@ def _values(digits: str) -> frozenset[float]:
     return frozenset(readings)
 
 
-def declared_scales(text: str) -> frozenset[float]:
-    """The scales that a table's caption gives its figures: "(in millions)"."""
-    return frozenset(_SCALES[match.group(1).casefold()] for match in _DECLARED_SCALE.finditer(text))
+def either(all_scales: Iterable[Scales]) -> Scales:
+    """The scales of several sources together: None where none of them says."""
+    known = [scales for scales in all_scales if scales is not None]
+    return frozenset[float]().union(*known) if known else None
 
 
-def unsupported(sentence: str, quotes: Iterable[str], *, scales: frozenset[float] = frozenset()) -> tuple[str, ...]:
+def unsupported(sentence: str, quotes: Iterable[str], *, scales: Scales = None) -> tuple[str, ...]:
     """The numbers of `sentence`, as written, that stand in none of `quotes` and are not computed from ones that do.
 
-    `scales` are those declared around the quotes (`declared_scales`).
+    `scales` are those that bare figures of the quotes may take.
     """
     claimed = find_numbers(sentence)
     if not claimed:
@@ -163,7 +172,7 @@ def unsupported(sentence: str, quotes: Iterable[str], *, scales: frozenset[float
     return tuple(dict.fromkeys(number.text for number in missing if _key(number) not in computed))
 
 
-def is_computed(sentence: str, quotes: Iterable[str], *, scales: frozenset[float] = frozenset()) -> bool:
+def is_computed(sentence: str, quotes: Iterable[str], *, scales: Scales = None) -> bool:
     """Whether `sentence` shows how a figure of its own is computed from figures in `quotes`, and rightly."""
     claimed = find_numbers(sentence)
     return bool(claimed) and bool(_computed(sentence, claimed, _absent(claimed, list(quotes), scales)))
@@ -174,7 +183,7 @@ def shows_computation(sentence: str) -> bool:
     return _EQUALS.search(sentence) is not None and len(find_numbers(sentence)) > 2
 
 
-def _absent(claimed: Sequence[Number], quotes: Sequence[str], scales: frozenset[float]) -> list[Number]:
+def _absent(claimed: Sequence[Number], quotes: Sequence[str], scales: Scales) -> list[Number]:
     """Those of the `claimed` numbers that stand in no quote."""
     quoted = [number for quote in quotes for number in find_numbers(quote)]
     spelled = {_SPELLED[word] for quote in quotes for word in _WORD.findall(quote.casefold()) if word in _SPELLED}
@@ -197,18 +206,18 @@ def is_month(word: str) -> bool:
     return word in _MONTH_WORDS
 
 
-def is_same(claimed: Number, quoted: Number, scales: frozenset[float]) -> bool:
-    """Whether both mean the same; a bare figure takes a scale only where one is declared or nothing says otherwise."""
+def is_same(claimed: Number, quoted: Number, scales: Scales) -> bool:
+    """Whether both mean the same; a bare figure takes only a scale of `scales`, any where these are not known."""
     if None not in (claimed.unit, quoted.unit) and claimed.unit != quoted.unit:
         return False
     if claimed.scale == quoted.scale and _overlap(claimed.values, quoted.values):
         return True
     full = plain_value(claimed)
-    if claimed.scale is None or quoted.scale is not None:
+    if quoted.scale is not None:
         return math.isclose(full, plain_value(quoted), rel_tol=1e-9)
-    if not scales and _overlap(claimed.values, quoted.values):
+    if scales is None and claimed.scale is not None and _overlap(claimed.values, quoted.values):
         return True
-    return any(math.isclose(full, plain_value(quoted) * scale, rel_tol=1e-9) for scale in (1.0, *scales))
+    return any(math.isclose(full, plain_value(quoted) * scale, rel_tol=1e-9) for scale in (1.0, *(scales or ())))
 
 
 def _overlap(some: Iterable[float], others: Iterable[float]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rag.answering import numbers, polarity
+from rag.answering import doubts, numbers, polarity
 from rag.answering.clauses import splits
 from rag.answering.numbers import Number
 from rag.answering.polarity import Word
@@ -72,14 +72,16 @@ class Evidence:
     """What is held against a claim: quoted words, and around them what they are read with.
 
     `row` is the quoted row of a table with the names of its columns; `around` are headings, titles and, for a sentence
-    that speaks of the one before it, that sentence.
+    that speaks of the one before it, that sentence. `scales` are those that its bare figures may have, `declared` those
+    that the caption of its own table gives them.
     """
 
     quoted: Text
     row: Text | None = None
     header: Text | None = None
     around: tuple[Text, ...] = ()
-    scales: frozenset[float] = frozenset()
+    scales: numbers.Scales = None
+    declared: numbers.Scales = None
     weights: "Weights | None" = None
 
     @property
@@ -116,7 +118,7 @@ def together(pieces: Sequence[Evidence]) -> Evidence:
         Text("\n".join(piece.quoted.text for piece in pieces)),
         header=Text("\n".join(headers)) if headers else None,
         around=tuple(dict.fromkeys(text for piece in pieces for text in piece.around)),
-        scales=frozenset[float]().union(*(piece.scales for piece in pieces)),
+        scales=numbers.either(piece.scales for piece in pieces),
         weights=pieces[0].weights,
     )
 
@@ -212,6 +214,8 @@ class _Comparison:
             return Judgement(Support.UNSUPPORTED, named, held, bool(opposed) and held >= least)
         if missing or own < min(thresholds.own, least):
             return Judgement(Support.PARTLY, named, held)
+        if doubtful := self._doubts():
+            return Judgement(Support.PARTLY, tuple(dict.fromkeys(doubtful))[:MAX_MISSING], held)
         return Judgement(Support.SUPPORTED, (), held)
 
     def loose_judgement(self) -> Judgement:
@@ -220,6 +224,15 @@ class _Comparison:
         if self.lacking or self._contradictions():
             return Judgement(Support.UNSUPPORTED, self.lacking, held)
         return Judgement(Support.PARTLY, tuple(dict.fromkeys(word.text for word in self.open))[:MAX_MISSING], held)
+
+    def _doubts(self) -> list[str]:
+        """What figures of the claim are otherwise in the evidence, though they stand there."""
+        if self.is_computed:
+            return []
+        found = doubts.scales_not_shown(self.claim, self.evidence.own, self.evidence.scales)
+        if self.evidence.row:
+            found += doubts.scales_left_out(self.claim, self.evidence.row, self.evidence.declared)
+        return found
 
     def _contradictions(self) -> list[str]:
         return [*self._turned(), *self._opposed(), *self._misbound(), *self._contested()]

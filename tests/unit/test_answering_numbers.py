@@ -1,6 +1,7 @@
 import pytest
 
-from rag.answering.numbers import declared_scales, find_numbers, unsupported
+from rag.answering.captions import declared_scales, scales_of_row
+from rag.answering.numbers import find_numbers, unsupported
 
 
 @pytest.mark.parametrize(
@@ -74,6 +75,70 @@ def test_a_declared_scale_decides_what_a_bare_figure_means() -> None:
     assert unsupported("$5,200 million", ["Revenue 5,200"], scales=scales) == ()
     assert unsupported("$5.2 billion", ["Revenue 5,200"], scales=scales) == ()
     assert unsupported("$5,200 billion", ["Revenue 5,200"], scales=scales) == ("5,200 billion",)
+
+
+@pytest.mark.parametrize(
+    ("caption", "scale"),
+    [
+        ("(in millions)", 1e6),
+        ("in $ millions", 1e6),
+        ("(in € millions)", 1e6),
+        ("$ millions", 1e6),
+        ("(€m)", 1e6),
+        ("EURm", 1e6),
+        ("EUR million", 1e6),
+        ("£bn", 1e9),
+        ("(£000)", 1e3),
+        ("(£'000)", 1e3),
+        ("HK$’000", 1e3),
+        ("(000s)", 1e3),
+        ("($000's omitted)", 1e3),
+        ("TEUR", 1e3),
+        ("Mio. CHF", 1e6),
+        ("(Rs. in crore)", 1e7),
+        ("(₹ in lakhs)", 1e5),
+        ("Millions of dollars", 1e6),
+        ("(thousands of tonnes)", 1e3),
+        ("Sales, amounts expressed in thousands of U.S. dollars", 1e3),
+        ("en millions d’euros", 1e6),
+        ("(in millions, except per share data)", 1e6),
+    ],
+)
+def test_a_caption_declares_its_scale_in_many_notations(caption: str, scale: float) -> None:
+    assert declared_scales(caption) == {scale}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["35 million people", "grew to $5 million", "in about 35 million homes", "17,000", "10 000 sheets", "$5m", "5 m²",
+     "hundreds of thousands of dollars", "Millions of people read it.", "a million-dollar house"],
+)  # fmt: skip
+def test_a_scale_that_counts_something_declares_nothing(text: str) -> None:
+    assert declared_scales(text) == frozenset()
+
+
+SHARES_APART = "(In millions, except number of shares, which are reflected in thousands, and per-share amounts)"
+
+
+@pytest.mark.parametrize(
+    ("label", "section", "caption", "scales"),
+    [
+        ("Revenue", "", "(in millions)", {1e6}),
+        ("Revenue", "", "Year ended June 30", None),
+        ("Revenue", "", SHARES_APART, {1e6}),
+        ("Shares used to compute earnings per share", "", SHARES_APART, {1e3}),
+        ("Diluted", "Earnings per share:", SHARES_APART, set()),
+        ("Dividends per share", "", "(in millions)", set()),
+        ("Average price", "", "(in millions, except average prices)", set()),
+        ("Data centres", "", "(in millions, except per share data)", {1e6}),
+        ("Growth in %", "", "(in millions)", set()),
+        ("Current ratio", "", "(in millions)", set()),
+    ],
+)
+def test_a_row_takes_the_scale_that_is_declared_for_it(
+    label: str, section: str, caption: str, scales: set[float] | None
+) -> None:
+    assert scales_of_row(label, section, [caption]) == scales
 
 
 @pytest.mark.parametrize(

@@ -145,3 +145,41 @@ def test_each_of_two_sources_may_prove_a_part() -> None:
     assert judged.support is SUPPORTED
     assert {citation.citation_id for citation in citations} == {"S1", "S2"}
     assert judge(claim.replace("eleven", "twelve"), SERVICE, other)[0].support is not SUPPORTED
+
+
+# --- tables: scale, unit, column and sign ---------------------------------------------------------------
+
+
+def table(caption: str, text: str) -> Hit:
+    return sources.hit(caption, (BlockKind.TABLE, text), name="mill.pdf")
+
+
+MILL = "\t2024\t2023\nPaper sales\t$212\t$187\nBoard sales\t95\t120\nProfit per share\t$1.31\t$1.17"
+
+
+@pytest.mark.parametrize("caption", ["in $ millions", "(in $ millions)", "$ millions", "($m)", "(in millions)"])
+@pytest.mark.parametrize(
+    ("claim", "support"),
+    [
+        ("Paper sales were $212 million in 2024.", SUPPORTED),
+        ("Paper sales were $0.212 billion in 2024.", SUPPORTED),
+        ("Paper sales were $212,000,000 in 2024.", SUPPORTED),
+        ("Board sales were 120 million in 2023.", SUPPORTED),
+        ("Paper sales – 2024: $212; 2023: $187", SUPPORTED),
+        ("Profit per share was $1.31 in 2024.", SUPPORTED),
+        ("Paper sales were $212 thousand in 2024.", UNSUPPORTED),
+        ("Paper sales were $212 billion in 2024.", UNSUPPORTED),
+        ("Paper sales were $212 in 2024.", PARTLY),
+        ("Profit per share was $1.31 million in 2024.", UNSUPPORTED),
+    ],
+)
+def test_a_figure_of_a_table_has_the_scale_of_its_caption(caption: str, claim: str, support: Support) -> None:
+    judged, _ = judge(claim, table(f"The mill {caption}", MILL))
+    assert judged.support == support, judged.missing
+
+
+def test_a_scale_that_stands_nowhere_is_named() -> None:
+    judged, _ = judge("Paper sales were $212 million in 2024.", table("The mill", MILL))
+    assert (judged.support, judged.missing) == (PARTLY, ("million",))
+    judged, _ = judge("The mill has 212 thousand machines.", sources.hit("The mill has 212 machines."))
+    assert judged.support is not SUPPORTED

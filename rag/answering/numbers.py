@@ -67,8 +67,10 @@ _MONTH_WORDS = frozenset(_MONTHS.replace("|", " ").split())
 
 _SCALE_NAMES = "|".join(sorted(map(re.escape, SCALES), key=len, reverse=True))
 _NUMBER = re.compile(
+    r"(?P<open>(?<=[(\[])|(?<=[(\[][$€£¥]))?"
     r"(?<![\d.,'’])(?P<digits>\d+(?:[.,'’\u00a0\u2009\u202f]\d+)*|(?<!\d)\.\d+)"
-    rf"(?:(?P<attached>[KkMBT])(?![^\W\d_])|[\s\u00a0-]?(?P<scale>{_SCALE_NAMES})(?![a-zA-Zé]))?",
+    r"(?:(?P<attached>[KkMBT])(?![^\W\d_])"
+    rf"|(?(open)[)\]]?)[\s\u00a0-]?(?P<scale>{_SCALE_NAMES})(?![a-zA-Zé]))?",
     re.IGNORECASE,
 )
 _PERCENT = re.compile(
@@ -87,6 +89,8 @@ Scales = frozenset[float] | None
 
 class Number(NamedTuple):
     """A number as it stands at `start` to `end`: the values its digits may mean, before its scale word is applied.
+
+    `text` is without the bracket that may stand between both: "(27.3) million" is 27.3 million.
 
     `unit` is "%" or the sign of a currency, where one stands beside it.
     """
@@ -110,7 +114,7 @@ def find_numbers(text: str) -> list[Number]:
     plain = _OWN_DIGITS.sub(lambda match: str(int(match.group())), text)
     return [
         Number(
-            text[match.start() : match.end()],
+            re.sub(r"[)\]]", "", text[match.start() : match.end()]),
             match.start(),
             match.end(),
             _values(match["digits"]),

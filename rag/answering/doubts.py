@@ -7,7 +7,8 @@ from rag.answering.captions import declared_scales
 from rag.answering.numbers import Number, Scales, is_same
 from rag.answering.wording import Text
 
-_SCALE_NAMES = {1e3: "thousand", 1e5: "lakh", 1e6: "million", 1e7: "crore", 1e9: "billion", 1e12: "trillion"}
+SCALE_NAMES = {1e3: "thousand", 1e5: "lakh", 1e6: "million", 1e7: "crore", 1e9: "billion", 1e12: "trillion"}
+"""What the scale of a caption is called behind a figure."""
 _PRINTED = frozenset[float]()
 """No scale: a figure is what its digits say."""
 
@@ -31,7 +32,7 @@ def scales_left_out(claim: Text, row: Text, declared: Scales) -> list[str]:
         return []
     amounts = [number for number in claim.numbers if number.scale is None and number.unit not in (None, "%")]
     is_bare = any(is_same(amount, other, _PRINTED) for amount in amounts for other in _bare(row))
-    return [_SCALE_NAMES.get(scale, f"{scale:,.0f}") for scale in sorted(declared)] if is_bare else []
+    return [SCALE_NAMES.get(scale, f"{scale:,.0f}") for scale in sorted(declared)] if is_bare else []
 
 
 def _bare(row: Text) -> Iterator[Number]:

@@ -300,7 +300,7 @@ def _false_rows(fact: Fact, chance: random.Random) -> Iterator[Made]:
         yield Made("row, years swapped", False, f"{label} – {year}: {other_cell}; {other_year}: {cell}", quote)
     changed = fact.amount(_digit_changed(cell, chance))
     yield Made("row, other number", False, f"In {year}, {label} was {changed}.", quote)
-    if fact.scale and find_numbers(cell)[0].unit not in {None, "%"}:
+    if fact.scale and find_numbers(cell)[0].is_money:
         yield Made("row, scale left out", False, f"In {year}, {label} was {cell}.", quote)
 
 
@@ -325,7 +325,7 @@ def _other_number(fact: Fact, chance: random.Random) -> str | None:
     same_kind = [
         other.text
         for other in fact.page.numbers
-        if other.year is None and (other.unit == "%") == (number.unit == "%") and not other.values & there
+        if other.year is None and other.is_share == number.is_share and not other.values & there
     ]
     core = re.match(r"[\d.,]+", number.text)
     figure = core.group() if core else number.text

@@ -30,7 +30,7 @@ def scales_left_out(claim: Text, row: Text, declared: Scales) -> list[str]:
     """The scale of a row's table where the claim gives an amount of money without it, and is no copy of the row."""
     if not declared or declared_scales(claim.text) or claim.folded <= row.folded:
         return []
-    amounts = [number for number in claim.numbers if number.scale is None and number.unit not in (None, "%")]
+    amounts = [number for number in claim.numbers if number.scale is None and number.is_money]
     is_bare = any(is_same(amount, other, _PRINTED) for amount in amounts for other in _bare(row))
     return [SCALE_NAMES.get(scale, f"{scale:,.0f}") for scale in sorted(declared)] if is_bare else []
 

@@ -15,6 +15,7 @@ from rapidfuzz import fuzz
 from rag.answering import numbers, ranking
 from rag.answering.captions import declared_scales, scales_of_row
 from rag.answering.clauses import refers_back
+from rag.answering.measures import currencies
 from rag.answering.sentences import flowing
 from rag.answering.support import Evidence, Weights
 from rag.answering.units import Unit, split_passage
@@ -192,6 +193,7 @@ class QuotablePassage:
             around=tuple(self._read_with(index)),
             scales=self._possible(unit, declared),
             declared=declared,
+            currency=self._currency(unit) if unit.cells else None,
             weights=self._word_weights,
         )
 
@@ -200,6 +202,20 @@ class QuotablePassage:
         captions = [self.read(span) for span in (unit.label, unit.header, unit.caption) if span]
         label, section = (self.read(span) if span else "" for span in (unit.label, unit.section))
         return scales_of_row(label, section, captions)
+
+    def _currency(self, unit: Unit) -> str | None:
+        """The money of a row's figures: as its caption or the names of its columns say, else the tables' only one."""
+        label = unit.label if unit.label and declared_scales(self.read(unit.label)) else None
+        for span in (label, unit.header, unit.caption, unit.section):
+            if found := currencies(self.read(span)) if span else None:
+                return next(iter(found)) if len(found) == 1 else None
+        return next(iter(self._currencies)) if len(self._currencies) == 1 else None
+
+    @functools.cached_property
+    def _currencies(self) -> frozenset[str]:
+        """All the currencies of its tables."""
+        rows = (self.read(unit.span) for unit in self.units if unit.kind is BlockKind.TABLE)
+        return frozenset[str]().union(*map(currencies, rows))
 
     def _possible(self, unit: Unit, declared: numbers.Scales) -> numbers.Scales:
         """What they may be in: of a sentence only what it says, of a row also the one scale that its page names."""

@@ -73,7 +73,7 @@ class Evidence:
 
     `row` is the quoted row of a table with the names of its columns; `around` are headings, titles and, for a sentence
     that speaks of the one before it, that sentence. `scales` are those that its bare figures may have, `declared` those
-    that the caption of its own table gives them.
+    that the caption of its own table gives them, `currency` is the one that they are in.
     """
 
     quoted: Text
@@ -82,6 +82,7 @@ class Evidence:
     around: tuple[Text, ...] = ()
     scales: numbers.Scales = None
     declared: numbers.Scales = None
+    currency: str | None = None
     weights: "Weights | None" = None
 
     @property
@@ -193,7 +194,9 @@ class _Comparison:
         self.claim = claim
         self.evidence = evidence
         self.weights = evidence.weights or _EQUAL
-        self.lacking = numbers.unsupported(claim.text, evidence.texts, scales=evidence.scales)
+        self.lacking = numbers.unsupported(
+            claim.text, evidence.texts, scales=evidence.scales, currency=evidence.currency
+        )
         self.is_computed = not self.lacking and numbers.is_computed(claim.text, evidence.texts, scales=evidence.scales)
         self.open = [word for word in claim.content if not self._is_held(word, evidence.all_keys)]
 
@@ -205,7 +208,7 @@ class _Comparison:
         opposed = self._contradictions()
         least = MIN_COMPUTED if self.is_computed else thresholds.held
         required = [word.text for word in self.open if self._must_stand(word)]
-        missing = [*opposed, *self.lacking, *required, *self._replaced()]
+        missing = [*opposed, *self.lacking, *self._other_units(), *required, *self._replaced()]
         if held < least or missing:
             missing += [word.text for word in self.open]
         named = tuple(dict.fromkeys(missing))[:MAX_MISSING]
@@ -233,6 +236,14 @@ class _Comparison:
         if self.evidence.row:
             found += doubts.scales_left_out(self.claim, self.evidence.row, self.evidence.declared)
         return found
+
+    def _other_units(self) -> list[str]:
+        """The units of the claim's figures that stand in the evidence in others."""
+        lacking = [number for number in self.claim.numbers if number.unit and number.text in self.lacking]
+        bare = [(number.unit, number._replace(unit=None)) for number in lacking]
+        return [
+            unit for unit, number in bare if unit and any(self._is_same(number, n) for n in self.evidence.own.numbers)
+        ]
 
     def _contradictions(self) -> list[str]:
         return [*self._turned(), *self._opposed(), *self._misbound(), *self._contested()]
@@ -403,7 +414,7 @@ class _Comparison:
         return found
 
     def _is_same(self, number: Number, other: Number) -> bool:
-        return numbers.is_same(number, other, self.evidence.scales)
+        return numbers.is_same(number, other, self.evidence.scales, self.evidence.currency)
 
     def _contested(self) -> list[str]:
         """Figures that are not there, where others of their kind are, and none of the claim's."""
@@ -421,7 +432,7 @@ def _is_year(number: Number) -> bool:
 
 
 def _is_share(number: Number) -> bool:
-    return number.unit == "%"
+    return number.is_share
 
 
 def _is_amount(number: Number) -> bool:

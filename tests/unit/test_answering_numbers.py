@@ -81,6 +81,45 @@ def test_a_declared_scale_decides_what_a_bare_figure_means() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "units"),
+    [
+        ("14%, 14 percent and 14 percentage points", ["%", "%", "percentage points"]),
+        ("a 3.4-percentage-point rise, 50 basis points, 50bps", ["percentage points", "basis points", "basis points"]),
+        ("2.1 times EBITDA, 2.1x", ["times", "times"]),
+        ("5 x 3", [None, None]),
+        ("$5, US$5, USD 5, 5 million U.S. dollars", ["$", "US$", "US$", "US$"]),
+        ("C$5, A$5, 5 Hong Kong dollars", ["C$", "A$", "HK$"]),
+        ("A $5 fee", ["$"]),
+        ("€5, EUR 5, 5 million euros, €5m", ["€", "€", "€", "€"]),
+        ("£(5), CHF 5, SEK 5.6 billion, 5 yen", ["£", "CHF", "SEK", "¥"]),
+        ("2023 EUR 2022", [None, None]),
+    ],
+)
+def test_a_number_knows_what_it_is_measured_in(text: str, units: list[str | None]) -> None:
+    assert [number.unit for number in find_numbers(text)] == units
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote", "is_same"),
+    [
+        ("$5 million", "USD 5 million", True),
+        ("EUR 5 million", "€5 million", True),
+        ("5 million euros", "5 million", True),
+        ("US$5 million", "C$5 million", False),
+        ("$5 million", "C$5 million", False),
+        ("USD 5 million", "CHF 5 million", False),
+        ("5 percentage points", "5%", False),
+        ("5%", "5 percentage points", False),
+        ("5 percentage points", "5 basis points", False),
+        ("2.1%", "2.1 times", False),
+        ("€96m", "96 million euros", True),
+    ],
+)
+def test_figures_in_different_units_are_not_the_same(sentence: str, quote: str, is_same: bool) -> None:
+    assert (unsupported(sentence, [quote]) == ()) == is_same
+
+
+@pytest.mark.parametrize(
     ("caption", "scale"),
     [
         ("(in millions)", 1e6),

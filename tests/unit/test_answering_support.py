@@ -183,3 +183,27 @@ def test_a_scale_that_stands_nowhere_is_named() -> None:
     assert (judged.support, judged.missing) == (PARTLY, ("million",))
     judged, _ = judge("The mill has 212 thousand machines.", sources.hit("The mill has 212 machines."))
     assert judged.support is not SUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("caption", "claim", "support"),
+    [
+        ("(in € millions)", "Board sales were €95 million in 2024.", SUPPORTED),
+        ("(in millions of euros)", "Board sales were 95 million euros in 2024.", SUPPORTED),
+        ("(in millions of euros)", "Board sales were $95 million in 2024.", UNSUPPORTED),
+        ("(in EUR million)", "Board sales were £95 million in 2024.", UNSUPPORTED),
+        ("(in millions of Canadian dollars)", "Board sales were $95 million in 2024.", SUPPORTED),
+        ("(in millions of Canadian dollars)", "Board sales were C$95 million in 2024.", SUPPORTED),
+        ("(in millions of Canadian dollars)", "Board sales were US$95 million in 2024.", UNSUPPORTED),
+        ("(in millions)", "Board sales were €95 million in 2024.", UNSUPPORTED),  # the row above it is in dollars
+    ],
+)
+def test_a_figure_of_a_table_is_in_its_currency(caption: str, claim: str, support: Support) -> None:
+    judged, _ = judge(claim, table(f"The mill {caption}", MILL))
+    assert judged.support == support, judged.missing
+
+
+def test_another_unit_is_named() -> None:
+    judged, _ = judge("Yields rose 14 percentage points in 2021.", sources.hit("Yields rose 14% in 2021."))
+    assert judged.support is UNSUPPORTED
+    assert "percentage points" in judged.missing

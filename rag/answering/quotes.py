@@ -15,6 +15,7 @@ from rapidfuzz import fuzz
 from rag.answering import numbers, ranking
 from rag.answering.captions import declared_scales, scales_of_row
 from rag.answering.clauses import refers_back
+from rag.answering.columns import Column
 from rag.answering.measures import currencies
 from rag.answering.sentences import flowing
 from rag.answering.support import Evidence, Weights
@@ -193,6 +194,7 @@ class QuotablePassage:
             around=tuple(self._read_with(index)),
             scales=self._possible(unit, declared),
             declared=declared,
+            columns=tuple(Column(cell.column, Text(self.read(cell.span))) for cell in unit.cells),
             currency=self._currency(unit) if unit.cells else None,
             weights=self._word_weights,
         )

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rag.answering import doubts, numbers, polarity
+from rag.answering import columns, doubts, numbers, polarity
 from rag.answering.clauses import splits
+from rag.answering.columns import Column
 from rag.answering.numbers import Number
 from rag.answering.polarity import Word
 from rag.answering.ranking import word_set
@@ -71,13 +72,14 @@ NOTHING = Judgement(Support.UNSUPPORTED)
 class Evidence:
     """What is held against a claim: quoted words, and around them what they are read with.
 
-    `row` is the quoted row of a table with the names of its columns; `around` are headings, titles and, for a sentence
-    that speaks of the one before it, that sentence. `scales` are those that its bare figures may have, `declared` those
-    that the caption of its own table gives them, `currency` is the one that they are in.
+    `row` is the quoted row of a table with the names of its columns, `columns` its cells one by one; `around` are
+    headings, titles and, for a sentence that speaks of the one before it, that sentence. `scales` are those that its
+    bare figures may have, `declared` those that the caption of its own table gives them, `currency` is theirs.
     """
 
     quoted: Text
     row: Text | None = None
+    columns: tuple[Column, ...] = ()
     header: Text | None = None
     around: tuple[Text, ...] = ()
     scales: numbers.Scales = None
@@ -233,8 +235,11 @@ class _Comparison:
         if self.is_computed:
             return []
         found = doubts.scales_not_shown(self.claim, self.evidence.own, self.evidence.scales)
-        if self.evidence.row:
-            found += doubts.scales_left_out(self.claim, self.evidence.row, self.evidence.declared)
+        if row := self.evidence.row:
+            label, _, _ = row.text.partition(" –")
+            found += doubts.scales_left_out(self.claim, row, self.evidence.declared)
+            found += columns.other_columns(self.claim, label, self.evidence.columns, self._is_same)
+            found += columns.parts_of_year(self.claim, self.evidence.columns, self._is_same)
         return found
 
     def _other_units(self) -> list[str]:

@@ -207,3 +207,30 @@ def test_another_unit_is_named() -> None:
     judged, _ = judge("Yields rose 14 percentage points in 2021.", sources.hit("Yields rose 14% in 2021."))
     assert judged.support is UNSUPPORTED
     assert "percentage points" in judged.missing
+
+
+REGIONS = "\tNorth\tSouth\tTotal\nPaper sales\t41.2\t33.9\t75.1\nBoard sales\t9.1\t14.7\t23.8"
+QUARTERS = "\tQ1 2024\tQ4 2023\tQ1 2023\nPaper sales\t212\t187\t160"
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "is_supported"),
+    [
+        (REGIONS, "Paper sales in the South were 33.9.", True),
+        (REGIONS, "Total paper sales were 75.1.", True),
+        (REGIONS, "Board sales were 9.1 in the North and 14.7 in the South.", True),
+        (REGIONS, "Paper sales 41.2 33.9 75.1", True),
+        (REGIONS, "Paper sales in the South were 41.2.", False),
+        (REGIONS, "Paper sales totalled 41.2.", False),
+        (REGIONS, "Board sales were 14.7 in the North and 9.1 in the South.", False),
+        (QUARTERS, "Paper sales were 212 in Q1 2024.", True),
+        (QUARTERS, "Paper sales were 212 in Q1 2024, compared with 160 in Q1 2023.", True),
+        (QUARTERS, "Paper sales were 187 in Q1 2023.", False),
+        (QUARTERS, "Paper sales were 187 in the first quarter of 2024.", False),
+        (QUARTERS, "Paper sales were 212 in 2024.", False),
+        ("\tSix months 2024\t2023\nPaper sales\t212\t187", "Paper sales were 212 in 2024.", False),
+    ],
+)
+def test_a_figure_stands_in_the_column_that_the_claim_speaks_of(text: str, claim: str, is_supported: bool) -> None:
+    judged, _ = judge(claim, table("The mill", text))
+    assert (judged.support is SUPPORTED) == is_supported, judged.missing

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
+from rag.answering.doubts import SCALE_NAMES
 from rag.answering.numbers import Number, find_numbers
 from rag.answering.quotes import QuotablePassage
 from rag.answering.sentences import flowing
@@ -44,11 +45,16 @@ class Fact:
     text: str
     label: str = ""
     pairs: tuple[tuple[str, str], ...] = ()
+    scale: str = ""
 
     @property
     def is_row(self) -> bool:
-        """Whether it is a row whose columns are years; `pairs` are these with their figures."""
+        """Whether it is a row whose columns are years; `pairs` are these with their figures, `scale` what it is in."""
         return bool(self.pairs)
+
+    def amount(self, cell: str) -> str:
+        """A figure of the row as it is told outside of its table: with its scale."""
+        return f"{cell} {self.scale}" if self.scale and "%" not in cell else cell
 
 
 class Page:
@@ -95,7 +101,7 @@ class Page:
                 label = flowing(self.quotable.slice(unit.label)).rstrip(":. ")
                 pairs = _years(self.quotable, unit)
                 if pairs and Text(label).content and len(label) <= 80 and labels.count(label) == 1:
-                    yield Fact(self.document, self, unit.span, flowing(raw), label, pairs)
+                    yield Fact(self.document, self, unit.span, flowing(raw), label, pairs, _scale(self.quotable, unit))
 
 
 def _is_sentence(text: str) -> bool:
@@ -134,6 +140,12 @@ def _years(page: QuotablePassage, unit: Unit) -> tuple[tuple[str, str], ...]:
         and re.fullmatch(r"[$€£(\s]*[\d.,]*\d[)%\s]*", cell)
     )
     return found if len(found) >= 2 and len({year for year, _ in found}) == len(found) else ()
+
+
+def _scale(page: QuotablePassage, unit: Unit) -> str:
+    """What the table of a row says that its figures are in, if it is one scale."""
+    declared = page.declared(unit)
+    return SCALE_NAMES.get(next(iter(declared)), "") if declared and len(declared) == 1 else ""
 
 
 # --- true ---
@@ -177,11 +189,10 @@ FILLERS = (
 def _row_claims(fact: Fact, chance: random.Random) -> Iterator[Made]:
     (year, cell), (other_year, other_cell) = chance.sample(fact.pairs, 2)
     label, quote = fact.label, (fact.text.replace(" · ", " "),)
-    yield Made("row as a sentence", True, f"In {year}, {label} was {cell}.", quote)
+    amount, other = fact.amount(cell), fact.amount(other_cell)
+    yield Made("row as a sentence", True, f"In {year}, {label} was {amount}.", quote)
     yield Made("row as a list", True, f"{label} – {year}: {cell}; {other_year}: {other_cell}", quote)
-    yield Made(
-        "row, two years", True, f"{label} was {cell} in {year}, compared with {other_cell} in {other_year}.", quote
-    )
+    yield Made("row, two years", True, f"{label} was {amount} in {year}, compared with {other} in {other_year}.", quote)
 
 
 def _part(text: str, chance: random.Random) -> str:
@@ -285,9 +296,12 @@ def _false_rows(fact: Fact, chance: random.Random) -> Iterator[Made]:
     (year, cell), (other_year, other_cell) = chance.sample(fact.pairs, 2)
     label, quote = fact.label, (fact.text.replace(" · ", " "),)
     if find_numbers(cell)[0].values != find_numbers(other_cell)[0].values:
-        yield Made("row, other year", False, f"In {year}, {label} was {other_cell}.", quote)
+        yield Made("row, other year", False, f"In {year}, {label} was {fact.amount(other_cell)}.", quote)
         yield Made("row, years swapped", False, f"{label} – {year}: {other_cell}; {other_year}: {cell}", quote)
-    yield Made("row, other number", False, f"In {year}, {label} was {_digit_changed(cell, chance)}.", quote)
+    changed = fact.amount(_digit_changed(cell, chance))
+    yield Made("row, other number", False, f"In {year}, {label} was {changed}.", quote)
+    if fact.scale and find_numbers(cell)[0].is_money:
+        yield Made("row, scale left out", False, f"In {year}, {label} was {cell}.", quote)
 
 
 def _digit_changed(figure: str, chance: random.Random) -> str:
@@ -311,7 +325,7 @@ def _other_number(fact: Fact, chance: random.Random) -> str | None:
     same_kind = [
         other.text
         for other in fact.page.numbers
-        if other.year is None and (other.unit == "%") == (number.unit == "%") and not other.values & there
+        if other.year is None and other.is_share == number.is_share and not other.values & there
     ]
     core = re.match(r"[\d.,]+", number.text)
     figure = core.group() if core else number.text

@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rag.answering.numbers import Number, declared_scales, is_month, is_same
+from rag.answering.captions import declared_scales
+from rag.answering.numbers import Number, Scales, is_month, is_same
 from rag.answering.wording import Text
 
 _ASKS_WHETHER = re.compile(
@@ -21,7 +22,7 @@ class Reading(NamedTuple):
 
     says: bool | None = None
     figure: Number | None = None
-    scales: frozenset[float] = frozenset()
+    scales: Scales = None
 
 
 def read(question: str, answer: str) -> Reading:
@@ -31,7 +32,7 @@ def read(question: str, answer: str) -> Reading:
     """
     if asks_whether(question):
         return Reading(says=_yes(question, answer))
-    return Reading(figure=_figure(answer), scales=declared_scales(answer))
+    return Reading(figure=_figure(answer), scales=declared_scales(answer) or None)
 
 
 def asks_whether(question: str) -> bool:

@@ -172,7 +172,7 @@ def _is_part(item: Figure, label: str) -> bool:
 
 def _of_sentence(item: Figure, text: str) -> Fit:
     figures = [number for number in find_numbers(text) if number.year is None]
-    amounts = [number for number in figures if number.unit != "%"]
+    amounts = [number for number in figures if not number.is_share]
     if figures and (not amounts or (_tells_change(text) and not any(_is(text, number) for number in amounts))):
         return Fit.OTHER
     named = [*_spelled(item, text)]

@@ -252,7 +252,7 @@ class Grounder:
         quotes = [self.passage(source).read(quote.span) for source in found for quote in found[source]]
         if judgement.support is Support.SUPPORTED:
             quotes += [title for source in found for title in self.passage(source).titles]
-        scales = frozenset[float]().union(*(self.passage(citation_id).scales for citation_id in found))
+        scales = numbers.either(self.passage(citation_id).scales for citation_id in found)
         return numbers.unsupported(claimed, quotes, scales=scales)
 
     def _complete(self, citation_id: str, quotes: Sequence[Quote], claimed: str, missing: Sequence[str]) -> list[Quote]:

@@ -7,21 +7,30 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-_SCALES = {
+from rag.answering.measures import PERCENT, POINTS, SHARES, TIMES, is_same_unit, unit_at
+
+SCALES = {
     "hundred": 1e2,
     "thousand": 1e3,
+    "thousands": 1e3,
+    "lakh": 1e5,
+    "lakhs": 1e5,
     "million": 1e6,
     "millions": 1e6,
+    "crore": 1e7,
+    "crores": 1e7,
     "billion": 1e9,
     "billions": 1e9,
     "trillion": 1e12,
     "trillions": 1e12,
     "mn": 1e6,
+    "mln": 1e6,
     "bn": 1e9,
     "tn": 1e12,
     "mio": 1e6,
     "mrd": 1e9,
     "tausend": 1e3,
+    "milliers": 1e3,
     "millionen": 1e6,
     "milliarde": 1e9,
     "milliarden": 1e9,
@@ -58,29 +67,30 @@ def _numbered(groups: str, first: int) -> dict[str, float]:
 _SPELLED = _numbered(_NUMBER_WORDS, 0) | _numbered(_MONTHS, 1)
 _MONTH_WORDS = frozenset(_MONTHS.replace("|", " ").split())
 
-_SCALE_NAMES = "|".join(sorted(map(re.escape, _SCALES), key=len, reverse=True))
+_SCALE_NAMES = "|".join(sorted(map(re.escape, SCALES), key=len, reverse=True))
 _NUMBER = re.compile(
+    r"(?P<open>(?<=[(\[])|(?<=[(\[][$€£¥]))?"
     r"(?<![\d.,'’])(?P<digits>\d+(?:[.,'’\u00a0\u2009\u202f]\d+)*|(?<!\d)\.\d+)"
-    rf"(?:(?P<attached>[KkMBT])(?![^\W\d_])|[\s\u00a0-]?(?P<scale>{_SCALE_NAMES})(?![a-zA-Zé]))?",
+    r"(?:(?P<attached>[KkMBT])(?![^\W\d_])"
+    rf"|(?(open)[)\]]?)[\s\u00a0-]?(?P<scale>{_SCALE_NAMES})(?![a-zA-Zé]))?",
     re.IGNORECASE,
 )
-_DECLARED_SCALE = re.compile(
-    r"\b(?:in|en|\$|USD|dollars)\s+(?:\w+\s+){0,3}?(thousand|million|billion)s?\b", re.IGNORECASE
-)
-_PERCENT = re.compile(
-    r"\s?(?:%|％|percent\b|per cent\b|percentage points?\b|prozent\b|pour cent\b|por ciento\b)", re.IGNORECASE
-)
-_CURRENCY_BEFORE = re.compile(r"([$€£¥])[\s(]?$")
-_CURRENCY_AFTER = re.compile(r"\s?([$€£¥])(?!\s?\d)")
+_SIGN_BEFORE = re.compile(r"[$€£¥₹]\s?$")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _WORD = re.compile(r"[^\W\d_]+")
 _OWN_DIGITS = re.compile(r"[^\W\D]")
 
 
+Scales = frozenset[float] | None
+"""The scales that a bare figure of a source may have; None where nothing says."""
+
+
 class Number(NamedTuple):
     """A number as it stands at `start` to `end`: the values its digits may mean, before its scale word is applied.
 
-    `unit` is "%" or the sign of a currency, where one stands beside it.
+    `text` is without the bracket that may stand between both: "(27.3) million" is 27.3 million.
+
+    `unit` is what `measures` calls its share, its points of one, its multiple or its currency, where one is beside it.
     """
 
     text: str
@@ -89,6 +99,16 @@ class Number(NamedTuple):
     values: frozenset[float]
     scale: float | None
     unit: str | None = None
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a percentage, or points of one."""
+        return self.unit in SHARES
+
+    @property
+    def is_money(self) -> bool:
+        """Whether a currency stands beside it."""
+        return self.unit is not None and self.unit not in SHARES and self.unit != TIMES
 
     @property
     def year(self) -> int | None:
@@ -102,29 +122,22 @@ def find_numbers(text: str) -> list[Number]:
     plain = _OWN_DIGITS.sub(lambda match: str(int(match.group())), text)
     return [
         Number(
-            text[match.start() : match.end()],
+            re.sub(r"[)\]]", "", text[match.start() : match.end()]),
             match.start(),
             match.end(),
             _values(match["digits"]),
-            _scale(match),
-            _unit(plain, match),
+            _scale(plain, match),
+            unit_at(plain, match.start(), match.end()),
         )
         for match in _NUMBER.finditer(plain)
     ]
 
 
-def _unit(text: str, match: re.Match[str]) -> str | None:
-    if _PERCENT.match(text, match.end()):
-        return "%"
-    sign = _CURRENCY_BEFORE.search(text, max(0, match.start() - 3), match.start())
-    sign = sign or _CURRENCY_AFTER.match(text, match.end())
-    return sign.group(1) if sign else None
-
-
-def _scale(match: re.Match[str]) -> float | None:
-    if match["attached"]:
-        return _ATTACHED_SCALES.get(match["attached"])
-    return _SCALES[match["scale"].casefold()] if match["scale"] else None
+def _scale(text: str, match: re.Match[str]) -> float | None:
+    if letter := match["attached"]:
+        is_money = letter in "mb" and _SIGN_BEFORE.search(text, 0, match.start()) is not None
+        return _ATTACHED_SCALES.get(letter.upper() if is_money else letter)
+    return SCALES[match["scale"].casefold()] if match["scale"] else None
 
 
 def _values(digits: str) -> frozenset[float]:
@@ -145,25 +158,28 @@ def _values(digits: str) -> frozenset[float]:
     return frozenset(readings)
 
 
-def declared_scales(text: str) -> frozenset[float]:
-    """The scales that a table's caption gives its figures: "(in millions)"."""
-    return frozenset(_SCALES[match.group(1).casefold()] for match in _DECLARED_SCALE.finditer(text))
+def either(all_scales: Iterable[Scales]) -> Scales:
+    """The scales of several sources together: None where none of them says."""
+    known = [scales for scales in all_scales if scales is not None]
+    return frozenset[float]().union(*known) if known else None
 
 
-def unsupported(sentence: str, quotes: Iterable[str], *, scales: frozenset[float] = frozenset()) -> tuple[str, ...]:
+def unsupported(
+    sentence: str, quotes: Iterable[str], *, scales: Scales = None, currency: str | None = None
+) -> tuple[str, ...]:
     """The numbers of `sentence`, as written, that stand in none of `quotes` and are not computed from ones that do.
 
-    `scales` are those declared around the quotes (`declared_scales`).
+    `scales` are those that bare figures of the quotes may take, `currency` is the one that they are in.
     """
     claimed = find_numbers(sentence)
     if not claimed:
         return ()
-    missing = _absent(claimed, list(quotes), scales)
+    missing = _absent(claimed, list(quotes), scales, currency)
     computed = _computed(sentence, claimed, missing)
     return tuple(dict.fromkeys(number.text for number in missing if _key(number) not in computed))
 
 
-def is_computed(sentence: str, quotes: Iterable[str], *, scales: frozenset[float] = frozenset()) -> bool:
+def is_computed(sentence: str, quotes: Iterable[str], *, scales: Scales = None) -> bool:
     """Whether `sentence` shows how a figure of its own is computed from figures in `quotes`, and rightly."""
     claimed = find_numbers(sentence)
     return bool(claimed) and bool(_computed(sentence, claimed, _absent(claimed, list(quotes), scales)))
@@ -174,7 +190,9 @@ def shows_computation(sentence: str) -> bool:
     return _EQUALS.search(sentence) is not None and len(find_numbers(sentence)) > 2
 
 
-def _absent(claimed: Sequence[Number], quotes: Sequence[str], scales: frozenset[float]) -> list[Number]:
+def _absent(
+    claimed: Sequence[Number], quotes: Sequence[str], scales: Scales, currency: str | None = None
+) -> list[Number]:
     """Those of the `claimed` numbers that stand in no quote."""
     quoted = [number for quote in quotes for number in find_numbers(quote)]
     spelled = {_SPELLED[word] for quote in quotes for word in _WORD.findall(quote.casefold()) if word in _SPELLED}
@@ -182,7 +200,7 @@ def _absent(claimed: Sequence[Number], quotes: Sequence[str], scales: frozenset[
         number
         for number in claimed
         if not (number.values & spelled and number.scale is None)
-        and not any(is_same(number, other, scales) for other in quoted)
+        and not any(is_same(number, other, scales, currency) for other in quoted)
     ]
 
 
@@ -197,18 +215,21 @@ def is_month(word: str) -> bool:
     return word in _MONTH_WORDS
 
 
-def is_same(claimed: Number, quoted: Number, scales: frozenset[float]) -> bool:
-    """Whether both mean the same; a bare figure takes a scale only where one is declared or nothing says otherwise."""
-    if None not in (claimed.unit, quoted.unit) and claimed.unit != quoted.unit:
+def is_same(claimed: Number, quoted: Number, scales: Scales, currency: str | None = None) -> bool:
+    """Whether both mean the same; a bare figure takes only a scale of `scales`, any where these are not known.
+
+    `currency` is the one that the table of the quoted figure is in, where that is known.
+    """
+    if not is_same_unit(claimed.unit, quoted.unit, currency):
         return False
     if claimed.scale == quoted.scale and _overlap(claimed.values, quoted.values):
         return True
     full = plain_value(claimed)
-    if claimed.scale is None or quoted.scale is not None:
+    if quoted.scale is not None:
         return math.isclose(full, plain_value(quoted), rel_tol=1e-9)
-    if not scales and _overlap(claimed.values, quoted.values):
+    if scales is None and claimed.scale is not None and _overlap(claimed.values, quoted.values):
         return True
-    return any(math.isclose(full, plain_value(quoted) * scale, rel_tol=1e-9) for scale in (1.0, *scales))
+    return any(math.isclose(full, plain_value(quoted) * scale, rel_tol=1e-9) for scale in (1.0, *(scales or ())))
 
 
 def _overlap(some: Iterable[float], others: Iterable[float]) -> bool:
@@ -253,7 +274,7 @@ def _computed(sentence: str, numbers: Sequence[Number], missing: Sequence[Number
                 continue
             constants = {_key(number) for number in operands.numbers if _is_constant(number, operands)}
             is_grounded = not set(map(_key, operands.numbers)) & unknown - found - constants
-            if is_grounded and _yields(operands, result.numbers[0], sentence):
+            if is_grounded and _yields(operands, result.numbers[0]):
                 found |= {_key(result.numbers[0])} | constants
     return found
 
@@ -325,12 +346,12 @@ def _is_constant(number: Number, expression: _Expression) -> bool:
     )
 
 
-def _yields(operands: _Expression, outcome: Number, sentence: str) -> bool:
+def _yields(operands: _Expression, outcome: Number) -> bool:
     """Whether the expression gives `outcome`, within half a unit of the outcome's last digit."""
     tree = _parse(operands.code)
     if tree is None:
         return False
-    is_percentage = sentence[outcome.end :].lstrip()[:1] == "%"
+    is_percentage = outcome.unit in {PERCENT, POINTS}
     for with_scale in (True, False):
         values = [plain_value(number, with_scale=with_scale) for number in operands.numbers]
         result = _evaluate(tree, iter(values))

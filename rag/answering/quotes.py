@@ -13,7 +13,10 @@ from typing import NamedTuple
 from rapidfuzz import fuzz
 
 from rag.answering import numbers, ranking
+from rag.answering.captions import declared_scales, scales_of_row
 from rag.answering.clauses import refers_back
+from rag.answering.columns import Column
+from rag.answering.measures import currencies
 from rag.answering.sentences import flowing
 from rag.answering.support import Evidence, Weights
 from rag.answering.units import Unit, split_passage
@@ -51,6 +54,10 @@ LIKELY_UNITS = 12
 
 NUMBER_WEIGHT = 3.0
 """A number identifies its source better than a word does."""
+
+
+def _is_sentence(unit: Unit, text: str) -> bool:
+    return unit.kind is BlockKind.TEXT and text.endswith((".", "!", "?", ":", ";", "。", "！", "？"))
 
 
 class Quote(NamedTuple):
@@ -107,7 +114,7 @@ class QuotablePassage:
         self.text = passage.text
         self.titles = tuple(titles)
         self.units: list[Unit] = split_passage(passage)
-        self.scales = numbers.declared_scales(self.text)
+        self.scales: numbers.Scales = declared_scales(self.text) or None
         self._normalized = normalize(self.text)
         self._words = [ranking.content_words(self.read(unit.span)) for unit in self.units]
         self._rarity = ranking.rarity(self._words)
@@ -178,15 +185,47 @@ class QuotablePassage:
         unit = self.units[index]
         part = Span(max(span.start, unit.span.start), min(span.end, unit.span.end))
         is_whole = part == unit.span or unit.kind is BlockKind.TABLE
+        declared = self.declared(unit)
         beside = [self.read(header) for header in (unit.header, unit.caption, unit.section) if header]
         return Evidence(
             self._texts[index] if is_whole else Text(self.read(part)),
             row=self._named_row(unit) if unit.cells else None,
             header=Text("\n".join(beside)) if beside else None,
             around=tuple(self._read_with(index)),
-            scales=(numbers.declared_scales(self.read(unit.caption)) if unit.caption else None) or self.scales,
+            scales=self._possible(unit, declared),
+            declared=declared,
+            columns=tuple(Column(cell.column, Text(self.read(cell.span))) for cell in unit.cells),
+            currency=self._currency(unit) if unit.cells else None,
             weights=self._word_weights,
         )
+
+    def declared(self, unit: Unit) -> numbers.Scales:
+        """What the bare figures of a row are in, as far as its own names and caption say."""
+        captions = [self.read(span) for span in (unit.label, unit.header, unit.caption) if span]
+        label, section = (self.read(span) if span else "" for span in (unit.label, unit.section))
+        return scales_of_row(label, section, captions)
+
+    def _currency(self, unit: Unit) -> str | None:
+        """The money of a row's figures: as its caption or the names of its columns say, else the tables' only one."""
+        label = unit.label if unit.label and declared_scales(self.read(unit.label)) else None
+        for span in (label, unit.header, unit.caption, unit.section):
+            if found := currencies(self.read(span)) if span else None:
+                return next(iter(found)) if len(found) == 1 else None
+        return next(iter(self._currencies)) if len(self._currencies) == 1 else None
+
+    @functools.cached_property
+    def _currencies(self) -> frozenset[str]:
+        """All the currencies of its tables."""
+        rows = (self.read(unit.span) for unit in self.units if unit.kind is BlockKind.TABLE)
+        return frozenset[str]().union(*map(currencies, rows))
+
+    def _possible(self, unit: Unit, declared: numbers.Scales) -> numbers.Scales:
+        """What they may be in: of a sentence only what it says, of a row also the one scale that its page names."""
+        if _is_sentence(unit, text := self.read(unit.span)):
+            return declared_scales(text)
+        if declared is not None:
+            return declared
+        return self.scales if self.scales and len(self.scales) == 1 else None
 
     def _named_row(self, unit: Unit) -> Text:
         """A table's row with the names of its columns before its cells; figures have their columns' years."""

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rag.answering import numbers, polarity
+from rag.answering import columns, doubts, numbers, polarity
 from rag.answering.clauses import splits
+from rag.answering.columns import Column
 from rag.answering.numbers import Number
 from rag.answering.polarity import Word
 from rag.answering.ranking import word_set
@@ -71,15 +72,19 @@ NOTHING = Judgement(Support.UNSUPPORTED)
 class Evidence:
     """What is held against a claim: quoted words, and around them what they are read with.
 
-    `row` is the quoted row of a table with the names of its columns; `around` are headings, titles and, for a sentence
-    that speaks of the one before it, that sentence.
+    `row` is the quoted row of a table with the names of its columns, `columns` its cells one by one; `around` are
+    headings, titles and, for a sentence that speaks of the one before it, that sentence. `scales` are those that its
+    bare figures may have, `declared` those that the caption of its own table gives them, `currency` is theirs.
     """
 
     quoted: Text
     row: Text | None = None
+    columns: tuple[Column, ...] = ()
     header: Text | None = None
     around: tuple[Text, ...] = ()
-    scales: frozenset[float] = frozenset()
+    scales: numbers.Scales = None
+    declared: numbers.Scales = None
+    currency: str | None = None
     weights: "Weights | None" = None
 
     @property
@@ -116,7 +121,7 @@ def together(pieces: Sequence[Evidence]) -> Evidence:
         Text("\n".join(piece.quoted.text for piece in pieces)),
         header=Text("\n".join(headers)) if headers else None,
         around=tuple(dict.fromkeys(text for piece in pieces for text in piece.around)),
-        scales=frozenset[float]().union(*(piece.scales for piece in pieces)),
+        scales=numbers.either(piece.scales for piece in pieces),
         weights=pieces[0].weights,
     )
 
@@ -191,7 +196,9 @@ class _Comparison:
         self.claim = claim
         self.evidence = evidence
         self.weights = evidence.weights or _EQUAL
-        self.lacking = numbers.unsupported(claim.text, evidence.texts, scales=evidence.scales)
+        self.lacking = numbers.unsupported(
+            claim.text, evidence.texts, scales=evidence.scales, currency=evidence.currency
+        )
         self.is_computed = not self.lacking and numbers.is_computed(claim.text, evidence.texts, scales=evidence.scales)
         self.open = [word for word in claim.content if not self._is_held(word, evidence.all_keys)]
 
@@ -203,7 +210,7 @@ class _Comparison:
         opposed = self._contradictions()
         least = MIN_COMPUTED if self.is_computed else thresholds.held
         required = [word.text for word in self.open if self._must_stand(word)]
-        missing = [*opposed, *self.lacking, *required, *self._replaced()]
+        missing = [*opposed, *self.lacking, *self._other_units(), *required, *self._replaced()]
         if held < least or missing:
             missing += [word.text for word in self.open]
         named = tuple(dict.fromkeys(missing))[:MAX_MISSING]
@@ -212,6 +219,8 @@ class _Comparison:
             return Judgement(Support.UNSUPPORTED, named, held, bool(opposed) and held >= least)
         if missing or own < min(thresholds.own, least):
             return Judgement(Support.PARTLY, named, held)
+        if doubtful := self._doubts():
+            return Judgement(Support.PARTLY, tuple(dict.fromkeys(doubtful))[:MAX_MISSING], held)
         return Judgement(Support.SUPPORTED, (), held)
 
     def loose_judgement(self) -> Judgement:
@@ -220,6 +229,26 @@ class _Comparison:
         if self.lacking or self._contradictions():
             return Judgement(Support.UNSUPPORTED, self.lacking, held)
         return Judgement(Support.PARTLY, tuple(dict.fromkeys(word.text for word in self.open))[:MAX_MISSING], held)
+
+    def _doubts(self) -> list[str]:
+        """What figures of the claim are otherwise in the evidence, though they stand there."""
+        if self.is_computed:
+            return []
+        found = doubts.scales_not_shown(self.claim, self.evidence.own, self.evidence.scales)
+        if row := self.evidence.row:
+            label, _, _ = row.text.partition(" –")
+            found += doubts.scales_left_out(self.claim, row, self.evidence.declared)
+            found += columns.other_columns(self.claim, label, self.evidence.columns, self._is_same)
+            found += columns.parts_of_year(self.claim, self.evidence.columns, self._is_same)
+        return found
+
+    def _other_units(self) -> list[str]:
+        """The units of the claim's figures that stand in the evidence in others."""
+        lacking = [number for number in self.claim.numbers if number.unit and number.text in self.lacking]
+        bare = [(number.unit, number._replace(unit=None)) for number in lacking]
+        return [
+            unit for unit, number in bare if unit and any(self._is_same(number, n) for n in self.evidence.own.numbers)
+        ]
 
     def _contradictions(self) -> list[str]:
         return [*self._turned(), *self._opposed(), *self._misbound(), *self._contested()]
@@ -390,7 +419,7 @@ class _Comparison:
         return found
 
     def _is_same(self, number: Number, other: Number) -> bool:
-        return numbers.is_same(number, other, self.evidence.scales)
+        return numbers.is_same(number, other, self.evidence.scales, self.evidence.currency)
 
     def _contested(self) -> list[str]:
         """Figures that are not there, where others of their kind are, and none of the claim's."""
@@ -408,7 +437,7 @@ def _is_year(number: Number) -> bool:
 
 
 def _is_share(number: Number) -> bool:
-    return number.unit == "%"
+    return number.is_share
 
 
 def _is_amount(number: Number) -> bool:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
+from rag.answering.captions import is_caption
 from rag.answering.cells import PERIOD, VALUE, column_names, figures_in, label_and_figures, row_cells, with_signs
 from rag.answering.furniture import LEADERS, furniture_of, is_contents
 from rag.answering.placed import Placed, placed_lines, trim_line
@@ -24,11 +25,6 @@ ROW_NUMBER_SHARE = 0.4
 
 LABEL_INDENT = 20.0
 """Points: the name of the labels' column begins no farther right of a label than this."""
-_SCALE = re.compile(
-    r"(?<!\d)(?<!\d[\s-])\b(?:thousand|million|billion|crore|lakh)s?\b|(?<![\d.,])\b000s?\b|[$€£]\s*['’]?000",
-    re.IGNORECASE,
-)
-"""What figures are given in; not what counts one, as in "35 million" and "17,000"."""
 _DIALLED = re.compile(r"(?<![\d.,])0\d|:\s+\(?\+\d")
 _PAIR = re.compile(r"\s*[A-Z][\w()/&.'’-]*(?:\s+[\w()/&.'’-]+){0,4}\s?:\s+\S")
 
@@ -134,7 +130,7 @@ class _Table:
             self._in_header = True
             return Unit(span, BlockKind.TABLE, is_furniture=is_contents(row))
         if not cells:
-            if _SCALE.search(row):
+            if is_caption(row):
                 self._caption = span
             else:
                 self._section = span
@@ -200,7 +196,7 @@ class _Table:
         """The last line above the table that gives the scale of its figures: "(in millions)"."""
         for span in reversed(self._above):
             line = self._text[span.start : span.end]
-            if len(line) <= MAX_HEADER_CHARS and _SCALE.search(line) and line[-1] not in ".;":
+            if len(line) <= MAX_HEADER_CHARS and is_caption(line) and line[-1] not in ".;":
                 return span
         return None
 

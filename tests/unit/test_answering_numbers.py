@@ -1,6 +1,7 @@
 import pytest
 
-from rag.answering.numbers import declared_scales, find_numbers, unsupported
+from rag.answering.captions import declared_scales, scales_of_row
+from rag.answering.numbers import find_numbers, unsupported
 
 
 @pytest.mark.parametrize(
@@ -10,6 +11,8 @@ from rag.answering.numbers import declared_scales, find_numbers, unsupported
         ("From 3.5% to 4 %", ["3.5", "4"]),
         ("Q3 FY2019, 10-K", ["3", "2019", "10"]),
         ("$1.2 million and 5bn", ["1.2 million", "5bn"]),
+        ("$(27.3) million, (€5) bn and (4 million)", ["27.3 million", "5 bn", "4 million"]),
+        ("(see note 5, of 27) million", ["5", "27"]),
         ("no figures here", []),
         ("２０２２年 ٢٠٢١", ["２０２２", "٢٠٢١"]),
         ("10²", ["10"]),
@@ -30,6 +33,7 @@ def test_numbers_are_found_as_written(text: str, numbers: list[str]) -> None:
         ("12.5", "12,5"),
         ("5%", "5 percent"),
         ("$1.2 million", "1,200,000"),
+        ("$27.3 million", "a loss of $(27.3) million"),
         ("1.2 billion", "1,200 million"),
         ("3億", "3億"),
         ("2 plants", "two plants"),
@@ -74,6 +78,109 @@ def test_a_declared_scale_decides_what_a_bare_figure_means() -> None:
     assert unsupported("$5,200 million", ["Revenue 5,200"], scales=scales) == ()
     assert unsupported("$5.2 billion", ["Revenue 5,200"], scales=scales) == ()
     assert unsupported("$5,200 billion", ["Revenue 5,200"], scales=scales) == ("5,200 billion",)
+
+
+@pytest.mark.parametrize(
+    ("text", "units"),
+    [
+        ("14%, 14 percent and 14 percentage points", ["%", "%", "percentage points"]),
+        ("a 3.4-percentage-point rise, 50 basis points, 50bps", ["percentage points", "basis points", "basis points"]),
+        ("2.1 times EBITDA, 2.1x", ["times", "times"]),
+        ("5 x 3", [None, None]),
+        ("$5, US$5, USD 5, 5 million U.S. dollars", ["$", "US$", "US$", "US$"]),
+        ("C$5, A$5, 5 Hong Kong dollars", ["C$", "A$", "HK$"]),
+        ("A $5 fee", ["$"]),
+        ("€5, EUR 5, 5 million euros, €5m", ["€", "€", "€", "€"]),
+        ("£(5), CHF 5, SEK 5.6 billion, 5 yen", ["£", "CHF", "SEK", "¥"]),
+        ("2023 EUR 2022", [None, None]),
+    ],
+)
+def test_a_number_knows_what_it_is_measured_in(text: str, units: list[str | None]) -> None:
+    assert [number.unit for number in find_numbers(text)] == units
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote", "is_same"),
+    [
+        ("$5 million", "USD 5 million", True),
+        ("EUR 5 million", "€5 million", True),
+        ("5 million euros", "5 million", True),
+        ("US$5 million", "C$5 million", False),
+        ("$5 million", "C$5 million", False),
+        ("USD 5 million", "CHF 5 million", False),
+        ("5 percentage points", "5%", False),
+        ("5%", "5 percentage points", False),
+        ("5 percentage points", "5 basis points", False),
+        ("2.1%", "2.1 times", False),
+        ("€96m", "96 million euros", True),
+    ],
+)
+def test_figures_in_different_units_are_not_the_same(sentence: str, quote: str, is_same: bool) -> None:
+    assert (unsupported(sentence, [quote]) == ()) == is_same
+
+
+@pytest.mark.parametrize(
+    ("caption", "scale"),
+    [
+        ("(in millions)", 1e6),
+        ("in $ millions", 1e6),
+        ("(in € millions)", 1e6),
+        ("$ millions", 1e6),
+        ("(€m)", 1e6),
+        ("EURm", 1e6),
+        ("EUR million", 1e6),
+        ("£bn", 1e9),
+        ("(£000)", 1e3),
+        ("(£'000)", 1e3),
+        ("HK$’000", 1e3),
+        ("(000s)", 1e3),
+        ("($000's omitted)", 1e3),
+        ("TEUR", 1e3),
+        ("Mio. CHF", 1e6),
+        ("(Rs. in crore)", 1e7),
+        ("(₹ in lakhs)", 1e5),
+        ("Millions of dollars", 1e6),
+        ("(thousands of tonnes)", 1e3),
+        ("Sales, amounts expressed in thousands of U.S. dollars", 1e3),
+        ("en millions d’euros", 1e6),
+        ("(in millions, except per share data)", 1e6),
+    ],
+)
+def test_a_caption_declares_its_scale_in_many_notations(caption: str, scale: float) -> None:
+    assert declared_scales(caption) == {scale}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["35 million people", "grew to $5 million", "in about 35 million homes", "17,000", "10 000 sheets", "$5m", "5 m²",
+     "hundreds of thousands of dollars", "Millions of people read it.", "a million-dollar house"],
+)  # fmt: skip
+def test_a_scale_that_counts_something_declares_nothing(text: str) -> None:
+    assert declared_scales(text) == frozenset()
+
+
+SHARES_APART = "(In millions, except number of shares, which are reflected in thousands, and per-share amounts)"
+
+
+@pytest.mark.parametrize(
+    ("label", "section", "caption", "scales"),
+    [
+        ("Revenue", "", "(in millions)", {1e6}),
+        ("Revenue", "", "Year ended June 30", None),
+        ("Revenue", "", SHARES_APART, {1e6}),
+        ("Shares used to compute earnings per share", "", SHARES_APART, {1e3}),
+        ("Diluted", "Earnings per share:", SHARES_APART, set()),
+        ("Dividends per share", "", "(in millions)", set()),
+        ("Average price", "", "(in millions, except average prices)", set()),
+        ("Data centres", "", "(in millions, except per share data)", {1e6}),
+        ("Growth in %", "", "(in millions)", set()),
+        ("Current ratio", "", "(in millions)", set()),
+    ],
+)
+def test_a_row_takes_the_scale_that_is_declared_for_it(
+    label: str, section: str, caption: str, scales: set[float] | None
+) -> None:
+    assert scales_of_row(label, section, [caption]) == scales
 
 
 @pytest.mark.parametrize(

@@ -145,3 +145,92 @@ def test_each_of_two_sources_may_prove_a_part() -> None:
     assert judged.support is SUPPORTED
     assert {citation.citation_id for citation in citations} == {"S1", "S2"}
     assert judge(claim.replace("eleven", "twelve"), SERVICE, other)[0].support is not SUPPORTED
+
+
+# --- tables: scale, unit, column and sign ---------------------------------------------------------------
+
+
+def table(caption: str, text: str) -> Hit:
+    return sources.hit(caption, (BlockKind.TABLE, text), name="mill.pdf")
+
+
+MILL = "\t2024\t2023\nPaper sales\t$212\t$187\nBoard sales\t95\t120\nProfit per share\t$1.31\t$1.17"
+
+
+@pytest.mark.parametrize("caption", ["in $ millions", "(in $ millions)", "$ millions", "($m)", "(in millions)"])
+@pytest.mark.parametrize(
+    ("claim", "support"),
+    [
+        ("Paper sales were $212 million in 2024.", SUPPORTED),
+        ("Paper sales were $0.212 billion in 2024.", SUPPORTED),
+        ("Paper sales were $212,000,000 in 2024.", SUPPORTED),
+        ("Board sales were 120 million in 2023.", SUPPORTED),
+        ("Paper sales – 2024: $212; 2023: $187", SUPPORTED),
+        ("Profit per share was $1.31 in 2024.", SUPPORTED),
+        ("Paper sales were $212 thousand in 2024.", UNSUPPORTED),
+        ("Paper sales were $212 billion in 2024.", UNSUPPORTED),
+        ("Paper sales were $212 in 2024.", PARTLY),
+        ("Profit per share was $1.31 million in 2024.", UNSUPPORTED),
+    ],
+)
+def test_a_figure_of_a_table_has_the_scale_of_its_caption(caption: str, claim: str, support: Support) -> None:
+    judged, _ = judge(claim, table(f"The mill {caption}", MILL))
+    assert judged.support == support, judged.missing
+
+
+def test_a_scale_that_stands_nowhere_is_named() -> None:
+    judged, _ = judge("Paper sales were $212 million in 2024.", table("The mill", MILL))
+    assert (judged.support, judged.missing) == (PARTLY, ("million",))
+    judged, _ = judge("The mill has 212 thousand machines.", sources.hit("The mill has 212 machines."))
+    assert judged.support is not SUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("caption", "claim", "support"),
+    [
+        ("(in € millions)", "Board sales were €95 million in 2024.", SUPPORTED),
+        ("(in millions of euros)", "Board sales were 95 million euros in 2024.", SUPPORTED),
+        ("(in millions of euros)", "Board sales were $95 million in 2024.", UNSUPPORTED),
+        ("(in EUR million)", "Board sales were £95 million in 2024.", UNSUPPORTED),
+        ("(in millions of Canadian dollars)", "Board sales were $95 million in 2024.", SUPPORTED),
+        ("(in millions of Canadian dollars)", "Board sales were C$95 million in 2024.", SUPPORTED),
+        ("(in millions of Canadian dollars)", "Board sales were US$95 million in 2024.", UNSUPPORTED),
+        ("(in millions)", "Board sales were €95 million in 2024.", UNSUPPORTED),  # the row above it is in dollars
+    ],
+)
+def test_a_figure_of_a_table_is_in_its_currency(caption: str, claim: str, support: Support) -> None:
+    judged, _ = judge(claim, table(f"The mill {caption}", MILL))
+    assert judged.support == support, judged.missing
+
+
+def test_another_unit_is_named() -> None:
+    judged, _ = judge("Yields rose 14 percentage points in 2021.", sources.hit("Yields rose 14% in 2021."))
+    assert judged.support is UNSUPPORTED
+    assert "percentage points" in judged.missing
+
+
+REGIONS = "\tNorth\tSouth\tTotal\nPaper sales\t41.2\t33.9\t75.1\nBoard sales\t9.1\t14.7\t23.8"
+QUARTERS = "\tQ1 2024\tQ4 2023\tQ1 2023\nPaper sales\t212\t187\t160"
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "is_supported"),
+    [
+        (REGIONS, "Paper sales in the South were 33.9.", True),
+        (REGIONS, "Total paper sales were 75.1.", True),
+        (REGIONS, "Board sales were 9.1 in the North and 14.7 in the South.", True),
+        (REGIONS, "Paper sales 41.2 33.9 75.1", True),
+        (REGIONS, "Paper sales in the South were 41.2.", False),
+        (REGIONS, "Paper sales totalled 41.2.", False),
+        (REGIONS, "Board sales were 14.7 in the North and 9.1 in the South.", False),
+        (QUARTERS, "Paper sales were 212 in Q1 2024.", True),
+        (QUARTERS, "Paper sales were 212 in Q1 2024, compared with 160 in Q1 2023.", True),
+        (QUARTERS, "Paper sales were 187 in Q1 2023.", False),
+        (QUARTERS, "Paper sales were 187 in the first quarter of 2024.", False),
+        (QUARTERS, "Paper sales were 212 in 2024.", False),
+        ("\tSix months 2024\t2023\nPaper sales\t212\t187", "Paper sales were 212 in 2024.", False),
+    ],
+)
+def test_a_figure_stands_in_the_column_that_the_claim_speaks_of(text: str, claim: str, is_supported: bool) -> None:
+    judged, _ = judge(claim, table("The mill", text))
+    assert (judged.support is SUPPORTED) == is_supported, judged.missing

@@ -1,0 +1,118 @@
+"""What a figure is measured in: a share, points of one, times, or money, in the spellings of each."""
+
+import re
+from typing import NamedTuple
+
+PERCENT, POINTS, BASIS_POINTS, TIMES = "%", "percentage points", "basis points", "times"
+SHARES = frozenset({PERCENT, POINTS, BASIS_POINTS})
+
+_DOLLAR = "$"
+"""A dollar of no named country: of the one that the table names, else of the United States."""
+
+
+class _Currency(NamedTuple):
+    """A currency: what stands before its sign, its code, and its name in words."""
+
+    signs: str = ""
+    codes: str = ""
+    names: str = ""
+
+
+_CURRENCIES = {
+    "US$": _Currency(r"(?:US|U\.S\.)\s?\$", "USD", r"(?:US|U\.S\.|American)\s+dollars?"),
+    "C$": _Currency(r"(?:C\$|(?:CA|CDN|Cdn)\s?\$)", "CAD", r"Canadian\s+dollars?"),
+    "A$": _Currency(r"(?:A\$|AU\s?\$)", "AUD", r"Australian\s+dollars?"),
+    "HK$": _Currency(r"HK\s?\$", "HKD", r"Hong\s+Kong\s+dollars?"),
+    "NZ$": _Currency(r"NZ\s?\$", "NZD", r"New\s+Zealand\s+dollars?"),
+    "S$": _Currency(r"(?:S\$|SG\s?\$)", "SGD", r"Singapore\s+dollars?"),
+    "NT$": _Currency(r"NT\s?\$", "TWD", r"(?:New\s+)?Taiwan\s+dollars?"),
+    "R$": _Currency(r"R\$", "BRL", r"Brazilian\s+reais|Brazilian\s+real"),
+    "MX$": _Currency(r"MX\s?\$", "MXN", r"Mexican\s+pesos?"),
+    "€": _Currency("€", "EUR", r"euros?"),
+    "£": _Currency("£", "GBP", r"pounds?\s+sterling|British\s+pounds?"),
+    "¥": _Currency("¥", "JPY", r"(?:Japanese\s+)?yen"),
+    "CNY": _Currency("", "CNY|RMB", r"(?:Chinese\s+)?yuan|renminbi"),
+    "₹": _Currency(r"Rs\.?(?!\w)|₹", "INR", r"(?:Indian\s+)?rupees?"),
+    "₩": _Currency("₩", "KRW", r"(?:South\s+)?Korean\s+won"),
+    "CHF": _Currency("", "CHF", r"Swiss\s+francs?"),
+    "SEK": _Currency("", "SEK", r"Swedish\s+kron(?:or|a)"),
+    "NOK": _Currency("", "NOK", r"Norwegian\s+kroner?"),
+    "DKK": _Currency("", "DKK", r"Danish\s+kroner?"),
+    "PLN": _Currency("", "PLN", r"zloty|złoty"),
+    "ZAR": _Currency("", "ZAR", r"South\s+African\s+rand"),
+    _DOLLAR: _Currency(r"\$", "", r"dollars?"),
+}
+_NOT_BEHIND_LETTER, _NOT_BEFORE_LETTER = r"(?<![^\W\d_])", r"(?![^\W\d_])"
+
+
+def _pattern(currency: _Currency) -> str:
+    words = rf"{_NOT_BEHIND_LETTER}(?:{currency.codes or '(?!)'}|(?i:{currency.names})){_NOT_BEFORE_LETTER}"
+    if not currency.signs:
+        return words
+    begins_with_letter = re.match(r"[(\w]", currency.signs) is not None
+    return f"{_NOT_BEHIND_LETTER if begins_with_letter else ''}(?:{currency.signs})|{words}"
+
+
+CURRENCY = "|".join(map(_pattern, _CURRENCIES.values()))
+"""A currency as a regular expression without groups."""
+CODE = "|".join(currency.codes for currency in _CURRENCIES.values() if currency.codes)
+_EACH = {name: re.compile(_pattern(currency)) for name, currency in _CURRENCIES.items()}
+
+
+_SHARE_BEHIND = {
+    POINTS: r"(?:percentage|%)[\s-]?(?:age\s)?points?\b|pp\b|p\.p\.|ppts?\b|prozentpunkte?n?\b|"
+    r"points? de pourcentage\b|puntos? porcentuales\b",
+    BASIS_POINTS: r"basis[\s-]points?\b|bps?\b|basispunkte?n?\b|points? de base\b|puntos? básicos\b",
+    PERCENT: r"[%％]|percent\b|per cent\b|prozent\b|pour cent\b|por ciento\b",
+    TIMES: r"times\b|(?<=\d)[x×](?!\w|\s?\d)",
+}
+_BEHIND = re.compile(
+    r"\)?[\s-]?(?:"
+    + "|".join(f"(?P<{name.split()[0].replace('%', 'percent')}>{words})" for name, words in _SHARE_BEHIND.items())
+    + ")",
+    re.IGNORECASE,
+)
+_BY_GROUP = {"percent": PERCENT, "percentage": POINTS, "basis": BASIS_POINTS, "times": TIMES}
+_MONEY_BEFORE = re.compile(rf"({CURRENCY})\s?[(\[]?\s?[-–−]?$")
+_MONEY_BEHIND = re.compile(rf"[)\]]?\s?({CURRENCY})(?!\s?\d)")
+_SIGN_BEFORE = re.compile(r"([$€£¥₹₩])[\s(]?$")
+_SIGN_BEHIND = re.compile(r"\s?([$€£¥₹₩])(?!\s?\w)")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_REACH = 24
+"""A currency before a figure is looked for in so many characters: as many as the longest name of one has."""
+
+
+def unit_at(text: str, start: int, end: int) -> str | None:
+    """The unit of the figure at `start` to `end`, by the one name that it has here.
+
+    A year has only a sign right beside it: "2023 EUR" names a column.
+    """
+    if share := _BEHIND.match(text, end):
+        return _BY_GROUP[share.lastgroup or ""]
+    is_year = _YEAR.fullmatch(text, start, end) is not None
+    before, behind = (_SIGN_BEFORE, _SIGN_BEHIND) if is_year else (_MONEY_BEFORE, _MONEY_BEHIND)
+    money = before.search(text, max(0, start - _REACH), start) or behind.match(text, end)
+    return _named(money[1]) if money else None
+
+
+def is_same_unit(claimed: str | None, given: str | None, declared: str | None = None) -> bool:
+    """Whether a figure may be in both units: one that is not known may be any, and money is in the table's own."""
+    if given is None and claimed in _CURRENCIES:
+        given = declared
+    return None in (claimed, given) or _resolved(claimed, declared) == _resolved(given, declared)
+
+
+def _resolved(unit: str | None, declared: str | None) -> str | None:
+    """The dollar of a country that a bare sign means."""
+    if unit != _DOLLAR:
+        return unit
+    return declared if declared and declared.endswith("$") and declared != _DOLLAR else "US$"
+
+
+def currencies(text: str) -> frozenset[str]:
+    """The currencies that `text` names, each by the one name that it has here."""
+    return frozenset(map(_named, re.findall(CURRENCY, text)))
+
+
+def _named(spelling: str) -> str:
+    return next(name for name, pattern in _EACH.items() if pattern.fullmatch(spelling))

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from rag.answering import numbers, polarity
 from rag.answering.clauses import splits
+from rag.answering.doubts import doubts
 from rag.answering.numbers import Number
 from rag.answering.polarity import Word
 from rag.answering.ranking import word_set
@@ -212,7 +213,8 @@ class _Comparison:
             return Judgement(Support.UNSUPPORTED, named, held, bool(opposed) and held >= least)
         if missing or own < min(thresholds.own, least):
             return Judgement(Support.PARTLY, named, held)
-        return Judgement(Support.SUPPORTED, (), held)
+        doubted = () if self.is_computed else tuple(doubts(self.claim, self.evidence.own))
+        return Judgement(Support.PARTLY if doubted else Support.SUPPORTED, doubted[:MAX_MISSING], held)
 
     def loose_judgement(self) -> Judgement:
         """What it is if its words cannot be compared: figures must hold, and nothing may speak against it."""

@@ -213,7 +213,7 @@ class _Comparison:
             return Judgement(Support.UNSUPPORTED, named, held, bool(opposed) and held >= least)
         if missing or own < min(thresholds.own, least):
             return Judgement(Support.PARTLY, named, held)
-        doubted = () if self.is_computed else tuple(doubts(self.claim, self.evidence.own))
+        doubted = () if self.is_computed else tuple(doubts(self.claim, self.evidence.own, self.evidence.scales))
         return Judgement(Support.PARTLY if doubted else Support.SUPPORTED, doubted[:MAX_MISSING], held)
 
     def loose_judgement(self) -> Judgement:

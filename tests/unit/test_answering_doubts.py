@@ -49,9 +49,47 @@ SECOND = "Lyngdal is the second largest harbour of the coast, and one of the old
         ("Pilots have a licence every year.", "Pilots of the station have a licence each year.", True),
         ("Tolls come only from lorries.", "Tolls come solely from lorries.", True),
         ("The number of lorries fell to 14.", "The number of lorries in the tunnel fell to 14.", True),
+        ("Our quays were sold.", "Our quays and some of our quays on the island were sold.", True),
+        ("We bought $5,000,000 of 3 notes.", "We bought $5.0 million of 3 notes.", True),
         ("9 out of 12 lorries passed.", "9 of the 12 lorries passed.", True),
         ("Die Fähren wurden repariert.", "Alle Fähren wurden in Oskarshamn repariert.", True),
     ],
 )  # fmt: skip
 def test_a_claim_speaks_of_as_much_as_its_source(claim: str, source: str, is_true: bool) -> None:
+    check(claim, source, is_true=is_true)
+
+
+BARGES = "Up to 40 barges may wait in the basin, and tugs moor for 2 weeks or less."
+TUGS = "Over 300 tugs moor in the basin, and barges wait at least 6 days."
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "is_true"),
+    [
+        ("Up to 40 barges may wait.", BARGES, True),
+        ("At most 40 barges may wait.", BARGES, True),
+        ("40 barges may wait.", BARGES, False),
+        ("More than 40 barges may wait.", BARGES, False),
+        ("Tugs moor for at most two weeks.", BARGES, True),
+        ("Tugs moor for more than 2 weeks.", BARGES, False),
+        ("Barges wait at least six days.", TUGS, True),
+        ("Barges wait no more than 6 days.", TUGS, False),
+        ("Barges wait exactly 6 days.", TUGS, False),
+        ("More than 300 tugs moor in the basin.", TUGS, True),
+        ("At least 300 tugs moor in the basin.", TUGS, True),
+        ("Fewer than 300 tugs moor in the basin.", TUGS, False),
+        ("About 70% of the tugs moor.", "Nearly 70% of the tugs moor in the basin.", True),
+        ("70% of the tugs moor.", "Nearly 70% of the tugs moor in the basin.", True),
+        ("Over 70% of the tugs moor.", "Nearly 70% of the tugs moor in the basin.", False),
+        ("The fee is about 30 kroner.", "The fee for tugs is approximately 30 kroner.", True),
+        ("The fee is 30 kroner.", "The fee for tugs is approximately 30 kroner.", True),
+        ("The fee must be at most 30 kroner.", "The fee for tugs must not, at any time, exceed 30 kroner.", True),
+        ("The fee must exceed 30 kroner.", "The fee for tugs must not, at any time, exceed 30 kroner.", False),
+        ("The fee must be over 30 kroner.", "The fee for tugs must be > 30 kroner.", True),
+        ("The fee must be ≤ 30 kroner.", "The fee for tugs must be > 30 kroner.", False),
+        ("The dredging lasts 9 years.", "The dredging of the basin lasts over 9 years.", True),
+        ("Die Gebühr beträgt 30 Kronen.", "Die Gebühr für Schlepper beträgt 30 Kronen.", True),
+    ],
+)
+def test_a_figure_keeps_its_bound(claim: str, source: str, is_true: bool) -> None:
     check(claim, source, is_true=is_true)

@@ -1,14 +1,48 @@
 """Why evidence that has all the words of a claim may still not prove it: what the small words between them say."""
 
+from collections.abc import Iterator
+
 from rag.answering import bounds, quantities
-from rag.answering.wording import Text
+from rag.answering.clauses import splits
+from rag.answering.wording import Text, read
 
 
-def doubts(claim: Text, own: Text, scales: frozenset[float] = frozenset()) -> list[str]:
+def doubts(claim: Text, own: Text, scales: frozenset[float] = frozenset(), *, is_row: bool = False) -> list[str]:
     """The words of either for which `own`, where the words of the claim stand, does not prove it.
 
-    `scales` are those that are declared around it.
+    `scales` are those that are declared around it; `is_row`, whether it is a row of a table.
     """
     if [word.text.casefold() for word in claim.words] == [word.text.casefold() for word in own.words]:
         return []  # word for word: figures are compared by themselves
-    return [*quantities.differing(claim, own), *bounds.differing(claim, own, scales)]
+    clause = own if is_row else _clause(claim, own)
+    return [
+        *quantities.differing(claim, clause),
+        *bounds.differing(claim, clause, scales),
+        *_denied(claim, clause),
+    ]
+
+
+def _clause(claim: Text, own: Text) -> Text:
+    """The shortest clause of `own` that has all that the claim has of it."""
+    shared = claim.content_keys & own.keys
+    values = {value for figure in claim.figures for value in figure.values}
+    for parts in splits(own.text):
+        for part in map(read, parts):
+            lost = values & _values(own) - _values(part)
+            if len(part.words) < len(own.words) and shared <= part.keys and not lost:
+                return _clause(claim, part)
+    return own
+
+
+def _values(text: Text) -> set[float]:
+    return {value for figure in text.figures for value in figure.values}
+
+
+def _denied(claim: Text, own: Text) -> Iterator[str]:
+    """Words that deny, where the other says the same and has nothing that denies: "lacks"."""
+    for one, other in ((claim, own), (own, claim)):
+        if other.negated or other.denied:
+            continue
+        for start, governed in one.denied.items():
+            if not other.keys.isdisjoint(governed):
+                yield next(word.text for word in one.words if word.start == start)

@@ -109,6 +109,11 @@ class Text:
         return polarity.negated(self.text, self.words)
 
     @functools.cached_property
+    def denied(self) -> Mapping[int, tuple[str, ...]]:
+        """What its words that deny govern, by where each stands: "lacks", "failed to"."""
+        return polarity.denied(self.text, self.words)
+
+    @functools.cached_property
     def years(self) -> Mapping[int, int]:
         """The year of each of its figures."""
         return binding.years_of(self.text) if self._years is None else self._years

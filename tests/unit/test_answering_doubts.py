@@ -93,3 +93,32 @@ TUGS = "Over 300 tugs moor in the basin, and barges wait at least 6 days."
 )
 def test_a_figure_keeps_its_bound(claim: str, source: str, is_true: bool) -> None:
     check(claim, source, is_true=is_true)
+
+
+LOCKS = "Lock 4 lacks a gauge, the keeper failed to report the leak, and Vassvik refused to renew the permit in March."
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "is_true"),
+    [
+        ("Lock 4 lacks a gauge.", LOCKS, True),
+        ("Lock 4 does not have a gauge.", LOCKS, True),
+        ("Lock 4 has a gauge.", LOCKS, False),
+        ("The keeper did not report the leak.", LOCKS, True),
+        ("The keeper reported the leak.", LOCKS, False),
+        ("Vassvik did not renew the permit in March.", LOCKS, True),
+        ("Vassvik renewed the permit in March.", LOCKS, False),
+        ("The lock lacks lighting.", "The lock on the western canal does not have lighting.", True),
+        ("The lock lacks lighting on the western canal.", "The lock has lighting on the western canal.", False),
+        ("The lock has recurring leaks at the gate.", "The lock has non-recurring leaks at the gate.", False),
+        ("The rules allow mooring at night.", "The rules of the lock prohibit mooring at night.", False),
+        ("Boats were prevented from mooring at night.", "Boats were prevented from mooring at night by ice.", True),
+        ("Boats moored at night by the ice.", "Boats were prevented from mooring at night by the ice.", False),
+        ("The keeper paid in May.", "The keeper avoided a fine in March and paid in May.", True),
+        ("The keeper declined the offer of the canal.", "The keeper declined the offer of the canal in May.", True),
+        ("Leaks declined to 3.", "The leaks of the lock fell to 3 in May.", True),
+        ("The keeper took the offer of the canal.", "The keeper declined to take the offer of the canal.", False),
+    ],
+)
+def test_what_is_lacking_refused_or_failed_is_not(claim: str, source: str, is_true: bool) -> None:
+    check(claim, source, is_true=is_true)

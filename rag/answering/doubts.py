@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rag.answering import bounds, quantities
+from rag.answering import bounds, conditions, quantities
 from rag.answering.clauses import splits
 from rag.answering.wording import Text, read
 
@@ -19,6 +19,7 @@ def doubts(claim: Text, own: Text, scales: frozenset[float] = frozenset(), *, is
         *quantities.differing(claim, clause),
         *bounds.differing(claim, clause, scales),
         *_denied(claim, clause),
+        *conditions.differing(claim, clause, own),
     ]
 
 

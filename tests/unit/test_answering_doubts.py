@@ -122,3 +122,36 @@ LOCKS = "Lock 4 lacks a gauge, the keeper failed to report the leak, and Vassvik
 )
 def test_what_is_lacking_refused_or_failed_is_not(claim: str, source: str, is_true: bool) -> None:
     check(claim, source, is_true=is_true)
+
+
+FERRY = "The ferry sails at noon unless the strait is frozen, and the crew sleeps aboard."
+TOLL = "If a lorry exceeds 12 metres, the toll doubles, and the driver pays at the gate."
+PERMIT = "Subject to approval by Harbour Board, Brakstad will lease the pier, except the crane, in 2031."
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "is_true"),
+    [
+        ("The ferry sails at noon unless the strait is frozen.", FERRY, True),
+        ("The ferry sails at noon.", FERRY, False),
+        ("The strait is frozen.", FERRY, False),
+        ("The ferry sails at noon if the strait is frozen.", FERRY, False),
+        ("The ferry sails at noon, even if the strait is frozen.", FERRY, False),
+        ("The crew sleeps aboard.", FERRY, True),
+        ("The toll doubles if a lorry exceeds 12 metres.", TOLL, True),
+        ("The toll doubles when a lorry exceeds 12 metres.", TOLL, True),
+        ("The toll doubles.", TOLL, False),
+        ("A lorry exceeds 12 metres.", TOLL, False),
+        ("The toll doubles unless a lorry exceeds 12 metres.", TOLL, False),
+        ("Subject to approval, Brakstad will lease the pier except the crane.", PERMIT, True),
+        ("Brakstad will lease the pier in 2031.", PERMIT, False),
+        ("Subject to approval, Brakstad will lease the pier including the crane.", PERMIT, False),
+        ("The lease is subject to tax.", "The lease of the pier is subject to tax.", True),
+        ("The board asked if the pier was safe.", "In May the board asked if the pier was safe.", True),
+        ("The margin was 9% excluding tolls.", "Excluding tolls, the margin of the port was 9%.", True),
+        ("The margin was 9%.", "Excluding tolls, the margin of the port was 9%.", False),
+        ("Le péage est de 9 euros.", "Le péage du port est de 9 euros sauf le dimanche.", True),
+    ],
+)
+def test_a_claim_keeps_conditions_and_exceptions(claim: str, source: str, is_true: bool) -> None:
+    check(claim, source, is_true=is_true)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rag.answering import bounds, conditions, quantities
+from rag.answering import bounds, conditions, quantities, roles
 from rag.answering.clauses import splits
 from rag.answering.wording import Text, read
 
@@ -20,6 +20,7 @@ def doubts(claim: Text, own: Text, scales: frozenset[float] = frozenset(), *, is
         *bounds.differing(claim, clause, scales),
         *_denied(claim, clause),
         *conditions.differing(claim, clause, own),
+        *([] if is_row else roles.differing(claim, clause)),
     ]
 
 

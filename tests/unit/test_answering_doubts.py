@@ -155,3 +155,27 @@ PERMIT = "Subject to approval by Harbour Board, Brakstad will lease the pier, ex
 )
 def test_a_claim_keeps_conditions_and_exceptions(claim: str, source: str, is_true: bool) -> None:
     check(claim, source, is_true=is_true)
+
+
+LOANS = "Loans to dealers rose from €7 million to €9 million in 2031."
+PIER = "The pier of Brakstad was leased by Norrtug to Vassvik Rederi in June."
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "is_true"),
+    [
+        ("Loans to dealers rose to €9 million from €7 million in 2031.", LOANS, True),
+        ("Loans from dealers rose from €7 million to €9 million in 2031.", LOANS, False),
+        ("Loans to dealers rose from €9 million to €7 million.", LOANS, False),
+        ("Loans to dealers rose by €9 million in 2031.", LOANS, False),
+        ("Norrtug leased the pier of Brakstad to Vassvik Rederi in June.", PIER, True),
+        ("The pier of Brakstad was leased to Vassvik Rederi by Norrtug in June.", PIER, True),
+        ("The pier of Brakstad was leased by Vassvik Rederi to Norrtug in June.", PIER, False),
+        ("Claims against pilots were settled.", "Claims by pilots were settled in June.", False),
+        ("In June Norrtug succeeded Ada Vinter.", "Ada Vinter succeeded Norrtug in June.", False),
+        ("Norrtug was succeeded by Ada Vinter in June.", "Ada Vinter succeeded Norrtug in June.", True),
+        ("Ada Vinter was succeeded by Norrtug in June.", "Ada Vinter succeeded Norrtug in June.", False),
+    ],
+)
+def test_who_acts_on_whom_and_what_comes_from_where_are_kept(claim: str, source: str, is_true: bool) -> None:
+    check(claim, source, is_true=is_true)

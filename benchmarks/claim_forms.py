@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
-from rag.answering.doubts import SCALE_NAMES
 from rag.answering.numbers import Number, find_numbers
 from rag.answering.quotes import QuotablePassage
+from rag.answering.scales import SCALE_NAMES
 from rag.answering.sentences import flowing
 from rag.answering.units import Unit
 from rag.answering.wording import Text

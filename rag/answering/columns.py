@@ -1,5 +1,6 @@
 """Whether a claim's figures stand in the columns of a table's row that the claim speaks of."""
 
+import functools
 import itertools
 import re
 from collections.abc import Callable, Sequence
@@ -94,10 +95,15 @@ def _best(chosen: frozenset[str], names: Sequence[frozenset[str]]) -> set[int]:
     return {place for place, own in enumerate(shared) if own == most} if most[0] else set()
 
 
+def _numbered(letter: str, match: re.Match[str]) -> str:
+    """A quarter or half in one spelling: Q1 for the first quarter."""
+    return f"{letter}{_ORDINALS.index(match[1].casefold()) + 1}"
+
+
 def _tokens(text: str) -> frozenset[str]:
     """What names of columns are compared by: stems, numbers, and quarters and halves in one spelling."""
     for pattern, letter in ((_QUARTER, "Q"), (_HALF, "H")):
-        text = pattern.sub(lambda match, letter=letter: f"{letter}{_ORDINALS.index(match[1].casefold()) + 1}", text)
+        text = pattern.sub(functools.partial(_numbered, letter), text)
     text = _SHORT_YEAR.sub(r"20\1", text)
     content = {word.text.casefold() for word in Text(text).content}
     found = set()

@@ -1,43 +1,51 @@
-"""What keeps a figure that stands in a source from proving a claim: its scale, there or in the claim."""
+"""Why evidence that has all the words of a claim may still not prove it: what the small words between them say."""
 
-import re
 from collections.abc import Iterator
 
-from rag.answering.captions import declared_scales
-from rag.answering.numbers import Number, Scales, is_same
-from rag.answering.wording import Text
-
-SCALE_NAMES = {1e3: "thousand", 1e5: "lakh", 1e6: "million", 1e7: "crore", 1e9: "billion", 1e12: "trillion"}
-"""What the scale of a caption is called behind a figure."""
-_PRINTED = frozenset[float]()
-"""No scale: a figure is what its digits say."""
+from rag.answering import bounds, conditions, quantities, roles
+from rag.answering.clauses import splits
+from rag.answering.numbers import Scales
+from rag.answering.wording import Text, read
 
 
-def scales_not_shown(claim: Text, source: Text, scales: Scales) -> list[str]:
-    """Words of scale in the claim where the source has the figure bare and nothing says what it is in."""
-    if scales is not None:
-        return []
+def doubts(claim: Text, own: Text, scales: Scales = None, *, is_row: bool = False) -> list[str]:
+    """The words of either for which `own`, where the words of the claim stand, does not prove it.
+
+    `scales` are those that are declared around it; `is_row`, whether it is a row of a table.
+    """
+    if [word.text.casefold() for word in claim.words] == [word.text.casefold() for word in own.words]:
+        return []  # word for word: figures are compared by themselves
+    clause = own if is_row else _clause(claim, own)
     return [
-        _scale_word(number)
-        for number in claim.numbers
-        if number.scale is not None
-        and any(is_same(number, other, None) for other in source.numbers)
-        and not any(is_same(number, other, _PRINTED) for other in source.numbers)
+        *quantities.differing(claim, clause),
+        *bounds.differing(claim, clause, scales),
+        *_denied(claim, clause),
+        *conditions.differing(claim, clause, own),
+        *([] if is_row else roles.differing(claim, clause)),
     ]
 
 
-def scales_left_out(claim: Text, row: Text, declared: Scales) -> list[str]:
-    """The scale of a row's table where the claim gives an amount of money without it, and is no copy of the row."""
-    if not declared or declared_scales(claim.text) or claim.folded <= row.folded:
-        return []
-    amounts = [number for number in claim.numbers if number.scale is None and number.is_money]
-    is_bare = any(is_same(amount, other, _PRINTED) for amount in amounts for other in _bare(row))
-    return [SCALE_NAMES.get(scale, f"{scale:,.0f}") for scale in sorted(declared)] if is_bare else []
+def _clause(claim: Text, own: Text) -> Text:
+    """The shortest clause of `own` that has all that the claim has of it."""
+    shared = claim.content_keys & own.keys
+    values = {value for figure in claim.figures for value in figure.values}
+    for parts in splits(own.text):
+        for part in map(read, parts):
+            lost = values & _values(own) - _values(part)
+            if len(part.words) < len(own.words) and shared <= part.keys and not lost:
+                return _clause(claim, part)
+    return own
 
 
-def _bare(row: Text) -> Iterator[Number]:
-    return (number for number in row.numbers if number.scale is None)
+def _values(text: Text) -> set[float]:
+    return {value for figure in text.figures for value in figure.values}
 
 
-def _scale_word(number: Number) -> str:
-    return re.sub(r"^[\d.,'’\s-]+", "", number.text) or number.text
+def _denied(claim: Text, own: Text) -> Iterator[str]:
+    """Words that deny, where the other says the same and has nothing that denies: "lacks"."""
+    for one, other in ((claim, own), (own, claim)):
+        if other.negated or other.denied:
+            continue
+        for start, governed in one.denied.items():
+            if not other.keys.isdisjoint(governed):
+                yield next(word.text for word in one.words if word.start == start)

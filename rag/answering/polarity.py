@@ -1,5 +1,6 @@
 """What turns a statement into its opposite: negation, and words of which one is true where the other is false."""
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -22,6 +23,21 @@ NOT_NEGATING = re.compile(
 """What looks like a negation and bounds or stresses something instead."""
 
 CONTRACTED = re.compile(r"\b(\w+?)n['’]t\b", re.IGNORECASE)
+
+DENIALS = word_set(
+    "lack lacks lacked lacking fail fails failed failing failure refuse refuses refused refusing refusal avoid avoids "
+    "avoided avoiding prohibit prohibits prohibited prohibiting forbid forbids forbade forbidden prevent prevents "
+    "prevented preventing deny denies denied denying cease ceases ceased ceasing unable inability absence non"
+)
+"""Verbs and nouns that say that something is not so, or is not done."""
+
+_DENIAL = re.compile(
+    rf"\b(?:(?!fail|unable|inability|absence|non\b)(?:{'|'.join(sorted(DENIALS))})|"
+    r"(?:fail(?:s|ed|ing|ure)?|unable|inability|declin(?:e|es|ed|ing))"
+    r"(?=\s+to\s+(?!about|around|approx|nearly|almost|just|under|over)[^\W\d])|absence(?=\s+of\b)|non(?=-))\b",
+    re.IGNORECASE,
+)
+"""Where these deny: who declines an offer does not decline to do something; what fails is not a failure to do it."""
 
 UP = word_set(
     "increase increases increased increasing rise rises rose risen rising grow grows grew grown growing growth climb "
@@ -84,6 +100,16 @@ def negated(text: str, words: Sequence[Word]) -> list[tuple[str, ...]]:
         is_negation = word.text.casefold() in NEGATIONS or CONTRACTED.fullmatch(word.text)
         if is_negation and not any(start <= word.start < end for start, end in idle):
             found.append(tuple(_governed(text, words[index + 1 :])))
+    return found
+
+
+def denied(text: str, words: Sequence[Word]) -> dict[int, tuple[str, ...]]:
+    """The keys of the content words that each denial in `text` governs, by where the denial begins."""
+    found = {}
+    for match in _DENIAL.finditer(text):
+        governed = _governed(text, [word for word in words if word.start >= match.end()])
+        most = 1 if match.group().casefold() == "non" else GOVERNED
+        found[match.start()] = tuple(itertools.islice(governed, most))
     return found
 
 

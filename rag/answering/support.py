@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rag.answering import columns, doubts, numbers, polarity
+from rag.answering import columns, numbers, polarity, scales
 from rag.answering.clauses import splits
 from rag.answering.columns import Column
+from rag.answering.doubts import doubts
 from rag.answering.numbers import Number
 from rag.answering.polarity import Word
 from rag.answering.ranking import word_set
@@ -219,9 +220,8 @@ class _Comparison:
             return Judgement(Support.UNSUPPORTED, named, held, bool(opposed) and held >= least)
         if missing or own < min(thresholds.own, least):
             return Judgement(Support.PARTLY, named, held)
-        if doubtful := self._doubts():
-            return Judgement(Support.PARTLY, tuple(dict.fromkeys(doubtful))[:MAX_MISSING], held)
-        return Judgement(Support.SUPPORTED, (), held)
+        doubted = tuple(dict.fromkeys(self._doubts()))[:MAX_MISSING]
+        return Judgement(Support.PARTLY if doubted else Support.SUPPORTED, doubted, held)
 
     def loose_judgement(self) -> Judgement:
         """What it is if its words cannot be compared: figures must hold, and nothing may speak against it."""
@@ -231,15 +231,17 @@ class _Comparison:
         return Judgement(Support.PARTLY, tuple(dict.fromkeys(word.text for word in self.open))[:MAX_MISSING], held)
 
     def _doubts(self) -> list[str]:
-        """What figures of the claim are otherwise in the evidence, though they stand there."""
+        """Why it is not proved although its words and figures stand in the evidence."""
         if self.is_computed:
             return []
-        found = doubts.scales_not_shown(self.claim, self.evidence.own, self.evidence.scales)
-        if row := self.evidence.row:
+        evidence = self.evidence
+        found = doubts(self.claim, evidence.own, evidence.scales, is_row=bool(evidence.row))
+        found += scales.not_shown(self.claim, evidence.own, evidence.scales)
+        if row := evidence.row:
             label, _, _ = row.text.partition(" –")
-            found += doubts.scales_left_out(self.claim, row, self.evidence.declared)
-            found += columns.other_columns(self.claim, label, self.evidence.columns, self._is_same)
-            found += columns.parts_of_year(self.claim, self.evidence.columns, self._is_same)
+            found += scales.left_out(self.claim, row, evidence.declared)
+            found += columns.other_columns(self.claim, label, evidence.columns, self._is_same)
+            found += columns.parts_of_year(self.claim, evidence.columns, self._is_same)
         return found
 
     def _other_units(self) -> list[str]:
@@ -273,7 +275,7 @@ class _Comparison:
             "not"
             for ours, theirs in self._differences
             if any(item.key == NEGATION for item in (*ours, *theirs))
-            and sum(item.key == NEGATION for item in ours) != sum(item.key == NEGATION for item in theirs)
+            and sum(map(_is_negative, ours)) != sum(map(_is_negative, theirs))
         ]
 
     def _replaced(self) -> list[str]:
@@ -291,8 +293,10 @@ class _Comparison:
 
     @staticmethod
     def _means_one_of(item: Item, others: Sequence[Item]) -> bool:
-        """Whether one of `others` says the same, maybe in another word for growth or decline."""
+        """Whether one of `others` says the same, maybe in another word for growth, decline or denial."""
         way = polarity.direction(item.text)
+        if _is_negative(item) and any(other.key == NEGATION for other in others):
+            return True
         return any(item.key == other.key or (way and way == polarity.direction(other.text)) for other in others)
 
     def _names(self, ours: Sequence[Item], theirs: Sequence[Item]) -> bool:
@@ -316,11 +320,18 @@ class _Comparison:
         way = polarity.direction(word.text)
         if word.key in keys or (way and any(polarity.direction(other) == way for other in self.evidence.own.folded)):
             return True
+        if self._is_not(word):
+            return True
         folded = word.text.casefold()
         value = numbers.spelled(folded)
         if value is None:
             return False
         return value in self.evidence.own.months if numbers.is_month(folded) else self._has_value(value)
+
+    def _is_not(self, word: Word) -> bool:
+        """Whether a word that denies something stands for a negation of it: "lacks", "does not have"."""
+        governed = self.claim.denied.get(word.start, ())
+        return any(not set(negated).isdisjoint(governed) for negated in self.evidence.own.negated)
 
     def _has_value(self, value: float) -> bool:
         own = self.evidence.own
@@ -348,14 +359,15 @@ class _Comparison:
         return [*self._negated(), *self._reversed()]
 
     def _negated(self) -> list[str]:
-        claimed = frozenset[str]().union(*self.claim.negated)
-        there = frozenset[str]().union(*self.evidence.quoted.negated)
+        claimed = frozenset[str]().union(*self.claim.negated, *self.claim.denied.values())
+        quoted = self.evidence.quoted
+        there = frozenset[str]().union(*quoted.negated, *quoted.denied.values())
         found = []
         for governed in self.claim.negated:
             known = self.evidence.own_keys.intersection(governed)
             if known and not known & there:
                 found.append("not")
-        for governed in self.evidence.quoted.negated:
+        for governed in quoted.negated:
             first = next(iter(governed), "")
             if first in self.claim.keys and first not in claimed and self._stands_only_negated(first):
                 found.append(next(word.text for word in self.claim.words if word.key == first))
@@ -430,6 +442,10 @@ class _Comparison:
             if claimed and len(absent) == len(claimed) and any(map(kind, self.evidence.own.numbers)):
                 found += [number.text for number in absent]
         return found
+
+
+def _is_negative(item: Item) -> bool:
+    return item.key == NEGATION or item.text.casefold() in polarity.DENIALS
 
 
 def _is_year(number: Number) -> bool:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import snowballstemmer
 
 from rag.answering import binding, numbers, polarity, ranking
+from rag.answering.numbers import Number
 from rag.answering.polarity import Word
 from rag.answering.ranking import word_set
 
@@ -28,7 +29,7 @@ _LIGHT = word_set(
     "hence moreover furthermore additionally overall meanwhile which who whom whose what when where while is are was "
     "were be been being am has have had having do does did doing done will would shall should can could may might "
     "must not no never without neither nor none cannot about approximately around roughly nearly almost over some any "
-    "all just only even still yet now very more most less least much many total totalled totaled amount amounts "
+    "every all just only even still yet now very more most less least much many total totalled totaled amount amounts "
     "amounted amounting reach reached stand stood stands report reports reported reporting record recorded records "
     "according state states stated say says said show shows shown note notes noted mention mentions mentioned "
     "indicate indicates indicated come comes came make makes made same respective respectively through into between "
@@ -88,6 +89,16 @@ class Text:
         return [item for _, item in sorted(items)]
 
     @functools.cached_property
+    def figures(self) -> list[Number]:
+        """Its numbers in digits, and the counts that it spells: "one", "twelve"."""
+        spelled = (
+            Number(word.text, word.start, word.end, frozenset({value}), None)
+            for word in self.words
+            if (value := _count(word.text.casefold())) is not None
+        )
+        return sorted([*self.numbers, *spelled], key=lambda number: number.start)
+
+    @functools.cached_property
     def folded(self) -> frozenset[str]:
         """The words in lower case."""
         return frozenset(word.text.casefold() for word in self.words)
@@ -96,6 +107,11 @@ class Text:
     def negated(self) -> list[tuple[str, ...]]:
         """What its negations govern."""
         return polarity.negated(self.text, self.words)
+
+    @functools.cached_property
+    def denied(self) -> Mapping[int, tuple[str, ...]]:
+        """What its words that deny govern, by where each stands: "lacks", "failed to"."""
+        return polarity.denied(self.text, self.words)
 
     @functools.cached_property
     def years(self) -> Mapping[int, int]:
@@ -114,6 +130,18 @@ def _item(word: Word) -> Item:
         return Item(NEGATION, word.text)
     value = numbers.spelled(word.text.casefold())
     return Item(word.key if value is None else f"{value:g}", word.text)
+
+
+_NO_COUNTS = word_set(
+    "first once single second twice both third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+)
+"""Number words that do not count."""
+
+
+def _count(word: str) -> float | None:
+    if word == "one":
+        return 1.0
+    return None if word in _NO_COUNTS or numbers.is_month(word) else numbers.spelled(word)
 
 
 def _pieces(match: re.Match[str]) -> list[tuple[str, int]]:

@@ -1,8 +1,10 @@
 """PyMuPDF: imported light, made quiet, and its exceptions turned into ours."""
 
 import contextlib
+import errno
 import importlib
 import logging
+import os
 import sys
 import threading
 import warnings
@@ -56,14 +58,30 @@ FAILURES = (
 """What PyMuPDF raises on broken files: MuPDF's own errors, and anything its Python part trips over."""
 
 
+OF_THE_SYSTEM = tuple(
+    map(os.strerror, (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE))
+)
+"""What MuPDF says, word for word, when the system let it write or read no more. It says the same type of error when a
+broken file asks for far too much memory."""
+
+
 @contextlib.contextmanager
 def readable(name: str) -> Iterator[None]:
-    """Turns failures of PyMuPDF into `errors.UnreadableFileError` naming the file."""
+    """Turns failures of PyMuPDF into errors naming the file.
+
+    Raises:
+        errors.ReadingInterruptedError: the system, and not the file, is at fault; it can be tried again.
+        errors.UnreadableFileError: the file is.
+    """
     try:
         yield
     except errors.Error:
         raise
     except FAILURES as error:
+        if reason := next((reason for reason in OF_THE_SYSTEM if str(error).endswith(reason)), None):
+            raise errors.ReadingInterruptedError(
+                f"“{name}” was not read to its end: the system says “{reason}”. Set that right and try again."
+            ) from error
         raise errors.UnreadableFileError(
             f"“{name}” is damaged and cannot be read. Open it in another program and save it again.",
             details={"reason": type(error).__name__},

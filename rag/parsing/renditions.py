@@ -72,6 +72,7 @@ def decrypt(source: Path, target: Path, *, name: str, password: str | None) -> N
     Raises:
         errors.PasswordError: `password` is None or wrong.
         errors.UnreadableFileError: the file is damaged.
+        errors.ReadingInterruptedError: there is no room for it.
     """
     with readable(name), pymupdf.open(source, filetype="pdf") as document:
         _unlock(document, name, password)

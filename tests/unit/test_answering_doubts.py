@@ -1,0 +1,181 @@
+"""Claims in the words of their source that small words make say something else, and claims that keep them."""
+
+import pytest
+
+from rag.answering.citations import Claim
+from rag.answering.grounding import Grounder
+from rag.answering.markup import ProposedQuote
+from rag.types import Sentence, Support
+from tests import sources
+
+
+def judge(claim: str, source: str) -> Sentence:
+    """The verdict about a claim that quotes all of `source`."""
+    sentence = Sentence(text=claim, citation_ids=("S1",), start=0, end=len(claim))
+    grounder = Grounder({"S1": sources.hit(source)}, locate=sources.locate)
+    ((judged,), _) = grounder.ground([Claim(sentence, (ProposedQuote("S1", source, 0),))])
+    return judged
+
+
+def check(claim: str, source: str, *, is_true: bool) -> None:
+    """It is supported if it is true; if not, something is named that it lacks."""
+    judged = judge(claim, source)
+    assert (judged.support is Support.SUPPORTED) is is_true, judged.missing
+    assert bool(judged.missing) is not is_true
+
+
+MOST = "Most of the ferries were repaired in Oskarshamn, some of our quays rebuilt, and two of the five cranes failed."
+SECOND = "Lyngdal is the second largest harbour of the coast, and one of the oldest."
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "is_true"),
+    [
+        ("Most of the ferries were repaired in Oskarshamn.", MOST, True),
+        ("All of the ferries were repaired in Oskarshamn.", MOST, False),
+        ("The ferries were only repaired in Oskarshamn.", MOST, False),
+        ("Many ferries were repaired in Oskarshamn.", MOST, False),
+        ("Two of the five cranes failed.", MOST, True),
+        ("The five cranes failed.", MOST, False),
+        ("Some of our quays were rebuilt.", MOST, True),
+        ("Our quays were rebuilt.", MOST, False),
+        ("All quays were rebuilt.", MOST, False),
+        ("Five of the two cranes failed.", MOST, False),
+        ("Lyngdal is the second largest harbour of the coast.", SECOND, True),
+        ("Lyngdal is the largest harbour.", SECOND, False),
+        ("Lyngdal is the oldest harbour.", "Lyngdal is one of the oldest harbours of the coast.", False),
+        ("Lyngdal is one of the oldest harbours.", "Lyngdal is one of the oldest harbours of the coast.", True),
+        ("Every pilot has a licence.", "Each pilot of the station has a licence.", True),
+        ("Pilots have a licence every year.", "Pilots of the station have a licence each year.", True),
+        ("Tolls come only from lorries.", "Tolls come solely from lorries.", True),
+        ("The number of lorries fell to 14.", "The number of lorries in the tunnel fell to 14.", True),
+        ("Our quays were sold.", "Our quays and some of our quays on the island were sold.", True),
+        ("We bought $5,000,000 of 3 notes.", "We bought $5.0 million of 3 notes.", True),
+        ("9 out of 12 lorries passed.", "9 of the 12 lorries passed.", True),
+        ("Die Fähren wurden repariert.", "Alle Fähren wurden in Oskarshamn repariert.", True),
+    ],
+)  # fmt: skip
+def test_a_claim_speaks_of_as_much_as_its_source(claim: str, source: str, is_true: bool) -> None:
+    check(claim, source, is_true=is_true)
+
+
+BARGES = "Up to 40 barges may wait in the basin, and tugs moor for 2 weeks or less."
+TUGS = "Over 300 tugs moor in the basin, and barges wait at least 6 days."
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "is_true"),
+    [
+        ("Up to 40 barges may wait.", BARGES, True),
+        ("At most 40 barges may wait.", BARGES, True),
+        ("40 barges may wait.", BARGES, False),
+        ("More than 40 barges may wait.", BARGES, False),
+        ("Tugs moor for at most two weeks.", BARGES, True),
+        ("Tugs moor for more than 2 weeks.", BARGES, False),
+        ("Barges wait at least six days.", TUGS, True),
+        ("Barges wait no more than 6 days.", TUGS, False),
+        ("Barges wait exactly 6 days.", TUGS, False),
+        ("More than 300 tugs moor in the basin.", TUGS, True),
+        ("At least 300 tugs moor in the basin.", TUGS, True),
+        ("Fewer than 300 tugs moor in the basin.", TUGS, False),
+        ("About 70% of the tugs moor.", "Nearly 70% of the tugs moor in the basin.", True),
+        ("70% of the tugs moor.", "Nearly 70% of the tugs moor in the basin.", True),
+        ("Over 70% of the tugs moor.", "Nearly 70% of the tugs moor in the basin.", False),
+        ("The fee is about 30 kroner.", "The fee for tugs is approximately 30 kroner.", True),
+        ("The fee is 30 kroner.", "The fee for tugs is approximately 30 kroner.", True),
+        ("The fee must be at most 30 kroner.", "The fee for tugs must not, at any time, exceed 30 kroner.", True),
+        ("The fee must exceed 30 kroner.", "The fee for tugs must not, at any time, exceed 30 kroner.", False),
+        ("The fee must be over 30 kroner.", "The fee for tugs must be > 30 kroner.", True),
+        ("The fee must be ≤ 30 kroner.", "The fee for tugs must be > 30 kroner.", False),
+        ("The dredging lasts 9 years.", "The dredging of the basin lasts over 9 years.", True),
+        ("Die Gebühr beträgt 30 Kronen.", "Die Gebühr für Schlepper beträgt 30 Kronen.", True),
+    ],
+)
+def test_a_figure_keeps_its_bound(claim: str, source: str, is_true: bool) -> None:
+    check(claim, source, is_true=is_true)
+
+
+LOCKS = "Lock 4 lacks a gauge, the keeper failed to report the leak, and Vassvik refused to renew the permit in March."
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "is_true"),
+    [
+        ("Lock 4 lacks a gauge.", LOCKS, True),
+        ("Lock 4 does not have a gauge.", LOCKS, True),
+        ("Lock 4 has a gauge.", LOCKS, False),
+        ("The keeper did not report the leak.", LOCKS, True),
+        ("The keeper reported the leak.", LOCKS, False),
+        ("Vassvik did not renew the permit in March.", LOCKS, True),
+        ("Vassvik renewed the permit in March.", LOCKS, False),
+        ("The lock lacks lighting.", "The lock on the western canal does not have lighting.", True),
+        ("The lock lacks lighting on the western canal.", "The lock has lighting on the western canal.", False),
+        ("The lock has recurring leaks at the gate.", "The lock has non-recurring leaks at the gate.", False),
+        ("The rules allow mooring at night.", "The rules of the lock prohibit mooring at night.", False),
+        ("Boats were prevented from mooring at night.", "Boats were prevented from mooring at night by ice.", True),
+        ("Boats moored at night by the ice.", "Boats were prevented from mooring at night by the ice.", False),
+        ("The keeper paid in May.", "The keeper avoided a fine in March and paid in May.", True),
+        ("The keeper declined the offer of the canal.", "The keeper declined the offer of the canal in May.", True),
+        ("Leaks declined to 3.", "The leaks of the lock fell to 3 in May.", True),
+        ("The keeper took the offer of the canal.", "The keeper declined to take the offer of the canal.", False),
+    ],
+)
+def test_what_is_lacking_refused_or_failed_is_not(claim: str, source: str, is_true: bool) -> None:
+    check(claim, source, is_true=is_true)
+
+
+FERRY = "The ferry sails at noon unless the strait is frozen, and the crew sleeps aboard."
+TOLL = "If a lorry exceeds 12 metres, the toll doubles, and the driver pays at the gate."
+PERMIT = "Subject to approval by Harbour Board, Brakstad will lease the pier, except the crane, in 2031."
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "is_true"),
+    [
+        ("The ferry sails at noon unless the strait is frozen.", FERRY, True),
+        ("The ferry sails at noon.", FERRY, False),
+        ("The strait is frozen.", FERRY, False),
+        ("The ferry sails at noon if the strait is frozen.", FERRY, False),
+        ("The ferry sails at noon, even if the strait is frozen.", FERRY, False),
+        ("The crew sleeps aboard.", FERRY, True),
+        ("The toll doubles if a lorry exceeds 12 metres.", TOLL, True),
+        ("The toll doubles when a lorry exceeds 12 metres.", TOLL, True),
+        ("The toll doubles.", TOLL, False),
+        ("A lorry exceeds 12 metres.", TOLL, False),
+        ("The toll doubles unless a lorry exceeds 12 metres.", TOLL, False),
+        ("Subject to approval, Brakstad will lease the pier except the crane.", PERMIT, True),
+        ("Brakstad will lease the pier in 2031.", PERMIT, False),
+        ("Subject to approval, Brakstad will lease the pier including the crane.", PERMIT, False),
+        ("The lease is subject to tax.", "The lease of the pier is subject to tax.", True),
+        ("The board asked if the pier was safe.", "In May the board asked if the pier was safe.", True),
+        ("The margin was 9% excluding tolls.", "Excluding tolls, the margin of the port was 9%.", True),
+        ("The margin was 9%.", "Excluding tolls, the margin of the port was 9%.", False),
+        ("Le péage est de 9 euros.", "Le péage du port est de 9 euros sauf le dimanche.", True),
+    ],
+)
+def test_a_claim_keeps_conditions_and_exceptions(claim: str, source: str, is_true: bool) -> None:
+    check(claim, source, is_true=is_true)
+
+
+LOANS = "Loans to dealers rose from €7 million to €9 million in 2031."
+PIER = "The pier of Brakstad was leased by Norrtug to Vassvik Rederi in June."
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "is_true"),
+    [
+        ("Loans to dealers rose to €9 million from €7 million in 2031.", LOANS, True),
+        ("Loans from dealers rose from €7 million to €9 million in 2031.", LOANS, False),
+        ("Loans to dealers rose from €9 million to €7 million.", LOANS, False),
+        ("Loans to dealers rose by €9 million in 2031.", LOANS, False),
+        ("Norrtug leased the pier of Brakstad to Vassvik Rederi in June.", PIER, True),
+        ("The pier of Brakstad was leased to Vassvik Rederi by Norrtug in June.", PIER, True),
+        ("The pier of Brakstad was leased by Vassvik Rederi to Norrtug in June.", PIER, False),
+        ("Claims against pilots were settled.", "Claims by pilots were settled in June.", False),
+        ("In June Norrtug succeeded Ada Vinter.", "Ada Vinter succeeded Norrtug in June.", False),
+        ("Norrtug was succeeded by Ada Vinter in June.", "Ada Vinter succeeded Norrtug in June.", True),
+        ("Ada Vinter was succeeded by Norrtug in June.", "Ada Vinter succeeded Norrtug in June.", False),
+    ],
+)
+def test_who_acts_on_whom_and_what_comes_from_where_are_kept(claim: str, source: str, is_true: bool) -> None:
+    check(claim, source, is_true=is_true)

@@ -201,6 +201,7 @@ def decrypt(source: Path, target: Path, password: str | None, *, name: str | Non
     Raises:
         errors.PasswordError: `password` is None or wrong.
         errors.UnreadableFileError: the file is damaged or no PDF.
+        errors.ReadingInterruptedError: the system ended it, or there is no room for it.
     """
     partial = target.with_name(target.name + PARTIAL_SUFFIX)
     request = {

@@ -16,7 +16,13 @@ SIZE_BYTES = 4
 
 _ERRORS = {
     error.code: error
-    for error in (errors.PasswordError, errors.StoreError, errors.UnreadableFileError, errors.UnsupportedFileError)
+    for error in (
+        errors.PasswordError,
+        errors.ReadingInterruptedError,
+        errors.StoreError,
+        errors.UnreadableFileError,
+        errors.UnsupportedFileError,
+    )
 }
 
 

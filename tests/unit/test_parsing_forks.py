@@ -1,6 +1,7 @@
 """The server that parsing processes are forked from: what its death, or theirs, costs and leaves."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -115,6 +116,20 @@ def test_a_worker_that_crashes_costs_its_file(tmp_path: Path, long_pdf: Path) ->
     assert caught.value.details["exit_code"] == -signal.SIGSEGV
     assert list(tmp_path.iterdir()) == []
     assert read_plain(tmp_path) == "The tide is high."
+
+
+def test_a_disk_without_room_is_not_the_fault_of_the_file(tmp_path: Path) -> None:
+    (source := tmp_path / "a.pdf").write_bytes(pdfs.encrypted("secret"))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    forks._servers.close()  # the next one has the limit
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))  # bytes
+    try:
+        with pytest.raises(errors.ReadingInterruptedError, match="File too large"):
+            parsing.decrypt(source, tmp_path / "b.pdf", "secret")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        forks._servers.close()
+    assert [*tmp_path.iterdir()] == [source]
 
 
 def test_a_worker_that_is_killed_is_not_the_fault_of_its_file(tmp_path: Path, long_pdf: Path) -> None:

@@ -1,4 +1,3 @@
-import resource
 import uuid
 from pathlib import Path
 
@@ -34,17 +33,6 @@ def convert(folder: Path, content: bytes, name: str, config: ParsingConfig | Non
 
 def text(document: ParsedDocument) -> str:
     return "\n".join(block.text for block in document.blocks)
-
-
-def test_a_disk_without_room_is_not_the_fault_of_the_file(tmp_path: Path) -> None:
-    (source := tmp_path / "a.pdf").write_bytes(pdfs.encrypted("secret"))
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))  # bytes
-    try:
-        with pytest.raises(errors.ReadingInterruptedError, match="File too large"):
-            renditions.decrypt(source, tmp_path / "b.pdf", name="a.pdf", password="secret")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])

@@ -1,7 +1,7 @@
 """What keeps a figure that stands in a source from proving a claim: its scale, there or in the claim."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from rag.answering.captions import declared_scales
 from rag.answering.numbers import Number, Scales, is_same
@@ -26,17 +26,14 @@ def not_shown(claim: Text, source: Text, scales: Scales) -> list[str]:
     ]
 
 
-def left_out(claim: Text, row: Text, declared: Scales) -> list[str]:
-    """The scale of a row's table where the claim gives an amount of money without it, and is no copy of the row."""
+def left_out(claim: Text, row: Text, cells: Iterable[Text], declared: Scales) -> list[str]:
+    """The scale of a row's table where the claim gives a cell's amount without it, and is no copy of the row."""
     if not declared or declared_scales(claim.text) or claim.folded <= row.folded:
         return []
     amounts = [number for number in claim.numbers if number.scale is None and number.is_money]
-    is_bare = any(is_same(amount, other, _PRINTED) for amount in amounts for other in _bare(row))
+    bare = [number for cell in cells for number in cell.numbers if number.scale is None]
+    is_bare = any(is_same(amount, other, _PRINTED) for amount in amounts for other in bare)
     return [SCALE_NAMES.get(scale, f"{scale:,.0f}") for scale in sorted(declared)] if is_bare else []
-
-
-def _bare(row: Text) -> Iterator[Number]:
-    return (number for number in row.numbers if number.scale is None)
 
 
 def _scale_word(number: Number) -> str:

@@ -239,7 +239,7 @@ class _Comparison:
         found += scales.not_shown(self.claim, evidence.own, evidence.scales)
         if row := evidence.row:
             label, _, _ = row.text.partition(" –")
-            found += scales.left_out(self.claim, row, evidence.declared)
+            found += scales.left_out(self.claim, row, [column.cell for column in evidence.columns], evidence.declared)
             found += columns.other_columns(self.claim, label, evidence.columns, self._is_same)
             found += columns.parts_of_year(self.claim, evidence.columns, self._is_same)
         return found

@@ -144,7 +144,7 @@ def _years(page: QuotablePassage, unit: Unit) -> tuple[tuple[str, str], ...]:
 
 def _scale(page: QuotablePassage, unit: Unit) -> str:
     """What the table of a row says that its figures are in, if it is one scale."""
-    declared = page.declared(unit)
+    declared = page.evidence(unit.span)[0].declared
     return SCALE_NAMES.get(next(iter(declared)), "") if declared and len(declared) == 1 else ""
 
 

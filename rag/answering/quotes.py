@@ -185,7 +185,7 @@ class QuotablePassage:
         unit = self.units[index]
         part = Span(max(span.start, unit.span.start), min(span.end, unit.span.end))
         is_whole = part == unit.span or unit.kind is BlockKind.TABLE
-        declared = self.declared(unit)
+        declared = self._declared(unit)
         beside = [self.read(header) for header in (unit.header, unit.caption, unit.section) if header]
         return Evidence(
             self._texts[index] if is_whole else Text(self.read(part)),
@@ -199,7 +199,7 @@ class QuotablePassage:
             weights=self._word_weights,
         )
 
-    def declared(self, unit: Unit) -> numbers.Scales:
+    def _declared(self, unit: Unit) -> numbers.Scales:
         """What the bare figures of a row are in, as far as its own names and caption say."""
         captions = [self.read(span) for span in (unit.label, unit.header, unit.caption) if span]
         label, section = (self.read(span) if span else "" for span in (unit.label, unit.section))

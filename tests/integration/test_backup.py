@@ -9,7 +9,7 @@ from typing import NamedTuple
 import fsspec
 import psycopg
 import pytest
-from psycopg import conninfo
+from psycopg import conninfo, sql
 
 from rag import errors, store
 from rag.store import FileStore, backup, migrations, restore, roles
@@ -256,7 +256,7 @@ def test_rows_that_the_database_holds_back_are_no_backup(
     db: store.Store, owners: list[Owner], here: Machine, tmp_path: Path, table: str
 ) -> None:
     with psycopg.connect(here.url) as connection:
-        connection.execute(f"DROP POLICY of_all_users ON {table}")
+        connection.execute(sql.SQL("DROP POLICY of_all_users ON {}").format(sql.Identifier(table)))
     with pytest.raises(errors.StoreError, match=f"not all rows of {table},"):
         backup.write(db.backup_url, here.files, tmp_path / "backup.tar")
     assert not (tmp_path / "backup.tar").exists()

@@ -33,6 +33,7 @@ def main() -> None:
         pdfs=arguments.pdfs,
         files=arguments.files,
         screenshots=arguments.screenshots,
+        chunks=tuple(arguments.chunks),
         chaos=Chaos(**{field.name: getattr(arguments, field.name) for field in dataclasses.fields(Chaos)}),
     )
     console = Console()
@@ -64,6 +65,9 @@ def parse_arguments() -> argparse.Namespace:
     made.add_argument("--pdfs", type=Path, metavar="FOLDER", help="the PDFs of claims, pictures and stacks")
     made.add_argument("--files", type=Path, metavar="FOLDER", help="the files whose completeness is measured")
     made.add_argument("--screenshots", type=Path, metavar="FOLDER", help="where to keep pictures of tasks")
+    made.add_argument(
+        "--chunks", type=int, nargs="+", default=Options.chunks, metavar="N", help="the sizes of the tables of search"
+    )
     faults = made.add_argument_group("chaos", "how often what goes wrong; once each with --quick")
     for field in dataclasses.fields(Chaos):
         name = f"--{field.name.replace('_', '-')}"

@@ -21,7 +21,7 @@ from rag.retrieval import POOL
 from rag.store import Store
 from rag.types import Candidate, SearchRequest
 
-SIZES, QUICK_SIZES = (10_000, 100_000, 1_000_000), (50,)
+QUICK_SIZES = (50,)
 SHARES = (100.0, 1.0, 0.1)
 COMPARED_UP_TO = 100_000
 """Chunks of PGVectorStore's table: it would take an hour to build its indexes over a million."""
@@ -82,7 +82,7 @@ class Table(NamedTuple):
 
 def measure(options: Options, section: Section) -> None:
     """Three users share each table; the largest owns as many chunks as the size says, the others a part of that."""
-    sizes = QUICK_SIZES if options.quick else SIZES
+    sizes = QUICK_SIZES if options.quick else options.chunks
     count = QUICK_QUESTIONS if options.quick else QUESTIONS
     section.about = f"{count} questions per user"
     with databases.server(options) as server_url:

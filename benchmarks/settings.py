@@ -26,7 +26,7 @@ class Options:
     """What to measure with: small sizes with `quick`; `pdf` takes the place of the PDF made by script.
 
     `pdfs` is a folder of documents that claims, or pictures, are made of, `files` one of any files; into `screenshots`
-    go pictures of what is done in a browser.
+    go pictures of what is done in a browser. `chunks` are the sizes of the tables that are searched.
     """
 
     config: Config
@@ -35,6 +35,7 @@ class Options:
     pdfs: Path | None = None
     files: Path | None = None
     screenshots: Path | None = None
+    chunks: tuple[int, ...] = (10_000, 100_000, 1_000_000)
     chaos: Chaos = Chaos()
 
     @property

@@ -16,8 +16,8 @@ from benchmarks.settings import Chaos, Options, local_config
 
 PARTS = ("parsing", "embedding", "ingestion", "search", "contract", "memory")
 ON_DEMAND = (
-    *("answers", "chaos", "claims", "completeness", "library", "load", "machines", "pictures", "stacks", "tasks"),
-    "viewers",
+    *("answers", "chaos", "claims", "completeness", "fairness", "library", "load", "machines", "pictures", "stacks"),
+    *("tasks", "viewers"),
 )
 """Need what is not installed with the other tools (locust, Chromium, other libraries, a folder of files), or take long
 and kill processes (chaos, machines), so they are measured only when asked for."""

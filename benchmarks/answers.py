@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
 import pydantic
 from playwright.sync_api import Page
 
@@ -20,11 +19,9 @@ from benchmarks.report import Section, at_most
 from benchmarks.settings import Options
 from rag.config import Config
 from rag.engine import RAGEngine
-from rag.types import Document
 
 PAGES, QUICK_PAGES = 60, 1
 QUESTIONS, QUICK_QUESTIONS = 10, 1
-QUESTION_WORDS = 8
 BUSY, QUICK_BUSY = (0, 2), (0, 1)
 """Processes that compute without end beside both."""
 REST_MS = 500
@@ -38,7 +35,7 @@ def measure(options: Options, section: Section) -> None:
     """App and bare process are asked in turns, so that a disturbance hits them alike."""
     apps.chromium()
     pages, count, busy = (QUICK_PAGES, QUICK_QUESTIONS, QUICK_BUSY) if options.quick else (PAGES, QUESTIONS, BUSY)
-    section.about = f"a document of {pages} pages, {count} questions of {QUESTION_WORDS} words, medians"
+    section.about = f"a document of {pages} pages, {count} questions of {material.QUESTION_WORDS} words, medians"
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as folder,
         databases.server(options) as server_url,
@@ -49,7 +46,8 @@ def measure(options: Options, section: Section) -> None:
     ):
         content = material.make_pdf(Path(folder, "report.pdf"), pages).read_bytes()
         document = engine.documents.add(content, "report.pdf", enqueue=False)
-        asked = _questions(engine, engine.documents.process(document.id), count * len(busy) + 1)
+        chunks = engine.chunks.list(engine.documents.process(document.id).id)
+        asked = material.questions([chunk.text for chunk in chunks], count * len(busy) + 1)
         first, *others = asked
         ways: tuple[Callable[[str], object], ...] = (engine.answer, lambda question: _ask(page, question))
         _seconds(page, ways, first)  # loads the models
@@ -71,15 +69,6 @@ def _config(options: Options, folder: str, url: str) -> Config:
         "rag_gen_model": SETTINGS["RAG_GEN_MODEL"],
     }
     return options.config.model_copy(update=changes)
-
-
-def _questions(engine: RAGEngine, document: Document, count: int) -> list[str]:
-    """Words that follow each other somewhere in the document."""
-    rng = np.random.default_rng(1)
-    chunks = engine.chunks.list(document.id)
-    texts = [chunks[place].text.split() for place in rng.integers(0, len(chunks), count)]
-    starts = [int(rng.integers(0, max(len(words) - QUESTION_WORDS, 1))) for words in texts]
-    return [" ".join(words[start : start + QUESTION_WORDS]) for words, start in zip(texts, starts, strict=True)]
 
 
 @contextmanager

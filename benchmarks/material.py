@@ -3,7 +3,7 @@
 import functools
 import json
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ WORDS_PER_NUMBER = 40
 TOPIC_WORDS = 40
 TOPIC_SHARE = 0.15
 LINE_CHARS = 85
+QUESTION_WORDS = 8
 
 PAGE_WIDTH, PAGE_HEIGHT, MARGIN, LEADING = 595.0, 842.0, 64.0, 14.5
 PAGES_PER_TABLE = 5
@@ -70,6 +71,14 @@ def text(rng: Rng, characters: int, about: npt.NDArray[np.int64] | None = None) 
 def lines(content: str, width: int = LINE_CHARS) -> list[str]:
     """`content` as lines of print."""
     return textwrap.wrap(content, width, break_on_hyphens=False)
+
+
+def questions(texts: Sequence[str], count: int) -> list[str]:
+    """Words that follow each other somewhere in the texts."""
+    rng = np.random.default_rng(1)
+    chosen = [texts[place].split() for place in rng.integers(0, len(texts), count)]
+    starts = [int(rng.integers(0, max(len(words) - QUESTION_WORDS, 1))) for words in chosen]
+    return [" ".join(words[start : start + QUESTION_WORDS]) for words, start in zip(chosen, starts, strict=True)]
 
 
 def make_pdf(path: Path, pages: int, *, seed: int = 1) -> Path:

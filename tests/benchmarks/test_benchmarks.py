@@ -26,6 +26,7 @@ NAMES = {
         "50 chunks: our hybrid is faster, p95",
     },
     "contract": {"query p50", "query p95"},
+    "fairness": {"upload alone", "beside it takes, of the time alone"},
     "library": {"page ready", "page filtered", "page turned"},
     "viewers": {"2 pages, our viewer: click to highlight", "2 pages, streamlit-pdf-viewer: peak memory of the browser"},
     "answers": {

@@ -1,0 +1,149 @@
+"""An upload beside somebody else's long evaluation: how much later it is ready than alone."""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pydantic
+
+from benchmarks import databases, material
+from benchmarks.report import Section, at_most
+from benchmarks.settings import Options
+from rag import errors
+from rag.config import Config
+from rag.engine import Installation, RAGEngine
+from rag.types import Document, DocumentStatus, Job
+
+ASKED_PAGES, QUICK_ASKED_PAGES = 60, 1
+QUESTIONS, QUICK_QUESTIONS = 600, 60
+UPLOADED_PAGES, QUICK_UPLOADED_PAGES = 20, 1
+ROUNDS, QUICK_ROUNDS = 5, 1
+BEGUN = 5
+"""So many questions are answered before the upload: the evaluation is in full swing, its models are loaded."""
+MODELS = {"RAG_EMBED_MODEL": "local", "RAG_GEN_MODEL": "extractive"}
+POLL_SECONDS = 0.05
+ENDED = ("done", "failed", "cancelled")
+
+RATIO = at_most(2)
+"""Of two on two cores: the evaluation keeps one of them until it has given way."""
+
+
+def measure(options: Options, section: Section) -> None:
+    """In turns, so that a disturbance hits both alike: an upload alone, and one beside an evaluation that runs."""
+    quick = options.quick
+    questions, rounds = (QUICK_QUESTIONS, QUICK_ROUNDS) if quick else (QUESTIONS, ROUNDS)
+    pages = QUICK_UPLOADED_PAGES if quick else UPLOADED_PAGES
+    section.about = f"uploads of {pages} pages, evaluations of {questions} questions, {rounds} rounds, medians"
+    with (
+        tempfile.TemporaryDirectory(dir=options.folder) as name,
+        databases.server(options) as server_url,
+        databases.passing(server_url) as url,
+        Installation(_config(options, name, url)) as installation,
+        _worker(installation.config),
+    ):
+        folder = Path(name)
+        analyst, colleague = installation.for_user("analyst"), installation.for_user("colleague")
+        asked = material.make_pdf(folder / "asked.pdf", QUICK_ASKED_PAGES if quick else ASKED_PAGES)
+        cases = _cases(analyst, _ready(analyst, analyst.documents.add(asked, asked.name)), questions)
+        uploads = [material.make_pdf(folder / f"{seed}.pdf", pages, seed=seed) for seed in range(2, 2 * rounds + 3)]
+        _seconds(colleague, uploads.pop())  # starts the parser
+        alone, beside, answered = [], [], []
+        while uploads:
+            alone.append(_seconds(colleague, uploads.pop()))
+            with _evaluating(analyst, cases) as count:
+                before = count()
+                beside.append(_seconds(colleague, uploads.pop()))
+                answered.append(count() - before)
+    first, second = statistics.median(alone), statistics.median(beside)
+    section.add("upload alone", first, "s")
+    section.add("upload beside an evaluation", second, "s")
+    section.add("beside it takes, of the time alone", second / first, "×", RATIO)
+    section.notes.append(f"Questions answered meanwhile: {statistics.median(answered):g} (median)")
+
+
+def _config(options: Options, folder: str, url: str) -> Config:
+    changes = {"rag_data_dir": Path(folder), "rag_storage_url": None, "rag_database_url": pydantic.SecretStr(url)}
+    return options.config.model_copy(update=changes)
+
+
+@contextmanager
+def _worker(config: Config) -> Iterator[None]:
+    """`pagelight worker` with as many threads as it has unless told."""
+    assert config.rag_database_url is not None
+    settings = {
+        "RAG_DATA_DIR": str(config.rag_data_dir),
+        "RAG_DATABASE_URL": config.rag_database_url.get_secret_value(),
+        "RAG_STORAGE_URL": "",
+        **MODELS,
+    }
+    command = [sys.executable, "-m", "rag", "worker"]
+    with subprocess.Popen(command, env={**os.environ, **settings}, stderr=subprocess.DEVNULL) as process:
+        try:
+            yield
+        finally:
+            process.terminate()
+
+
+def _cases(engine: RAGEngine, document: Document, count: int) -> list[dict[str, object]]:
+    """Questions out of the document's own words, as an evaluation takes them."""
+    texts = [chunk.text for chunk in engine.chunks.list(document.id)]
+    return [
+        {"id": str(number), "question": question, "pdf": document.name, "goldPages": [1], "answer": "unknown"}
+        for number, question in enumerate(material.questions(texts, count))
+    ]
+
+
+@contextmanager
+def _evaluating(engine: RAGEngine, cases: list[dict[str, object]]) -> Iterator[Callable[[], int]]:
+    """An evaluation that is under way, and how many questions it has answered; cancelled at the end of the block.
+
+    Raises:
+        RuntimeError: it ended before the block did, so that nothing was measured beside it.
+    """
+    job = engine.jobs.start_evaluation({"subject": "answers", "questions": cases})
+
+    def answered() -> int:
+        found = engine.jobs.get(job.id)
+        if found.status in ENDED:
+            raise RuntimeError(f"the evaluation is {found.status} already: {found.error or 'it has too few questions'}")
+        return found.progress.done
+
+    _wait(lambda: answered() >= BEGUN)
+    yield answered
+    engine.jobs.cancel(job.id)
+    _wait(lambda: _has_ended(engine.jobs.get(job.id)))
+
+
+def _has_ended(job: Job) -> bool:
+    return job.status in ENDED
+
+
+def _seconds(engine: RAGEngine, path: Path) -> float:
+    """From the upload until it can be searched."""
+    started = time.perf_counter()
+    _ready(engine, engine.documents.add(path, path.name))
+    return time.perf_counter() - started
+
+
+def _ready(engine: RAGEngine, document: Document) -> Document:
+    """The document, when the worker has made it searchable."""
+
+    def is_ready() -> bool:
+        found = engine.documents.get(document.id)
+        if found.status is DocumentStatus.FAILED:
+            raise errors.StoreError(f"{found.name} was not read: {found.error}")
+        return found.status is DocumentStatus.READY
+
+    _wait(is_ready)
+    return engine.documents.get(document.id)
+
+
+def _wait(holds: Callable[[], bool]) -> None:
+    while not holds():
+        time.sleep(POLL_SECONDS)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rag.answering import bounds, conditions, quantities, roles
+from rag.answering import bounds, conditions, modality, quantities, roles
 from rag.answering.clauses import splits
 from rag.answering.numbers import Scales
 from rag.answering.wording import Text, read
@@ -21,7 +21,7 @@ def doubts(claim: Text, own: Text, scales: Scales = None, *, is_row: bool = Fals
         *bounds.differing(claim, clause, scales),
         *_denied(claim, clause),
         *conditions.differing(claim, clause, own),
-        *([] if is_row else roles.differing(claim, clause)),
+        *([] if is_row else [*roles.differing(claim, clause), *modality.differing(claim, clause)]),
     ]
 
 

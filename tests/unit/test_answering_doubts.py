@@ -179,3 +179,38 @@ PIER = "The pier of Brakstad was leased by Norrtug to Vassvik Rederi in June."
 )
 def test_who_acts_on_whom_and_what_comes_from_where_are_kept(claim: str, source: str, is_true: bool) -> None:
     check(claim, source, is_true=is_true)
+
+
+TOLLS = "We expect tolls of between €9 million and €11 million in 2031."
+PILOT = "The pilot shall inform the harbour master of every delay."
+BERTH = "The lessee may cancel the berth within 14 days, and shall pay a fee of €90."
+SLUICE = "The insurer alleges that Norrtug neglected the sluice. Norrtug closed the sluice in May."
+CRANE = "Norrtug repaired the crane in 2031."
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "is_true"),
+    [
+        ("Tolls of between €9 million and €11 million are expected in 2031.", TOLLS, True),
+        ("Tolls were between €9 million and €11 million in 2031.", TOLLS, False),
+        ("The pilot must inform the harbour master of every delay.", PILOT, True),
+        ("The pilot informs the harbour master of every delay.", PILOT, True),
+        ("The pilot informed the harbour master of every delay.", PILOT, False),
+        ("The pilot may inform the harbour master of every delay.", PILOT, False),
+        ("The lessee has the right to cancel the berth within 14 days.", BERTH, True),
+        ("The lessee must cancel the berth within 14 days.", BERTH, False),
+        ("The lessee cancelled the berth within 14 days.", BERTH, False),
+        ("The lessee must pay a fee of €90.", BERTH, True),
+        ("Norrtug closed the sluice in May.", SLUICE, True),
+        ("Norrtug neglected the sluice.", SLUICE, False),
+        ("Norrtug is alleged to have neglected the sluice.", SLUICE, True),
+        ("Norrtug planned to repair the crane in 2031.", CRANE, False),
+        ("Norrtug had to repair the crane in 2031.", CRANE, False),
+        ("The tug must not pass the bridge.", "The tug may not pass the bridge at night.", True),
+        ("The tug will pass the bridge.", "The tug is likely to pass the bridge.", False),
+        ("The tug will pass the bridge.", "The tug is expected to pass the bridge.", True),
+        ("Wages rose in May.", "Wages in the port rose in May.", True),
+    ],
+)  # fmt: skip
+def test_what_is_expected_allowed_owed_or_alleged_is_not_told_as_done(claim: str, source: str, is_true: bool) -> None:
+    check(claim, source, is_true=is_true)

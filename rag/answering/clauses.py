@@ -31,30 +31,49 @@ def splits(claim: str) -> list[tuple[str, str]]:
         left, right = claim[: match.start()], claim[match.end() :]
         if left.count("(") != left.count(")") or not _is_statement(left):
             continue
-        if _BARE_PREDICATE.match(right):
+        if is_bare_predicate(right):
             right = f"{_subject(left)} {right}"
         if _is_statement(right):
             found.append((left, right))
     return found
 
 
+IRREGULAR_PASTS = (
+    "became|began|bore|bought|broke|brought|built|came|chose|cut|drew|drove|fell|gave|got|grew|held|kept|led|left|lent|lost|"
+    "made|met|paid|ran|rose|said|sank|saw|sent|sold|spent|stood|told|took|went|won|wrote"
+)
+"""Past forms that do not end in -ed, as a pattern."""
 _FINITE = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|will|would|can|could|may|might|must|shall|should|does|did|do|[a-z]{2,}ed|rose|"
-    r"fell|grew|made|paid|sold|held|ist|sind|war|waren|est|sont|es|son)\b|–"
+    r"(?<!-)\b(?:is|are|was|were|has|have|had|will|would|can|could|may|might|must|shall|should|does|did|do|[a-z]{2,}ed|"
+    rf"{IRREGULAR_PASTS}|ist|sind|war|waren|est|sont|es|son)\b|–"
 )
 _PRESENT = re.compile(r"\b[a-z]{3,}s(?!\s+(?:of|and|or)\b)\b")
 """What may be a verb where a subject with an article stands before it, and else a plural."""
 _DETERMINED = re.compile(r"\s*(?:the|an?|its|their|our|his|her|this|that|it|he|she)\b", re.IGNORECASE)
 _BARE_PREDICATE = re.compile(
     r"\s*(?:also |then )?(?:(?:is|are|was|were|has|have|had|will|would|can|could|may|might|must|shall|should|does|did|"
-    r"do|[a-z]{2,}ed|rose|fell|grew|made|paid|sold|held)\b|[$€£]?\s?\d|in (?:19|20)\d\d)"
+    rf"do|[a-z]{{2,}}ed|{IRREGULAR_PASTS})\b|[$€£]?\s?\d|in (?:19|20)\d\d)"
 )
-_LEADING = re.compile(r"\s*(?:in|during|at|as of|for|on|since|by)\b[^,]{1,60},\s*", re.IGNORECASE)
+_LEADING = re.compile(
+    r"\s*(?:in|during|at|as of|for|on|since|by|following|after|before|under|upon|until|excluding|including)\b"
+    r"[^,]{1,60},\s*",
+    re.IGNORECASE,
+)
+
+
+def is_bare_predicate(part: str) -> bool:
+    """Whether it begins with a verb, or a figure, and takes its subject from what stands before it."""
+    return _BARE_PREDICATE.match(part) is not None
+
+
+def leading(text: str) -> str:
+    """The period or place that leads to a statement: "In 2031, "."""
+    return text[: _lead(text)]
 
 
 def _is_statement(part: str) -> bool:
     """Whether it has a subject and says something of it."""
-    verb = _verb(part)
+    verb = finite_verb(part)
     if verb is None:
         return False
     said = read(part[verb.start() :])
@@ -63,11 +82,11 @@ def _is_statement(part: str) -> bool:
 
 def _subject(text: str) -> str:
     """What stands before the verb, without a period or place that leads to it."""
-    verb = _verb(text)
+    verb = finite_verb(text)
     return text[_lead(text) : verb.start()].strip() if verb else ""
 
 
-def _verb(text: str) -> re.Match[str] | None:
+def finite_verb(text: str) -> re.Match[str] | None:
     """The first finite verb with a subject before it."""
     start = _lead(text)
     patterns = [_FINITE, _PRESENT] if _DETERMINED.match(text, start) else [_FINITE]

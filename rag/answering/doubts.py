@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rag.answering import bounds, conditions, modality, quantities, roles
+from rag.answering import bounds, conditions, crossing, modality, quantities, roles
 from rag.answering.clauses import splits
 from rag.answering.numbers import Scales
 from rag.answering.wording import Text, read
@@ -14,14 +14,23 @@ def doubts(claim: Text, own: Text, scales: Scales = None, *, is_row: bool = Fals
     `scales` are those that are declared around it; `is_row`, whether it is a row of a table.
     """
     if [word.text.casefold() for word in claim.words] == [word.text.casefold() for word in own.words]:
-        return []  # word for word: figures are compared by themselves
+        return [] if is_row else crossing.crossed(claim, own)  # word for word, maybe with figures exchanged
     clause = own if is_row else _clause(claim, own)
     return [
         *quantities.differing(claim, clause),
         *bounds.differing(claim, clause, scales),
         *_denied(claim, clause),
         *conditions.differing(claim, clause, own),
-        *([] if is_row else [*roles.differing(claim, clause), *modality.differing(claim, clause)]),
+        *([] if is_row else _of_sentences(claim, clause, own)),
+    ]
+
+
+def _of_sentences(claim: Text, clause: Text, own: Text) -> list[str]:
+    """What only sentences have: who does it, whether it is done, and several statements in one."""
+    return [
+        *roles.differing(claim, clause),
+        *modality.differing(claim, clause),
+        *crossing.crossed(claim, own),
     ]
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum, auto
 from typing import NamedTuple
 
+from rag.answering.clauses import IRREGULAR_PASTS
 from rag.answering.wording import Text, read
 
 
@@ -95,8 +96,7 @@ _FORBIDS = re.compile(
 
 _PAST = re.compile(
     r"\b(?:was|were|has|have|had|did|(?<!\bis )(?<!\bare )(?<!\bbe )(?:(?!need|exceed|proceed|succeed|feed)[a-z]{2,}ed|"
-    r"paid|sold|bought|made|held|led|lost|met|spent|won|sent|built|left|kept|brought)|rose|fell|grew|wrote|gave|took|"
-    r"became|went|began)\b"
+    rf"{IRREGULAR_PASTS}))\b"
 )
 _END = re.compile(
     r"[.;:]\s|,\s(?:and|but|while|whereas|although|though|which|who|whereby)\b|\b(?:but|whereas|although)\b"

@@ -214,3 +214,47 @@ CRANE = "Norrtug repaired the crane in 2031."
 )  # fmt: skip
 def test_what_is_expected_allowed_owed_or_alleged_is_not_told_as_done(claim: str, source: str, is_true: bool) -> None:
     check(claim, source, is_true=is_true)
+
+
+CROSSES = "Use of the quays was nearly 90% at Varna, just over 75% at Lodz and 40% in the United States."
+PLANS = (
+    "The pier brought in €7 million in 2031 and €9 million in 2032; the ferry made 4 trips in May, and sank in June."
+)
+LINES = "The loan of Norrtug bears 4% and ends in 2038; the notes bear a fixed rate of 5.5% and end in 2040."
+QUAYS = "Norrtug kept the ferries, and Vassvik Rederi received the pilots along with €24 million of debt."
+PAUSE = "Tolls (of lorries and cars), which Vassvik collects and Norrtug counts, were €4 million, and fines €2 million."
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "is_true"),
+    [
+        ("Use of the quays was just over 75% at Lodz.", CROSSES, True),
+        ("At Lodz, use of the quays was just over 75%, and 40% in the United States.", CROSSES, True),
+        ("Use of the quays was just over 75% at Varna.", CROSSES, False),
+        ("Use of the quays was nearly 90% in the United States.", CROSSES, False),
+        ("Use of the quays was just over 75% at Varna and nearly 90% at Lodz.", CROSSES, False),
+        ("The pier brought in €7 million in 2031 and €9 million in 2032.", PLANS, True),
+        ("The pier brought in €9 million in 2031.", PLANS, False),
+        ("The ferry sank in June.", PLANS, True),
+        ("The pier made 4 trips in May.", PLANS, False),
+        ("The ferry brought in €7 million in 2031.", PLANS, False),
+        ("The notes bear a fixed rate of 5.5%.", LINES, True),
+        ("The loan of Norrtug bears a fixed rate of 5.5%.", LINES, False),
+        ("The loan of Norrtug ends in 2038.", LINES, True),
+        ("The loan of Norrtug ends in 2040.", LINES, False),
+        ("Norrtug kept the ferries.", QUAYS, True),
+        ("Norrtug kept the pilots.", QUAYS, False),
+        ("Vassvik Rederi received the pilots.", QUAYS, True),
+        ("Norrtug received €24 million of debt.", QUAYS, False),
+        ("Tolls were €4 million.", PAUSE, True),
+        ("Tolls of lorries and cars were €4 million.", PAUSE, True),
+        ("Fines were €4 million.", PAUSE, False),
+        ("Costs rose by 4%.", "Prices fell by 7%, while tolls rose by 12%, so that costs grew by 4%.", True),
+        ("Tolls rose by 4%.", "Prices fell by 7%, while tolls rose by 12%, so that costs grew by 4%.", False),
+        ("Tolls rose to €9 million in May.", "Tolls rose from €7 million in April to €9 million in May.", True),
+        ("Tolls rose to €9 million in April.", "Tolls rose from €7 million in April to €9 million in May.", False),
+        ("Norrtug sold between 4 and 6 tugs in May.", "In May Norrtug sold between 4 and 6 tugs and 3 piers.", True),
+    ],
+)  # fmt: skip
+def test_half_of_one_statement_and_half_of_another_are_none(claim: str, source: str, is_true: bool) -> None:
+    check(claim, source, is_true=is_true)

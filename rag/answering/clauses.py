@@ -56,7 +56,7 @@ _BARE_PREDICATE = re.compile(
 )
 _LEADING = re.compile(
     r"\s*(?:in|during|at|as of|for|on|since|by|following|after|before|under|upon|until|excluding|including)\b"
-    r"[^,]{1,60},\s*",
+    r"[^,]{1,60},\s*|\s*in (?:fiscal )?(?:19|20)\d\d\s+(?=[^\W\d])",
     re.IGNORECASE,
 )
 
@@ -69,6 +69,12 @@ def is_bare_predicate(part: str) -> bool:
 def leading(text: str) -> str:
     """The period or place that leads to a statement: "In 2031, "."""
     return text[: _lead(text)]
+
+
+def postponed(text: str) -> str:
+    """A text with the period or place that leads to it at its end: "Tolls rose in 2031"."""
+    lead = leading(text)
+    return f"{text[len(lead) :].rstrip(' .')} {lead.strip(' ,')}" if lead else text
 
 
 def _is_statement(part: str) -> bool:

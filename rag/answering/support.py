@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rag.answering import columns, numbers, polarity, scales
-from rag.answering.clauses import splits
+from rag.answering import changes, columns, numbers, polarity, scales
+from rag.answering.clauses import postponed, splits
 from rag.answering.columns import Column
 from rag.answering.doubts import doubts
 from rag.answering.numbers import Number
@@ -63,6 +63,9 @@ class Judgement(NamedTuple):
 
 GENERIC = word_set("company group firm corporation bank fund issuer registrant agency organization partnership")
 """What a document calls itself: an answer may give its name instead."""
+
+_THE = re.compile(r"\bthe\s+$", re.IGNORECASE)
+"""Before such a word it is the one that the document is of: "we", "Acme", "the company"."""
 
 MAX_CLAUSES = 4
 
@@ -203,6 +206,11 @@ class _Comparison:
         self.is_computed = not self.lacking and numbers.is_computed(claim.text, evidence.texts, scales=evidence.scales)
         self.open = [word for word in claim.content if not self._is_held(word, evidence.all_keys)]
 
+    @functools.cached_property
+    def _shown(self) -> int:
+        """Whether the claim's own figures, all of which are there, show growth (1) or a decline (-1)."""
+        return 0 if self.lacking else changes.shown(self.claim)
+
     def judgement(self, thresholds: Thresholds) -> Judgement:
         """What the evidence is to the claim."""
         if not self.claim.content and not self.claim.numbers:
@@ -260,9 +268,12 @@ class _Comparison:
         """Where the claim, in the same words, has something else than the evidence; a row has its columns instead."""
         if self.is_computed or self.evidence.row:
             return []
-        ours, theirs = self.claim.sequence, self.evidence.own.sequence
-        found = list(differences(ours, theirs))
-        return found if self._is_passive else [*found, *exchanged(ours, theirs)]
+        found = (self._differing(one, other) for one in _orders(self.claim) for other in _orders(self.evidence.own))
+        return min(found, key=len)
+
+    def _differing(self, claim: Text, own: Text) -> list[tuple[Sequence[Item], Sequence[Item]]]:
+        found = list(differences(claim.sequence, own.sequence))
+        return found if self._is_passive else [*found, *exchanged(claim.sequence, own.sequence)]
 
     @property
     def _is_passive(self) -> bool:
@@ -285,6 +296,7 @@ class _Comparison:
             for ours, theirs in self._differences
             for item in ours
             if item.key != NEGATION
+            and not (self._shown and polarity.direction(item.text) == self._shown)
             and not self._means_one_of(item, theirs)
             and not self._names(ours, theirs)
             and any(is_figure(other) == is_figure(item) for other in theirs)
@@ -317,8 +329,12 @@ class _Comparison:
         return sum(weight for weight, is_held in zip(weights, held, strict=True) if is_held) / sum(weights)
 
     def _is_held(self, word: Word, keys: frozenset[str]) -> bool:
+        if word.text.casefold() in GENERIC and _THE.search(self.claim.text[: word.start]):
+            return True
         way = polarity.direction(word.text)
         if word.key in keys or (way and any(polarity.direction(other) == way for other in self.evidence.own.folded)):
+            return True
+        if way and way == self._shown:
             return True
         if self._is_not(word):
             return True
@@ -343,7 +359,8 @@ class _Comparison:
         if self.is_computed:
             return False
         is_count = numbers.spelled(word.text.casefold()) is not None
-        return is_count or bool(polarity.direction(word.text)) or self._is_name(word)
+        way = polarity.direction(word.text)
+        return is_count or bool(way and way != self._shown) or self._is_name(word)
 
     def _is_name(self, word: Word) -> bool:
         if len(word.text) > 1 and word.text.isupper():
@@ -398,8 +415,8 @@ class _Comparison:
         anchors = self._anchors(word)
         if not anchors:
             return False
-        own = self.evidence.own
-        return self._distance(own, ones, anchors) < self._distance(own, others, anchors)
+        own, leads = self.evidence.own, bool(polarity.direction(word.text) and self.claim.numbers)
+        return self._distance(own, ones, anchors, leads=leads) < self._distance(own, others, anchors, leads=leads)
 
     def _anchors(self, word: Word) -> list[int]:
         """Where the figure next to `word` stands in the evidence, or else the words beside it."""
@@ -413,9 +430,14 @@ class _Comparison:
         return [other.start for other in self.evidence.own.words if other.key in keys]
 
     @staticmethod
-    def _distance(own: Text, folded: set[str], anchors: Sequence[int]) -> int:
+    def _distance(own: Text, folded: set[str], anchors: Sequence[int], *, leads: bool) -> int:
+        """How far the nearest of `folded` is from one of `anchors`; if it `leads` to these, all behind is farther."""
         places = [word.start for word in own.words if word.text.casefold() in folded]
-        return min(abs(place - anchor) for place in places for anchor in anchors)
+        return min(
+            abs(place - anchor) + (len(own.text) if leads and place > anchor else 0)
+            for place in places
+            for anchor in anchors
+        )
 
     def _misbound(self) -> list[str]:
         """Years and columns of the claim that its figures have not in the evidence."""
@@ -442,6 +464,12 @@ class _Comparison:
             if claimed and len(absent) == len(claimed) and any(map(kind, self.evidence.own.numbers)):
                 found += [number.text for number in absent]
         return found
+
+
+def _orders(text: Text) -> list[Text]:
+    """It, and if a period or a place leads to what it says, that with it at the end."""
+    later = postponed(text.text)
+    return [text] if later == text.text else [text, read(later)]
 
 
 def _is_negative(item: Item) -> bool:

@@ -119,9 +119,10 @@ class Text:
         return binding.years_of(self.text) if self._years is None else self._years
 
     @functools.cached_property
-    def months(self) -> frozenset[int]:
-        """The months of its dates in digits."""
-        parts = [int(part) for match in _NUMERIC_DATE.finditer(self.text) for part in match.groups()]
+    def months(self) -> frozenset[float]:
+        """The months that it names, in whatever form: "December", "Dec", "31/12"."""
+        parts = [float(part) for match in _NUMERIC_DATE.finditer(self.text) for part in match.groups()]
+        parts += [numbers.spelled(word) or 0 for word in self.folded if numbers.is_month(word)]
         return frozenset(part for part in parts if 1 <= part <= 12)
 
 

@@ -258,3 +258,30 @@ PAUSE = "Tolls (of lorries and cars), which Vassvik collects and Norrtug counts,
 )  # fmt: skip
 def test_half_of_one_statement_and_half_of_another_are_none(claim: str, source: str, is_true: bool) -> None:
     check(claim, source, is_true=is_true)
+
+
+RANGE = "We expect tolls of between €9 million and €11 million."
+SALES = "Tolls were €9 million in the port in 2032 and €7 million in 2031."
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "is_true"),
+    [
+        ("The company expects tolls to fall.", "We expect tolls to fall.", True),
+        ("In Varna, the pilots of Norrtug had 30 boats.", "Pilots of Norrtug had 20 boats in Lodz, 30 in Varna.", True),
+        ("In 2031 most pilots passed the test.", "Most of the pilots passed the test in 2031, but five left.", True),
+        ("Tolls rose from €7 million in 2031 to €9 million in 2032.", SALES, True),
+        ("Tolls fell from €7 million in 2031 to €9 million in 2032.", SALES, False),
+        ("Tolls fell from €9 million in 2032 to €7 million in 2031.", SALES, True),
+        ("Tolls rose to €9 million in 2032.", SALES, False),
+        ("We expect tolls of €9 million.", RANGE, False),
+        ("We expect tolls of €9 million to €11 million.", RANGE, True),
+        ("We expect tolls of €9 million.", "We expect tolls of €9–11 million.", False),
+        ("We expect tolls of at least €9 million.", "We expect tolls of at least €9 million to be paid.", True),
+        ("Tolls rose to €9 million.", "Tolls rose from €7 million to €9 million, in spite of a reduced fee.", True),
+        ("The ferry sank on December 31.", "The ferry sank in Varna on Dec 31.", True),
+        ("The ferry sank on November 30.", "The ferry sank in Varna on Dec 30.", False),
+    ],
+)  # fmt: skip
+def test_the_same_in_another_order_or_read_off_its_figures(claim: str, source: str, is_true: bool) -> None:
+    check(claim, source, is_true=is_true)

@@ -1,6 +1,7 @@
 """Whether the words of a source prove a claim: its content, figures, years, units, names and polarity."""
 
 import functools
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,18 @@ from rag.answering.doubts import doubts
 from rag.answering.numbers import Number
 from rag.answering.polarity import Word
 from rag.answering.ranking import word_set
-from rag.answering.wording import MAX_REPLACED, NEGATION, Item, Text, differences, exchanged, is_figure, read, stem
+from rag.answering.wording import (
+    MAX_REPLACED,
+    NEGATION,
+    Item,
+    Text,
+    alike,
+    differences,
+    exchanged,
+    is_figure,
+    read,
+    stem,
+)
 from rag.types import Support
 
 
@@ -268,12 +280,10 @@ class _Comparison:
         """Where the claim, in the same words, has something else than the evidence; a row has its columns instead."""
         if self.is_computed or self.evidence.row:
             return []
-        found = (self._differing(one, other) for one in _orders(self.claim) for other in _orders(self.evidence.own))
-        return min(found, key=len)
-
-    def _differing(self, claim: Text, own: Text) -> list[tuple[Sequence[Item], Sequence[Item]]]:
-        found = list(differences(claim.sequence, own.sequence))
-        return found if self._is_passive else [*found, *exchanged(claim.sequence, own.sequence)]
+        orders = itertools.product(_orders(self.claim), _orders(self.evidence.own))
+        ours, theirs = max(((one.sequence, other.sequence) for one, other in orders), key=lambda pair: alike(*pair))
+        found = list(differences(ours, theirs))
+        return found if self._is_passive else [*found, *exchanged(ours, theirs)]
 
     @property
     def _is_passive(self) -> bool:

@@ -192,6 +192,13 @@ def read(text: str) -> Text:
 # --- in which order ---
 
 
+def alike(ours: Sequence[Item], theirs: Sequence[Item]) -> int:
+    """How many items of both are the same in the same order."""
+    keys = [item.key for item in ours], [item.key for item in theirs]
+    matcher = difflib.SequenceMatcher(None, *keys, autojunk=False)
+    return sum(block.size for block in matcher.get_matching_blocks())
+
+
 def differences(ours: Sequence[Item], theirs: Sequence[Item]) -> Iterator[tuple[Sequence[Item], Sequence[Item]]]:
     """What stands in `ours` and in `theirs` between the same neighbours; or only a negation."""
     keys = [item.key for item in ours], [item.key for item in theirs]

@@ -14,6 +14,7 @@ import httpx
 
 from rag.hosts import is_loopback
 from rag.providers.catalogue import LLAMA_CPP, LM_STUDIO, OLLAMA, SERVERS, VLLM, Provider
+from rag.providers.connections import tls_context
 from rag.types import FoundServer, ServedModel
 
 LOOK_SECONDS = 1.0
@@ -134,7 +135,7 @@ def _root(url: str) -> str:
 
 
 def _client() -> httpx.Client:
-    return httpx.Client(timeout=LOOK_SECONDS, follow_redirects=False, trust_env=False)
+    return httpx.Client(timeout=LOOK_SECONDS, follow_redirects=False, trust_env=False, verify=tls_context())
 
 
 def _ask(client: httpx.Client, method: str, url: str, body: Json = None) -> Json:

@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from rag.api import create_app
 from rag.config import load_config
 from rag.engine import RAGEngine
+from rag.providers.connections import tls_context
 from rag.types import Permission
 from tests import pdfs
 
@@ -60,7 +61,7 @@ def take_in(engine: RAGEngine, names: tuple[str, ...] = tuple(FACTS)) -> dict[st
 def client(base_url: str, key: str | None = SHARED_KEY, **headers: str) -> httpx.Client:
     """A client with a key, that waits as long as it takes."""
     given = {"x-api-key": key, **headers} if key else headers
-    return httpx.Client(base_url=base_url, headers=given, timeout=120, trust_env=False)
+    return httpx.Client(base_url=base_url, headers=given, timeout=120, trust_env=False, verify=tls_context())
 
 
 def key_of(engine: RAGEngine, user_id: str, *permissions: Permission) -> str:

@@ -64,12 +64,12 @@ def decimal(value: Decimal) -> str:
     return f"{value:,}".replace("-", "−")
 
 
-def signed(amount: Amount, *, inside: bool = False) -> str:
-    """As printed, a deduction with its sign; inside an expression in brackets."""
-    percent = " %" if amount.is_percent else ""
+def signed(amount: Amount, *, inside: bool = False, currency: str = "") -> str:
+    """As printed, a deduction with its sign; inside an expression in brackets. A share has no `currency`."""
+    shown = f"{amount.text} %" if amount.is_percent else f"{currency}{amount.text}"
     if amount.value >= 0:
-        return f"{amount.text}{percent}"
-    return f"(−{amount.text}{percent})" if inside else f"−{amount.text}{percent}"
+        return shown
+    return f"(−{shown})" if inside else f"−{shown}"
 
 
 def in_words(expression: Expression) -> str:

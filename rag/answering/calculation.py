@@ -107,7 +107,7 @@ def _given(row: FigureRow, year: int, figure: Figure | None = None) -> Statement
     name = f"{capital(figure.name)} ({row.name})" if figure and row.is_under_share else row.name
     is_bare = row.scale in ("", "?") or amount.is_percent or (figure is not None and figure.per_share)
     scale = "" if is_bare else f" {row.scale}"
-    return Statement(f"{name}, {row.periods[year]}: {signed(amount)}{scale}", row.sources)
+    return Statement(f"{name}, {row.periods[year]}: {signed(amount, currency=row.currency)}{scale}", row.sources)
 
 
 class _Taken(NamedTuple):

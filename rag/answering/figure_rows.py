@@ -24,6 +24,7 @@ BELOW_YEAR = re.compile(
 _EARLY_MONTH = re.compile(r"\b(?:january|february|march|april|may|jan|feb|mar|apr)\b\.?\s+\d", re.IGNORECASE)
 """A fiscal year that ends so early is called by the year before in some companies and by its own in others."""
 
+_SIGN = re.compile(r"(?:US|A|C|HK)?[$€£¥₹]")
 _SCALE = re.compile(r"\b(thousand|million|billion|crore|lakh)s?\b|(?<=\s)000s\b", re.IGNORECASE)
 _AMOUNT = re.compile(
     r"(?P<open>\()?\s*(?P<sign>[-–−])?\s*(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)\s*"
@@ -60,7 +61,8 @@ class Amount(NamedTuple):
 class FigureRow:
     """A row of a table with the amounts of single years, under the heading `section`.
 
-    `statements` are the pages of each that its document has.
+    `currency` is the sign beside its own amounts, if it has one; `statements` are the pages of each that its document
+    has.
     """
 
     hit: Hit
@@ -71,6 +73,7 @@ class FigureRow:
     amounts: Mapping[int, Amount]
     periods: Mapping[int, str]
     scale: str
+    currency: str
     ends_early: bool
     statements: Statements
 
@@ -192,7 +195,9 @@ def _row(
     scales = {match[0].lower().removesuffix("s") for match in _SCALE.finditer(above)}
     label = flowing(text[unit.label.start : unit.label.end])
     scale = scales.pop() if len(scales) == 1 else "?" if scales else ""
-    return FigureRow(hit, page, unit, label, section, amounts, periods, scale, ends_early, statements)
+    signs = {*_SIGN.findall(text[unit.label.end : unit.span.end])}
+    currency = signs.pop() if len(signs) == 1 else ""
+    return FigureRow(hit, page, unit, label, section, amounts, periods, scale, currency, ends_early, statements)
 
 
 def _cells(text: str, unit: Unit, above: str) -> list[tuple[str, Amount | None]]:

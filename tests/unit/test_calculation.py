@@ -193,7 +193,7 @@ EARNINGS = (
         ("What was the net income in the latest fiscal year?", ["Net income – 2021: 60; 2020: 45 (in millions)"]),
         ("What was Acme's net income in 2020?", ["Net income – 2021: 60; 2020: 45 (in millions)"]),
         ("What were the total revenues or net sales in 2021?", ["Net sales – 2021: $ 500; 2020: $ 400 (in millions)"]),
-        ("What was revenue in 2020 and 2021?", ["Net sales, 2021: 500 million", "Net sales, 2020: 400 million"]),
+        ("What was revenue in 2020 and 2021?", ["Net sales, 2021: $500 million", "Net sales, 2020: $400 million"]),
         (
             "What were the total assets at the end of the fiscal year?",
             ["Total assets – 2021: 1,420; 2020: 1,380 (in millions)"],
@@ -285,18 +285,18 @@ HEADED = (
         (
             "What was the diluted earnings per share?",
             OWNERS,
-            f"Diluted earnings per share (Earnings per common share––diluted: {OWNED}), 2021: 0.58",
+            f"Diluted earnings per share (Earnings per common share––diluted: {OWNED}), 2021: $0.58",
         ),
         (
             "What was the basic earnings per share in 2020?",
             OWNERS,
-            f"Basic earnings per share (Earnings per common share––basic: {OWNED}), 2020: 0.45",
+            f"Basic earnings per share (Earnings per common share––basic: {OWNED}), 2020: $0.45",
         ),
         ("What was the net income?", HEADED, "Net income – 2021: 60; 2020: 45 (in millions)"),
         (
             "What was the diluted earnings per share?",
             HEADED,
-            f"Diluted earnings per share ({HEADING}: Diluted (Note 18)), 2021: 0.58",
+            f"Diluted earnings per share ({HEADING}: Diluted (Note 18)), 2021: $0.58",
         ),
     ],
 )

@@ -1,6 +1,5 @@
 """Whether a claim's figures stand in the columns of a table's row that the claim speaks of."""
 
-import functools
 import itertools
 import re
 from collections.abc import Callable, Sequence
@@ -8,14 +7,12 @@ from typing import NamedTuple
 
 from rag.answering import polarity
 from rag.answering.numbers import Number, is_month
+from rag.answering.periods import in_one_spelling
 from rag.answering.ranking import word_set
 from rag.answering.wording import Text, stem
 
 IsSame = Callable[[Number, Number], bool]
 
-_ORDINALS = ("first", "second", "third", "fourth")
-_QUARTER = re.compile(rf"\b({'|'.join(_ORDINALS)})[\s-]+quarter\b", re.IGNORECASE)
-_HALF = re.compile(rf"\b({'|'.join(_ORDINALS[:2])})[\s-]+half\b", re.IGNORECASE)
 _SHORT_YEAR = re.compile(r"\bFY\s?['’]?(\d\d)\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[QH][1-4]|\d+|[^\W\d_]+", re.IGNORECASE)
 _TOTAL = "total"
@@ -95,16 +92,9 @@ def _best(chosen: frozenset[str], names: Sequence[frozenset[str]]) -> set[int]:
     return {place for place, own in enumerate(shared) if own == most} if most[0] else set()
 
 
-def _numbered(letter: str, match: re.Match[str]) -> str:
-    """A quarter or half in one spelling: Q1 for the first quarter."""
-    return f"{letter}{_ORDINALS.index(match[1].casefold()) + 1}"
-
-
 def _tokens(text: str) -> frozenset[str]:
     """What names of columns are compared by: stems, numbers, and quarters and halves in one spelling."""
-    for pattern, letter in ((_QUARTER, "Q"), (_HALF, "H")):
-        text = pattern.sub(functools.partial(_numbered, letter), text)
-    text = _SHORT_YEAR.sub(r"20\1", text)
+    text = _SHORT_YEAR.sub(r"20\1", in_one_spelling(text))
     content = {word.text.casefold() for word in Text(text).content}
     found = set()
     for token in _TOKEN.findall(text):

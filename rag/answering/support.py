@@ -346,7 +346,7 @@ class _Comparison:
             return True
         if way and way == self._shown:
             return True
-        if self._is_not(word):
+        if self._is_not(word) or self._names_period(word):
             return True
         folded = word.text.casefold()
         value = numbers.spelled(folded)
@@ -358,6 +358,12 @@ class _Comparison:
         """Whether a word that denies something stands for a negation of it: "lacks", "does not have"."""
         governed = self.claim.denied.get(word.start, ())
         return any(not set(negated).isdisjoint(governed) for negated in self.evidence.own.negated)
+
+    def _names_period(self, word: Word) -> bool:
+        """Whether it is a word for a quarter or half that the evidence names in whatever spelling: "Q1"."""
+        evidence = self.evidence
+        there = {period.code for text in (evidence.own, evidence.header) if text for period in text.periods}
+        return any(period.start <= word.start < period.end and period.code in there for period in self.claim.periods)
 
     def _has_value(self, value: float) -> bool:
         own = self.evidence.own

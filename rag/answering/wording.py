@@ -11,6 +11,7 @@ import snowballstemmer
 
 from rag.answering import binding, numbers, polarity, ranking
 from rag.answering.numbers import Number
+from rag.answering.periods import Period, find_periods
 from rag.answering.polarity import Word
 from rag.answering.ranking import word_set
 
@@ -117,6 +118,11 @@ class Text:
     def years(self) -> Mapping[int, int]:
         """The year of each of its figures."""
         return binding.years_of(self.text) if self._years is None else self._years
+
+    @functools.cached_property
+    def periods(self) -> list[Period]:
+        """The quarters and halves of years that it names."""
+        return find_periods(self.text)
 
     @functools.cached_property
     def months(self) -> frozenset[float]:

@@ -281,6 +281,10 @@ SALES = "Tolls were €9 million in the port in 2032 and €7 million in 2031."
         ("Tolls rose to €9 million.", "Tolls rose from €7 million to €9 million, in spite of a reduced fee.", True),
         ("The ferry sank on December 31.", "The ferry sank in Varna on Dec 31.", True),
         ("The ferry sank on November 30.", "The ferry sank in Varna on Dec 30.", False),
+        ("Tolls were €9 million in the first quarter of 2031.", "Tolls were €9 million in Q1 2031.", True),
+        ("Tolls were €9 million in the second quarter of 2031.", "Tolls were €9 million in Q1 2031.", False),
+        ("Tolls were €9 million in Q2 2031.", "Tolls were €9 million in the first half of 2031.", False),
+        ("Tolls were €9 million in the first half of 2031.", "Tolls were €9 million in H1 of 2031.", True),
     ],
 )  # fmt: skip
 def test_the_same_in_another_order_or_read_off_its_figures(claim: str, source: str, is_true: bool) -> None:

@@ -16,9 +16,9 @@ from rag.answering import numbers, ranking
 from rag.answering.captions import declared_scales, scales_of_row
 from rag.answering.clauses import refers_back
 from rag.answering.columns import Column
+from rag.answering.evidence import Evidence, Weights
 from rag.answering.measures import currencies
 from rag.answering.sentences import flowing
-from rag.answering.support import Evidence, Weights
 from rag.answering.units import Unit, split_passage
 from rag.answering.wording import Text
 from rag.ingestion.languages import detect

@@ -3,14 +3,13 @@
 import functools
 import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from rag.answering import changes, columns, numbers, polarity, scales
+from rag.answering import changes, columns, numbers, opposition, polarity, scales
 from rag.answering.clauses import postponed, splits
-from rag.answering.columns import Column
 from rag.answering.doubts import doubts
+from rag.answering.evidence import Evidence, Weights, together
 from rag.answering.numbers import Number
 from rag.answering.polarity import Word
 from rag.answering.ranking import word_set
@@ -24,7 +23,6 @@ from rag.answering.wording import (
     exchanged,
     is_figure,
     read,
-    stem,
 )
 from rag.types import Support
 
@@ -82,76 +80,6 @@ _THE = re.compile(r"\bthe\s+$", re.IGNORECASE)
 MAX_CLAUSES = 4
 
 NOTHING = Judgement(Support.UNSUPPORTED)
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What is held against a claim: quoted words, and around them what they are read with.
-
-    `row` is the quoted row of a table with the names of its columns, `columns` its cells one by one; `around` are
-    headings, titles and, for a sentence that speaks of the one before it, that sentence. `scales` are those that its
-    bare figures may have, `declared` those that the caption of its own table gives them, `currency` is theirs.
-    """
-
-    quoted: Text
-    row: Text | None = None
-    columns: tuple[Column, ...] = ()
-    header: Text | None = None
-    around: tuple[Text, ...] = ()
-    scales: numbers.Scales = None
-    declared: numbers.Scales = None
-    currency: str | None = None
-    weights: "Weights | None" = None
-
-    @property
-    def own(self) -> Text:
-        """The quoted words as they are compared."""
-        return self.row or self.quoted
-
-    @functools.cached_property
-    def own_keys(self) -> frozenset[str]:
-        """The words of the quote and of its columns."""
-        return self.quoted.keys | (self.header.keys if self.header else frozenset())
-
-    @functools.cached_property
-    def all_keys(self) -> frozenset[str]:
-        """These and the words around them."""
-        return self.own_keys.union(*(text.keys for text in self.around))
-
-    @functools.cached_property
-    def texts(self) -> list[str]:
-        """What figures may stand in: the quote and its columns; years that these do not name, also around them."""
-        own = [self.own.text, *([self.header.text] if self.header else [])]
-        has_year = any(number.year for text in (self.own, self.header) if text for number in text.numbers)
-        return (
-            own
-            if has_year
-            else [*own, *(number.text for text in self.around for number in text.numbers if number.year)]
-        )
-
-
-def together(pieces: Sequence[Evidence]) -> Evidence:
-    """Several pieces as one, for a figure that is computed from all of them."""
-    headers = [piece.header.text for piece in pieces if piece.header]
-    return Evidence(
-        Text("\n".join(piece.quoted.text for piece in pieces)),
-        header=Text("\n".join(headers)) if headers else None,
-        around=tuple(dict.fromkeys(text for piece in pieces for text in piece.around)),
-        scales=numbers.either(piece.scales for piece in pieces),
-        weights=pieces[0].weights,
-    )
-
-
-class Weights:
-    """How much each word of a collection weighs; a word that is not in it weighs as much as the rarest."""
-
-    def __init__(self, rarity: Mapping[str, float]) -> None:
-        self._rarity = rarity
-        self._unseen = max(rarity.values(), default=1.0)
-
-    def of(self, key: str) -> float:
-        """The weight of a word."""
-        return self._rarity.get(key, self._unseen)
 
 
 _EQUAL = Weights({})
@@ -389,71 +317,11 @@ class _Comparison:
         """Words of the claim that the evidence turns into their opposite."""
         if self.is_computed:
             return []
-        return [*self._negated(), *self._reversed()]
-
-    def _negated(self) -> list[str]:
-        claimed = frozenset[str]().union(*self.claim.negated, *self.claim.denied.values())
-        quoted = self.evidence.quoted
-        there = frozenset[str]().union(*quoted.negated, *quoted.denied.values())
-        found = []
-        for governed in self.claim.negated:
-            known = self.evidence.own_keys.intersection(governed)
-            if known and not known & there:
-                found.append("not")
-        for governed in quoted.negated:
-            first = next(iter(governed), "")
-            if first in self.claim.keys and first not in claimed and self._stands_only_negated(first):
-                found.append(next(word.text for word in self.claim.words if word.key == first))
-        return found
-
-    def _stands_only_negated(self, key: str) -> bool:
-        count = sum(word.key == key for word in self.evidence.quoted.words)
-        return count <= sum(key in governed for governed in self.evidence.quoted.negated)
-
-    def _reversed(self) -> list[str]:
-        own = self.evidence.own
-        found = []
-        for word in self.claim.words:
-            folded = word.text.casefold()
-            way = polarity.direction(folded)
-            same = {other for other in own.folded if other == folded or stem(other) == word.key}
-            other_way = {other for other in own.folded if other in polarity.OPPOSITES.get(folded, ())}
-            if way:
-                same |= {other for other in own.folded if polarity.direction(other) == way}
-                other_way |= {other for other in own.folded if polarity.direction(other) == -way}
-            other_way -= same | self.claim.folded
-            if other_way and (not same or self._is_nearer(word, other_way, same)):
-                found.append(word.text)
-        return found
-
-    def _is_nearer(self, word: Word, ones: set[str], others: set[str]) -> bool:
-        """Whether what surrounds `word` in the claim is, in the evidence, closer to one of `ones` than of `others`."""
-        anchors = self._anchors(word)
-        if not anchors:
-            return False
-        own, leads = self.evidence.own, bool(polarity.direction(word.text) and self.claim.numbers)
-        return self._distance(own, ones, anchors, leads=leads) < self._distance(own, others, anchors, leads=leads)
-
-    def _anchors(self, word: Word) -> list[int]:
-        """Where the figure next to `word` stands in the evidence, or else the words beside it."""
-        figures = sorted(self.claim.numbers, key=lambda number: abs(number.start - word.start))
-        for figure in figures[:1]:
-            places = [number.start for number in self.evidence.own.numbers if number.values & figure.values]
-            if places:
-                return places
-        beside = sorted(self.claim.content, key=lambda other: abs(other.start - word.start))
-        keys = [other.key for other in beside if other is not word][:1]
-        return [other.start for other in self.evidence.own.words if other.key in keys]
-
-    @staticmethod
-    def _distance(own: Text, folded: set[str], anchors: Sequence[int], *, leads: bool) -> int:
-        """How far the nearest of `folded` is from one of `anchors`; if it `leads` to these, all behind is farther."""
-        places = [word.start for word in own.words if word.text.casefold() in folded]
-        return min(
-            abs(place - anchor) + (len(own.text) if leads and place > anchor else 0)
-            for place in places
-            for anchor in anchors
-        )
+        evidence = self.evidence
+        return [
+            *opposition.negated(self.claim, evidence.quoted, evidence.own_keys),
+            *opposition.turned_round(self.claim, evidence.own),
+        ]
 
     def _misbound(self) -> list[str]:
         """Years and columns of the claim that its figures have not in the evidence."""

@@ -3,10 +3,14 @@
 A source that says "90% at Varna and 75% at Lodz" has all the words of "90% at Lodz", and does not say it.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from rag.answering.members import Figure, Kind, Member, key_of, members
 from rag.answering.wording import Text
+
+_PAIRED = re.compile(r"\brespectively\b", re.IGNORECASE)
+"""What belongs to what is said by the order then, which is not that of the statements."""
 
 MIN_SAME_CHARS = 5
 """Words that begin with so many letters alike are of one family: "produced", "production"."""
@@ -15,7 +19,7 @@ MIN_SAME_CHARS = 5
 def crossed(claim: Text, own: Text) -> list[str]:
     """What the claim says of something else than its source `own` does: figures, or words of a claim without any."""
     stated = members(own.text)
-    if len(stated) < 2:
+    if len(stated) < 2 or _PAIRED.search(own.text) or _plain(claim.text) in _plain(own.text):
         return []
     found: list[str] = []
     for said in members(claim.text):
@@ -23,6 +27,10 @@ def crossed(claim: Text, own: Text) -> list[str]:
         if not said.figures:
             found += _crossed_words(said, [member for member in stated if member.has_verb])
     return found
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(" .")
 
 
 def _is_crossed(figure: Figure, said: Member, stated: Sequence[Member]) -> bool:

@@ -14,7 +14,7 @@ def doubts(claim: Text, own: Text, scales: Scales = None, *, is_row: bool = Fals
     `scales` are those that are declared around it; `is_row`, whether it is a row of a table.
     """
     if [word.text.casefold() for word in claim.words] == [word.text.casefold() for word in own.words]:
-        return [] if is_row else crossing.crossed(claim, own)  # word for word, maybe with figures exchanged
+        return [] if is_row else _exchanged(claim, own)  # word for word
     clause = own if is_row else _clause(claim, own)
     return [
         *quantities.differing(claim, clause),
@@ -22,6 +22,15 @@ def doubts(claim: Text, own: Text, scales: Scales = None, *, is_row: bool = Fals
         *_denied(claim, clause),
         *conditions.differing(claim, clause, own),
         *([] if is_row else _of_sentences(claim, clause, own)),
+    ]
+
+
+def _exchanged(claim: Text, own: Text) -> list[str]:
+    """The figures that stand in the place of others; the words are the same."""
+    if len(claim.figures) != len(own.figures):
+        return []
+    return [
+        one.text for one, other in zip(claim.figures, own.figures, strict=True) if one.values.isdisjoint(other.values)
     ]
 
 

@@ -244,9 +244,10 @@ def _walls(engine: "RAGEngine", config: Config) -> Found:
     if not walls.has_roles:
         return State.WARNING, (
             "row-level security, but the account of RAG_DATABASE_URL owns the tables and may not make or take on the "
-            "roles pagelight_app and pagelight_worker; a superuser is held by no policy. Set RAG_DATABASE_ADMIN_URL "
-            "to an account that may, or let one run: CREATE ROLE pagelight_app; CREATE ROLE pagelight_worker; "
-            "GRANT pagelight_app, pagelight_worker TO the account"
+            "roles pagelight_app, pagelight_worker and pagelight_backup; a superuser is held by no policy. Set "
+            "RAG_DATABASE_ADMIN_URL to an account that may, or let one run: CREATE ROLE pagelight_app; CREATE ROLE "
+            "pagelight_worker; CREATE ROLE pagelight_backup; GRANT pagelight_app, pagelight_worker, pagelight_backup "
+            "TO the account"
         )
     by_hand = "" if config.rag_database_url else f"; its owner by hand: psql '{embedded.address(config.database_dir)}'"
     return State.GOOD, f"row-level security, and the app's role owns and bypasses nothing{by_hand}"

@@ -222,6 +222,11 @@ PLANS = (
 )
 LINES = "The loan of Norrtug bears 4% and ends in 2038; the notes bear a fixed rate of 5.5% and end in 2040."
 QUAYS = "Norrtug kept the ferries, and Vassvik Rederi received the pilots along with €24 million of debt."
+RATES = (
+    "The toll on lorries was a loss of 12.2% and 11.3% in May and June of 2031, respectively, and a gain of 10.9% and "
+    "2.1% in May and June of 2030, respectively."
+)
+FEES = "Fees for the use of quays were €396 and €295 in the years 2032 and 2031."
 PAUSE = "Tolls (of lorries and cars), which Vassvik collects and Norrtug counts, were €4 million, and fines €2 million."
 
 
@@ -253,6 +258,10 @@ PAUSE = "Tolls (of lorries and cars), which Vassvik collects and Norrtug counts,
         ("Tolls rose by 4%.", "Prices fell by 7%, while tolls rose by 12%, so that costs grew by 4%.", False),
         ("Tolls rose to €9 million in May.", "Tolls rose from €7 million in April to €9 million in May.", True),
         ("Tolls rose to €9 million in April.", "Tolls rose from €7 million in April to €9 million in May.", False),
+        (RATES, RATES, True),
+        (RATES.replace("12.2% and 11.3%", "11.3% and 12.2%"), RATES, False),
+        (FEES, FEES, True),
+        (FEES.replace("€396 and €295", "€295 and €396"), FEES, False),
         ("Norrtug sold between 4 and 6 tugs in May.", "In May Norrtug sold between 4 and 6 tugs and 3 piers.", True),
     ],
 )  # fmt: skip

@@ -30,6 +30,8 @@ _BREAK = re.compile(
 _BETWEEN = re.compile(r"\bbetween\s[^.;]{1,40}$", re.IGNORECASE)
 _ASIDE = re.compile(r"\([^()]*\)|,\s(?:which|who|whose)\b[^,;.]*(?:,\s(?!and|but)|(?=[;.]))", re.IGNORECASE)
 """What is said in passing, and ends before the statement that it stands in."""
+_IN_BRACKETS = re.compile(r"\s\([^()\d]*\)")
+"""Words that explain others, and may be left out; figures may not."""
 _BEGINS_WITH_FIGURE = re.compile(rf"\s*{_AMOUNT}")
 
 _NOUNS = frozenset(map(stem, ("notes", "states", "records", "reports", "shows")))
@@ -136,7 +138,7 @@ def _figures(text: Text) -> tuple[Figure, ...]:
 def members(text: str) -> tuple[Member, ...]:
     """The statements of a text, in their order."""
     found: list[Member] = []
-    for part, is_new in _parts(text):
+    for part, is_new in _parts(_IN_BRACKETS.sub(" ", text)):
         is_bare = is_bare_predicate(part)
         has_verb = is_bare or finite_verb(part) is not None
         is_clause = is_new or (has_verb and not is_bare)

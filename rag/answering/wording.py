@@ -229,6 +229,7 @@ def exchanged(ours: Sequence[Item], theirs: Sequence[Item]) -> Iterator[tuple[Se
         if (
             first.key != last.key
             and (last.key, verb.key, first.key) in there
+            and (first.key, verb.key, last.key) not in there
             and not any(map(is_figure, (first, last)))
         ):
             yield [first], [last]

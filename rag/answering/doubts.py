@@ -46,17 +46,12 @@ def _of_sentences(claim: Text, clause: Text, own: Text) -> list[str]:
 def _clause(claim: Text, own: Text) -> Text:
     """The shortest clause of `own` that has all that the claim has of it."""
     shared = claim.content_keys & own.keys
-    values = {value for figure in claim.figures for value in figure.values}
     for parts in splits(own.text):
         for part in map(read, parts):
-            lost = values & _values(own) - _values(part)
+            lost = claim.values & own.values - part.values
             if len(part.words) < len(own.words) and shared <= part.keys and not lost:
                 return _clause(claim, part)
     return own
-
-
-def _values(text: Text) -> set[float]:
-    return {value for figure in text.figures for value in figure.values}
 
 
 def _denied(claim: Text, own: Text) -> Iterator[str]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from rag.answering import numbers, polarity
 from rag.answering.clauses import finite_verb, is_bare_predicate, leading
+from rag.answering.numbers import Number
 from rag.answering.polarity import Word
 from rag.answering.wording import Text, read, stem
 
@@ -118,20 +119,16 @@ def _is_noun(text: Text, word: Word) -> bool:
 
 
 def _figures(text: Text) -> tuple[Figure, ...]:
-    found = []
-    for number in text.figures:
-        *_, before = ["", *text.text[: number.start].split()]
-        kind = (
-            Kind.YEAR
-            if number.year is not None
-            else Kind.DAY
-            if numbers.is_month(before.casefold())
-            else Kind.SHARE
-            if number.is_share
-            else Kind.AMOUNT
-        )
-        found.append(Figure(number.text, kind, number.values))
-    return tuple(found)
+    return tuple(Figure(number.text, _kind(number, text), number.values) for number in text.figures)
+
+
+def _kind(number: Number, text: Text) -> Kind:
+    if number.year is not None:
+        return Kind.YEAR
+    before = text.text[: number.start].split()
+    if before and numbers.is_month(before[-1].casefold()):
+        return Kind.DAY
+    return Kind.SHARE if number.is_share else Kind.AMOUNT
 
 
 @functools.lru_cache(maxsize=256)

@@ -173,9 +173,5 @@ def _asserts(claim: Text, own: Text, mark: _Mark) -> bool:
     rest = read(f"{own.text[: mark.start]} {own.text[mark.governs.stop :]}")
     shared = claim.content_keys & own.keys
     only = (shared & governed.keys) - rest.keys
-    has_figure = bool(_values(claim) & _values(governed) - _values(rest))
+    has_figure = bool(claim.values & governed.values - rest.values)
     return has_figure or (bool(only) and len(only) >= MIN_GOVERNED * len(shared))
-
-
-def _values(text: Text) -> frozenset[float]:
-    return frozenset(value for figure in text.figures for value in figure.values)

@@ -100,6 +100,11 @@ class Text:
         return sorted([*self.numbers, *spelled], key=lambda number: number.start)
 
     @functools.cached_property
+    def values(self) -> frozenset[float]:
+        """What its figures may mean, without their scales."""
+        return frozenset(value for figure in self.figures for value in figure.values)
+
+    @functools.cached_property
     def folded(self) -> frozenset[str]:
         """The words in lower case."""
         return frozenset(word.text.casefold() for word in self.words)

@@ -269,6 +269,8 @@ def test_half_of_one_statement_and_half_of_another_are_none(claim: str, source: 
     check(claim, source, is_true=is_true)
 
 
+SHARE = "The share of lorries declined from 14.6% in May to 13.9% in June because of higher fees."
+BACK = "The pilot paid the lessee, and the lessee paid the pilot."
 RANGE = "We expect tolls of between €9 million and €11 million."
 SALES = "Tolls were €9 million in the port in 2032 and €7 million in 2031."
 
@@ -290,6 +292,10 @@ SALES = "Tolls were €9 million in the port in 2032 and €7 million in 2031."
         ("Tolls rose to €9 million.", "Tolls rose from €7 million to €9 million, in spite of a reduced fee.", True),
         ("The ferry sank on December 31.", "The ferry sank in Varna on Dec 31.", True),
         ("The ferry sank on November 30.", "The ferry sank in Varna on Dec 30.", False),
+        ("On 9 of 12 days, the tug beat the ferry.", "The tug beat the ferry on 9 of 12 days but lost the last.", True),
+        ("The share of lorries fell to 13.9% in June.", SHARE, True),
+        ("The share of lorries rose to 13.9% in June.", SHARE, False),
+        (BACK, BACK, True),
         ("Tolls were €9 million in the first quarter of 2031.", "Tolls were €9 million in Q1 2031.", True),
         ("Tolls were €9 million in the second quarter of 2031.", "Tolls were €9 million in Q1 2031.", False),
         ("Tolls were €9 million in Q2 2031.", "Tolls were €9 million in the first half of 2031.", False),

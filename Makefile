@@ -42,7 +42,7 @@ format: $(VENV)/installed-dev ## Put the code into its form
 	@$(BIN)/ruff format .
 
 messages: $(VENV)/installed-dev ## Renew the template of the pages' messages, and bring new ones into each language
-	@$(BIN)/python -m rag.ui.messages
+	@$(BIN)/python -m rag.ui.message_catalogs
 
 bench: $(VENV)/installed-dev ## Measure speed and memory; `make bench ARGS=--help` shows the choices
 	@$(BIN)/python -m benchmarks $(ARGS)

@@ -6,7 +6,8 @@ from starlette.routing import Mount
 from rag import worker
 from rag.api import create_app
 from rag.engine import Installation
-from rag.ui import frame, reading, session
+from rag.ui import page_frame, session
+from rag.ui.viewer import page_server
 
 installation = Installation()
 session.use(installation)
@@ -14,5 +15,5 @@ if installation.config.rag_worker:
     worker.keep()  # what comes by the API is read although nobody has opened the app
 api = create_app(installation, needs_key=session.has_login())
 
-routes = [Mount("/api", api), Mount(reading.PATH, reading.create_door(installation))]
-app = st.App("app.py", routes=routes, on_script_error=frame.tell)
+routes = [Mount("/api", api), Mount(page_server.PATH, page_server.create_door(installation))]
+app = st.App("app.py", routes=routes, on_script_error=page_frame.tell)

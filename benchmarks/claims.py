@@ -12,10 +12,10 @@ from benchmarks.claim_forms import Fact, Made, Page, false_claims, true_claims
 from benchmarks.report import Section, at_least, at_most
 from benchmarks.settings import Options
 from rag import parsing, providers
-from rag.answering.citations import Claim
-from rag.answering.grounding import Grounder
-from rag.answering.markup import ProposedQuote
-from rag.answering.support import THRESHOLDS, Thresholds
+from rag.answering.generation.citations import Claim
+from rag.answering.generation.markup import ProposedQuote
+from rag.answering.verification.entailment import THRESHOLDS, Thresholds
+from rag.answering.verification.grounding import Grounder
 from rag.retrieval import Reranker
 from rag.types import Chunk, Hit, Line, Passage, Region, Sentence, Span, Support
 

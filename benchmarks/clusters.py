@@ -15,7 +15,7 @@ import psycopg
 
 from benchmarks.processes import free_port
 from rag import errors
-from rag.store import _cluster
+from rag.store.server import cluster_directory
 
 HOST = "127.0.0.1"
 START_SECONDS = 120.0
@@ -34,7 +34,7 @@ SETTINGS = {
 class Cluster:
     """A server and its data in `place`."""
 
-    place: _cluster.Place
+    place: cluster_directory.Place
     password: str
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
@@ -42,11 +42,11 @@ class Cluster:
     @property
     def url(self) -> str:
         """For its superuser."""
-        return f"postgresql://{_cluster.SUPERUSER}:{self.password}@{HOST}:{self.port}/postgres"
+        return f"postgresql://{cluster_directory.SUPERUSER}:{self.password}@{HOST}:{self.port}/postgres"
 
     def run(self, program: str, *arguments: str | Path) -> None:
         """A program of PostgreSQL's, as who runs the server. Raises StoreError if it fails."""
-        done = self.place.run(_cluster.reachable_binaries(self.place) / program, *arguments)
+        done = self.place.run(cluster_directory.reachable_binaries(self.place) / program, *arguments)
         if done.returncode:
             raise errors.StoreError(f"{program} fails: {done.stdout}")
 
@@ -54,7 +54,7 @@ class Cluster:
         """Start it, and wait until it lets somebody in."""
         account = self.place.account
         options = [option for name, value in SETTINGS.items() for option in ("-c", f"{name}={value}")]
-        postgres = _cluster.reachable_binaries(self.place) / "postgres"
+        postgres = cluster_directory.reachable_binaries(self.place) / "postgres"
         with self.place.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [postgres, "-D", self.place.data_dir, "-p", str(self.port), *options],
@@ -87,7 +87,7 @@ def primary(folder: Path) -> Iterator[Cluster]:
     passwords = folder / "password"
     passwords.write_text(cluster.password, encoding="utf-8")
     cluster.place.own(passwords)
-    names = ("--username", _cluster.SUPERUSER, "--pwfile", passwords, "--auth", "scram-sha-256")
+    names = ("--username", cluster_directory.SUPERUSER, "--pwfile", passwords, "--auth", "scram-sha-256")
     cluster.run("initdb", "--pgdata", cluster.place.data_dir, "--encoding", "UTF8", "--locale", "C.UTF-8", *names)
     yield from _running(cluster)
 
@@ -102,8 +102,8 @@ def replica(of: Cluster, folder: Path) -> Iterator[Cluster]:
 
 
 def _placed(folder: Path, password: str) -> Cluster:
-    place = _cluster.Place(folder.resolve(), _cluster.server_account())
-    _cluster.make_root(place)
+    place = cluster_directory.Place(folder.resolve(), cluster_directory.server_account())
+    cluster_directory.make_root(place)
     place.own(place.root)
     return Cluster(place, password)
 

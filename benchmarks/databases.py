@@ -11,7 +11,7 @@ import psycopg
 from psycopg import conninfo, sql
 
 from benchmarks.settings import Options
-from rag.store import embedded, queries
+from rag.store.server import embedded, named_queries
 
 Fill = Callable[[str], None]
 
@@ -74,7 +74,7 @@ def schema_version() -> str:
     folder = resources.files("rag.store") / "sql" / "migrations"
     migrations = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sql"))
     scripts = [(folder / name).read_text(encoding="utf-8") for name in migrations]
-    writing = [queries.load_text("chunks")[name] for name in ("add", "add_postings")]
+    writing = [named_queries.load_text("chunks")[name] for name in ("add", "add_postings")]
     return hashlib.sha256("\n".join([*scripts, *writing]).encode()).hexdigest()[:8]
 
 

@@ -12,8 +12,8 @@ import tokenizers
 from benchmarks.embedding import BATCH
 from benchmarks.timing import seconds
 from rag import providers
-from rag.providers import onnx
-from rag.providers.local import LocalEmbedding
+from rag.providers import onnx_models
+from rag.providers.embedded_models import LocalEmbedding
 
 THREADS = 2
 
@@ -27,12 +27,12 @@ def embed_ours(texts: list[str]) -> float:
 
 def embed_batch(texts: list[str]) -> float:
     """As most programs do: the same file with onnxruntime's defaults, large batches padded to their longest text."""
-    folder = onnx.find_model(onnx.BGE_SMALL_EN)
+    folder = onnx_models.find_model(onnx_models.BGE_SMALL_EN)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = THREADS
     session = onnxruntime.InferenceSession(str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"])
     tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-    tokenizer.enable_truncation(onnx.MAX_TOKENS)
+    tokenizer.enable_truncation(onnx_models.MAX_TOKENS)
     tokenizer.enable_padding()
     _run_batch(session, tokenizer, texts[:1])
     batches = [texts[start : start + BATCH] for start in range(0, len(texts), BATCH)]

@@ -1,9 +1,9 @@
 """`python -m benchmarks.extractive QA.jsonl`: fits what answers without a model are chosen and refused by.
 
 The questions' documents are asked as they stand in an index, each question in its own document and in all. `WEIGHTS` of
-`rag.answering.extractive` are a multinomial logit over the candidates of a question, `ODDS` a logistic regression of
-whether the best one is right. Both are fitted to all questions, which gives the constants, and to six sevenths of the
-documents, which tells on the rest what they are worth.
+`rag.answering.extraction.extractive_answer` are a multinomial logit over the candidates of a question, `ODDS` a
+logistic regression of whether the best one is right. Both are fitted to all questions, which gives the constants,
+and to six sevenths of the documents, which tells on the rest what they are worth.
 """
 
 import argparse
@@ -21,11 +21,11 @@ from rich.table import Table
 from benchmarks import fitting
 from benchmarks.fitting import Choice, Numbers
 from rag import answering, evaluation
-from rag.answering import extractive, questions
-from rag.answering.candidates import Candidate, Features, measured
-from rag.answering.extractive import MIN_LIKELIHOOD, ODDS, WEIGHTS
+from rag.answering.extraction import extractive_answer, question_intent
+from rag.answering.extraction.candidates import Candidate, Features, measured
+from rag.answering.extraction.extractive_answer import MIN_LIKELIHOOD, ODDS, WEIGHTS
 from rag.engine import RAGEngine
-from rag.engine.evaluating import Corpus, Evaluation
+from rag.engine.evaluation.evaluator import Corpus, Evaluation
 from rag.evaluation.answers import says
 from rag.types import Filters, Hit, RetrievalOptions, SearchRequest
 
@@ -47,7 +47,7 @@ class Case:
     question: evaluation.Question
     scope: str
     is_lookup: bool
-    asked: questions.Asked
+    asked: question_intent.Asked
     hits: Sequence[Hit]
     candidates: Sequence[Candidate]
 
@@ -101,9 +101,9 @@ class Best(NamedTuple):
 
     def is_refused(self, likely: float, least: float) -> bool:
         """Whether it is no answer if an answer is to have a likelihood of `least`."""
-        if not extractive.is_relevant(self.case.asked, self.candidate, likely, least):
+        if not extractive_answer.is_relevant(self.case.asked, self.candidate, likely, least):
             return True
-        return extractive.lack(self.case.asked, self.case.hits, self.candidate) is not None
+        return extractive_answer.lack(self.case.asked, self.case.hits, self.candidate) is not None
 
 
 class Judged(NamedTuple):
@@ -163,7 +163,7 @@ def ask(engine: RAGEngine, index_name: str, asked: Sequence[evaluation.Question]
             retrieval = RetrievalOptions(filters=Filters(document_ids=documents), trace=True)
             request = SearchRequest(index_name=index_name, query=question.question, retrieval=retrieval)
             found = engine.search(request)
-            read = questions.read(question.question, found.trace.rewritings if found.trace else ())
+            read = question_intent.read(question.question, found.trace.rewritings if found.trace else ())
             hits = list(answering.read_context(question.question, found.results, None).hits.values())
             yield Case(question, scope, question.id in lookups, read, hits, measured(read, hits, reranker))
 

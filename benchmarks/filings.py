@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks import material
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 
 PLACES = ("Arden", "Birch", "Corran", "Dunmore", "Eskdale", "Fenwick", "Glenhurst", "Hartley", "Inver", "Jarrow")
 TRADES = ("Freight", "Foods", "Textiles", "Energy", "Ceramics", "Optics")

@@ -14,7 +14,7 @@ import psycopg
 from psycopg import sql
 
 from benchmarks import material, multiplied
-from rag.providers.local import LocalEmbedding
+from rag.providers.embedded_models import LocalEmbedding
 from rag.store import Store
 from rag.types import (
     Chunk,

@@ -42,7 +42,7 @@ from benchmarks.report import Section, at_most
 from benchmarks.settings import Options
 from rag import errors
 from rag.engine import Installation
-from rag.store import roles
+from rag.store.server import database_roles
 
 CLIENTS, QUICK_CLIENTS = 50, 6
 SECONDS, QUICK_SECONDS = 180.0, 20.0
@@ -357,7 +357,7 @@ def _census(installation: Installation, database_url: str, found: Found) -> tupl
     troubles = [(user, one, _trouble(installation, user, one)) for user, one in confirmed]
     lost = [f"lost: {one} of {user}: {trouble}" for user, one, trouble in troubles if trouble]
     doubled = [f"doubled: {sha256} of {user}: {ids}" for (user, sha256), ids in found.uploads.items() if len(ids) > 1]
-    with psycopg.connect(roles.administrator(database_url)) as connection:
+    with psycopg.connect(database_roles.administrator(database_url)) as connection:
         twice = "SELECT user_id, sha256, count(*) FROM documents GROUP BY 1, 2 HAVING count(*) > 1"
         doubled += [f"doubled: {row}" for row in connection.execute(twice)]
     return lost, doubled

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rag.parsing.mupdf import pymupdf
-from rag.providers import onnx
+from rag.parsing.pdf.mupdf import pymupdf
+from rag.providers import onnx_models
 
 MOST_FREQUENT_WORD = "the"
 """The model's vocabulary names words from here on, the more frequent first."""
@@ -32,7 +32,9 @@ Rng = np.random.Generator
 @functools.cache
 def words() -> npt.NDArray[np.object_]:
     """English words, the most frequent first: the embedded model's own vocabulary."""
-    content = json.loads((onnx.find_model(onnx.BGE_SMALL_EN) / "tokenizer.json").read_text(encoding="utf-8"))
+    content = json.loads(
+        (onnx_models.find_model(onnx_models.BGE_SMALL_EN) / "tokenizer.json").read_text(encoding="utf-8")
+    )
     vocabulary: dict[str, int] = content["model"]["vocab"]
     first = vocabulary[MOST_FREQUENT_WORD]
     ranked = sorted((number, word) for word, number in vocabulary.items() if number >= first)

@@ -25,7 +25,7 @@ LIMIT_MB = at_most(1000)
 POLL_SECONDS = 0.5
 ENDED = (DocumentStatus.READY, DocumentStatus.FAILED, DocumentStatus.NEEDS_PASSWORD)
 KINDS = {
-    "rag.parsing.server": "parser",
+    "rag.parsing.worker.fork_server": "parser",
     "rag.worker": "worker",
     "benchmarks.app_process": "app",
     "postgres": "database",

@@ -8,7 +8,7 @@ from benchmarks.report import Section
 from benchmarks.settings import Options
 from benchmarks.timing import best_of
 from rag import parsing
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 
 PAGES, QUICK_PAGES = 300, 2
 ROUNDS = 3

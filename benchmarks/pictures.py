@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from benchmarks.report import Section, at_least
 from benchmarks.settings import Options
 from rag import parsing
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import BlockKind, ParsingConfig, Rect
 
 DOCUMENTS, QUICK_DOCUMENTS = 12, 2

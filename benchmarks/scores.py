@@ -20,7 +20,7 @@ from rich.table import Table
 from rag import evaluation, providers, vocabulary
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.evaluation.scores import interval
+from rag.evaluation.statistics import interval
 from rag.retrieval import POOL, UNRELATED_TEXTS, Similarity, as_configured, understand
 from rag.retrieval.ranking import WEIGHTS, Ranking, Weights, best_first, rank
 from rag.store import LexicalMatches, UserStore

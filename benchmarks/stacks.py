@@ -29,9 +29,9 @@ from benchmarks.report import Section, at_least
 from benchmarks.settings import Options
 from rag import parsing, worker
 from rag.engine import RAGEngine
-from rag.parsing.mupdf import pymupdf
-from rag.providers import onnx
-from rag.providers.local import LocalEmbedding
+from rag.parsing.pdf.mupdf import pymupdf
+from rag.providers import onnx_models
+from rag.providers.embedded_models import LocalEmbedding
 from rag.store import Store
 from rag.types import UNFINISHED, DocumentStatus
 
@@ -157,14 +157,14 @@ class _BatchedEmbedding(LocalEmbedding):
     def __init__(self) -> None:
         super().__init__()
         self.embed_batch_size = BATCH
-        folder = onnx.find_model(onnx.BGE_SMALL_EN)
-        self._session = onnx.load_onnxruntime().InferenceSession(
+        folder = onnx_models.find_model(onnx_models.BGE_SMALL_EN)
+        self._session = onnx_models.load_onnxruntime().InferenceSession(
             str(folder / "model.onnx"), providers=["CPUExecutionProvider"]
         )
-        self._tokenizer = onnx.open_tokenizer(onnx.BGE_SMALL_EN)
+        self._tokenizer = onnx_models.open_tokenizer(onnx_models.BGE_SMALL_EN)
 
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        ids = [encoded.ids[: onnx.MAX_TOKENS] for encoded in self._tokenizer.encode_batch(texts)]
+        ids = [encoded.ids[: onnx_models.MAX_TOKENS] for encoded in self._tokenizer.encode_batch(texts)]
         longest = max(map(len, ids))
         tokens = np.array([[*row, *[0] * (longest - len(row))] for row in ids], dtype=np.int64)
         mask = np.array([[1] * len(row) + [0] * (longest - len(row)) for row in ids], dtype=np.int64)

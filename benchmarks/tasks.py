@@ -22,7 +22,7 @@ from benchmarks.hand import Hand
 from benchmarks.report import Section
 from benchmarks.settings import Options
 from rag.engine import RAGEngine
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import LOCAL_USER
 
 DOCUMENTS, QUICK_DOCUMENTS = 300, 5

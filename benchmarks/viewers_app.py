@@ -4,8 +4,9 @@ import streamlit as st
 from starlette.routing import Mount
 
 from rag.engine import Installation
-from rag.ui import reading, session
+from rag.ui import session
+from rag.ui.viewer import page_server
 
 installation = Installation()
 session.use(installation)
-app = st.App("viewers_page.py", routes=[Mount(reading.PATH, reading.create_door(installation))])
+app = st.App("viewers_page.py", routes=[Mount(page_server.PATH, page_server.create_door(installation))])

@@ -11,8 +11,8 @@ from streamlit_pdf_viewer import pdf_viewer
 
 from rag.types import AnswerResponse, Chunk, Citation, Document, Hit, Line, Passage, Region, Sentence, Verdict
 from rag.ui import session
-from rag.ui.answer import keyed_marks, show_answer
-from rag.ui.viewer import show_pdf
+from rag.ui.chat.answer import keyed_marks, show_answer
+from rag.ui.viewer.pdf_viewer import show_pdf
 
 HEIGHT_PX = 760
 MESSAGE = uuid.UUID(int=1)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import FilePayload, Page, sync_playwright
 
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 
 HERE = Path(__file__).parent
 QUESTIONS = (

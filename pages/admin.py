@@ -2,16 +2,17 @@
 
 import streamlit as st
 
-from rag.ui import admin, frame
+from rag.ui import page_frame
+from rag.ui.admin import users
 from rag.ui.language import N_, _
 
-frame.page(N_("Admin"))
+page_frame.page(N_("Admin"))
 with st.container(horizontal=True, vertical_alignment="center", key="title"):
     st.header(_("Admin"), anchor=False, width="content")
-    views = {N_("Users"): admin.users, N_("Keys"): admin.keys, N_("Jobs"): admin.jobs}
+    views = {N_("Users"): users.users, N_("Keys"): users.keys, N_("Jobs"): users.jobs}
     view = st.segmented_control(
         _("View"), list(views), default="Users", label_visibility="collapsed", required=True, format_func=_
     )
-with frame.door():
-    admin.require()
+with page_frame.door():
+    users.require()
     views[view or "Users"]()

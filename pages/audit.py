@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from rag.ui import audit, frame
+from rag.ui import page_frame
+from rag.ui.admin import audit_log
 from rag.ui.language import N_, _
 
-frame.page(N_("Audit"))
+page_frame.page(N_("Audit"))
 st.header(_("Audit"), anchor=False)
-with frame.door():
-    audit.entries()
+with page_frame.door():
+    audit_log.entries()

@@ -2,26 +2,28 @@
 
 import streamlit as st
 
-from rag.ui import chat, conversations, frame, links, scope, split, viewing
+from rag.ui import page_frame, split_view
+from rag.ui.chat import conversation, conversation_list, document_scope
 from rag.ui.language import N_
+from rag.ui.viewer import citation_viewer, place_links
 
-frame.page(N_("Chat"))
-with frame.door():
-    links.follow()
-    conversations.come_back()
-    documents = scope.ready_documents()
+page_frame.page(N_("Chat"))
+with page_frame.door():
+    place_links.follow()
+    conversation_list.come_back()
+    documents = document_scope.ready_documents()
     with st.sidebar:
-        conversations.conversations()
+        conversation_list.conversations()
     if not documents:
-        scope.nothing_to_ask()
+        document_scope.nothing_to_ask()
         st.stop()
-    viewing.begin(conversations.conversation_id())
+    citation_viewer.begin(conversation_list.conversation_id())
     left, right = st.columns([5, 6], gap="medium")
     with left:
-        split.resizable()
-        asked = scope.scope(documents)
+        split_view.resizable()
+        asked = document_scope.scope(documents)
         first = asked[0] if asked else documents[0].id
-        scope.still_reading(asked)
-        chat.transcript(asked, first)
+        document_scope.still_reading(asked)
+        conversation.transcript(asked, first)
     with right:
-        viewing.viewer(first)
+        citation_viewer.viewer(first)

@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from rag.ui import frame, glossary
+from rag.ui import page_frame
+from rag.ui.admin import glossary
 from rag.ui.language import N_, _
 
-frame.page(N_("Glossary"))
+page_frame.page(N_("Glossary"))
 with st.container(horizontal=True, vertical_alignment="center", key="title"):
     st.header(_("Glossary"), anchor=False, width="content")
     views = {N_("Words"): glossary.words, N_("File"): glossary.file}
@@ -13,7 +14,7 @@ with st.container(horizontal=True, vertical_alignment="center", key="title"):
         _("View"), list(views), default="Words", label_visibility="collapsed", required=True, format_func=_
     )
 left, right = st.columns([6, 5], gap="medium")
-with left, frame.door():
+with left, page_frame.door():
     views[view or "Words"]()
-with right, frame.door():
+with right, page_frame.door():
     glossary.trial()

@@ -2,21 +2,22 @@
 
 import streamlit as st
 
-from rag.ui import frame, matrix, matrix_form, split
+from rag.ui import page_frame, split_view
 from rag.ui.language import N_, _
+from rag.ui.matrix import matrix_form, matrix_page
 
-frame.page(N_("Matrix"))
+page_frame.page(N_("Matrix"))
 with st.container(horizontal=True, vertical_alignment="center", key="title"):
     st.header(_("Matrix"), anchor=False, width="content")
-    with frame.door():
+    with page_frame.door():
         matrix_form.button()
-with frame.door():
-    clicked = matrix.clicked()
+with page_frame.door():
+    clicked = matrix_page.clicked()
     left, right = st.columns([6, 5] if clicked else [99, 1], gap="medium")  # the same two: the table keeps its place
     with left:
-        matrix.table()
+        matrix_page.table()
         if clicked:
-            split.resizable("matrix", up=clicked.key)
+            split_view.resizable("matrix", up=clicked.key)
     if clicked:
         with right:
-            matrix.viewer(clicked)
+            matrix_page.viewer(clicked)

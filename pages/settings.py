@@ -2,12 +2,13 @@
 
 import streamlit as st
 
-from rag.ui import frame, settings
+from rag.ui import page_frame
+from rag.ui.admin import settings
 from rag.ui.language import N_, _
 
-frame.page(N_("Settings"))
+page_frame.page(N_("Settings"))
 st.header(_("Settings"), anchor=False)
-with frame.door():
+with page_frame.door():
     settings.languages()
     settings.require_administrator()
     servers = settings.look_for_servers()

@@ -2,18 +2,20 @@
 
 import streamlit as st
 
-from rag.ui import frame, shown, viewing
+from rag.ui import page_frame
+from rag.ui.chat import shared_view
 from rag.ui.language import N_
+from rag.ui.viewer import citation_viewer
 
-frame.page(N_("Shown to you"))
-with frame.door():
-    chosen = shown.link()
+page_frame.page(N_("Shown to you"))
+with page_frame.door():
+    chosen = shared_view.link()
     if chosen is None:
         st.stop()
-    first = shown.first_document(chosen)
+    first = shared_view.first_document(chosen)
     left, right = st.columns([5, 6], gap="medium")
     with left:
-        shown.transcript(chosen)
+        shared_view.transcript(chosen)
     with right:
         if first:
-            viewing.viewer(first)
+            citation_viewer.viewer(first)

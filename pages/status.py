@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from rag.ui import frame, status
+from rag.ui import page_frame
+from rag.ui.admin import status
 from rag.ui.language import N_, _
 
-frame.page(N_("Status"))
+page_frame.page(N_("Status"))
 st.header(_("Status"), anchor=False)
-with frame.door():
+with page_frame.door():
     status.overview()

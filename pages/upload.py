@@ -2,12 +2,14 @@
 
 import streamlit as st
 
-from rag.ui import frame, tour, upload
+from rag.ui import page_frame
+from rag.ui.chat import tour
 from rag.ui.language import N_, _
+from rag.ui.library import upload
 
-frame.page(N_("Upload"))
+page_frame.page(N_("Upload"))
 st.header(_("Upload"), anchor=False)
-with frame.door(), st.container(key="upload"):
+with page_frame.door(), st.container(key="upload"):
     upload.room()
     upload.drop_zone()
     tour.questions()

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rag.config import Config, load_config
     from rag.engine import Installation, RAGEngine
-    from rag.engine.functions import (
+    from rag.engine.module_functions import (
         answer,
         build_index,
         clear_config,
@@ -82,19 +82,19 @@ _HOMES = {
     "SearchRequest": "rag.types",
     "SearchResponse": "rag.types",
     "SyncReport": "rag.types",
-    "answer": "rag.engine.functions",
-    "build_index": "rag.engine.functions",
-    "clear_config": "rag.engine.functions",
-    "configure": "rag.engine.functions",
-    "embedding_capabilities": "rag.engine.functions",
-    "embedding_providers": "rag.engine.functions",
-    "get_config": "rag.engine.functions",
-    "inspect_index": "rag.engine.functions",
+    "answer": "rag.engine.module_functions",
+    "build_index": "rag.engine.module_functions",
+    "clear_config": "rag.engine.module_functions",
+    "configure": "rag.engine.module_functions",
+    "embedding_capabilities": "rag.engine.module_functions",
+    "embedding_providers": "rag.engine.module_functions",
+    "get_config": "rag.engine.module_functions",
+    "inspect_index": "rag.engine.module_functions",
     "load_config": "rag.config",
-    "register_embedding_provider": "rag.engine.functions",
-    "search": "rag.engine.functions",
-    "sync_index": "rag.engine.functions",
-    "unregister_embedding_provider": "rag.engine.functions",
+    "register_embedding_provider": "rag.engine.module_functions",
+    "search": "rag.engine.module_functions",
+    "sync_index": "rag.engine.module_functions",
+    "unregister_embedding_provider": "rag.engine.module_functions",
 }
 
 __all__ = [

@@ -16,10 +16,10 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from rag import errors, lazy
+from rag import errors, lazy_imports
 from rag.config import load_config
 from rag.engine import Installation
-from rag.providers.onnx import usable_cores
+from rag.providers.onnx_models import usable_cores
 from rag.types import UNFINISHED, Document, DocumentStatus, Job, Lane
 
 logger = logging.getLogger("rag.worker")
@@ -232,7 +232,7 @@ def _end_with(parent: int) -> None:
 
 def main(arguments: list[str]) -> None:
     """`python -m rag.worker [--parent PID]`."""
-    lazy.collect_rarely()
+    lazy_imports.collect_rarely()
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s")
     log_work()
     if arguments[:1] == ["--parent"]:

@@ -1,6 +1,6 @@
 """Processes for tests to kill, or to serve them: forked from one that has imported the engine, which takes seconds.
 
-And what asks and takes in, which `rag.lazy` would have each of them load.
+And what asks and takes in, which `rag.lazy_imports` would have each of them load.
 """
 
 import atexit
@@ -19,7 +19,13 @@ from unittest.mock import patch
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(
     [
-        *("rag.cli.app", "rag.engine", "rag.answering.synthesizer", "rag.ingestion.pipeline", "rag.providers.local"),
+        *(
+            "rag.cli.app",
+            "rag.engine",
+            "rag.answering.generation.synthesizer",
+            "rag.ingestion.pipeline",
+            "rag.providers.embedded_models",
+        ),
         "tests.preloaded",
     ]
 )

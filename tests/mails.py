@@ -5,7 +5,7 @@ import zipfile
 from collections.abc import Mapping
 from email.message import EmailMessage
 
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 from tests import pdfs
 
 DEFAULT_BODY = "Dear Ada,\n\nthe offer for the crane is attached. It holds until the last day of May.\n\nGrace"

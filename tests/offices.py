@@ -5,9 +5,9 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from rag.parsing import conversion, filetype
+from rag.parsing import conversion, file_types
 from rag.parsing.conversion.unpacking import Unpacking
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import ParsingConfig, Unpacked
 
 _WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
@@ -144,7 +144,7 @@ def image_relation(target: str, *, external: bool = False) -> str:
 
 
 def _open_document(kind: str, body: str, styles: str, meta: str, others: Mapping[str, str | bytes]) -> bytes:
-    mimetype = filetype.ODT if kind == "text" else filetype.ODP
+    mimetype = file_types.ODT if kind == "text" else file_types.ODP
     return archive(
         {
             "mimetype": mimetype,
@@ -201,7 +201,7 @@ def epub(*chapters: str, metadata: str = "<dc:title>A Book</dc:title>") -> bytes
     head = '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>x</title></head><body>'
     return archive(
         {
-            "mimetype": filetype.EPUB,
+            "mimetype": file_types.EPUB,
             "META-INF/container.xml": container,
             "OPS/book.opf": package,
             **{f"OPS/{name}": f"{head}{body}</body></html>" for name, body in zip(names, chapters, strict=True)},

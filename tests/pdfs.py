@@ -8,7 +8,7 @@ from typing import Any
 import pptx
 from pptx.util import Inches
 
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 
 WIDTH, HEIGHT = 595, 842
 SENTENCES = (

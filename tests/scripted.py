@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from rag.retrieval.completions import Completions
+from rag.retrieval.completion_cache import Completions
 from rag.store import CompletionKind
 
 

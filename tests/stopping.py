@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 
 import psutil
 
-from rag.store import embedded
+from rag.store.server import embedded
 from tests.folders import open_folder
 
 

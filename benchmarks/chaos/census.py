@@ -14,8 +14,8 @@ from psycopg.rows import dict_row
 from benchmarks.chaos.ledger import Entry, Ledger, State, Wrong
 from benchmarks.chaos.services import Services
 from rag import errors
-from rag.store import embedded
-from rag.store.files import KINDS, folder_name
+from rag.store.files.file_storage import KINDS, folder_name
+from rag.store.server import embedded
 
 POLL_SECONDS = 0.3
 STUCK_SECONDS = 120.0

@@ -46,7 +46,7 @@ def processes(services: Services, kind: str) -> list[Process]:
         "app": lambda process: "serving.py run " in process.command,
         "api": lambda process: " rag serve" in process.command,
         "worker": lambda process: " rag worker" in process.command or "rag.worker" in process.command,
-        "parser": lambda process: "rag.parsing.server" in process.command,
+        "parser": lambda process: "rag.parsing.worker.fork_server" in process.command,
         "backend": lambda process: process.parent in postmasters,
         "postmaster": lambda process: process.pid in postmasters,
         "supervisor": lambda process: process.pid in supervisors,

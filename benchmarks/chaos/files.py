@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import material
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 
 PASSWORD = "open sesame"
 PAGE_CHARS = 1500

@@ -24,7 +24,7 @@ from benchmarks.chaos import files
 from benchmarks.chaos.ledger import Chat, Entry, Ledger, State, Version, Wrong
 from benchmarks.chaos.services import Services
 from rag import errors
-from rag.store import backup
+from rag.store.backup import backup
 
 CLIENT_SECONDS = 120.0
 """A request that takes longer hangs."""

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from rag import errors
-from rag.access import administrators
-from rag.access.rates import RateLimiter
-from rag.access.tokens import Tokens
+from rag.access import permissions
+from rag.access.bearer_tokens import Tokens
+from rag.access.rate_limits import RateLimiter
 from rag.hosts import is_loopback
 from rag.types import LOCAL_USER, ApiKey, Door, Permission, Whence
 
@@ -73,7 +73,7 @@ class Caller(NamedTuple):
         """Raises ForbiddenError unless the key is one of an admin, and made for that: who is none any more has none."""
         self.require("admin")
         if not self._is_of_the_installation:
-            administrators.require_admin(self.engine.installation, self.user_id)
+            permissions.require_admin(self.engine.installation, self.user_id)
 
     @property
     def may_administer(self) -> bool:
@@ -87,7 +87,7 @@ class Caller(NamedTuple):
     @property
     def _is_of_the_installation(self) -> bool:
         """Whether they have what whoever runs it gives nobody else: `RAG_API_KEY`, or this machine without any key."""
-        from rag.engine.keys import SHARED
+        from rag.engine.users.api_keys import SHARED
 
         return self.key is None or self.key.id == SHARED.id
 

@@ -2,8 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from rag import lazy
-from rag.answering.answer import (
+from rag import lazy_imports
+from rag.answering.extraction.quoted_answer import MODEL as EXTRACTIVE_MODEL
+from rag.answering.extraction.quoted_answer import Label, Statement, compose
+from rag.answering.generation.answer import (
     CONDENSED_MESSAGES,
     DEFAULT_GENERATION,
     DEFAULT_OPTIONS,
@@ -13,15 +15,13 @@ from rag.answering.answer import (
     read_context,
     stream,
 )
-from rag.answering.context import Context, Source, build_context
-from rag.answering.grounding import Locate
-from rag.answering.markup import SHOWN_MARK
-from rag.answering.proved import proved, without
-from rag.answering.quoting import MODEL as EXTRACTIVE_MODEL
-from rag.answering.quoting import Label, Statement, compose
+from rag.answering.generation.claim_filter import proved, without
+from rag.answering.generation.context import Context, Source, build_context
+from rag.answering.generation.markup import SHOWN_MARK
+from rag.answering.verification.grounding import Locate
 
 if TYPE_CHECKING:
-    from rag.answering.synthesizer import (
+    from rag.answering.generation.synthesizer import (
         GroundedChatEngine,
         GroundedResponse,
         GroundedStream,
@@ -29,9 +29,17 @@ if TYPE_CHECKING:
         whole,
     )
 else:
-    __getattr__ = lazy.names(
+    __getattr__ = lazy_imports.names(
         __name__,
-        {"synthesizer": ("GroundedChatEngine", "GroundedResponse", "GroundedStream", "GroundedSynthesizer", "whole")},
+        {
+            "generation.synthesizer": (
+                "GroundedChatEngine",
+                "GroundedResponse",
+                "GroundedStream",
+                "GroundedSynthesizer",
+                "whole",
+            )
+        },
     )
 
 __all__ = [

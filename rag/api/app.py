@@ -8,24 +8,24 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.routing import APIRoute
 
-from rag import observing
+from rag import observability
 from rag.access.gate import Gate, origins
-from rag.api import limits, problems
-from rag.api.figures import InstallationFigures
+from rag.api import error_responses, limits
+from rag.api.metrics import InstallationFigures
 from rag.api.routes import (
     admin,
     annotations,
     answers,
+    collections,
     conversations,
     documents,
     glossary,
     indexes,
     jobs,
     matrices,
-    organising,
     questions,
-    retrieval,
     status,
+    tags_and_filters,
     team,
 )
 from rag.engine import Installation
@@ -46,12 +46,12 @@ def create_app(installation: Installation, *, needs_key: bool = False) -> FastAP
     With `needs_key` nobody is answered without a key, though none be configured.
     """
     config = installation.config
-    metrics = observing.Metrics(InstallationFigures(installation))
+    metrics = observability.Metrics(InstallationFigures(installation))
     app = FastAPI(
         title="Pagelight",
         description=DESCRIPTION,
         version=metadata.version("pagelight"),
-        responses=problems.DOCUMENTED,
+        responses=error_responses.DOCUMENTED,
         generate_unique_id_function=_operation_id,
         docs_url=None,  # both pages load their scripts from elsewhere
         redoc_url=None,
@@ -64,12 +64,12 @@ def create_app(installation: Installation, *, needs_key: bool = False) -> FastAP
     app.state.questions = limits.Turns(config.rag_max_questions)
     app.state.searches = limits.Turns(limits.SEARCHES_AT_ONCE)
     parts = (
-        *(status, questions, retrieval, documents, annotations, indexes),
-        *(jobs, matrices, conversations, answers, glossary, organising, team, admin),
+        *(status, questions, collections, documents, annotations, indexes),
+        *(jobs, matrices, conversations, answers, glossary, tags_and_filters, team, admin),
     )
     for part in parts:
         app.include_router(part.router)
-    problems.install(app, [route for part in parts for route in part.router.routes])
+    error_responses.install(app, [route for part in parts for route in part.router.routes])
     app.add_middleware(
         limits.BodyLimits,
         seconds=config.rag_upload_timeout_seconds,
@@ -83,7 +83,7 @@ def create_app(installation: Installation, *, needs_key: bool = False) -> FastAP
             allow_headers=["authorization", "content-type", "x-api-key", "x-request-id", "idempotency-key"],
             expose_headers=list(EXPOSED_HEADERS),
         )
-    app.add_middleware(observing.Observer, metrics=metrics, logger=requests)
+    app.add_middleware(observability.Observer, metrics=metrics, logger=requests)
     return app
 
 

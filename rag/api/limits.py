@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rag import errors
-from rag.connections import BODY_BYTES_PER_SECOND
+from rag.slow_clients import BODY_BYTES_PER_SECOND
 
 MAX_JSON_BYTES = 4 * 1024 * 1024
 """Of a body without a file; the longest lawful one is an evaluation's list of questions."""

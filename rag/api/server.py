@@ -2,11 +2,11 @@
 
 import uvicorn
 
-from rag.access.addresses import require_key
+from rag.access.listen_addresses import require_key
 from rag.api.app import create_app
-from rag.connections import Guard
 from rag.engine import Installation
-from rag.observing import log_as_json
+from rag.observability import log_as_json
+from rag.slow_clients import Guard
 
 KEEP_ALIVE_SECONDS = 30
 SHUTDOWN_SECONDS = 10

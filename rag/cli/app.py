@@ -9,40 +9,11 @@ from typing import Annotated
 
 import typer
 
-from rag import lazy
-from rag.cli import (
-    ask,
-    audit,
-    backup,
-    cache,
-    chats,
-    diff,
-    doctor,
-    documents,
-    evaluate,
-    export,
-    filters,
-    glossary,
-    ingest,
-    inspect,
-    jobs,
-    keys,
-    matrix,
-    mcp,
-    models,
-    parse,
-    reembed,
-    reindex,
-    search,
-    server,
-    share,
-    status,
-    sync,
-    users,
-    validate,
-    why,
-)
-from rag.cli.door import Group, add_command, help_text
+from rag import lazy_imports
+from rag.cli.admin import audit, backup, cache, doctor, jobs, keys, mcp, models, reembed, server, share, status, users
+from rag.cli.command import Group, add_command, help_text
+from rag.cli.library import diff, documents, export, filters, ingest, inspect, parse, reindex, sync
+from rag.cli.questions import ask, chats, evaluate, glossary, matrix, search, validate, why
 
 logger = logging.getLogger("rag.cli")
 
@@ -200,7 +171,7 @@ add_command(app, status.status)
 
 def main(run: Callable[[], None] = app) -> None:
     """The command line. Exit codes: 0, 2 for wrong usage, those of `rag.errors`, 1 for anything unexpected."""
-    lazy.collect_rarely()
+    lazy_imports.collect_rarely()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -3,7 +3,7 @@
 import typer
 
 from rag import config, errors
-from rag.cli.door import open_engine
+from rag.cli.command import open_engine
 from rag.types import DEFAULT_INDEX
 
 

@@ -10,7 +10,7 @@ import typer
 from pydantic.fields import FieldInfo
 
 from rag.cli import completion
-from rag.cli.door import validated
+from rag.cli.command import validated
 from rag.types import Filters, OnSameName, RetrievalOptions
 
 IndexName = Annotated[

@@ -5,49 +5,51 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from rag import answering, lazy, retrieval, vocabulary
+from rag import answering, lazy_imports, retrieval, vocabulary
 from rag.config import Config, load_config
-from rag.engine import disk, keys, status
-from rag.engine.accounts import Accounts
-from rag.engine.annotations import Annotations
-from rag.engine.answers import Answers
-from rag.engine.asking import Asking
-from rag.engine.auditing import Auditing
-from rag.engine.catalogue import Catalogue
-from rag.engine.chats import Chats
-from rag.engine.checkup import Checkup
-from rag.engine.chunks import Chunks
-from rag.engine.collections import Collections
-from rag.engine.documents import Documents
-from rag.engine.evaluation_runs import EvaluationRuns
-from rag.engine.export import Export
-from rag.engine.files import Files
-from rag.engine.folders import Folders
-from rag.engine.glossary import Glossary
-from rag.engine.indexes import Indexes
-from rag.engine.interface import BY_SIMILARITY, deleted, ingested, named, queried
-from rag.engine.jobs import Jobs
-from rag.engine.logins import Logins
-from rag.engine.matrices import Matrices
-from rag.engine.pages import Pages
-from rag.engine.profile import Profile
-from rag.engine.question_sets import QuestionSets
-from rag.engine.questions import Questions
-from rag.engine.reach import Reach
-from rag.engine.reading import Reader
-from rag.engine.requests import parse
+from rag.engine.conversations.chats import Chats
+from rag.engine.conversations.saved_answers import Answers
+from rag.engine.evaluation.evaluation_runs import EvaluationRuns
+from rag.engine.evaluation.question_sets import QuestionSets
+from rag.engine.indexes.glossary import Glossary
+from rag.engine.indexes.health_check import Checkup
+from rag.engine.indexes.index_statistics import Surveys
+from rag.engine.indexes.indexes import Indexes
+from rag.engine.ingestion.document_reader import Reader
+from rag.engine.ingestion.folders import Folders
+from rag.engine.ingestion.sync import OnFile
+from rag.engine.jobs.jobs import Jobs
+from rag.engine.jobs.worker_tasks import Work
+from rag.engine.library.annotations import Annotations
+from rag.engine.library.chunks import Chunks
+from rag.engine.library.document_metadata import Catalogue
+from rag.engine.library.documents import Documents
+from rag.engine.library.files import Files
+from rag.engine.library.pages import Pages
+from rag.engine.library.saved_filters import SavedFilters
+from rag.engine.library.versions import Versions
+from rag.engine.matrix.matrices import Matrices
+from rag.engine.operations import disk_space, status
+from rag.engine.operations.cleanup import Upkeep
+from rag.engine.operations.data_export import Export
+from rag.engine.operations.settings import Settings
+from rag.engine.questions.query_pipeline import Asking
+from rag.engine.questions.questions import Questions
+from rag.engine.request_parsing import parse
 from rag.engine.resources import Parts, Resources
-from rag.engine.saved_filters import SavedFilters
-from rag.engine.settings import Settings
-from rag.engine.sharing import Sharing
-from rag.engine.surveys import Surveys
-from rag.engine.sync import OnFile
-from rag.engine.upkeep import Upkeep
-from rag.engine.versions import Versions
-from rag.engine.work import Work
+from rag.engine.retrieval_api import Collections
+from rag.engine.users import api_keys
+from rag.engine.users.accounts import Accounts
+from rag.engine.users.audit_log import Auditing
+from rag.engine.users.logins import Logins
+from rag.engine.users.profile import Profile
+from rag.engine.users.reachable_collections import Reach
+from rag.engine.users.sharing import Sharing
+from rag.engine.vector_store_api import BY_SIMILARITY, deleted, ingested, named, queried
 from rag.engine.workspace import NOWHERE, Workspace
-from rag.store import Caches, Drafts, Health, Rates, backup, restore
-from rag.store.audit import Subject
+from rag.store import Caches, Drafts, Health, Rates
+from rag.store.backup import backup, restore
+from rag.store.users.audit_log import Subject
 from rag.types import (
     DEFAULT_INDEX,
     LOCAL_USER,
@@ -71,7 +73,7 @@ from rag.types import (
     ignore_progress,
 )
 
-if TYPE_CHECKING:  # see `rag.lazy`
+if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.base_query_engine import BaseQueryEngine
     from llama_index.core.base.base_retriever import BaseRetriever
     from llama_index.core.llms import LLM
@@ -116,7 +118,7 @@ class Installation:
 
     def authenticate(self, secret: str) -> ApiKey | None:
         """The valid key that has this secret, whoever its user is; None if there is none. See `keys.authenticate`."""
-        return keys.authenticate(self.config, lambda: self._resources.store, secret)
+        return api_keys.authenticate(self.config, lambda: self._resources.store, secret)
 
     def keys_exist(self) -> bool:
         """Whether there is a key that opens something: `RAG_API_KEY`, or one of any user that was not revoked."""
@@ -153,7 +155,7 @@ class Installation:
     @property
     def disk_warnings(self) -> tuple[str, ...]:
         """Sentences for people about disks of this machine that are nearly full now; none when there is room."""
-        return disk.warnings(disk.spaces(self.config))
+        return disk_space.warnings(disk_space.spaces(self.config))
 
     def warm_up(self) -> None:
         """Connect to the database and load models and vocabularies, for which the first question would wait."""
@@ -162,7 +164,7 @@ class Installation:
         if models.prefers_embedded():  # a vendor's would cost, and needs no loading
             models.embedder(models.preferred_space()).get_query_embedding(WARM_UP)
         models.reranker.scores(WARM_UP, [WARM_UP])
-        lazy.load(retrieval, answering)
+        lazy_imports.load(retrieval, answering)
         vocabulary.widener()
 
     def forget_provider(self, name: str) -> None:
@@ -269,7 +271,7 @@ class RAGEngine:
         self.collections = Collections(workspace)
         self.jobs = Jobs(workspace, self.documents, self.questions)
         self.matrices = Matrices(workspace, self.questions)
-        self.keys = keys.Keys(workspace)
+        self.keys = api_keys.Keys(workspace)
         self.glossary = Glossary(workspace)
         self.profile = Profile(workspace)
         self.filters = SavedFilters(workspace)

@@ -10,7 +10,7 @@ from rag.retrieval import Scales
 from rag.store import Kept, Preferences
 from rag.types import Auth, EmbeddingSpace, GenerationOptions, ProviderOptions
 
-if TYPE_CHECKING:  # see `rag.lazy`
+if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings import base as embeddings
     from llama_index.core.llms import LLM
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 from rag import providers, tracing
 from rag.config import Config
 from rag.engine.models import Models
-from rag.store import FileStore, Preferences, Store, embedded, roles
+from rag.store import FileStore, Preferences, Store
+from rag.store.server import database_roles, embedded
 from rag.types import EmbeddingSpace
 
-if TYPE_CHECKING:  # see `rag.lazy`
+if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings import base as embeddings
     from llama_index.core.llms import LLM
     from llama_index.core.node_parser import NodeParser
@@ -84,7 +85,7 @@ class Resources:
     def admin_url(self) -> str:
         """As `database_url`, of the account that owns the tables: for what is done to those of all users at once."""
         given = self.config.rag_database_url and self.config.rag_database_admin_url
-        return roles.administrator(given.get_secret_value() if given else self.database_url)
+        return database_roles.administrator(given.get_secret_value() if given else self.database_url)
 
     @property
     def files(self) -> FileStore:

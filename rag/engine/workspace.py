@@ -10,7 +10,7 @@ from rag.engine.resources import Resources
 from rag.store import AuditOfAll, Queue, UserFiles, UserStore
 from rag.types import DEFAULT_INDEX, Index, Whence
 
-if TYPE_CHECKING:  # see `rag.lazy`
+if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.node_parser import NodeParser
 
 NOWHERE = Whence()

@@ -1,7 +1,7 @@
 """Measuring on one's own questions: what is found for them (`retrieval`), and what is answered (`answers`)."""
 
 from rag.evaluation import answers, retrieval
-from rag.evaluation.comparing import Change, ComparedQuestion, compare
+from rag.evaluation.comparison import Change, ComparedQuestion, compare
 from rag.evaluation.questions import (
     EvaluationRequest,
     EvaluationScope,
@@ -12,7 +12,7 @@ from rag.evaluation.questions import (
     parse_questions,
 )
 from rag.evaluation.runs import Remember, remember_nothing, write_rows
-from rag.evaluation.scores import Scores, interval
+from rag.evaluation.statistics import Scores, interval
 
 __all__ = [
     "Change",

@@ -12,7 +12,7 @@ import pydantic
 
 from rag.evaluation.questions import Question
 from rag.evaluation.runs import Remember, remember_nothing
-from rag.evaluation.scores import Scores, Value
+from rag.evaluation.statistics import Scores, Value
 from rag.types import AnswerResponse, AnswerStatus, Citation, Hit, OnProgress, Support, Verdict, ignore_progress
 
 LOOKUP_CHARS = 3

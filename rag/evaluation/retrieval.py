@@ -10,7 +10,7 @@ import pydantic
 
 from rag.evaluation.questions import Question
 from rag.evaluation.runs import Remember, remember_nothing
-from rag.evaluation.scores import Scores, Value
+from rag.evaluation.statistics import Scores, Value
 from rag.types import Hit, OnProgress, ignore_progress
 
 _TOKEN = re.compile(r"\w+")

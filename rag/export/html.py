@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import markdown_it
 
+from rag.export.labels import Wording
 from rag.export.report import Claim, Evidence, Report, Turn, data_url
-from rag.export.wording import Wording
 
 _DISABLED_RULES = ["image", "link", "autolink", "html_inline", "html_block", "reference", "entity"]
 """What leads elsewhere, and character references: written with them, a citation of nothing would look like one."""

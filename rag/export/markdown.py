@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from rag.export.labels import Wording
 from rag.export.report import Claim, Evidence, Report, Turn, data_url
-from rag.export.wording import Wording
 
 _SPECIALS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$&])")
 _LEADING_ELSEWHERE = re.compile(r"[<\[\]&]|(?<=:)//|www(?=\.)", re.IGNORECASE)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from rag.export.tables import to_csv
-from rag.export.wording import Say
+from rag.export.labels import Say
+from rag.export.safe_tables import to_csv
 from rag.export.workbook import Sheet, to_sheets
 from rag.types import FilledMatrix, ShownCell
 

@@ -7,9 +7,9 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from rag.export.labels import Wording
 from rag.export.report import Claim, Evidence, Report, Turn
-from rag.export.tables import is_formula
-from rag.export.wording import Wording
+from rag.export.safe_tables import is_formula
 
 COLUMNS = (
     ("Question", 32),

@@ -2,14 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from rag import lazy
+from rag import lazy_imports
 from rag.ingestion.chunking import document_heading, flowing_text, search_text, split_blocks
 
 if TYPE_CHECKING:
     from rag.ingestion.nodes import BlockNodeParser, ChunkNode, FileDocument
     from rag.ingestion.pipeline import FRONT_PAGES, Ingestion, OnParts, from_blocks, front
 else:
-    __getattr__ = lazy.names(
+    __getattr__ = lazy_imports.names(
         __name__,
         {
             "nodes": ("BlockNodeParser", "ChunkNode", "FileDocument"),

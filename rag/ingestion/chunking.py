@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import NamedTuple
 
-from rag.ingestion import tables
+from rag.ingestion import table_headers
 from rag.types import BlockKind, Chunk, ChunkingOptions, Line, TextBlock, pages_by_share
 
 SECTION_SEPARATOR = " > "
@@ -278,7 +278,9 @@ def _table_header(lines: Sequence[Line], start: int) -> str | None:
         first -= 1
     if first == start or lines[first].kind is not BlockKind.TABLE:
         return None
-    return _last_fitting(tables.header_rows(lines[first:start], tables.caption_rows(_texts_above(lines, first))))
+    return _last_fitting(
+        table_headers.header_rows(lines[first:start], table_headers.caption_rows(_texts_above(lines, first)))
+    )
 
 
 def _texts_above(lines: Sequence[Line], first: int) -> list[str]:

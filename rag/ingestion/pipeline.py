@@ -20,7 +20,7 @@ from llama_index.core.node_parser import NodeParser
 
 from rag import errors, parsing, providers, tracing, vocabulary
 from rag.config import Config
-from rag.ingestion import languages
+from rag.ingestion import language_detection
 from rag.ingestion.chunking import SECTION_SEPARATOR, document_heading, search_text
 from rag.ingestion.nodes import BlockNodeParser, FileDocument, chunks_of, lines_of
 from rag.store import UserFiles, UserStore, put_rendition
@@ -191,7 +191,7 @@ class Ingestion:
         with tracing.span("chunk", document=document.id, pages=len(parsed.pages)) as step:
             nodes = pipeline.run(documents=[file])
             step.note(chunks=len(nodes))
-            return _Cut(parsed, name, title, nodes, chunks_of(file, nodes), languages.detect(file.text))
+            return _Cut(parsed, name, title, nodes, chunks_of(file, nodes), language_detection.detect(file.text))
 
     def _put(
         self,

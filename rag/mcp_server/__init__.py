@@ -4,7 +4,7 @@ It needs the extra `mcp`; nothing else of the package does.
 """
 
 from rag.mcp_server.http import host_header, http_app, listen, serve_http
-from rag.mcp_server.lazy import LazyInstallation
+from rag.mcp_server.lazy_installation import LazyInstallation
 from rag.mcp_server.server import create_server, serve_stdio
 
 __all__ = [

@@ -19,10 +19,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rag import errors
 from rag.access.gate import Caller, Gate, Visitor
-from rag.connections import Guard
 from rag.mcp_server.server import create_server
 from rag.mcp_server.tools import Call
-from rag.observing import CONTENT_TYPE, Metrics, Observer, log_as_json
+from rag.observability import CONTENT_TYPE, Metrics, Observer, log_as_json
+from rag.slow_clients import Guard
 
 if TYPE_CHECKING:
     from rag.engine import Installation, RAGEngine

@@ -11,7 +11,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BeforeValidator, Field
 
 from rag import errors
-from rag.mcp_server import passages, wording
+from rag.mcp_server import passages, text_output
 from rag.mcp_server.passages import OpenPassage
 from rag.mcp_server.results import (
     Answer,
@@ -97,7 +97,7 @@ class Tools:
             found = engine.search(SearchRequest(query=query, index_name=index, retrieval=options))
         note(context, usage=found.usage)
         results = SearchResults(query=query, results=[Found.of(hit) for hit in found.results])
-        return _result(results, wording.search_results(results))
+        return _result(results, text_output.search_results(results))
 
     def ask(
         self,
@@ -124,7 +124,7 @@ class Tools:
             given = engine.answer(AnswerRequest(question=question, index_name=index, retrieval=options))
             note(context, usage=given.usage)
             answer = Answer.of(given, [passages.place_of(engine, *cited) for cited in given.cited])
-        return _result(answer, wording.answer(answer))
+        return _result(answer, text_output.answer(answer))
 
     def ask_matrix(
         self,
@@ -158,7 +158,7 @@ class Tools:
                 )
             filled = engine.matrices.ask({"name": "asked", "document_ids": ids, "questions": questions})
         answers = MatrixAnswers.of(filled)
-        return _result(answers, wording.matrix(answers))
+        return _result(answers, text_output.matrix(answers))
 
     def get_passage(
         self,
@@ -183,7 +183,7 @@ class Tools:
             opened = passages.open_passage(engine, document_id, passage_id=passage_id, page=page, quote=quote)
             picture = [_picture(engine, opened)] if image else []
         text = PassageText.of(opened)
-        return _result(text, wording.passage(text), *picture)
+        return _result(text, text_output.passage(text), *picture)
 
     def list_documents(
         self,
@@ -205,7 +205,7 @@ class Tools:
             found = engine.documents.list(passages.require_index(engine, index), search=search, filters=filters)
         shown = found[offset : offset + DOCUMENTS_PER_CALL]
         listed = DocumentList(documents=[ListedDocument.of(one) for one in shown], total=len(found), offset=offset)
-        return _result(listed, wording.document_list(listed))
+        return _result(listed, text_output.document_list(listed))
 
     @contextmanager
     def _engine(self, context: Call, index: str = DEFAULT_INDEX) -> "Iterator[RAGEngine]":

@@ -1,12 +1,12 @@
 """Reading files: everything becomes a PDF with a text layer, and every character of its text has a place on a page."""
 
-from rag.parsing.document import parse_rendition
-from rag.parsing.filetype import MIME_TYPE_BY_SUFFIX, detect_mime_type
+from rag.parsing.file_reader import decrypt, needs_password, read_file
+from rag.parsing.file_types import MIME_TYPE_BY_SUFFIX, detect_mime_type
 from rag.parsing.languages import identifier
-from rag.parsing.quotes import cell_names, locate
-from rag.parsing.reading import decrypt, needs_password, read_file
-from rag.parsing.viewing import bookmarks, marked_copy, marked_whole, page_image, page_size, place_image
-from rag.parsing.writing import docx_of, pdf_of
+from rag.parsing.pdf.document import parse_rendition
+from rag.parsing.pdf.html_output import docx_of, pdf_of
+from rag.parsing.pdf.page_rendering import bookmarks, marked_copy, marked_whole, page_image, page_size, place_image
+from rag.parsing.pdf.quote_boxes import cell_names, locate
 
 __all__ = [
     "MIME_TYPE_BY_SUFFIX",

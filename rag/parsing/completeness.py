@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from rag.parsing.pages import PageContent
-from rag.parsing.text import without_sides
+from rag.parsing.pdf.character_cleaning import without_sides
+from rag.parsing.pdf.pages import PageContent
 from rag.types import Completeness, Missing
 
 WINDOW_CHARS = 20_000

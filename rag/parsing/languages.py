@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Set
 from typing import TYPE_CHECKING
 
-from rag.parsing.tesseract import AUTO
+from rag.parsing.ocr.tesseract import AUTO
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier

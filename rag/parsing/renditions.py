@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rag import errors
-from rag.parsing import conversion, filetype, ocr
-from rag.parsing.mupdf import pymupdf, readable
+from rag.parsing import conversion, file_types
+from rag.parsing.ocr import text_layer
+from rag.parsing.pdf.mupdf import pymupdf, readable
 from rag.types import ParsingConfig
 
 OnCount = Callable[[int], None]
@@ -19,7 +20,7 @@ class Rendition(NamedTuple):
     `texts` is None for a PDF, which is its own text, and for a file of which nothing else can be told.
     """
 
-    recognition: ocr.Recognition = ocr.Recognition()
+    recognition: text_layer.Recognition = text_layer.Recognition()
     texts: tuple[conversion.SourceText, ...] | None = None
 
 
@@ -46,12 +47,12 @@ def make_rendition(
         errors.UnreadableFileError: it is damaged, or has no page or too many.
     """
     with readable(name):
-        if mime_type == filetype.PDF:
+        if mime_type == file_types.PDF:
             with pymupdf.open(source, filetype="pdf") as document:
                 was_encrypted = _unlock(document, name, password)
                 _check_pages(document, name, config)
                 on_open(document.page_count)
-                recognition = ocr.recognise(document, config, on_recognised, with_pictures=with_pictures)
+                recognition = text_layer.recognise(document, config, on_recognised, with_pictures=with_pictures)
                 if was_encrypted or recognition.changed or document.is_repaired:
                     document.save(rendition, garbage=1, encryption=pymupdf.PDF_ENCRYPT_NONE)
                 else:
@@ -61,7 +62,7 @@ def make_rendition(
         with converted.document as document:
             _check_pages(document, name, config)
             on_open(document.page_count)
-            recognition = ocr.recognise(document, config, on_recognised, with_pictures=with_pictures)
+            recognition = text_layer.recognise(document, config, on_recognised, with_pictures=with_pictures)
             document.save(rendition, garbage=3, deflate=True)
     return Rendition(recognition, converted.texts or None)
 

@@ -13,9 +13,9 @@ from typing import Any, Literal, NamedTuple
 import pydantic
 
 from rag.parsing.addresses import Area, area_name, on_sheet
-from rag.parsing.mupdf import pymupdf
-from rag.parsing.pieces import Direction, Piece
-from rag.parsing.rows import RawBlock, RawLine, bounds, join, make_rows
+from rag.parsing.pdf.mupdf import pymupdf
+from rag.parsing.pdf.text_lines import RawBlock, RawLine, bounds, join, make_rows
+from rag.parsing.pdf.text_runs import Direction, Piece
 from rag.types import BlockKind, Rect
 
 CONTINUED_PT = 3.0

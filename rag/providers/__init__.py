@@ -2,22 +2,23 @@
 
 from typing import TYPE_CHECKING
 
-from rag import lazy
+from rag import lazy_imports
 from rag.config import Config
-from rag.providers.catalogue import LOCAL, EmbeddingModel, Provider
-from rag.providers.drive import DriveFolder, is_drive
-from rag.providers.openid import OpenIdProvider
+from rag.providers.google_drive import DriveFolder, is_drive
+from rag.providers.local_servers import find_servers
+from rag.providers.oidc_tokens import OpenIdProvider
+from rag.providers.provider_catalogue import LOCAL, EmbeddingModel, Provider
 from rag.providers.registry import EXTRACTIVE, Embed, EmbeddingCapabilities, Registry
-from rag.providers.servers import find_servers
-from rag.providers.web import Web, WebFile, is_public
+from rag.providers.web_files import Web, WebFile, is_public
 from rag.types import EmbeddingSpace, GenerationOptions
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
     from llama_index.core.llms import LLM
 
-    from rag.providers.cached import CachedEmbedding
-    from rag.providers.calls import (
+    from rag.providers.embedded_models import CrossEncoder, LocalEmbedding, count_tokens, most_tokens
+    from rag.providers.embedding_cache import CachedEmbedding
+    from rag.providers.model_calls import (
         complete,
         complete_stream,
         context_window,
@@ -27,14 +28,13 @@ if TYPE_CHECKING:
         model_id,
         room_left,
     )
-    from rag.providers.local import CrossEncoder, LocalEmbedding, count_tokens, most_tokens
-    from rag.providers.vendor import own_embedding
+    from rag.providers.vendor_models import own_embedding
 else:
-    __getattr__ = lazy.names(
+    __getattr__ = lazy_imports.names(
         __name__,
         {
-            "cached": ("CachedEmbedding",),
-            "calls": (
+            "embedding_cache": ("CachedEmbedding",),
+            "model_calls": (
                 "complete",
                 "complete_stream",
                 "context_window",
@@ -44,8 +44,8 @@ else:
                 "model_id",
                 "room_left",
             ),
-            "local": ("CrossEncoder", "LocalEmbedding", "count_tokens", "most_tokens"),
-            "vendor": ("own_embedding",),
+            "embedded_models": ("CrossEncoder", "LocalEmbedding", "count_tokens", "most_tokens"),
+            "vendor_models": ("own_embedding",),
         },
     )
 

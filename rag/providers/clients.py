@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from rag import errors
-from rag.providers.catalogue import ChatModels, EmbeddingModel, Protocol, Provider
-from rag.providers.connections import http_client, tls_context
+from rag.providers.http_connections import http_client, tls_context
+from rag.providers.provider_catalogue import ChatModels, EmbeddingModel, Protocol, Provider
 from rag.types import GenerationOptions
 
-if TYPE_CHECKING:  # see `rag.lazy`
+if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings.base import BaseEmbedding
     from llama_index.core.llms import LLM
 
@@ -131,7 +131,7 @@ def _openai_llm(access: Access, model: str, family: ChatModels, options: Generat
 
 
 def _responses_llm(access: Access, model: str, family: ChatModels, options: GenerationOptions) -> "LLM":
-    from rag.providers.responses import ResponsesLLM
+    from rag.providers.openai_responses import ResponsesLLM
 
     return ResponsesLLM(
         label=access.provider.label,

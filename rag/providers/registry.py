@@ -10,15 +10,15 @@ from pydantic import SecretStr
 
 from rag import errors
 from rag.config import Config
-from rag.providers import clients, servers
-from rag.providers.catalogue import OPENAI_COMPATIBLE, PROVIDERS, EmbeddingModel, Protocol, Provider
+from rag.providers import clients, local_servers
+from rag.providers.provider_catalogue import OPENAI_COMPATIBLE, PROVIDERS, EmbeddingModel, Protocol, Provider
 from rag.types import EmbeddingSpace, GenerationOptions
 
-if TYPE_CHECKING:  # see `rag.lazy`
+if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings.base import BaseEmbedding
     from llama_index.core.llms import LLM
 
-    from rag.providers.vendor import Boundary
+    from rag.providers.vendor_models import Boundary
 
 EXTRACTIVE = "extractive"
 """The provider that writes nothing: answers are quoted from the sources."""
@@ -90,7 +90,7 @@ class Registry:
         Raises:
             errors.ValidationError: the name is taken by a built-in provider.
         """
-        from rag.providers.functions import as_embedding
+        from rag.providers.custom_functions import as_embedding
 
         if name in self._built_in:
             raise errors.ValidationError(f"{name!r} is a built-in provider. Choose another name.")
@@ -169,7 +169,7 @@ class Registry:
         if family is None:
             raise errors.ValidationError(f"{provider.label} has no language models. Choose another provider.")
         access = self._access(provider, config)
-        from rag.providers.vendor import VendorLLM
+        from rag.providers.vendor_models import VendorLLM
 
         inner = clients.open_llm(access, name, family, options)
         return VendorLLM(inner, _boundary(access), _window(access, name, config))
@@ -229,11 +229,11 @@ class Registry:
         return next((row for row in matching if self.is_usable(row, config)), matching[0]), text
 
     def _open_embedding(self, provider: Provider, model: EmbeddingModel, config: Config) -> "BaseEmbedding":
-        from rag.providers import local
-        from rag.providers.vendor import Boundary, VendorEmbedding
+        from rag.providers import embedded_models
+        from rag.providers.vendor_models import Boundary, VendorEmbedding
 
         if provider.protocol is Protocol.LOCAL:
-            return local.LocalEmbedding(config.rag_local_model_dir)
+            return embedded_models.LocalEmbedding(config.rag_local_model_dir)
         if provider.protocol is Protocol.CUSTOM:
             return VendorEmbedding(self._adapters[provider.name], Boundary(provider), model)
         access = self._access(provider, config)
@@ -291,13 +291,13 @@ def _window(access: clients.Access, model: str, config: Config) -> Callable[[], 
     if config.rag_context_window:
         return partial(int, config.rag_context_window)
     provider, url = access.provider, access.base_url or ""
-    if provider.serves or (provider.name == OPENAI_COMPATIBLE.name and servers.is_here(url)):
-        return partial(servers.context_window, provider, url, model)
+    if provider.serves or (provider.name == OPENAI_COMPATIBLE.name and local_servers.is_here(url)):
+        return partial(local_servers.context_window, provider, url, model)
     return None
 
 
 def _boundary(access: clients.Access) -> "Boundary":
-    from rag.providers.vendor import Boundary
+    from rag.providers.vendor_models import Boundary
 
     return Boundary(access.provider, (access.key,) if access.key else ())
 

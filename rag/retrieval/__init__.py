@@ -2,14 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from rag import lazy
-from rag.retrieval.completions import Memory, request_digest
-from rag.retrieval.configured import as_configured
+from rag import lazy_imports
+from rag.retrieval.completion_cache import Memory, request_digest
 from rag.retrieval.diversity import maximal_marginal_relevance
 from rag.retrieval.projection import Projection, principal_plane
+from rag.retrieval.query_understanding import understand
 from rag.retrieval.reranking import ModelReranker, Reranker
+from rag.retrieval.search_defaults import as_configured
 from rag.retrieval.similarity import UNRELATED_TEXTS, Scales, Similarity
-from rag.retrieval.understanding import understand
 
 if TYPE_CHECKING:
     from rag.retrieval.nodes import HitNode, to_hits
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rag.retrieval.retriever import POOL, HybridRetriever, Standing
     from rag.retrieval.tracing import trace
 else:
-    __getattr__ = lazy.names(
+    __getattr__ = lazy_imports.names(
         __name__,
         {
             "nodes": ("HitNode", "to_hits"),

@@ -14,10 +14,10 @@ from llama_index.core.llms import LLM
 from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 
-from rag.retrieval.completions import Completions
+from rag.retrieval.completion_cache import Completions
 from rag.retrieval.diversity import maximal_marginal_relevance
 from rag.retrieval.nodes import HitNode, to_hits
-from rag.retrieval.places import Place, gather_places
+from rag.retrieval.page_expansion import Place, gather_places
 from rag.retrieval.query import Query
 from rag.retrieval.reranking import ModelReranker, Reranker
 from rag.store import UserStore

@@ -2,7 +2,8 @@
 
 A score must mean the same for every question and library. So nothing is measured against the other candidates: a
 cosine is read on its space's own scale (`similarity`), BM25 is a share of what the question's words can reach
-(`rag.store.bm25`), and what speaks for a chunk beside its own text, its page and its document, is such a share, too.
+(`rag.store.search.bm25`), and what speaks for a chunk beside its own text, its page and its document, is such a
+share, too.
 """
 
 import math
@@ -11,8 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from rag.retrieval.configured import ConfiguredOptions
 from rag.retrieval.fusion import reciprocal_rank_fusion, weighted_mean
+from rag.retrieval.search_defaults import ConfiguredOptions
 from rag.retrieval.similarity import COSINES, Similarity
 from rag.store import LexicalMatches
 from rag.types import Candidate

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from rag import errors, prompts
-from rag.retrieval.completions import Completions
+from rag.retrieval.completion_cache import Completions
 
 MAX_PASSAGE_CHARS = 2000
 """So much of a passage is shown to the language model, unless its window is small; chunks are rarely longer."""

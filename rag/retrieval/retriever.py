@@ -11,16 +11,16 @@ from llama_index.core.base.embeddings import base as embeddings
 from llama_index.core.llms import LLM
 
 from rag import errors, tracing
-from rag.retrieval.augmentation import variants
-from rag.retrieval.completions import Completions
-from rag.retrieval.configured import ConfiguredOptions
+from rag.retrieval.completion_cache import Completions
 from rag.retrieval.fusion import ranks
-from rag.retrieval.lookups import look_up
+from rag.retrieval.multi_step import look_up
 from rag.retrieval.nodes import HitNode
 from rag.retrieval.query import Findings, Query
+from rag.retrieval.query_expansion import variants
+from rag.retrieval.query_understanding import Understanding, understand
 from rag.retrieval.ranking import Ranking, best_first, merge, merge_lookups, rank
+from rag.retrieval.search_defaults import ConfiguredOptions
 from rag.retrieval.similarity import COSINES, Similarity
-from rag.retrieval.understanding import Understanding, understand
 from rag.store import LexicalMatches, UserStore
 from rag.types import Candidate, Chunk, Document, EmbeddingSpace, Hit, Passage, Scope
 from rag.vocabulary import Widener

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from rag.types import EmbeddingSpace
 
-if TYPE_CHECKING:  # see `rag.lazy`
+if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
 UNRELATED_SD = 2.1

@@ -6,42 +6,45 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from rag.store import accounts, api_keys, documents, health, jobs, migrations, roles, silence
-from rag.store.annotations import Annotations
-from rag.store.answer_links import AnswerLinks
-from rag.store.audit import Audit, AuditOfAll
-from rag.store.caches import Caches
-from rag.store.catalogue import Catalogue
-from rag.store.chunks import Chunks
-from rag.store.conversations import Conversations
-from rag.store.database import NOWHERE, Database, UserDatabase, connect, store_errors
-from rag.store.deletions import AllDeletions, Deletions
-from rag.store.dense import DenseSearch
-from rag.store.embedding_cache import EmbeddingCache
-from rag.store.evaluation_cases import EvaluationCases
-from rag.store.evaluation_runs import EvaluationRuns
-from rag.store.generations import Generations
-from rag.store.glossaries import Glossary
-from rag.store.indexes import Indexes
-from rag.store.job_lane import JobLane
-from rag.store.job_steps import JobSteps
-from rag.store.lanes import Lanes
-from rag.store.logins import Logins
-from rag.store.matrices import Matrices
-from rag.store.moving import Moving
-from rag.store.pages import Pages
-from rag.store.parts import Parts
-from rag.store.queue import Queue
-from rag.store.rates import Rates
-from rag.store.readings import Readings
-from rag.store.saved_filters import SavedFilters
-from rag.store.shared import SharedChunks, SharedDatabase, SharedDeletions
-from rag.store.shares import Shares
-from rag.store.sources import Sources
-from rag.store.status import Figures
-from rag.store.surveys import Surveys
-from rag.store.vectors import Vectors
-from rag.store.versions import Versions
+from rag.store.conversations.chats import Conversations
+from rag.store.conversations.completion_cache import Caches
+from rag.store.conversations.evaluation_cases import EvaluationCases
+from rag.store.conversations.evaluation_runs import EvaluationRuns
+from rag.store.conversations.matrices import Matrices
+from rag.store.files.pending_deletions import AllDeletions, Deletions
+from rag.store.jobs import jobs
+from rag.store.jobs.checkpoints import JobSteps
+from rag.store.jobs.job_scheduling import JobLane
+from rag.store.jobs.lanes import Lanes
+from rag.store.jobs.queue import Queue
+from rag.store.jobs.reading_queue import Readings
+from rag.store.jobs.status import Figures
+from rag.store.library import documents
+from rag.store.library.annotations import Annotations
+from rag.store.library.attachments import Parts
+from rag.store.library.collection_moves import Moving
+from rag.store.library.document_metadata import Catalogue
+from rag.store.library.index_statistics import Surveys
+from rag.store.library.indexes import Indexes
+from rag.store.library.page_text import Pages
+from rag.store.library.saved_filters import SavedFilters
+from rag.store.library.sources import Sources
+from rag.store.library.versions import Versions
+from rag.store.search.chunks import Chunks
+from rag.store.search.dense import DenseSearch
+from rag.store.search.embedding_cache import EmbeddingCache
+from rag.store.search.embedding_generations import Generations
+from rag.store.search.vectors import Vectors
+from rag.store.server import database_roles, health, migrations, timeouts
+from rag.store.server.database import NOWHERE, Database, UserDatabase, connect, store_errors
+from rag.store.users import accounts, api_keys
+from rag.store.users.audit_log import Audit, AuditOfAll
+from rag.store.users.glossaries import Glossary
+from rag.store.users.logins import Logins
+from rag.store.users.rate_limits import Rates
+from rag.store.users.share_links import AnswerLinks
+from rag.store.users.shared_collections import SharedChunks, SharedDatabase, SharedDeletions
+from rag.store.users.shares import Shares
 from rag.types import ApiKey, Whence
 
 
@@ -110,7 +113,7 @@ class SharedStore(UserStore):
 class Store:
     """The database of all users; one per process, for any number of threads. `of` gives a user's part of it."""
 
-    def __init__(self, database: Database, of_all_users: Database, access: roles.Access) -> None:
+    def __init__(self, database: Database, of_all_users: Database, access: database_roles.Access) -> None:
         self._database = database
         self._of_all_users = of_all_users
         self._access = access
@@ -132,7 +135,7 @@ class Store:
         pool_size: int = 8,
         admin_url: str | None = None,
         as_roles: bool = False,
-        answer_seconds: float = silence.ANSWER_SECONDS,
+        answer_seconds: float = timeouts.ANSWER_SECONDS,
         replica_url: str | None = None,
     ) -> Self:
         """Connect to `url` (as libpq takes it) and bring its schema forward. See `roles.prepare`.
@@ -144,9 +147,9 @@ class Store:
             errors.StoreUnavailableError: the server cannot be reached, or does not answer.
             errors.StoreError: it has no pgvector, or the account lacks rights.
         """
-        silence.server_of(url).limit_seconds = answer_seconds
-        with store_errors(), connect(roles.administrator(admin_url or url), asks=True) as admin:
-            access = roles.prepare(admin, url, admin_url, as_roles=as_roles)
+        timeouts.server_of(url).limit_seconds = answer_seconds
+        with store_errors(), connect(database_roles.administrator(admin_url or url), asks=True) as admin:
+            access = database_roles.prepare(admin, url, admin_url, as_roles=as_roles)
             migrations.bring_forward(admin)
         databases = (Database(access.app, pool_size=pool_size), Database(access.worker, pool_size=(pool_size + 1) // 2))
         with contextlib.ExitStack() as undo:
@@ -154,9 +157,9 @@ class Store:
                 undo.callback(database.close)
                 database.open()
             if access.is_walled:
-                roles.require_role(databases[0])
+                database_roles.require_role(databases[0])
             if replica_url:
-                databases[0].search_on(Database(roles.replica(replica_url, access), pool_size=pool_size))
+                databases[0].search_on(Database(database_roles.replica(replica_url, access), pool_size=pool_size))
             undo.pop_all()
         return cls(*databases, access)
 
@@ -195,9 +198,9 @@ class Store:
         """By which everything of all users is read, and nothing written. It may be a secret."""
         return self._access.backup
 
-    def walls(self) -> roles.Walls:
+    def walls(self) -> database_roles.Walls:
         """How the database itself keeps users apart."""
-        return roles.walls(self._database)
+        return database_roles.walls(self._database)
 
     def health(self, seconds: float | None = None) -> health.Health:
         """What the database says of itself within so many seconds. Raises StoreUnavailableError if it does not."""
@@ -206,7 +209,7 @@ class Store:
 
     def be_patient(self) -> None:
         """For a process at which nobody looks on: it takes a database for silent later, which may only be very busy."""
-        silence.server_of(self._database.url).check_seconds = silence.PATIENT_CHECK_SECONDS
+        timeouts.server_of(self._database.url).check_seconds = timeouts.PATIENT_CHECK_SECONDS
 
     def close(self) -> None:
         """Close all connections."""

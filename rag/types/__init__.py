@@ -7,7 +7,6 @@ Python names are snake_case; camelCase aliases are accepted everywhere and used 
 
 from rag.types.access import LOCAL_USER, PERMISSIONS, ApiKey, Permission
 from rag.types.accounts import Account, AccountUse, Identity, Login, Role, Storage
-from rag.types.again import AskedAgain, ClaimChange, ClaimState, Difference, DifferenceKind
 from rag.types.answers import (
     LIKELY,
     AnswerEvent,
@@ -33,7 +32,17 @@ from rag.types.answers import (
 )
 from rag.types.audit import AuditEntry, AuditFilter, Door, Whence
 from rag.types.backups import BackupFile, BackupManifest, BackupTable, MissingFile
-from rag.types.deletions import PurgeReceipt, SweepReport
+from rag.types.cleanup import PurgeReceipt, SweepReport
+from rag.types.document_metadata import (
+    DocumentEdit,
+    DocumentOrder,
+    DocumentQuery,
+    FilterName,
+    SavedFilter,
+    Tag,
+    TagCount,
+    Tags,
+)
 from rag.types.documents import (
     ARCHIVE,
     CONTAINERS,
@@ -65,6 +74,18 @@ from rag.types.documents import (
 )
 from rag.types.generations import EmbeddingGeneration, GenerationComparison, GenerationScore, GenerationState
 from rag.types.glossaries import GlossarySummary
+from rag.types.index_statistics import (
+    MENDABLE,
+    AilingDocument,
+    EmbeddingMap,
+    FindingKind,
+    Growth,
+    HealthFinding,
+    LengthBand,
+    MapPoint,
+    WordlessPages,
+    WordlessSummary,
+)
 from rag.types.indexing import (
     AdapterOptions,
     EmbeddingOptions,
@@ -91,20 +112,10 @@ from rag.types.matrices import (
     MatrixTemplate,
     ShownCell,
 )
-from rag.types.organising import (
-    DocumentEdit,
-    DocumentOrder,
-    DocumentQuery,
-    FilterName,
-    SavedFilter,
-    Tag,
-    TagCount,
-    Tags,
-)
-from rag.types.pages import page_name
+from rag.types.page_names import page_name
 from rag.types.patterns import BOX, LINE, PRINTABLE, SEGMENT, STORABLE, TEXT
 from rag.types.provenance import Provenance, UsedDocument
-from rag.types.reading import reading_of
+from rag.types.reading_progress import reading_of
 from rag.types.requests import (
     Auth,
     IndexName,
@@ -112,7 +123,7 @@ from rag.types.requests import (
     ProviderOptions,
     StorableText,
 )
-from rag.types.results import RetrievalResult, RetrievedChunk
+from rag.types.reruns import AskedAgain, ClaimChange, ClaimState, Difference, DifferenceKind
 from rag.types.search import (
     MOST_LOOKUPS,
     Candidate,
@@ -164,18 +175,6 @@ from rag.types.status import (
     WorkCounts,
     WorkerStatus,
 )
-from rag.types.surveys import (
-    MENDABLE,
-    AilingDocument,
-    EmbeddingMap,
-    FindingKind,
-    Growth,
-    HealthFinding,
-    LengthBand,
-    MapPoint,
-    WordlessPages,
-    WordlessSummary,
-)
 from rag.types.text import (
     BlockKind,
     Chunk,
@@ -216,6 +215,7 @@ from rag.types.validation import (
     ValidationResponse,
     VectorChunk,
 )
+from rag.types.vector_store_results import RetrievalResult, RetrievedChunk
 from rag.types.versions import Change, LaterPlace, OnSameName, ParagraphChange, ParagraphText, VersionDiff
 from rag.types.viewing import Annotation, AnnotationEdit, AnnotationRequest, OutlineEntry, PageCount
 

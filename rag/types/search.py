@@ -8,7 +8,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 import pydantic
 
 from rag.types.documents import DEFAULT_INDEX
-from rag.types.pages import page_name
+from rag.types.page_names import page_name
 from rag.types.patterns import TEXT
 from rag.types.requests import Auth, AuthField, IndexName, QueryEmbedding, StorableText, gather
 from rag.types.text import Chunk, Input, Model, Passage

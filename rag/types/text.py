@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, get_args
 import pydantic
 from pydantic import alias_generators
 
-from rag.types.problems import refusal
+from rag.types.validation_messages import refusal
 
 
 class Model(pydantic.BaseModel):

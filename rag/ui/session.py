@@ -5,12 +5,12 @@ import time
 
 import streamlit as st
 
-from rag import answering, errors, lazy, retrieval, worker
-from rag.access import administrators, claims
+from rag import answering, errors, lazy_imports, retrieval, worker
+from rag.access import oidc_claims, permissions
 from rag.engine import Installation, RAGEngine
 from rag.types import DEFAULT_INDEX, LOCAL_USER, Account, Identity, Whence
-from rag.ui import reading
 from rag.ui.language import _
+from rag.ui.viewer import page_server
 
 COLLECTION = "collection-id"
 CHECK_SECONDS = 2.0
@@ -34,7 +34,7 @@ def shared() -> Installation:
 
     What asking takes is loaded meanwhile: the first page is shown before that, and the first question finds it there.
     """
-    threading.Thread(target=lazy.load, args=(retrieval, answering), name="loading", daemon=True).start()
+    threading.Thread(target=lazy_imports.load, args=(retrieval, answering), name="loading", daemon=True).start()
     return _given[-1] if _given else Installation()
 
 
@@ -61,7 +61,7 @@ def login() -> Identity | None:
         errors.AuthError: the provider does not say who it is.
     """
     user = st.user.to_dict()
-    return claims.identity(user, shared().config) if user.get("is_logged_in") else None
+    return oidc_claims.identity(user, shared().config) if user.get("is_logged_in") else None
 
 
 def user_id() -> str | None:
@@ -95,7 +95,7 @@ def account() -> Account:
 def ticket() -> str:
     """What the browser of this session shows at the door of the viewer."""
     who = user_id() or LOCAL_USER
-    issued = reading.given.issue(who, login() if is_for_users() else None, whence(), st.session_state.get(TICKET))
+    issued = page_server.given.issue(who, login() if is_for_users() else None, whence(), st.session_state.get(TICKET))
     st.session_state[TICKET] = issued
     return issued
 
@@ -112,7 +112,7 @@ def log_out() -> None:
 def may_administer() -> bool:
     """Whether the present user may change what is set for all."""
     user = user_id()
-    return user is not None and administrators.role_of(shared(), user).may_administer
+    return user is not None and permissions.role_of(shared(), user).may_administer
 
 
 def require_admin() -> str:
@@ -124,7 +124,7 @@ def require_admin() -> str:
     user = user_id()
     if user is None:
         raise errors.ForbiddenError(_("The login has ended. Log in again."))
-    administrators.require_admin(shared(), user)
+    permissions.require_admin(shared(), user)
     return user
 
 

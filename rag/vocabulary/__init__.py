@@ -13,12 +13,12 @@ from rag.vocabulary.formulas import (
 from rag.vocabulary.glossary import example, landmarks, widener
 from rag.vocabulary.landmarks import Landmarks, own_pages
 from rag.vocabulary.periods import find_periods, spell_out_periods, years, years_away
-from rag.vocabulary.question_sets import question_sets
+from rag.vocabulary.query_widening import Widened, Widener, Widening
+from rag.vocabulary.question_words import Says, either, reason_language, says, words
 from rag.vocabulary.references import Reference, references
-from rag.vocabulary.tables import NEW, with_synonyms
-from rag.vocabulary.talk import Says, either, reason_language, says, words
+from rag.vocabulary.sample_questions import question_sets
+from rag.vocabulary.synonym_table import NEW, with_synonyms
 from rag.vocabulary.vocabulary import MAX_TERM_CHARACTERS, Vocabulary, load, trades
-from rag.vocabulary.widening import Widened, Widener, Widening
 
 __all__ = [
     "MAX_TERM_CHARACTERS",

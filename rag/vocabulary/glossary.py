@@ -4,8 +4,8 @@ from functools import lru_cache
 from importlib import resources
 
 from rag.vocabulary.landmarks import Landmarks
+from rag.vocabulary.query_widening import Widener
 from rag.vocabulary.vocabulary import load, trades
-from rag.vocabulary.widening import Widener
 
 GLOSSARIES = 16
 """Kept ready: making one takes a third of a second, most users of an installation have none."""

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from rag.api import create_app
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.providers.connections import tls_context
+from rag.providers.http_connections import tls_context
 from rag.types import Permission
 from tests import pdfs
 

@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 from rag import errors
 from rag.engine import RAGEngine
 from rag.types import Identity, Role
-from rag.ui import admin, session
+from rag.ui import session
+from rag.ui.admin import users
 
 PATIENCE_SECONDS = 60
 
@@ -45,7 +46,7 @@ def test_a_member_sees_nothing_and_each_action_asks_again(app: AppTest, monkeypa
     assert not app.dataframe
     assert all(link.proto.label != "Admin" for link in app.get("page_link"))
     with pytest.raises(errors.ForbiddenError, match="Only administrators"):
-        admin._accounts()
+        users._accounts()
     with RAGEngine() as engine:
         engine.installation.accounts.set_role("local", Role.ADMIN)
     app.run()
@@ -60,10 +61,10 @@ def test_an_admin_changes_an_account_and_logs_it_out(app: AppTest) -> None:
         engine.installation.accounts.set_groups("bob", ["board"])
 
     def panel() -> None:
-        from rag.ui import admin
+        from rag.ui.admin import users
 
-        (bob,) = admin._accounts().list()
-        admin._account(bob)
+        (bob,) = users._accounts().list()
+        users._account(bob)
 
     shown = AppTest.from_function(panel, default_timeout=PATIENCE_SECONDS).run()
     assert "By the login: legal" in [caption.value for caption in shown.caption]

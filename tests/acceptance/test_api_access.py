@@ -10,10 +10,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 from rag import worker
-from rag.access.rates import FAILURES_PER_MINUTE
+from rag.access.rate_limits import FAILURES_PER_MINUTE
 from rag.api import create_app
 from rag.engine import RAGEngine
-from rag.engine.keys import SHARED
+from rag.engine.users.api_keys import SHARED
 from rag.types import Role
 from tests import pdfs
 from tests.acceptance import api

@@ -11,7 +11,7 @@ import pytest
 
 from rag import errors
 from rag.engine import RAGEngine
-from rag.providers.local import LocalEmbedding
+from rag.providers.embedded_models import LocalEmbedding
 from rag.types import TextBlock
 from tests import pdfs
 from tests.acceptance import api

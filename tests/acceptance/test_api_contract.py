@@ -21,10 +21,10 @@ from pydantic import SecretStr
 
 from benchmarks.processes import free_port
 from rag.api import create_app, limits
-from rag.api.asking import AskRequest
+from rag.api.ask import AskRequest
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.engine.validation import validate
+from rag.engine.evaluation.retrieval_validation import validate
 from rag.types import Document, Hit, PageInfo, ValidationRequest
 from tests import pdfs, sources, vendors
 from tests.acceptance import api

@@ -19,8 +19,9 @@ from typer import testing
 from rag.cli.app import app
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.store import FileStore, embedded
-from rag.store import backup as store_backup
+from rag.store import FileStore
+from rag.store.backup import backup as store_backup
+from rag.store.server import embedded
 from rag.types import AnswerResponse, DocumentStatus
 from tests import forked, pdfs
 from tests.databases import new_database

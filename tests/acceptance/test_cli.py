@@ -21,10 +21,10 @@ from benchmarks.processes import free_port
 from rag import errors
 from rag.cli.app import app, main
 from rag.engine import RAGEngine
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 from rag.retrieval import UNRELATED_TEXTS
 from rag.store import UserFiles
-from rag.store.files import Kind
+from rag.store.files.file_storage import Kind
 from tests import forked, mails, pdfs, vendors
 from tests.folders import open_folder, processes
 from tests.waiting import PATIENCE_SECONDS, eventually

@@ -14,8 +14,8 @@ from rag import prompts
 from rag.config import Config
 from rag.engine import RAGEngine
 from rag.types import AnswerResponse, AnswerToken, DocumentStatus, Verdict
-from rag.ui.answer import answer_html, sources
-from rag.ui.text import render
+from rag.ui.chat.answer import answer_html, sources
+from rag.ui.formatting import render
 from tests import pdfs, vendors
 from tests.acceptance.test_pages import add, answered, texts
 from tests.databases import Databases

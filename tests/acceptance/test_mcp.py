@@ -28,12 +28,12 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
 from typer import testing
 
-from rag.access.rates import FAILURES_PER_MINUTE
+from rag.access.rate_limits import FAILURES_PER_MINUTE
 from rag.cli.app import app
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.mcp_server import create_server, http_app, listen, passages
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 from tests import forked, pdfs
 
 REPOSITORY = Path(__file__).parents[2]

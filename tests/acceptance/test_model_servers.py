@@ -8,8 +8,8 @@ from llama_index.core.llms import LLM, ChatMessage
 
 from rag import providers
 from rag.config import Config
-from rag.providers import servers
-from rag.providers.connections import http_client
+from rag.providers import local_servers
+from rag.providers.http_connections import http_client
 from tests import vendor_servers
 from tests.vendor_servers import Slow, VendorServer, listed
 
@@ -27,7 +27,7 @@ def root(server: VendorServer) -> str:
 
 
 def window(provider: str, server: VendorServer, model: str = MODEL) -> int:
-    return servers.context_window(providers.Registry().provider(provider), server.url, model)
+    return local_servers.context_window(providers.Registry().provider(provider), server.url, model)
 
 
 # --- what there is ---
@@ -97,7 +97,7 @@ def test_what_is_on_this_machine_gets_no_proxy(
 def test_vllm_tells_in_its_list(server: VendorServer) -> None:
     server.pages["/v1/models"] = listed("Qwen/Qwen3-4B", max_model_len=8192)
     assert window("vllm", server, "Qwen/Qwen3-4B") == 8192
-    assert window("vllm", server, "another") == servers.SERVED_WINDOW
+    assert window("vllm", server, "another") == local_servers.SERVED_WINDOW
 
 
 def test_llama_cpp_tells_what_a_slot_has_not_what_the_model_was_trained_for(server: VendorServer) -> None:
@@ -110,7 +110,7 @@ def test_llama_cpp_tells_what_a_slot_has_not_what_the_model_was_trained_for(serv
     ("row", "tokens"),
     [
         ({"state": "loaded", "max_context_length": 131072, "loaded_context_length": 8192}, 8192),
-        ({"state": "not-loaded", "max_context_length": 131072}, servers.SERVED_WINDOW),
+        ({"state": "not-loaded", "max_context_length": 131072}, local_servers.SERVED_WINDOW),
         ({"state": "not-loaded", "max_context_length": 2048}, 2048),
     ],
 )
@@ -152,7 +152,7 @@ def test_a_server_of_no_known_kind_is_asked_in_each_way(server: VendorServer) ->
 @pytest.mark.parametrize("size", [0, -1, True, "8192", None, [8192]])
 def test_a_size_that_is_none_is_not_believed(server: VendorServer, size: object) -> None:
     server.pages["/v1/models"] = listed(MODEL, max_model_len=size)
-    assert window("vllm", server) == servers.SERVED_WINDOW
+    assert window("vllm", server) == local_servers.SERVED_WINDOW
 
 
 # --- as the model that writes ---
@@ -202,8 +202,8 @@ def test_a_vendor_is_not_asked(server: VendorServer) -> None:
 
 
 def test_a_server_that_hangs_is_waited_for_a_moment_only(server: VendorServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(servers, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(local_servers, "LOOK_SECONDS", 0.1)
     server.pages["/api/ps"] = Slow()
-    assert window("ollama", server) == servers.SERVED_WINDOW
+    assert window("ollama", server) == local_servers.SERVED_WINDOW
     server.pages["/v1/models"] = Slow()
     assert providers.find_servers({"ollama": server.url}) == ()

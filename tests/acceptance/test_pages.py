@@ -13,10 +13,11 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from rag.engine import RAGEngine
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import Document, DocumentStatus, Line
-from rag.ui import session, table
-from rag.ui.text import plain
+from rag.ui import session
+from rag.ui.formatting import plain
+from rag.ui.library import document_table
 from tests import mails, pdfs, vendors
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -573,7 +574,7 @@ def test_what_is_chosen_is_a_document_and_is_read_at_the_click(app: AppTest, eng
 def test_library_is_ordered_and_turned_by_the_database(
     app: AppTest, engine: RAGEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table, "PAGE_ROWS", 2)
+    monkeypatch.setattr(document_table, "PAGE_ROWS", 2)
     for number in (3, 1, 2):
         engine.documents.add(pdfs.plain((f"Report {number}.",)), f"report {number}.pdf", enqueue=False)
     open_page(app, "library")

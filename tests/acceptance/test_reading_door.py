@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from rag.engine import RAGEngine
 from rag.types import Whence
-from rag.ui import reading
+from rag.ui.viewer import page_server
 from tests import pdfs
 
 HERE = Whence("app", "")
@@ -16,11 +16,11 @@ LINE = "Page 2 speaks of topic number 2."
 
 @pytest.fixture(scope="module")
 def door(engine: RAGEngine) -> TestClient:
-    return TestClient(reading.create_door(engine.installation))
+    return TestClient(page_server.create_door(engine.installation))
 
 
 def ticket(user_id: str) -> dict[str, str]:
-    return {reading.TICKET: reading.given.issue(user_id, None, HERE)}
+    return {page_server.TICKET: page_server.given.issue(user_id, None, HERE)}
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_a_page_comes_as_picture_and_lines_and_its_words_are_found(
 def test_nothing_is_told_without_a_ticket_of_who_may_read_it(door: TestClient, document_id: uuid.UUID) -> None:
     pages = ("/pages/1/picture", "/pages/1/lines", "/pages/1/find?words=topic")
     for path in ("", *pages, "/find?words=topic", "/outline", "/annotations"):
-        for headers, refused in (({}, 401), ({reading.TICKET: "guessed"}, 401), (ticket("another"), 404)):
+        for headers, refused in (({}, 401), ({page_server.TICKET: "guessed"}, 401), (ticket("another"), 404)):
             assert door.get(f"/{document_id}{path}", headers=headers).status_code == refused, path
     place = {"regions": [{"page_number": 1, "rects": [[1, 2, 3, 4]]}]}
     assert door.post(f"/{document_id}/annotations", json=place, headers=ticket("another")).status_code == 404

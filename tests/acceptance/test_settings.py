@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from typer import testing
 
 from rag import errors
-from rag.access.administrators import may_administer
+from rag.access.permissions import may_administer
 from rag.cli.app import app
 from rag.config import Config, load_config
 from rag.engine import RAGEngine

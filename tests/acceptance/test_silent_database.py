@@ -17,7 +17,7 @@ from benchmarks.processes import free_port
 from rag.cli.app import app as cli
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.store import embedded
+from rag.store.server import embedded
 from rag.ui import session
 from tests import forked, pdfs
 from tests.acceptance.api import error_of

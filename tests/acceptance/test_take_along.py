@@ -48,9 +48,9 @@ def opened(name: str, conversation_id: str, message_id: str) -> None:
     """A page on which something of the menu was chosen."""
     import uuid
 
-    from rag.ui import take_along
+    from rag.ui.chat import export
 
-    getattr(take_along, name)(uuid.UUID(conversation_id), uuid.UUID(message_id))
+    getattr(export, name)(uuid.UUID(conversation_id), uuid.UUID(message_id))
 
 
 def test_on_the_page(kept: tuple[uuid.UUID, uuid.UUID]) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import Rect
 from tests.e2e.papers import Paper
 

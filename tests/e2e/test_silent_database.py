@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from benchmarks.processes import free_port
-from rag.store import embedded
+from rag.store.server import embedded
 from tests.e2e.conftest import PATIENCE_SECONDS, ROOT, _wait_for, visit
 from tests.stopping import frozen, own_server
 

@@ -14,8 +14,8 @@ from psycopg import sql
 from rag import store
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.providers import local
-from rag.store import embedded
+from rag.providers import embedded_models
+from rag.store.server import embedded
 from tests.databases import Databases, new_database
 from tests.folders import open_folder
 
@@ -39,9 +39,9 @@ def server_url(external_database_url: str | None) -> Iterator[str]:
 @pytest.fixture(scope="session", autouse=True)
 def texts_embedded_once() -> Iterator[None]:
     """The local model would compute the vectors of the same sentences for one test after another."""
-    vector = functools.cache(local._embed)
+    vector = functools.cache(embedded_models._embed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local, "_embed", lambda model, text: list(vector(model, text)))
+        patch.setattr(embedded_models, "_embed", lambda model, text: list(vector(model, text)))
         yield
 
 

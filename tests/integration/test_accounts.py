@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rag import errors
-from rag.access.administrators import require_admin, require_curator, role_of
+from rag.access.permissions import require_admin, require_curator, role_of
 from rag.config import MEGABYTE, load_config
 from rag.engine import Installation
 from rag.types import Identity, IndexRequest, Role

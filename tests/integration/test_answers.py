@@ -15,7 +15,7 @@ import pytest
 from rag import errors
 from rag.config import load_config
 from rag.engine import Installation, RAGEngine
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import ChatMessage, Document, Rect
 from tests import pdfs
 

@@ -12,8 +12,10 @@ import pytest
 from psycopg import conninfo, sql
 
 from rag import errors, store
-from rag.store import FileStore, backup, migrations, restore, roles
-from rag.store.files import KINDS
+from rag.store import FileStore
+from rag.store.backup import backup, restore
+from rag.store.files.file_storage import KINDS
+from rag.store.server import database_roles, migrations
 from rag.types import AnswerResponse, ChunkingOptions, EmbeddingSpace
 from tests.databases import new_database
 from tests.integration.samples import IN_TRASH, SPACE, Owner, random_vector
@@ -267,7 +269,7 @@ def test_an_account_that_does_not_ask_for_all_users_backs_up_nothing(
     db: store.Store, owners: list[Owner], here: Machine, tmp_path: Path
 ) -> None:
     """As behind a pooler that drops what a connection asks for at its start."""
-    one_user = conninfo.make_conninfo(db.backup_url, options=f"-c role={roles.BACKUP}")
+    one_user = conninfo.make_conninfo(db.backup_url, options=f"-c role={database_roles.BACKUP}")
     with pytest.raises(errors.StoreError, match=r"not all rows of .*documents"):
         backup.write(one_user, here.files, tmp_path / "backup.tar")
     assert not (tmp_path / "backup.tar").exists()

@@ -18,8 +18,9 @@ import pytest
 from rag import errors, store
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.store import FileStore, UserFiles, leftovers, put_rendition
-from rag.store.files import Kind
+from rag.store import FileStore, UserFiles, put_rendition
+from rag.store.files import file_storage, stale_files
+from rag.store.files.file_storage import Kind
 from rag.types import Document, DocumentStatus, SweepReport
 from tests import forked, pdfs
 from tests.integration.samples import Owner
@@ -359,8 +360,8 @@ def test_a_folder_that_comes_to_be_known_is_not_deleted(db: store.Store) -> None
     owner = Owner.of(db, "ann")
     files = FileStore(f"memory://{uuid.uuid4().hex}", Path("/nowhere"))
     document = owner.add("a.pdf")
-    folder = store.files.DocumentFolder(store.files.folder_name("ann"), document.id)
-    stranger = store.files.DocumentFolder(store.files.folder_name("bob"), document.id)
+    folder = file_storage.DocumentFolder(file_storage.folder_name("ann"), document.id)
+    stranger = file_storage.DocumentFolder(file_storage.folder_name("bob"), document.id)
     assert db.leftovers.unknown([folder, stranger]) == {stranger}
     for place, expected in ((folder, False), (stranger, True)):
         with db.leftovers.taking_unknown(place) as is_unknown:
@@ -418,7 +419,7 @@ def test_a_working_folder_in_use_stays(engine: RAGEngine, own_temporary_folder: 
 def test_a_working_folder_that_vanishes_while_others_are_looked_at_is_nobodys(own_temporary_folder: Path) -> None:
     for name in ("pagelight-ab_c1234", "pagelight-ab_c5678"):
         (own_temporary_folder / name / "pictures").mkdir(parents=True)
-    looking = leftovers.temporary(NOW)
+    looking = stale_files.temporary(NOW)
     assert next(looking).kind == "temporary"
     for folder in own_temporary_folder.iterdir():
         shutil.rmtree(folder)

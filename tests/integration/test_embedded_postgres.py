@@ -21,7 +21,7 @@ from psycopg import conninfo, sql
 
 from benchmarks.processes import free_port
 from rag import errors
-from rag.store import _cluster, _supervisor, embedded
+from rag.store.server import cluster_directory, embedded, server_supervisor
 from tests import forked
 from tests.folders import kill, open_folder, processes
 from tests.waiting import PATIENCE_SECONDS, eventually
@@ -69,7 +69,7 @@ def kill_everything(root: Path, user: "User") -> None:
 
 
 def is_running(root: Path) -> bool:
-    return bool(_supervisor.processes_in(root / "pgdata") or processes("_supervisor.py", str(root)))
+    return bool(server_supervisor.processes_in(root / "pgdata") or processes("_supervisor.py", str(root)))
 
 
 class User:
@@ -228,7 +228,7 @@ def test_keeps_what_was_acknowledged_on_disk_and_has_room_for_vector_indexes(roo
 
 
 def test_only_its_account_can_reach_it(server: embedded.EmbeddedServer) -> None:
-    endpoint = server.data_dir / _supervisor.SOCKET
+    endpoint = server.data_dir / server_supervisor.SOCKET
     assert stat.S_IMODE(server.data_dir.stat().st_mode) == 0o700
     assert stat.S_IMODE(endpoint.stat().st_mode) == 0o700
     assert endpoint.stat().st_uid == server.data_dir.stat().st_uid
@@ -240,7 +240,7 @@ def test_its_owner_is_admitted_by_name_as_our_roles_only(server: embedded.Embedd
         for role in ("pagelight_app", "pagelight_worker", "pagelight_backup", "somebody"):
             connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(role)))
     assert rules == [("local", "peer")]
-    for role in _cluster.DATABASE_ROLES:
+    for role in cluster_directory.DATABASE_ROLES:
         with psycopg.connect(server.url, user=role) as connection:
             assert connection.execute("SELECT session_user::text").fetchone() == (role,)
     with pytest.raises(psycopg.OperationalError, match="Peer authentication failed"):
@@ -256,8 +256,8 @@ def test_the_account_that_runs_the_server_is_not_admitted(root: Path) -> None:
 
 def who_runs_it_gets(server: embedded.EmbeddedServer) -> str | None:
     """What `SELECT 1` gives the account that runs the server, if anything."""
-    place = _cluster.Place(server.data_dir.parent, _cluster.server_account())
-    done = place.run(_cluster.reachable_binaries(place) / "psql", "-At", "-c", "SELECT 1", server.url)
+    place = cluster_directory.Place(server.data_dir.parent, cluster_directory.server_account())
+    done = place.run(cluster_directory.reachable_binaries(place) / "psql", "-At", "-c", "SELECT 1", server.url)
     if done.returncode:
         assert "Peer authentication failed" in done.stdout
         return None
@@ -270,7 +270,7 @@ def test_a_server_that_trusted_everybody_is_brought_forward(root: Path, is_serve
     """As earlier versions made it; also while another process of ours has it running."""
     with running(root) as server:
         add_fact(server.url, 1)
-        (server.data_dir / _cluster.HBA).write_text("local all all trust\n")
+        (server.data_dir / cluster_directory.HBA).write_text("local all all trust\n")
         with psycopg.connect(server.url) as connection:
             connection.execute("SELECT pg_reload_conf()")
         assert eventually(lambda: trusts(server.url))
@@ -287,8 +287,10 @@ def test_a_server_that_trusted_everybody_is_brought_forward(root: Path, is_serve
 def test_a_role_that_earlier_versions_did_not_have_is_admitted(root: Path) -> None:
     """Also while another process of ours has the server running."""
     with running(root) as server:
-        (server.data_dir / _cluster.IDENT).write_text(
-            "".join(line for line in lines_of(server.data_dir / _cluster.IDENT) if "pagelight_backup" not in line)
+        (server.data_dir / cluster_directory.IDENT).write_text(
+            "".join(
+                line for line in lines_of(server.data_dir / cluster_directory.IDENT) if "pagelight_backup" not in line
+            )
         )
         with psycopg.connect(server.url) as connection:
             connection.execute("CREATE ROLE pagelight_backup LOGIN")
@@ -320,7 +322,7 @@ def test_the_binaries_serve_over_tcp_too(root: Path) -> None:
 @contextlib.contextmanager
 def foreign_server(root: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     port = free_port()
-    account = _cluster.server_account()
+    account = cluster_directory.server_account()
     admits_all = root / "hba.conf"
     admits_all.write_text("host all all 127.0.0.1/32 trust\n")
     admits_all.chmod(0o644)
@@ -367,7 +369,7 @@ def test_the_server_stops_with_its_last_user(root: Path) -> None:
         first.close()
         first.close()
         second.close()
-        time.sleep(10 * _supervisor.POLL_SECONDS)
+        time.sleep(10 * server_supervisor.POLL_SECONDS)
         assert accepts(url)
         other.end()
 
@@ -553,7 +555,7 @@ def stale_root(root: Path) -> Path:
 
 @contextlib.contextmanager
 def process_of_the_server_account() -> Iterator[int]:
-    account = _cluster.server_account()
+    account = cluster_directory.server_account()
     process = subprocess.Popen(
         ["sleep", "60"],
         user=account.uid if account else None,
@@ -590,7 +592,7 @@ def test_a_stale_pid_that_names_another_process_is_no_obstacle(
 ) -> None:
     with namesake() as pid:
         rename_process(stale_root / "pgdata" / "postmaster.pid", pid)
-        rename_process(stale_root / "pgdata" / f"{_supervisor.SOCKET}.lock", pid)
+        rename_process(stale_root / "pgdata" / f"{server_supervisor.SOCKET}.lock", pid)
         with running(stale_root) as server:
             assert facts(server.url) == [1]
         os.kill(pid, 0)  # and it was left alone
@@ -627,7 +629,7 @@ def test_any_path_will_do(folder: Path, cluster: Path, name: str) -> None:
 
 
 def short_socket_dir(root: Path) -> Path:
-    return _cluster.Place(root, _cluster.server_account()).socket_dir
+    return cluster_directory.Place(root, cluster_directory.server_account()).socket_dir
 
 
 def test_the_short_socket_folder_is_private_and_goes_with_the_server(folder: Path, cluster: Path) -> None:
@@ -667,7 +669,7 @@ def test_binaries_closed_to_the_account_of_the_server_are_copied(folder: Path) -
     closed = folder / "closed"
     closed.mkdir(mode=0o700)
     site_packages = embedded.binaries().parents[2]
-    for part in (_cluster.PACKAGE, f"{_cluster.PACKAGE}.libs"):
+    for part in (cluster_directory.PACKAGE, f"{cluster_directory.PACKAGE}.libs"):
         if (site_packages / part).exists():
             (closed / part).symlink_to(site_packages / part)
     with user(folder / "root", f"\n    import sys; sys.path.insert(0, {str(closed)!r}){USER}") as (_, url):
@@ -726,9 +728,9 @@ def test_a_damaged_cluster_says_what_the_server_said(root: Path) -> None:
 
 def test_the_log_does_not_grow_without_end(root: Path) -> None:
     log = root / "postgres.log"
-    log.write_bytes(b"x" * (_supervisor.LOG_LIMIT_BYTES + 1))
+    log.write_bytes(b"x" * (server_supervisor.LOG_LIMIT_BYTES + 1))
     with running(root) as server:
-        assert eventually(lambda: log.stat().st_size < _supervisor.LOG_LIMIT_BYTES)
+        assert eventually(lambda: log.stat().st_size < server_supervisor.LOG_LIMIT_BYTES)
         assert accepts(server.url)
-    assert (root / "postgres.log.1").stat().st_size > _supervisor.LOG_LIMIT_BYTES
+    assert (root / "postgres.log.1").stat().st_size > server_supervisor.LOG_LIMIT_BYTES
     assert eventually(lambda: b"database system is shut down" in log.read_bytes()[:100_000])

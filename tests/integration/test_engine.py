@@ -12,7 +12,7 @@ from rag import errors, providers
 from rag.config import load_config
 from rag.contract import AnswerBody
 from rag.engine import RAGEngine
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import BlockKind, DocumentStatus, EmbeddingSpace, Rect, Sentence, Support, TextBlock, Verdict
 from tests import pdfs
 from tests.embeddings import register

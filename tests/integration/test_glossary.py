@@ -8,7 +8,7 @@ import pytest
 
 from rag import errors, vocabulary
 from rag.engine import RAGEngine
-from rag.engine.glossary import MAX_BYTES
+from rag.engine.indexes.glossary import MAX_BYTES
 from rag.types import Rewriting, SearchRequest
 from tests import pdfs
 

@@ -13,10 +13,11 @@ import psycopg
 import pytest
 
 from rag import errors, store, worker
-from rag.engine import RAGEngine, work
-from rag.engine.documents import Documents
-from rag.engine.questions import Questions
-from rag.engine.sync import Intake
+from rag.engine import RAGEngine
+from rag.engine.ingestion.sync import Intake
+from rag.engine.jobs import worker_tasks
+from rag.engine.library.documents import Documents
+from rag.engine.questions.questions import Questions
 from rag.store import MOST_ATTEMPTS
 from rag.types import AnswerRequest, DocumentStatus, FileReport, Job, Lane, SearchRequest
 from tests import forked, pdfs
@@ -359,7 +360,7 @@ def test_a_sync_that_finds_another_at_its_index_waits(engine: RAGEngine, tmp_pat
 def test_a_short_job_is_done_before_long_ones_of_another_user_that_have_all_threads(
     engine: RAGEngine, document_id: uuid.UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "TURN_SECONDS", 0.0)
+    monkeypatch.setattr(worker_tasks, "TURN_SECONDS", 0.0)
     bob = engine.installation.for_user("bob")
     bob.indexes.ensure()
     long = {word: engine.jobs.start_evaluation(questions(40, word)).id for word in ("First", "Second")}
@@ -399,7 +400,7 @@ class TwoSteps:
 
 
 def test_users_take_turns_on_one_thread(engine: RAGEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "_Turn", TwoSteps)
+    monkeypatch.setattr(worker_tasks, "_Turn", TwoSteps)
     for user in (engine, *(engine.installation.for_user(name) for name in ("bob", "carl"))):
         user.indexes.ensure()
         user.jobs.start_evaluation(questions(4, user.user_id))
@@ -411,7 +412,7 @@ def test_users_take_turns_on_one_thread(engine: RAGEngine, monkeypatch: pytest.M
 def test_a_sync_that_gave_way_goes_on_at_the_next_file(
     engine: RAGEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "_Turn", TwoSteps)
+    monkeypatch.setattr(worker_tasks, "_Turn", TwoSteps)
     taken = watch_files(monkeypatch)
     jobs = []
     for user in (engine, engine.installation.for_user("bob")):
@@ -431,7 +432,7 @@ def test_a_sync_that_gave_way_goes_on_at_the_next_file(
 def test_a_job_gives_way_to_nobody_who_has_a_thread_or_does_not_wait(
     engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "_Turn", TwoSteps)
+    monkeypatch.setattr(worker_tasks, "_Turn", TwoSteps)
     other = engine.jobs.start_evaluation(questions())  # of the same user
     bob = engine.installation.for_user("bob")
     bob.indexes.ensure()
@@ -444,16 +445,20 @@ def test_a_job_gives_way_to_nobody_who_has_a_thread_or_does_not_wait(
 
 def test_a_turn_is_long_enough_to_get_on(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr(work, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(worker_tasks, "time", SimpleNamespace(monotonic=lambda: now[0]))
 
-    def over(turn: work._Turn, at: float) -> bool:
+    def over(turn: worker_tasks._Turn, at: float) -> bool:
         now[0] = at
         return turn.is_over()
 
-    short = work._Turn()
-    assert [over(short, at) for at in (1, work.TURN_SECONDS, 1 + work.TURN_SECONDS)] == [False, False, True]
+    short = worker_tasks._Turn()
+    assert [over(short, at) for at in (1, worker_tasks.TURN_SECONDS, 1 + worker_tasks.TURN_SECONDS)] == [
+        False,
+        False,
+        True,
+    ]
     now[0] = 0
-    long = work._Turn()  # that goes through a large folder first
+    long = worker_tasks._Turn()  # that goes through a large folder first
     assert [over(long, at) for at in (1000, 1999, 2000)] == [False, False, True]
 
 
@@ -461,7 +466,7 @@ def test_a_turn_is_long_enough_to_get_on(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_job_lets_an_upload_go_first(engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "GIVE_WAY_SECONDS", 600.0)  # of a slow machine
+    monkeypatch.setattr(worker_tasks, "GIVE_WAY_SECONDS", 600.0)  # of a slow machine
     uploads: list[uuid.UUID] = []
     ready: list[bool] = []
 
@@ -486,7 +491,7 @@ def test_a_job_lets_an_upload_go_first(engine: RAGEngine, job: Job, monkeypatch:
 
 
 def test_a_job_does_not_wait_for_ever_for_uploads(engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "GIVE_WAY_SECONDS", 0.1)
+    monkeypatch.setattr(worker_tasks, "GIVE_WAY_SECONDS", 0.1)
     engine.documents.add(pdfs.plain(), "upload.pdf")
     with engine.installation._resources.store.lanes.next(Lane.READING) as taken:
         assert taken  # and takes long

@@ -18,9 +18,10 @@ import pytest
 from rag import errors, providers, store, worker
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.engine.reading import BATCH, Steps
-from rag.store import MOST_ATTEMPTS, claims
-from rag.store.vectors import Vectors
+from rag.engine.ingestion.document_reader import BATCH, Steps
+from rag.store import MOST_ATTEMPTS
+from rag.store.jobs import work_locks
+from rag.store.search.vectors import Vectors
 from rag.types import Document, DocumentStatus, EmbeddingSpace, Lane, reading_of
 from tests import forked, pdfs
 from tests.embeddings import Embed, bag_of_words, register
@@ -262,11 +263,11 @@ def test_whoever_claims_what_another_has_just_done_tells_so(
         monkeypatch.undo()
         db = engine.installation._resources.store
         change(db, "UPDATE documents SET status = 'queued', renewing = true WHERE id = %s", words_only.id)
-        claimed = claims.try_claim(connection, subject)
+        claimed = work_locks.try_claim(connection, subject)
         kept_off.append(do_next(engine, Lane.RENEWING))
         return claimed
 
-    monkeypatch.setattr(claims, "try_claim", claim_late)
+    monkeypatch.setattr(work_locks, "try_claim", claim_late)
     assert do_next(engine, Lane.EMBEDDING)
     assert kept_off == [False]
 
@@ -560,7 +561,7 @@ def test_a_parser_that_is_killed_each_time_does_not_fail_its_document(
     def kill(steps: Steps, stage: str, done: int, total: int) -> None:
         for child in psutil.Process().children(recursive=True)[::-1]:
             with contextlib.suppress(psutil.Error):  # it has ended with another
-                if "rag.parsing.server" in child.cmdline():
+                if "rag.parsing.worker.fork_server" in child.cmdline():
                     child.kill()
                     killed.add(child.pid)
         record(steps, stage, done, total)

@@ -8,7 +8,7 @@ import pytest
 
 from rag import errors
 from rag.engine import RAGEngine
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import Document, DocumentEdit, Filters
 from tests import pdfs
 

@@ -9,7 +9,7 @@ import pytest
 
 from rag.contract import AnswerBody, SearchBody
 from rag.engine import RAGEngine
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import AnswerResponse
 
 FRONT, PAGES = 3, 12

@@ -8,7 +8,7 @@ import pytest
 from rag import errors, providers, worker
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.engine.parts import REMOVED
+from rag.engine.library.attachments import REMOVED
 from rag.types import CONTAINERS, Document, DocumentStatus, IndexRequest
 from tests import mails, pdfs
 from tests.embeddings import register

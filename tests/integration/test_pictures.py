@@ -6,8 +6,8 @@ import pytest
 
 from rag import errors
 from rag.engine import RAGEngine
-from rag.parsing.mupdf import pymupdf
-from rag.parsing.tesseract import find_tessdata
+from rag.parsing.ocr.tesseract import find_tessdata
+from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import BlockKind, Document, DocumentStatus
 from tests import pdfs
 

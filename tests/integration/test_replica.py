@@ -8,8 +8,8 @@ import pytest
 from benchmarks import clusters
 from benchmarks.clusters import Cluster
 from rag import store
-from rag.store import replica
-from rag.store.database import UserDatabase
+from rag.store.server import read_replica
+from rag.store.server.database import UserDatabase
 from rag.store.store import Store
 from tests.folders import open_folder
 from tests.integration.samples import SPACE, Owner, random_vector
@@ -29,7 +29,7 @@ def servers() -> Iterator[tuple[Cluster, Cluster]]:
 @pytest.fixture
 def opened(servers: tuple[Cluster, Cluster], monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Owner, Cluster]]:
     """A user's store whose searches go to the replica, which is tried again at once whenever it failed."""
-    monkeypatch.setattr(replica, "REST_SECONDS", 0.0)
+    monkeypatch.setattr(read_replica, "REST_SECONDS", 0.0)
     primary, following = servers
     with Store.open(primary.url, pool_size=2, replica_url=following.url) as db:
         yield Owner.of(db, "ann"), following

@@ -14,9 +14,11 @@ from psycopg import conninfo, sql
 
 from rag import errors, store
 from rag.engine import RAGEngine
-from rag.store import backup, migrations, queries, restore, roles, scopes
-from rag.store.database import connect
-from rag.store.files import FileStore
+from rag.store.backup import backup, restore
+from rag.store.files.file_storage import FileStore
+from rag.store.search import scopes
+from rag.store.server import database_roles, migrations, named_queries
+from rag.store.server.database import connect
 from rag.types import BackupManifest, ShareRequest
 from tests.databases import Databases, new_database
 from tests.integration.conftest import new_account
@@ -88,23 +90,23 @@ def unguarded_url(databases: Databases) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def unguarded(unguarded_url: str) -> Iterator[World]:
     """What the victim owns, where no statement asks for the user."""
-    as_written = queries.load_text
+    as_written = named_queries.load_text
 
     def unguarded_text(noun: str) -> Mapping[str, str]:
         return {name: PREDICATE.sub("true", text) for name, text in as_written(noun).items()}
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(queries, "load_text", unguarded_text)
-        queries.load.cache_clear()
+        patch.setattr(named_queries, "load_text", unguarded_text)
+        named_queries.load.cache_clear()
         try:
-            assert "user_id = " not in queries.load_text("documents")["get"]
+            assert "user_id = " not in named_queries.load_text("documents")["get"]
             with (
                 store.Store.open(unguarded_url, pool_size=4) as db,
                 psycopg.connect(unguarded_url, autocommit=True) as connection,
             ):
                 yield make_world(db, connection)
         finally:
-            queries.load.cache_clear()
+            named_queries.load.cache_clear()
 
 
 @pytest.mark.parametrize("method", CASES)
@@ -137,14 +139,14 @@ def guarded(module_db: store.Store, module_url: str) -> Iterator[World]:
 
 
 @pytest.fixture(scope="module")
-def access(guarded: World, module_url: str, external_database_url: str | None) -> roles.Access:
+def access(guarded: World, module_url: str, external_database_url: str | None) -> database_roles.Access:
     """How to connect as each; on the embedded server really as another, who cannot go back."""
     return prepare(module_url, as_roles=external_database_url is None)
 
 
-def prepare(url: str, *, as_roles: bool = False) -> roles.Access:
-    with connect(roles.administrator(url)) as connection:
-        return roles.prepare(connection, url, as_roles=as_roles)
+def prepare(url: str, *, as_roles: bool = False) -> database_roles.Access:
+    with connect(database_roles.administrator(url)) as connection:
+        return database_roles.prepare(connection, url, as_roles=as_roles)
 
 
 def as_user(connection: psycopg.Connection[Any], user_id: str) -> None:
@@ -172,7 +174,7 @@ def test_a_lost_wall_is_raised_again_when_the_schema_is_brought_forward(database
         assert {"documents", "messages"} <= {name for (name,) in connection.execute(WALLED).fetchall()}
 
 
-def test_the_apps_role_sees_one_users_rows(guarded: World, access: roles.Access, module_url: str) -> None:
+def test_the_apps_role_sees_one_users_rows(guarded: World, access: database_roles.Access, module_url: str) -> None:
     with psycopg.connect(module_url) as connection:
         tables = [name for (name,) in connection.execute(WITH_USERS).fetchall()]
         rows = {name: connection.execute(COUNT.format(sql.Identifier(name))).fetchone() for name in tables}
@@ -190,7 +192,7 @@ def test_the_apps_role_sees_one_users_rows(guarded: World, access: roles.Access,
             connection.rollback()  # which ends the setting, too
 
 
-def test_nobody_writes_rows_of_another(access: roles.Access, guarded: World) -> None:
+def test_nobody_writes_rows_of_another(access: database_roles.Access, guarded: World) -> None:
     with psycopg.connect(access.app) as connection:
         as_user(connection, OTHER)
         assert connection.execute("UPDATE documents SET name = 'theirs'").rowcount == 0
@@ -199,7 +201,7 @@ def test_nobody_writes_rows_of_another(access: roles.Access, guarded: World) -> 
             connection.execute("INSERT INTO glossaries (user_id, toml) VALUES (%s, '')", [VICTIM])
 
 
-def test_the_apps_role_gets_no_further_by_settings(access: roles.Access, guarded: World) -> None:
+def test_the_apps_role_gets_no_further_by_settings(access: database_roles.Access, guarded: World) -> None:
     with psycopg.connect(access.app) as connection:
         connection.execute("SET pagelight.all_users = on")
         assert connection.execute("SELECT count(*) FROM documents").fetchone() == (0,)
@@ -233,27 +235,27 @@ def test_the_apps_role_gets_no_further_by_settings(access: roles.Access, guarded
         "SELECT forget_audit('somebody', now(), 'cli')",
     ],
 )
-def test_no_role_makes_drops_or_reads_what_is_not_its_own(access: roles.Access, statement: str) -> None:
+def test_no_role_makes_drops_or_reads_what_is_not_its_own(access: database_roles.Access, statement: str) -> None:
     for url in (access.app, access.worker, access.backup):
         with psycopg.connect(url, autocommit=True) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute(sql.SQL(statement))
 
 
-def test_the_app_has_nothing_of_the_queue(access: roles.Access) -> None:
+def test_the_app_has_nothing_of_the_queue(access: database_roles.Access) -> None:
     with psycopg.connect(access.app, autocommit=True) as connection:
         for table in ("procrastinate_jobs", "procrastinate_workers", "migrations"):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 connection.execute(COUNT.format(sql.Identifier(table)))
 
 
-def test_a_worker_reads_the_audit_and_adds_nothing_to_it(access: roles.Access, guarded: World) -> None:
+def test_a_worker_reads_the_audit_and_adds_nothing_to_it(access: database_roles.Access, guarded: World) -> None:
     with psycopg.connect(access.worker, autocommit=True) as connection:
         assert ("secret.pdf",) in connection.execute("SELECT subject_name FROM audit").fetchall()
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute("INSERT INTO audit (actor, action, owner) VALUES ('admin', 'document.purge', 'admin')")
 
 
-def test_a_worker_sees_no_text(access: roles.Access, guarded: World) -> None:
+def test_a_worker_sees_no_text(access: database_roles.Access, guarded: World) -> None:
     with psycopg.connect(access.worker, autocommit=True) as connection:
         assert connection.execute("SELECT DISTINCT user_id FROM documents").fetchall() == [(VICTIM,)]
         for column, table in (("name", "documents"), ("title", "documents"), ("request", "jobs"), ("result", "jobs")):
@@ -267,7 +269,9 @@ def test_a_worker_sees_no_text(access: roles.Access, guarded: World) -> None:
 
 
 @pytest.mark.parametrize("function", TELLING)
-def test_who_sees_all_users_tells_only_the_one_who_asks(guarded: World, access: roles.Access, function: str) -> None:
+def test_who_sees_all_users_tells_only_the_one_who_asks(
+    guarded: World, access: database_roles.Access, function: str
+) -> None:
     """The app's role is told for the user of its transaction, whomever it says that it asks for."""
     ids = {"document_id": guarded.document.id, "link_id": guarded.link_id}
     with psycopg.connect(access.app) as connection:
@@ -280,7 +284,7 @@ def test_who_sees_all_users_tells_only_the_one_who_asks(guarded: World, access: 
 
 
 @pytest.mark.parametrize("function", TELLING)
-def test_who_sees_all_users_tells_no_other_role(guarded: World, access: roles.Access, function: str) -> None:
+def test_who_sees_all_users_tells_no_other_role(guarded: World, access: database_roles.Access, function: str) -> None:
     is_told_nothing(access.worker, guarded, function)
     is_told_nothing(access.backup, guarded, function)
 
@@ -293,28 +297,32 @@ def is_told_nothing(url: str, world: World, function: str) -> None:
             connection.execute(TELLING[function], {"document_id": world.document.id, "link_id": world.link_id})
 
 
-def test_nobody_but_the_app_has_anything_done_by_the_owners_hand(module_url: str, access: roles.Access) -> None:
+def test_nobody_but_the_app_has_anything_done_by_the_owners_hand(
+    module_url: str, access: database_roles.Access
+) -> None:
     """Of a function that a new migration makes the server would let everybody make use."""
     with psycopg.connect(module_url) as connection:
         by_owner = {
             role: {name for (name,) in connection.execute(BY_OWNER, [role])}
-            for role in ("public", roles.WORKER, roles.BACKUP, roles.APP)
+            for role in ("public", database_roles.WORKER, database_roles.BACKUP, database_roles.APP)
         }
-    assert by_owner.pop(roles.APP) == {*TELLING, "add_chunk_table"}
+    assert by_owner.pop(database_roles.APP) == {*TELLING, "add_chunk_table"}
     assert not any(by_owner.values())
 
 
-def test_a_backup_reads_everything_and_writes_nothing(guarded: World, access: roles.Access, module_url: str) -> None:
+def test_a_backup_reads_everything_and_writes_nothing(
+    guarded: World, access: database_roles.Access, module_url: str
+) -> None:
     """A role of its own may do no more than that, with tables that come later, too."""
     guarded.db.of(VICTIM).chunks.dense(guarded.scope, SPACE.model_copy(update={"dimensions": 6}), [1.0] * 6, 1)
     with psycopg.connect(module_url) as connection:
-        rights = {name: {*given} for name, given in connection.execute(RIGHTS, [roles.BACKUP]).fetchall()}
+        rights = {name: {*given} for name, given in connection.execute(RIGHTS, [database_roles.BACKUP]).fetchall()}
         written = {*migrations.tables(), "migrations", "data_document_chunks_384", "data_document_chunks_6"} & {*rights}
         rows = {name: connection.execute(COUNT.format(sql.Identifier(name))).fetchone() for name in written}
     assert {name for name, given in rights.items() if given - {"SELECT"}} == set()
     assert written - {name for name, given in rights.items() if given} < {*backup.LEFT_OUT}
     with psycopg.connect(access.backup, autocommit=True) as connection:
-        assert connection.execute("SELECT current_user::text").fetchone() == (roles.BACKUP,)
+        assert connection.execute("SELECT current_user::text").fetchone() == (database_roles.BACKUP,)
         for name in written - {*backup.LEFT_OUT}:
             assert connection.execute(COUNT.format(sql.Identifier(name))).fetchone() == rows[name], name
         for statement in ("UPDATE documents SET name = 'theirs'", "DELETE FROM audit", "TRUNCATE accounts"):
@@ -365,26 +373,28 @@ def test_an_installation_is_backed_up_by_the_role_for_it(
 
     monkeypatch.setattr(backup, "write", noticed)
     engine.installation.backup(tmp_path / "backup.pagelight")
-    assert by == [(roles.BACKUP,)]
+    assert by == [(database_roles.BACKUP,)]
 
 
-@pytest.mark.parametrize("role", [roles.APP, roles.BACKUP])
+@pytest.mark.parametrize("role", [database_roles.APP, database_roles.BACKUP])
 def test_who_logged_in_as_a_role_cannot_become_more(
-    access: roles.Access, external_database_url: str | None, role: str
+    access: database_roles.Access, external_database_url: str | None, role: str
 ) -> None:
     if external_database_url:
         pytest.skip("with one account the roles are taken on, not logged in as")
-    with psycopg.connect({roles.APP: access.app, roles.BACKUP: access.backup}[role], autocommit=True) as connection:
+    with psycopg.connect(
+        {database_roles.APP: access.app, database_roles.BACKUP: access.backup}[role], autocommit=True
+    ) as connection:
         assert connection.execute("SELECT session_user::text").fetchone() == (role,)
-        for other in {"postgres", roles.APP, roles.WORKER, roles.BACKUP} - {role}:
+        for other in {"postgres", database_roles.APP, database_roles.WORKER, database_roles.BACKUP} - {role}:
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(other)))
 
 
-def test_the_wall_is_asked_once_and_not_for_each_row(access: roles.Access, guarded: World) -> None:
+def test_the_wall_is_asked_once_and_not_for_each_row(access: database_roles.Access, guarded: World) -> None:
     """A statement that names its user compares the user with the setting, and then looks at no row for it."""
-    statement = queries.load("lexical")["postings"]
-    numbered = queries.load("dense")["size"]
+    statement = named_queries.load("lexical")["postings"]
+    numbered = named_queries.load("dense")["size"]
     scope = {**scopes.parameters(guarded.scope), "user_id": VICTIM, "within": None}
     words = {"query": "secret", "added": "", "added_weight": 0.4, "languages": ["english"], "numbers": None}
     values = {**scope, **words, "question_languages": ["english"]}
@@ -498,7 +508,7 @@ def test_an_owner_without_roles_is_held_by_the_second_wall(
     files = FileStore((tmp_path / "files").as_uri(), tmp_path / "cache")
     made = backup.write(access.admin, files, tmp_path / "backup.pagelight")
     assert {table.table: table.rows for table in made.tables}["documents"] == 2
-    restore.restore(roles.administrator(elsewhere), files, tmp_path / "backup.pagelight")
+    restore.restore(database_roles.administrator(elsewhere), files, tmp_path / "backup.pagelight")
     with store.Store.open(elsewhere, pool_size=2) as db:
         assert db.of(VICTIM).documents.get(waiting.id) == waiting
         assert db.of("other").indexes.list() == []
@@ -517,7 +527,7 @@ def test_an_owner_that_may_takes_on_the_roles(make_database: Callable[[], str], 
     assert access.backup == access.admin, "of a role that others made later it is no member"
     works_for_one_user(url, None)
     with psycopg.connect(access.app) as connection:
-        assert connection.execute("SELECT current_user::text").fetchone() == (roles.APP,)
+        assert connection.execute("SELECT current_user::text").fetchone() == (database_roles.APP,)
         assert connection.execute(COUNT.format(sql.Identifier("documents"))).fetchone() == (0,)
 
 
@@ -535,17 +545,17 @@ def test_an_owner_that_may_lets_itself_back_up_as_the_role_for_it(
     with store.Store.open(url, pool_size=2) as db:
         waiting = Owner.of(db, VICTIM).add("waiting.pdf")
         with psycopg.connect(db.backup_url) as connection:
-            assert connection.execute("SELECT current_user::text").fetchone() == (roles.BACKUP,)
+            assert connection.execute("SELECT current_user::text").fetchone() == (database_roles.BACKUP,)
         files = FileStore((tmp_path / "files").as_uri(), tmp_path / "cache")
         backup.write(db.backup_url, files, tmp_path / "backup.pagelight")
-    restore.restore(roles.administrator(elsewhere), files, tmp_path / "backup.pagelight")
+    restore.restore(database_roles.administrator(elsewhere), files, tmp_path / "backup.pagelight")
     with store.Store.open(elsewhere, pool_size=2) as db:
         assert db.of(VICTIM).documents.get(waiting.id) == waiting
 
 
 def test_a_pooler_that_drops_the_role_is_noticed(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it passes on is the account of the URL alone, who owns the tables."""
-    monkeypatch.setattr(roles, "_with_option", lambda url, option: url)
+    monkeypatch.setattr(database_roles, "_with_option", lambda url, option: url)
     with pytest.raises(errors.StoreError, match="does not take the option `role`"):
         store.Store.open(database_url, pool_size=1)
 

@@ -12,7 +12,7 @@ from psycopg import conninfo
 
 from rag import errors, store, worker
 from rag.engine import RAGEngine
-from rag.store import embedded, silence
+from rag.store.server import embedded, timeouts
 from tests.integration.samples import SPACE, Owner, random_vector
 from tests.stopping import frozen, own_server
 
@@ -155,15 +155,15 @@ def test_a_statement_beside_others_is_waited_for(patient: Database) -> None:
     with futures.ThreadPoolExecutor() as pool:
         computed = pool.submit(compute)
         begun.wait()
-        silence.server_of(server.url).fell_silent()
+        timeouts.server_of(server.url).fell_silent()
         assert computed.result() == [{"slept": ""}]
 
 
 def test_a_worker_is_patient(engine: RAGEngine) -> None:
-    server = silence.server_of(engine.installation._resources.database_url)
-    server.check_seconds = silence.CHECK_SECONDS
+    server = timeouts.server_of(engine.installation._resources.database_url)
+    server.check_seconds = timeouts.CHECK_SECONDS
     worker.run(engine.installation, wait=False)
-    assert server.check_seconds > silence.CHECK_SECONDS
+    assert server.check_seconds > timeouts.CHECK_SECONDS
 
 
 def test_a_statement_of_a_connection_beside_the_pool_is_given_up_too(database: Database) -> None:
@@ -206,5 +206,5 @@ def test_a_server_that_takes_connections_and_never_answers_is_told_of(mute_url: 
 
 def test_settings_of_the_url_win() -> None:
     url = "postgresql://db/pagelight?connect_timeout=40&tcp_user_timeout=1"
-    assert silence.connecting(url, 5).keys() == silence.TCP.keys() - {"tcp_user_timeout"}
-    assert silence.connecting("postgresql://db/pagelight", 5)["connect_timeout"] == 5
+    assert timeouts.connecting(url, 5).keys() == timeouts.TCP.keys() - {"tcp_user_timeout"}
+    assert timeouts.connecting("postgresql://db/pagelight", 5)["connect_timeout"] == 5

@@ -9,7 +9,7 @@ import pytest
 from rag import errors, worker
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.engine.disk import KEPT_FOR_A_BYTE, MB, require_room, spaces, warnings
+from rag.engine.operations.disk_space import KEPT_FOR_A_BYTE, MB, require_room, spaces, warnings
 from rag.types import DiskState, LaneStatus, Status
 from tests import pdfs
 

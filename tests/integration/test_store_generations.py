@@ -12,7 +12,7 @@ from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from rag import errors, store
-from rag.store import migrations
+from rag.store.server import migrations
 from rag.types import EmbeddingGeneration, EmbeddingSpace, GenerationState
 from tests.integration.samples import SPACE, Owner, random_vector
 

@@ -7,8 +7,9 @@ import psycopg
 import pytest
 
 from rag import errors, store
-from rag.ingestion.languages import LANGUAGES
-from rag.store import migrations, terms
+from rag.ingestion.language_detection import LANGUAGES
+from rag.store.search import search_terms
+from rag.store.server import migrations
 from rag.types import SIMPLE, Document, Scope
 from tests.integration.samples import Owner
 
@@ -124,7 +125,7 @@ def connection(server_url: str) -> Iterator[psycopg.Connection[tuple[list[str]]]
 
 @pytest.mark.parametrize("language", sorted({*LANGUAGES.values(), SIMPLE}))
 def test_pairs_of_characters_have_no_stems(connection: psycopg.Connection[tuple[list[str]]], language: str) -> None:
-    pairs = terms.normalize("数据库 データ 데이터").split()
+    pairs = search_terms.normalize("数据库 データ 데이터").split()
     query = "SELECT tsvector_to_array(to_tsvector(%s::regconfig, %s))"
     (kept,) = connection.execute(query, [language, " ".join(pairs)]).fetchone() or ([],)
     assert sorted(kept) == sorted(pairs)

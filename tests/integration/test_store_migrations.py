@@ -10,7 +10,7 @@ from psycopg import conninfo
 from psycopg.types.json import Jsonb
 
 from rag import errors, store
-from rag.store import migrations
+from rag.store.server import migrations
 from rag.types import AnswerResponse, Citation, Hit, Region, Verdict
 from tests import sources
 from tests.integration.conftest import new_account

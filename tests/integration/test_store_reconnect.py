@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from rag import errors, store
-from rag.store import embedded
+from rag.store.server import embedded
 from tests.folders import open_folder
 from tests.integration.samples import SPACE, Owner, random_vector
 

@@ -15,9 +15,9 @@ import pytest
 import sqlalchemy as sa
 
 from rag import store
-from rag.store import bm25, dense, terms
-from rag.store.database import Database, UserDatabase
-from rag.store.lexical import ADDED_WEIGHT, LexicalSearch
+from rag.store.search import bm25, dense, search_terms
+from rag.store.search.lexical import ADDED_WEIGHT, LexicalSearch
+from rag.store.server.database import Database, UserDatabase
 from rag.types import Document, Landmark, PageText, Scope
 from tests.integration.samples import SPACE, Owner, make_chunks, random_vector
 
@@ -60,7 +60,7 @@ def lexemes(database_url: str, texts: list[str]) -> list[Counter[str]]:
     """What PostgreSQL's parser makes of texts."""
     query = "SELECT lexeme, cardinality(positions) FROM unnest(to_tsvector('english', %s))"
     with psycopg.connect(database_url) as connection:
-        return [Counter(dict(connection.execute(query, [terms.normalize(text)]).fetchall())) for text in texts]
+        return [Counter(dict(connection.execute(query, [search_terms.normalize(text)]).fetchall())) for text in texts]
 
 
 def plain_shares(texts: list[Counter[str]], query: Counter[str], least: int) -> list[float]:

@@ -8,7 +8,7 @@ import pytest
 
 from rag import errors, store
 from rag.engine import RAGEngine
-from rag.store.surveys import Surveys
+from rag.store.library.index_statistics import Surveys
 from rag.types import Chunk, DocumentStatus
 from tests import pdfs
 from tests.integration.samples import Owner, make_chunks, make_parsed

@@ -64,7 +64,7 @@ def test_what_may_have_been_saved_keeps_its_file(
         def refuse(*_: object) -> Document:
             raise errors.StoreError("The database cannot be reached.")
 
-        unreachable.setattr("rag.store.documents.Documents.get", refuse)
+        unreachable.setattr("rag.store.library.documents.Documents.get", refuse)
         with pytest.raises(errors.StoreError, match="lost while it saved"):
             severed.documents.upload(PLAIN, "a.pdf")
     worker.run(severed.installation, wait=False)

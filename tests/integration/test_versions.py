@@ -11,7 +11,7 @@ import pytest
 from rag import errors, providers, store
 from rag.config import load_config
 from rag.engine import Installation, RAGEngine
-from rag.store.database import connect
+from rag.store.server.database import connect
 from rag.types import Change, Document, DocumentStatus
 from tests import pdfs
 from tests.embeddings import bag_of_words, register

@@ -9,10 +9,10 @@ from typing import cast
 import pytest
 
 from rag import errors
-from rag.access import rates
-from rag.access.addresses import require_key
+from rag.access import rate_limits
 from rag.access.gate import Caller, Gate, Visitor
-from rag.access.rates import RateLimiter
+from rag.access.listen_addresses import require_key
+from rag.access.rate_limits import RateLimiter
 from rag.config import load_config
 from rag.engine import Installation, RAGEngine
 from rag.hosts import is_loopback
@@ -186,7 +186,7 @@ def test_without_a_limit_nobody_is_counted() -> None:
 
 
 def test_of_those_refused_only_who_still_waits_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rates, "REMEMBERED", 2)
+    monkeypatch.setattr(rate_limits, "REMEMBERED", 2)
     counted, now = Counted(1.0, 5.0, 9.0), [0.0]
     limiter = RateLimiter(lambda: counted, clock=lambda: now[0])
     for who, moment in (("ann", 0.0), ("bob", 0.0), ("cem", 2.0), ("bob", 3.0)):
@@ -242,6 +242,7 @@ def test_other_machines_are_served_only_with_a_key(host: str) -> None:
 
 
 def test_addresses_are_judged_without_what_the_gate_takes() -> None:
-    code = "import sys, rag.access.addresses; print(sorted({'limits', 'rag.engine', 'pydantic'} & set(sys.modules)))"
+    loaded = "{'limits', 'rag.engine', 'pydantic'} & set(sys.modules)"
+    code = f"import sys, rag.access.listen_addresses; print(sorted({loaded}))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

@@ -16,8 +16,8 @@ from llama_index.core.llms import (
 from pydantic import PrivateAttr
 
 from rag import answering, errors, prompts, providers
-from rag.answering.grounding import Grounder
-from rag.answering.quotes import Quote
+from rag.answering.verification.grounding import Grounder
+from rag.answering.verification.quote_matching import Quote
 from rag.config import Config
 from rag.types import (
     AnswerOptions,

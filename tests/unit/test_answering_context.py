@@ -3,8 +3,8 @@ import uuid
 import pytest
 
 from rag import providers
-from rag.answering.context import MIN_SOURCE_TOKENS, build_context, fitting_context, neutral
-from rag.answering.quotes import QuotablePassage
+from rag.answering.generation.context import MIN_SOURCE_TOKENS, build_context, fitting_context, neutral
+from rag.answering.verification.quote_matching import QuotablePassage
 from rag.types import Hit
 from tests import sources
 

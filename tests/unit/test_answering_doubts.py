@@ -2,9 +2,9 @@
 
 import pytest
 
-from rag.answering.citations import Claim
-from rag.answering.grounding import Grounder
-from rag.answering.markup import ProposedQuote
+from rag.answering.generation.citations import Claim
+from rag.answering.generation.markup import ProposedQuote
+from rag.answering.verification.grounding import Grounder
 from rag.types import Sentence, Support
 from tests import sources
 

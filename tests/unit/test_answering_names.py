@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from rag.answering.names import is_heading, names_somebody
+from rag.answering.text.named_entities import is_heading, names_somebody
 from rag.types import BlockKind, Chunk, Hit, Line, Passage, Rect
 
 AUDITOR = "Who is the independent auditor?"

@@ -1,7 +1,7 @@
 import pytest
 
-from rag.answering.captions import declared_scales, scales_of_row
-from rag.answering.numbers import find_numbers, unsupported
+from rag.answering.tables.captions import declared_scales, scales_of_row
+from rag.answering.text.numbers import find_numbers, unsupported
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.answering.questions import Kind, read, years_of
+from rag.answering.extraction.question_intent import Kind, read, years_of
 from rag.types import Rewriting
 
 

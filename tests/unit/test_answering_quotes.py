@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rag.answering.quotes import RERANKED_SENTENCES, QuotablePassage, Quote, normalize
+from rag.answering.verification.quote_matching import RERANKED_SENTENCES, QuotablePassage, Quote, normalize
 from rag.types import BlockKind, Verdict
 from tests import sources
 

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from rag.answering.ranking import bm25, content_words, is_unspaced, rarity, words
+from rag.answering.text.term_weights import bm25, content_words, is_unspaced, rarity, words
 
 
 @pytest.mark.parametrize(

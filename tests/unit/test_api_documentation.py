@@ -7,7 +7,7 @@ import pytest
 
 from rag import errors
 from rag.api import create_app
-from rag.api.problems import COLLECTION_TYPES, DOCUMENTED
+from rag.api.error_responses import COLLECTION_TYPES, DOCUMENTED
 from rag.config import Config, load_config
 from rag.engine import Installation
 

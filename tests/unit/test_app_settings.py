@@ -7,7 +7,7 @@ from typing import Any
 
 from streamlit import config
 
-from rag.cli.server import FORM_MB
+from rag.cli.admin.server import FORM_MB
 from rag.types import ParsingConfig
 
 SETTINGS = Path(__file__).parents[2] / ".streamlit" / "config.toml"

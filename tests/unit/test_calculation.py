@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from rag.answering.asked_figures import Task, task
-from rag.answering.calculation import work_out
-from rag.answering.quoting import Label, Statement
+from rag.answering.extraction.quoted_answer import Label, Statement
+from rag.answering.tables.calculation import work_out
+from rag.answering.tables.requested_figures import Task, task
 from rag.types import BlockKind, Chunk, Hit, Line, Passage, Rect
 from rag.vocabulary import landmarks, own_pages
 

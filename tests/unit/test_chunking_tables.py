@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from rag.ingestion import split_blocks, tables
+from rag.ingestion import split_blocks, table_headers
 from rag.ingestion.chunking import MAX_CONTEXT_CHARS
 from rag.types import BlockKind, ChunkingOptions, Line, Rect, TextBlock
 
@@ -44,7 +44,7 @@ def lines(*rows: str, indent: dict[str, float] | None = None) -> list[Line]:
     ],
 )
 def test_rows_with_amounts_are_data(row: str, expected: bool) -> None:
-    assert tables.is_data(row) is expected
+    assert table_headers.is_data(row) is expected
 
 
 @pytest.mark.parametrize(
@@ -59,24 +59,24 @@ def test_rows_with_amounts_are_data(row: str, expected: bool) -> None:
     ],
 )
 def test_all_rows_that_name_columns_are_header(top: tuple[str, ...], header: int) -> None:
-    assert tables.header_rows(lines(*top, *DATA)) == list(top[:header])
+    assert table_headers.header_rows(lines(*top, *DATA)) == list(top[:header])
 
 
 def test_rows_that_stand_over_the_numbers_name_columns_too() -> None:
     top = ("Revenue", "of shops", "Northern shops")
-    assert tables.header_rows(lines(*top, *DATA, indent={"Revenue": 60.0, "of shops": 55.0})) == list(top[:2])
+    assert table_headers.header_rows(lines(*top, *DATA, indent={"Revenue": 60.0, "of shops": 55.0})) == list(top[:2])
 
 
 def test_the_year_of_the_last_group_is_carried() -> None:
     head, first, second = "\tNorth\tSouth", "For the year ended May 31, 2021", "For the year ended May 31, 2020"
     rows = [head, first, *DATA[:5], second, *DATA[5:8]]
-    assert tables.header_rows(lines(*rows[:4])) == [head, first]
-    assert tables.header_rows(lines(*rows)) == [head, second]
+    assert table_headers.header_rows(lines(*rows[:4])) == [head, first]
+    assert table_headers.header_rows(lines(*rows)) == [head, second]
 
 
 def test_columns_named_anew_take_the_place_of_the_first() -> None:
     rows = ["2021\t2020", *DATA[:5], "Six months ended", "June 2019\tJune 2018", "2019\t2018", *DATA[5:8]]
-    assert tables.header_rows(lines(*rows), ["Sales of shops:"]) == [
+    assert table_headers.header_rows(lines(*rows), ["Sales of shops:"]) == [
         "Six months ended",
         "June 2019\tJune 2018",
         "2019\t2018",
@@ -84,8 +84,8 @@ def test_columns_named_anew_take_the_place_of_the_first() -> None:
 
 
 def test_a_table_of_words_has_its_first_row_as_header() -> None:
-    assert tables.header_rows(lines(*WORDS), ["Table 1. Fruits"]) == ["Table 1. Fruits", WORDS[0]]
-    assert tables.header_rows(lines("1.1\tA deed", *WORDS[1:])) == []
+    assert table_headers.header_rows(lines(*WORDS), ["Table 1. Fruits"]) == ["Table 1. Fruits", WORDS[0]]
+    assert table_headers.header_rows(lines("1.1\tA deed", *WORDS[1:])) == []
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_table_of_words_has_its_first_row_as_header() -> None:
     ],
 )
 def test_captions_say_what_in_which_unit_and_when(above: list[str], caption: list[str]) -> None:
-    assert tables.caption_rows(above) == caption
+    assert table_headers.caption_rows(above) == caption
 
 
 def block(number: int, kind: BlockKind, *rows: str, page: int = 1) -> TextBlock:

@@ -7,7 +7,7 @@ import typer
 from typer import testing
 
 from rag.cli.app import app
-from rag.cli.door import add_command
+from rag.cli.command import add_command
 from rag.cli.options import takes_retrieval
 from rag.types import RerankOptions, RetrievalOptions
 

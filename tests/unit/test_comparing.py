@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from rag.engine.comparing import Paragraph, Text, differences, paragraphs_of
+from rag.engine.library.version_diff import Paragraph, Text, differences, paragraphs_of
 from rag.types import BlockKind, Change, Line, Passage, Rect
 
 

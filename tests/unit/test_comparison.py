@@ -3,8 +3,8 @@
 import pytest
 
 from rag import prompts
-from rag.answering import comparison
-from rag.answering.quoting import Label, Source, Statement, compose
+from rag.answering.extraction import document_comparison
+from rag.answering.extraction.quoted_answer import Label, Source, Statement, compose
 from rag.types import AnswerResponse, Span
 from tests import sources
 
@@ -35,7 +35,7 @@ def spans(question: str, *names: str) -> list[Span]:
 )
 def test_each_is_asked_of_itself_alone(question: str, of_acme: str, of_globex: str) -> None:
     names = spans(question, "Acme", "Globex")
-    assert [comparison.of_one(question, names, own) for own in names] == [of_acme, of_globex]
+    assert [document_comparison.of_one(question, names, own) for own in names] == [of_acme, of_globex]
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,9 @@ def test_each_is_asked_of_itself_alone(question: str, of_acme: str, of_globex: s
     ],
 )
 def test_documents_are_asked_one_by_one(question: str, is_to_each: bool, asked: str | None) -> None:
-    assert comparison.asks_of_each(question) is is_to_each
+    assert document_comparison.asks_of_each(question) is is_to_each
     if asked is not None:
-        assert comparison.of_each(question) == asked
+        assert document_comparison.of_each(question) == asked
 
 
 def answered(*lines: str) -> AnswerResponse:
@@ -67,7 +67,7 @@ def answered(*lines: str) -> AnswerResponse:
 
 def test_answers_are_put_together_with_sources_of_their_own() -> None:
     first, second = answered("Apples are red.", "Pears are green."), answered("Plums are blue.")
-    joined = comparison.join([("a*b.pdf", first), ("c.pdf", second)])
+    joined = document_comparison.join([("a*b.pdf", first), ("c.pdf", second)])
     assert joined.answer == (
         "**a b.pdf**\n\nFrom the records:\n\nApples are red. [S1]\n\nPears are green. [S1]\n\n"
         "**c.pdf**\n\nFrom the records:\n\nPlums are blue. [S2]"
@@ -83,7 +83,7 @@ def test_answers_are_put_together_with_sources_of_their_own() -> None:
 
 def test_marks_move_with_numbers_of_two_digits() -> None:
     answers = [(f"{number}.pdf", answered(f"Page {number} has words.")) for number in range(1, 12)]
-    joined = comparison.join(answers)
+    joined = document_comparison.join(answers)
     assert [joined.answer[one.start : one.end] for one in joined.sentences] == [
         f"Page {number} has words. [S{number}]" for number in range(1, 12)
     ]
@@ -93,10 +93,10 @@ def test_who_has_no_answer_is_named() -> None:
     none = AnswerResponse(
         status="insufficient_context", answer="No.", nearest=(sources.hit("Nuts."),), model="extractive"
     )
-    joined = comparison.join([("a.pdf", none), ("b.pdf", answered("Plums are blue."))])
+    joined = document_comparison.join([("a.pdf", none), ("b.pdf", answered("Plums are blue."))])
     assert joined.status == "ok"
     assert joined.answer.startswith(f"**a.pdf**\n\n{prompts.NOTHING_FOUND_HERE}\n\n**b.pdf**")
     assert joined.sentences[0].citation_ids == ("S1",)
-    both = comparison.join([("a.pdf", none), ("b.pdf", none)])
+    both = document_comparison.join([("a.pdf", none), ("b.pdf", none)])
     assert both.status == "insufficient_context"
     assert len(both.nearest) == 2

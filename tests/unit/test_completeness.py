@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from rag import parsing
 from rag.parsing.completeness import Tally, measure
 from rag.parsing.conversion import Conversion, flowing
-from rag.parsing.document import iter_pages
-from rag.parsing.mupdf import pymupdf
-from rag.parsing.pages import PageContent, parse_page
+from rag.parsing.pdf.document import iter_pages
+from rag.parsing.pdf.mupdf import pymupdf
+from rag.parsing.pdf.pages import PageContent, parse_page
 from rag.types import BlockKind, Completeness, Line, ParsedDocument, ParsingConfig, Passage
 from tests import pdfs
 

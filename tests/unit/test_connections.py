@@ -11,7 +11,7 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 
 from rag.api.limits import BodyLimits
-from rag.connections import BODY_BYTES_PER_SECOND, BODY_SECONDS, HEAD_SECONDS, Guard
+from rag.slow_clients import BODY_BYTES_PER_SECOND, BODY_SECONDS, HEAD_SECONDS, Guard
 
 HEAD = b"POST / HTTP/1.1\r\nhost: x\r\n"
 PIECE = bytes(16 * BODY_BYTES_PER_SECOND)

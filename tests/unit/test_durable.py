@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from rag.store import FileStore, durable
-from rag.store.files import Kind
-from rag.store.written import write_whole
+from rag.store import FileStore
+from rag.store.files import durable_files
+from rag.store.files.atomic_files import write_whole
+from rag.store.files.file_storage import Kind
 
 DOCUMENT = uuid.uuid4()
 
@@ -93,7 +94,7 @@ def test_a_draft_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
     target.write_bytes(b"before")
 
     def fail() -> None:
-        with durable.replacing(target) as partial:
+        with durable_files.replacing(target) as partial:
             partial.write_bytes(b"half")
             raise ZeroDivisionError
 
@@ -134,6 +135,6 @@ def test_folders_are_made_though_an_empty_one_is_taken_away_meanwhile(tmp_path: 
             super().mkdir(*arguments, **named)
 
     (tmp_path / "files" / "ann").mkdir(parents=True)
-    durable.make_folders(Vanishing(tmp_path / "files" / "ann" / "document"), tmp_path / "files")
+    durable_files.make_folders(Vanishing(tmp_path / "files" / "ann" / "document"), tmp_path / "files")
     assert (tmp_path / "files" / "ann" / "document").is_dir()
     assert Vanishing.removals == 0

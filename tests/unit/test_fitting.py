@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.answering.fitting import Fit, fit, gives_of_year
+from rag.answering.extraction.answer_fit import Fit, fit, gives_of_year
 from rag.types import QuotedRow
 
 INCOME = "What was the net income in the latest fiscal year?"

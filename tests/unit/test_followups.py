@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.answering import condense
-from rag.answering.followups import standalone
+from rag.answering.conversation.followups import standalone
 from rag.types import Message
 
 DIALOGUES = [

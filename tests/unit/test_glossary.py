@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rag import errors, vocabulary
 from rag.types import BlockKind, Line
-from rag.ui.glossary import ALSO, TERM, Row, groups_of
+from rag.ui.admin.glossary import ALSO, TERM, Row, groups_of
 from rag.vocabulary import Widener, load, with_synonyms
 
 EXAMPLE = vocabulary.example()

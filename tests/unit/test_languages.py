@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 from rag import parsing
-from rag.ingestion import languages
+from rag.ingestion import language_detection
 
 TEXTS = {
     "english": "The committee approved the budget for the new harbour after a long debate about its costs.",
@@ -26,7 +26,7 @@ TEXTS = {
 
 @pytest.mark.parametrize("language", TEXTS)
 def test_languages_with_stems(language: str) -> None:
-    assert languages.detect(TEXTS[language]) == language
+    assert language_detection.detect(TEXTS[language]) == language
 
 
 @pytest.mark.parametrize(
@@ -39,37 +39,37 @@ def test_languages_with_stems(language: str) -> None:
     ],
 )
 def test_languages_without_stems(text: str) -> None:
-    assert languages.detect(text) == "simple"
+    assert language_detection.detect(text) == "simple"
 
 
 @pytest.mark.parametrize(
     "text", ["", "Hello World", "Potato", "1 2 3 4 5 6 7 8 9 10", "A1 B2 C3", "\x00\ud800", "13 MARCH"]
 )
 def test_what_tells_no_language_is_taken_for_english(text: str) -> None:
-    assert languages.detect(text) == "english"
+    assert language_detection.detect(text) == "english"
 
 
 def test_of_a_long_text_a_little_is_read_from_all_over_it() -> None:
     """A foreword in another language does not decide, and the time does not grow with the text."""
     text = TEXTS["french"] * 60 + TEXTS["german"] * 2000
-    assert languages.detect(text) == "german"
-    sample = languages._sample(text)
-    assert len(sample) < 2 * languages.PIECES * languages.PIECE_CHARS
+    assert language_detection.detect(text) == "german"
+    sample = language_detection._sample(text)
+    assert len(sample) < 2 * language_detection.PIECES * language_detection.PIECE_CHARS
     assert TEXTS["french"] in sample
     assert text[-100:-50] in sample
-    short = "x" * (languages.PIECES * languages.PIECE_CHARS)
-    assert languages._sample(short) == short
+    short = "x" * (language_detection.PIECES * language_detection.PIECE_CHARS)
+    assert language_detection._sample(short) == short
 
 
 def test_the_same_text_always_has_the_same_language_without_a_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         parsing.identifier.cache_clear()
-        found = [languages.detect(TEXTS["norwegian"]) for _ in range(2)]
+        found = [language_detection.detect(TEXTS["norwegian"]) for _ in range(2)]
         parsing.identifier.cache_clear()
-        assert {*found, languages.detect(TEXTS["norwegian"])} == {"norwegian"}
+        assert {*found, language_detection.detect(TEXTS["norwegian"])} == {"norwegian"}
 
 
 def test_who_reads_nothing_does_not_load_it() -> None:
-    code = "import sys, rag.engine, rag.ingestion.languages; sys.exit('py3langid' in sys.modules)"
+    code = "import sys, rag.engine, rag.ingestion.language_detection; sys.exit('py3langid' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # what is forked has loaded it

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rag import prompts
-from rag.retrieval.lookups import EXCERPT_CHARS, MAX_LOOKUP_CHARS, look_up, read_lookups
+from rag.retrieval.multi_step import EXCERPT_CHARS, MAX_LOOKUP_CHARS, look_up, read_lookups
 from rag.retrieval.ranking import Ranking, best_first, merge_lookups
 from tests.scripted import Scripted
 

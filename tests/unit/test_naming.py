@@ -5,7 +5,7 @@ import uuid
 
 import pytest
 
-from rag.engine.naming import mentions
+from rag.engine.questions.document_mentions import mentions
 from rag.types import Document, DocumentStatus
 
 NAMES = (

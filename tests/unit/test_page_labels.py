@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rag.parsing import page_labels
-from rag.parsing.document import parse_rendition
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf import page_labels
+from rag.parsing.pdf.document import parse_rendition
+from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import Landmark, Line, Rect, page_name
 from rag.vocabulary.landmarks import Landmarks
 from rag.vocabulary.references import references

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rag import errors, parsing
-from rag.parsing import filetype, zips
+from rag.parsing import file_types, zips
 from rag.parsing.conversion.unpacking import safe_path
 from rag.types import ParsedDocument, ParsingConfig, Unpacked
 from tests import mails, pdfs
@@ -60,10 +60,10 @@ def with_entry(content: bytes, **values: int) -> bytes:
 @pytest.mark.parametrize(
     ("content", "kind"),
     [
-        (mails.archive({"a/b.txt": b"hello"}), filetype.ZIP),
-        (mails.archive({"report.docx": pdfs.word_document()}), filetype.ZIP),
-        (pdfs.word_document(), filetype.DOCX),
-        (pdfs.presentation(), filetype.PPTX),
+        (mails.archive({"a/b.txt": b"hello"}), file_types.ZIP),
+        (mails.archive({"report.docx": pdfs.word_document()}), file_types.ZIP),
+        (pdfs.word_document(), file_types.DOCX),
+        (pdfs.presentation(), file_types.PPTX),
     ],
 )
 def test_archives_are_told_by_what_is_in_them(tmp_path: Path, content: bytes, kind: str) -> None:

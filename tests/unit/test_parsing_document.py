@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from rag import errors, parsing
-from rag.parsing.text import upright
+from rag.parsing.pdf.character_cleaning import upright
 from rag.types import BlockKind, Line, ParsedDocument, ParsingConfig
 from tests import pdfs
 

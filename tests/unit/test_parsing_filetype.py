@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from rag import errors, parsing
-from rag.parsing import filetype
+from rag.parsing import file_types
 from tests import pdfs, sheets
 
 
@@ -16,27 +16,27 @@ def detect(folder: Path, content: bytes, name: str) -> str:
 @pytest.mark.parametrize(
     ("content", "name", "expected"),
     [
-        (pdfs.plain(), "a.pdf", filetype.PDF),
-        (pdfs.plain(), "a.txt", filetype.PDF),
-        (b"junk before the header\n" + pdfs.plain(), "a.pdf", filetype.PDF),
-        (pdfs.presentation(), "a.pptx", filetype.PPTX),
-        (pdfs.presentation(), "a.docx", filetype.PPTX),
-        (pdfs.word_document(), "no suffix", filetype.DOCX),
-        (b"<!DOCTYPE html><p>hello", "a.pdf", filetype.HTML),
-        (b"\xef\xbb\xbf<!-- c -->\n<HTML><body>", "a", filetype.HTML),
-        ("<html>".encode("utf-16"), "a.htm", filetype.HTML),
-        (b"<p>a fragment", "a.html", filetype.HTML),
-        (b"# A title", "a.md", filetype.MARKDOWN),
-        (b"caf\xe9", "a.txt", filetype.TEXT),
-        (b"a,b\n1,2", "a.csv", filetype.CSV),
-        (b"a\tb\n1\t2", "a.tsv", filetype.TSV),
-        (b"a;b\n1;2", "a.CSV", filetype.CSV),
-        (b"name,from,to\nAnn,1990\nBob,1991,1999\nCid,1992\n", "a.csv", filetype.CSV),
-        (b"a,b\n1,2", "a.txt", filetype.TEXT),
-        (b"Dear all,\nno table here", "a.csv", filetype.TEXT),
-        (sheets.balance(), "a.docx", filetype.XLSX),
-        (sheets.opendocument(""), "a", filetype.ODS),
-        (b"\xd0\xcf\x11\xe0" + bytes(512) + "Workbook".encode("utf-16-le") + bytes(48), "a.doc", filetype.XLS),
+        (pdfs.plain(), "a.pdf", file_types.PDF),
+        (pdfs.plain(), "a.txt", file_types.PDF),
+        (b"junk before the header\n" + pdfs.plain(), "a.pdf", file_types.PDF),
+        (pdfs.presentation(), "a.pptx", file_types.PPTX),
+        (pdfs.presentation(), "a.docx", file_types.PPTX),
+        (pdfs.word_document(), "no suffix", file_types.DOCX),
+        (b"<!DOCTYPE html><p>hello", "a.pdf", file_types.HTML),
+        (b"\xef\xbb\xbf<!-- c -->\n<HTML><body>", "a", file_types.HTML),
+        ("<html>".encode("utf-16"), "a.htm", file_types.HTML),
+        (b"<p>a fragment", "a.html", file_types.HTML),
+        (b"# A title", "a.md", file_types.MARKDOWN),
+        (b"caf\xe9", "a.txt", file_types.TEXT),
+        (b"a,b\n1,2", "a.csv", file_types.CSV),
+        (b"a\tb\n1\t2", "a.tsv", file_types.TSV),
+        (b"a;b\n1;2", "a.CSV", file_types.CSV),
+        (b"name,from,to\nAnn,1990\nBob,1991,1999\nCid,1992\n", "a.csv", file_types.CSV),
+        (b"a,b\n1,2", "a.txt", file_types.TEXT),
+        (b"Dear all,\nno table here", "a.csv", file_types.TEXT),
+        (sheets.balance(), "a.docx", file_types.XLSX),
+        (sheets.opendocument(""), "a", file_types.ODS),
+        (b"\xd0\xcf\x11\xe0" + bytes(512) + "Workbook".encode("utf-16-le") + bytes(48), "a.doc", file_types.XLS),
     ],
 )
 def test_content_decides_before_the_name(tmp_path: Path, content: bytes, name: str, expected: str) -> None:

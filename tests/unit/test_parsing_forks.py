@@ -16,9 +16,9 @@ import psutil
 import pytest
 
 from rag import errors, parsing
-from rag.parsing import forks, wire
-from rag.parsing.ocr import find_tessdata
-from rag.parsing.reading import FIRST_PAGES
+from rag.parsing.file_reader import FIRST_PAGES
+from rag.parsing.ocr.text_layer import find_tessdata
+from rag.parsing.worker import forks, protocol
 from rag.types import ParsedDocument, ParsingConfig
 from tests import pdfs
 from tests.waiting import eventually
@@ -35,7 +35,7 @@ def forked() -> list[psutil.Process]:
 
 def is_parsing(process: psutil.Process) -> bool:
     try:
-        return "rag.parsing.server" in process.cmdline() or process.status() == psutil.STATUS_ZOMBIE
+        return "rag.parsing.worker.fork_server" in process.cmdline() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
 
@@ -212,7 +212,7 @@ def test_a_file_that_is_given_up_at_once_is_not_read(tmp_path: Path, long_pdf: P
         "config": ParsingConfig().model_dump(),
         "environment": dict(os.environ),
     }
-    with tempfile.TemporaryFile() as stderr, forks.fork(wire.dump(request), stderr) as process:
+    with tempfile.TemporaryFile() as stderr, forks.fork(protocol.dump(request), stderr) as process:
         process.kill()
         assert process.wait() == -signal.SIGKILL
 

@@ -10,10 +10,10 @@ import pytest
 from PIL import Image, ImageDraw
 
 from rag import errors, parsing
-from rag.parsing import detect_mime_type, filetype
+from rag.parsing import detect_mime_type, file_types
 from rag.parsing.conversion import images
-from rag.parsing.mupdf import pymupdf
-from rag.parsing.tesseract import find_tessdata
+from rag.parsing.ocr.tesseract import find_tessdata
+from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import ParsingConfig
 from tests import pdfs
 
@@ -38,7 +38,7 @@ def encoded(image: Image.Image, kind: str, **options: Any) -> bytes:
 def convert(folder: Path, content: bytes) -> Any:
     source = folder / "nameless"
     source.write_bytes(content)
-    assert detect_mime_type(source, "nameless") in filetype.IMAGES
+    assert detect_mime_type(source, "nameless") in file_types.IMAGES
     return images.to_pdf(source).document
 
 

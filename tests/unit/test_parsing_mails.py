@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from rag import errors, parsing
-from rag.parsing import filetype
+from rag.parsing import file_types
 from rag.parsing.conversion.rtf import decompress
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import BlockKind, ParsedDocument, ParsingConfig
 from tests import mails, outlook, pdfs
 
@@ -62,16 +62,16 @@ def outlook_mail(**more: object) -> bytes:
 @pytest.mark.parametrize(
     ("content", "name", "kind"),
     [
-        (HEAD + b"\nhello", "a.eml", filetype.EML),
-        (HEAD + b"\nhello", "no suffix", filetype.EML),
-        (HEAD.replace(b"\n", b"\r\n") + b"\r\nhello", "a.pdf", filetype.EML),
-        (b"\xef\xbb\xbf\r\n" + HEAD, "a.eml", filetype.EML),
-        (b"Received: from x\n\tby y\n" + HEAD + b"\nhello", "a.txt", filetype.EML),
-        (HEAD + b"\nhello", "a.txt", filetype.TEXT),
-        (HEAD + b"\nhello", "a.md", filetype.MARKDOWN),
-        (b"Dear Ada,\nFrom: here\nTo: there\n", "a", filetype.TEXT),
-        (b"Subject: only one of them\n\nhello", "a.eml", filetype.TEXT),
-        (outlook.pack(outlook.mail(strings={0x0037: "x"})), "a.doc", filetype.MSG),
+        (HEAD + b"\nhello", "a.eml", file_types.EML),
+        (HEAD + b"\nhello", "no suffix", file_types.EML),
+        (HEAD.replace(b"\n", b"\r\n") + b"\r\nhello", "a.pdf", file_types.EML),
+        (b"\xef\xbb\xbf\r\n" + HEAD, "a.eml", file_types.EML),
+        (b"Received: from x\n\tby y\n" + HEAD + b"\nhello", "a.txt", file_types.EML),
+        (HEAD + b"\nhello", "a.txt", file_types.TEXT),
+        (HEAD + b"\nhello", "a.md", file_types.MARKDOWN),
+        (b"Dear Ada,\nFrom: here\nTo: there\n", "a", file_types.TEXT),
+        (b"Subject: only one of them\n\nhello", "a.eml", file_types.TEXT),
+        (outlook.pack(outlook.mail(strings={0x0037: "x"})), "a.doc", file_types.MSG),
     ],
 )
 def test_mails_are_told_by_their_content(tmp_path: Path, content: bytes, name: str, kind: str) -> None:
@@ -83,7 +83,7 @@ def test_mails_are_told_by_their_content(tmp_path: Path, content: bytes, name: s
 def test_other_files_of_outlooks_family_are_none(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(outlook.pack({"WordDocument": b"x", "ObjectPool": {"_1": outlook.mail(strings={0x0037: "x"})}}))
-    assert parsing.detect_mime_type(path, "a.msg") == filetype.DOC
+    assert parsing.detect_mime_type(path, "a.msg") == file_types.DOC
     path.write_bytes(outlook.pack(outlook.mail(strings={0x0037: "x"}))[:700])
     with pytest.raises(errors.SourceError):
         parsing.detect_mime_type(path, "a.msg")

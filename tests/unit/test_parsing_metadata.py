@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rag.parsing import metadata, wire
-from rag.parsing.mupdf import pymupdf
+from rag.parsing import metadata
+from rag.parsing.pdf.mupdf import pymupdf
+from rag.parsing.worker import protocol
 from tests import pdfs
 
 
@@ -60,6 +61,6 @@ def test_it_is_read_from_the_file_and_survives_the_way_between_processes(tmp_pat
     with pymupdf.open(path) as document:
         said = metadata.of(document)
     assert said == metadata.Metadata(None, "Ann", dt.date(2021, 3, 4))
-    assert wire.load_metadata(json.loads(wire.dump_metadata(said))["metadata"]) == said
+    assert protocol.load_metadata(json.loads(protocol.dump_metadata(said))["metadata"]) == said
     with pymupdf.open(stream=pdfs.plain(), filetype="pdf") as document:
         assert metadata.of(document) == metadata.Metadata()

@@ -9,9 +9,9 @@ import psutil
 import pytest
 
 from rag import errors, parsing
-from rag.parsing import completeness, filetype
+from rag.parsing import completeness, file_types
 from rag.parsing.conversion import libreoffice, packages, pandoc
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import BlockKind, ParsedDocument, ParsingConfig, Passage
 from tests import offices, pdfs
 
@@ -119,7 +119,7 @@ def test_title_author_and_date_are_those_of_the_file(tmp_path: Path) -> None:
         "<dcterms:created>2021-03-04T05:06:07Z</dcterms:created>"
     )
     content = offices.docx(offices.p("Text."), core=core)
-    metadata = offices.convert(tmp_path, content, filetype.DOCX, BUILTIN).document.metadata
+    metadata = offices.convert(tmp_path, content, file_types.DOCX, BUILTIN).document.metadata
     assert (metadata["title"], metadata["author"]) == ("Tides", "Ann Mair")
     assert metadata["creationDate"].startswith("D:20210304050607")
 

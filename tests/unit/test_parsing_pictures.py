@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from rag import parsing
-from rag.parsing import ocr, pictures, tesseract
-from rag.parsing.mupdf import pymupdf
-from rag.parsing.tesseract import find_tessdata
+from rag.parsing.ocr import pictures, tesseract, text_layer
+from rag.parsing.ocr.tesseract import find_tessdata
+from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import BlockKind, Line, ParsedDocument, ParsingConfig, Passage, Rect
 from tests import pdfs
 
@@ -73,7 +73,7 @@ def test_equal_pictures_are_recognised_once(monkeypatch: pytest.MonkeyPatch) -> 
     recognise = tesseract.Tesseract.read
     monkeypatch.setattr(tesseract.Tesseract, "read", read_and_count)
     with pymupdf.open(stream=pdfs.charts(pages=2), filetype="pdf") as document:
-        ocr.recognise(document, ParsingConfig(ocr_language="eng"), lambda _: None, with_pictures=True)
+        text_layer.recognise(document, ParsingConfig(ocr_language="eng"), lambda _: None, with_pictures=True)
         assert [("Lindmark 4812" in page.get_text()) for page in document] == [True, True]
     assert len(read_pictures) == 1
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from rag import errors, parsing
-from rag.parsing import quotes
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf import quote_boxes
+from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import Highlight, Passage, Rect, Region
 from tests import pdfs
 
@@ -114,21 +114,21 @@ def test_a_rendition_that_was_replaced_is_read_anew(tmp_path: Path) -> None:
 
 
 def test_runs_are_laid_longest_first() -> None:
-    def run(text: str, x: float) -> quotes.Run:
+    def run(text: str, x: float) -> quote_boxes.Run:
         boxes = tuple(Rect(x + n, 0, x + n + 1, 10) for n in range(len(text)))
-        return quotes.Run(Rect(x, 0, x + len(text), 10), text, boxes, False)
+        return quote_boxes.Run(Rect(x, 0, x + len(text), 10), text, boxes, False)
 
-    boxes = quotes.lay([run("1", 50), run("10", 70), run("1", 90)], "1101")
+    boxes = quote_boxes.lay([run("1", 50), run("10", 70), run("1", 90)], "1101")
     assert [box and box.x0 for box in boxes] == [50, 70, 71, 90]
-    assert quotes.lay([run("b", 0)], "abc") == [None, Rect(0, 0, 1, 10), None]
+    assert quote_boxes.lay([run("b", 0)], "abc") == [None, Rect(0, 0, 1, 10), None]
 
 
 def test_boxes_merge_by_line_and_keep_cells_apart() -> None:
     boxes = [Rect(0, 0, 5, 10), Rect(5, 0, 9, 10), Rect(40, 0, 50, 10), Rect(0, 12, 5, 22)]
-    assert quotes.merge(boxes, False, gap_em=4) == [Rect(0, 0, 50, 10), Rect(0, 12, 5, 22)]
-    assert quotes.merge(boxes, False, gap_em=1) == [Rect(0, 0, 9, 10), Rect(40, 0, 50, 10), Rect(0, 12, 5, 22)]
+    assert quote_boxes.merge(boxes, False, gap_em=4) == [Rect(0, 0, 50, 10), Rect(0, 12, 5, 22)]
+    assert quote_boxes.merge(boxes, False, gap_em=1) == [Rect(0, 0, 9, 10), Rect(40, 0, 50, 10), Rect(0, 12, 5, 22)]
     swapped = [Rect(box.y0, box.x0, box.y1, box.x1) for box in boxes]
-    assert quotes.merge(swapped, True, gap_em=4)[0] == Rect(0, 0, 10, 50)
+    assert quote_boxes.merge(swapped, True, gap_em=4)[0] == Rect(0, 0, 10, 50)
 
 
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])

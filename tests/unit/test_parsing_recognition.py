@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from rag import parsing
-from rag.parsing import languages, tesseract
-from rag.parsing.mupdf import pymupdf
+from rag.parsing import languages
+from rag.parsing.ocr import tesseract
+from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import ParsedDocument, ParsingConfig
 from tests import pdfs
 

@@ -4,12 +4,13 @@ from pathlib import Path
 import pytest
 
 from rag import errors, parsing
-from rag.parsing import conversion, ocr, renditions
-from rag.parsing.mupdf import pymupdf
+from rag.parsing import conversion, renditions
+from rag.parsing.ocr import text_layer
+from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import BlockKind, ParsedDocument, ParsingConfig, Passage, Unpacked
 from tests import pdfs
 
-TESSDATA = ocr.find_tessdata("eng")
+TESSDATA = text_layer.find_tessdata("eng")
 needs_tesseract = pytest.mark.skipif(TESSDATA is None, reason="Tesseract is not installed")
 
 

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from openpyxl.comments import Comment
 
 from rag import errors, parsing
-from rag.parsing import addresses, filetype
+from rag.parsing import addresses, file_types
 from rag.parsing.conversion import Conversion
 from rag.parsing.conversion.sheets import to_pdf
-from rag.parsing.mupdf import pymupdf
-from rag.parsing.quotes import cell_names
+from rag.parsing.pdf.mupdf import pymupdf
+from rag.parsing.pdf.quote_boxes import cell_names
 from rag.types import BlockKind, ParsedDocument, Passage, Rect
 from tests import pdfs, sheets
 
 
-def converted(folder: Path, content: bytes, mime_type: str = filetype.XLSX) -> tuple[Path, Conversion]:
+def converted(folder: Path, content: bytes, mime_type: str = file_types.XLSX) -> tuple[Path, Conversion]:
     """The rendition of a file, and what the converter says."""
     source, rendition = folder / "source", folder / "rendition.pdf"
     source.write_bytes(content)
@@ -30,7 +30,7 @@ def converted(folder: Path, content: bytes, mime_type: str = filetype.XLSX) -> t
     return rendition, result
 
 
-def read(folder: Path, content: bytes, mime_type: str = filetype.XLSX) -> ParsedDocument:
+def read(folder: Path, content: bytes, mime_type: str = file_types.XLSX) -> ParsedDocument:
     return parsing.parse_rendition(converted(folder, content, mime_type)[0])
 
 
@@ -246,9 +246,9 @@ def test_scripts_that_must_be_shaped_keep_their_letters(tmp_path: Path, words: s
 @pytest.mark.parametrize(
     ("content", "mime_type"),
     [
-        ("Region;Sales\nNorth;1.204,50\nSüd;\n".encode("cp1252"), filetype.CSV),
-        ('Region,Sales\nNorth,"1.204,50"\nSüd,\n'.encode(), filetype.CSV),
-        ("Region\tSales\nNorth\t1.204,50\nSüd\t\n".encode("utf-16"), filetype.TSV),
+        ("Region;Sales\nNorth;1.204,50\nSüd;\n".encode("cp1252"), file_types.CSV),
+        ('Region,Sales\nNorth,"1.204,50"\nSüd,\n'.encode(), file_types.CSV),
+        ("Region\tSales\nNorth\t1.204,50\nSüd\t\n".encode("utf-16"), file_types.TSV),
     ],
 )
 def test_delimited_values_are_a_sheet_without_a_name(tmp_path: Path, content: bytes, mime_type: str) -> None:
@@ -260,7 +260,7 @@ def test_delimited_values_are_a_sheet_without_a_name(tmp_path: Path, content: by
 
 
 def test_line_breaks_in_quoted_fields_are_no_rows(tmp_path: Path) -> None:
-    parsed = read(tmp_path, b'Name,Text\nA,"first\nsecond"\nB,third\n', filetype.CSV)
+    parsed = read(tmp_path, b'Name,Text\nA,"first\nsecond"\nB,third\n', file_types.CSV)
     assert texts(parsed) == ["Name\tText\nA\tfirst second\nB\tthird"]
 
 
@@ -278,7 +278,7 @@ ODS_ROWS = (
 
 
 def test_opendocument_shows_what_was_shown_with_comments_and_hidden_columns(tmp_path: Path) -> None:
-    rendition, _ = converted(tmp_path, sheets.opendocument(ODS_ROWS), filetype.ODS)
+    rendition, _ = converted(tmp_path, sheets.opendocument(ODS_ROWS), file_types.ODS)
     parsed = parsing.parse_rendition(rendition)
     assert texts(parsed) == ["Account\t2023\nCash at bank\t1,204.50 €"]
     assert lit(rendition, "1,204.50 €") == ["Ledger!B4"]
@@ -338,7 +338,7 @@ def test_what_is_damaged_or_a_trap_is_refused(tmp_path: Path, name: str) -> None
 def test_damaged_opendocument_is_refused_or_has_no_sheets(tmp_path: Path, xml: bytes) -> None:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
-        archive.writestr("mimetype", filetype.ODS)
+        archive.writestr("mimetype", file_types.ODS)
         archive.writestr("content.xml", xml)
     path = tmp_path / "a.ods"
     path.write_bytes(content.getvalue())
@@ -348,4 +348,6 @@ def test_damaged_opendocument_is_refused_or_has_no_sheets(tmp_path: Path, xml: b
 
 def test_an_old_workbook_that_is_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(errors.UnreadableFileError):
-        read(tmp_path, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(2000) + "Workbook".encode("utf-16-le"), filetype.XLS)
+        read(
+            tmp_path, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(2000) + "Workbook".encode("utf-16-le"), file_types.XLS
+        )

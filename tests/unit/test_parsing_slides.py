@@ -15,9 +15,9 @@ from pptx.enum.text import PP_ALIGN
 from pptx.util import Emu, Inches, Pt
 
 from rag import errors, parsing
-from rag.parsing import completeness, conversion, filetype
-from rag.parsing.mupdf import pymupdf
-from rag.parsing.pages import parse_page
+from rag.parsing import completeness, conversion, file_types
+from rag.parsing.pdf.mupdf import pymupdf
+from rag.parsing.pdf.pages import parse_page
 from rag.types import BlockKind, ParsingConfig
 from tests import offices, pdfs
 
@@ -26,7 +26,7 @@ WIDTH, HEIGHT = 720, 540
 """Of python-pptx's own template, in points."""
 
 
-def convert(folder: Path, content: bytes, kind: str = filetype.PPTX) -> conversion.Conversion:
+def convert(folder: Path, content: bytes, kind: str = file_types.PPTX) -> conversion.Conversion:
     return offices.convert(folder, content, kind, BUILTIN)
 
 
@@ -214,8 +214,8 @@ def test_an_open_presentation_has_a_page_for_each_slide(tmp_path: Path) -> None:
         others={"Pictures/a.png": offices.picture()},
     )
     (tmp_path / "a.odp").write_bytes(content)
-    assert parsing.detect_mime_type(tmp_path / "a.odp", "a") == filetype.ODP
-    converted = convert(tmp_path, content, filetype.ODP)
+    assert parsing.detect_mime_type(tmp_path / "a.odp", "a") == file_types.ODP
+    converted = convert(tmp_path, content, file_types.ODP)
     first = converted.document[0]
     assert missing(converted) == []
     assert first.rect.width == pytest.approx(28 / 2.54 * 72)

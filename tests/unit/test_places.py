@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from rag.retrieval.places import MAX_PASSAGE_CHARS, Place, around, gather_places
+from rag.retrieval.page_expansion import MAX_PASSAGE_CHARS, Place, around, gather_places
 from rag.types import Chunk, Line, Rect
 
 LINE_CHARS = 100

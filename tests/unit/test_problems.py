@@ -10,14 +10,14 @@ import pytest
 import rag.types
 from rag import errors
 from rag.api import create_app
-from rag.cli.door import validated
+from rag.cli.command import validated
 from rag.config import load_config
 from rag.engine import Installation
-from rag.engine.requests import parse
+from rag.engine.request_parsing import parse
 from rag.evaluation import load_questions
 from rag.types import TEXT, RetrieveRequest
 from rag.types.patterns import NAME
-from rag.types.problems import FORMS, OTHER_FORM, in_words, problems_of
+from rag.types.validation_messages import FORMS, OTHER_FORM, in_words, problems_of
 
 WRONG = {"query": "\x00", "collection": "a/b"}
 

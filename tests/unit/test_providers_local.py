@@ -12,53 +12,53 @@ import pytest
 
 from rag import errors
 from rag.config import Config
-from rag.providers import local, onnx
+from rag.providers import embedded_models, onnx_models
 
 QUERY = "Who harvests the apples?"
 TEXTS = ["The apples are harvested by hand in September.", "Revenue rose by four percent.", "Ein Satz auf Deutsch."]
 
 
 @pytest.fixture(scope="module")
-def embedding() -> local.LocalEmbedding:
-    return local.LocalEmbedding()
+def embedding() -> embedded_models.LocalEmbedding:
+    return embedded_models.LocalEmbedding()
 
 
 @pytest.fixture(scope="module")
-def cross_encoder() -> local.CrossEncoder:
-    return local.CrossEncoder(Config())
+def cross_encoder() -> embedded_models.CrossEncoder:
+    return embedded_models.CrossEncoder(Config())
 
 
 @pytest.fixture
 def model_dir(tmp_path: Path) -> Path:
     """A folder of one's own with the embedding model."""
-    shutil.copytree(onnx.find_model(onnx.BGE_SMALL_EN), tmp_path / "bge_small_en")
+    shutil.copytree(onnx_models.find_model(onnx_models.BGE_SMALL_EN), tmp_path / "bge_small_en")
     return tmp_path
 
 
-def test_vectors_have_length_one_and_rank_the_right_text_first(embedding: local.LocalEmbedding) -> None:
+def test_vectors_have_length_one_and_rank_the_right_text_first(embedding: embedded_models.LocalEmbedding) -> None:
     vectors = np.array(embedding.get_text_embedding_batch(TEXTS))
     query = np.array(embedding.get_query_embedding(QUERY))
-    assert vectors.shape == (3, local.LOCAL_DIMENSIONS)
+    assert vectors.shape == (3, embedded_models.LOCAL_DIMENSIONS)
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1.0, abs=1e-6)
     assert np.linalg.norm(query) == pytest.approx(1.0, abs=1e-6)
     assert int(np.argmax(vectors @ query)) == 0
 
 
-def test_a_vector_does_not_depend_on_its_neighbours(embedding: local.LocalEmbedding) -> None:
+def test_a_vector_does_not_depend_on_its_neighbours(embedding: embedded_models.LocalEmbedding) -> None:
     alone = [embedding.get_text_embedding(text) for text in TEXTS]
     among_others = embedding.get_text_embedding_batch([*TEXTS, "word " * 900, *reversed(TEXTS), ""])
     assert among_others[:3] == alone
     assert among_others[4:7] == alone[::-1]
 
 
-def test_threads_share_the_model(embedding: local.LocalEmbedding) -> None:
+def test_threads_share_the_model(embedding: embedded_models.LocalEmbedding) -> None:
     expected = [embedding.get_text_embedding(text) for text in TEXTS]
     with futures.ThreadPoolExecutor(4) as threads:
         for result in threads.map(embedding.get_text_embedding_batch, [TEXTS] * 8):
             assert result == expected
 
 
-def test_async_gives_the_same(embedding: local.LocalEmbedding) -> None:
+def test_async_gives_the_same(embedding: embedded_models.LocalEmbedding) -> None:
     async def embed() -> tuple[list[float], list[float], list[list[float]]]:
         return (
             await embedding.aget_query_embedding(QUERY),
@@ -72,12 +72,12 @@ def test_async_gives_the_same(embedding: local.LocalEmbedding) -> None:
     assert texts == embedding.get_text_embedding_batch(TEXTS)
 
 
-def test_a_query_is_embedded_with_its_instruction(embedding: local.LocalEmbedding) -> None:
-    assert embedding.get_query_embedding(QUERY) == embedding.get_text_embedding(local.QUERY_PREFIX + QUERY)
+def test_a_query_is_embedded_with_its_instruction(embedding: embedded_models.LocalEmbedding) -> None:
+    assert embedding.get_query_embedding(QUERY) == embedding.get_text_embedding(embedded_models.QUERY_PREFIX + QUERY)
     assert embedding.get_query_embedding(QUERY) != embedding.get_text_embedding(QUERY)
 
 
-def test_text_past_the_512th_token_does_not_count(embedding: local.LocalEmbedding) -> None:
+def test_text_past_the_512th_token_does_not_count(embedding: embedded_models.LocalEmbedding) -> None:
     text = "apple " * 510
     assert embedding.count_tokens(text) == 510
     assert embedding.get_text_embedding(text + "revenue") == embedding.get_text_embedding(text)
@@ -85,12 +85,12 @@ def test_text_past_the_512th_token_does_not_count(embedding: local.LocalEmbeddin
 
 
 def test_tokens_are_counted_without_special_ones_and_without_a_limit() -> None:
-    assert local.count_tokens("") == 0
-    assert local.count_tokens("apples") == 1
-    assert local.count_tokens("apple " * 2000) == 2000
+    assert embedded_models.count_tokens("") == 0
+    assert embedded_models.count_tokens("apples") == 1
+    assert embedded_models.count_tokens("apple " * 2000) == 2000
 
 
-def test_cross_encoder_scores_in_order_between_zero_and_one(cross_encoder: local.CrossEncoder) -> None:
+def test_cross_encoder_scores_in_order_between_zero_and_one(cross_encoder: embedded_models.CrossEncoder) -> None:
     scores = cross_encoder.scores(QUERY, TEXTS)
     assert all(0.0 <= score <= 1.0 for score in scores)
     assert scores[0] == max(scores)
@@ -99,14 +99,16 @@ def test_cross_encoder_scores_in_order_between_zero_and_one(cross_encoder: local
     assert cross_encoder.scores(QUERY, []) == []
 
 
-def test_cross_encoder_reads_query_and_text_as_the_tokenizer_pairs_them(cross_encoder: local.CrossEncoder) -> None:
-    model = onnx.open_model(onnx.MS_MARCO_MINILM)
+def test_cross_encoder_reads_query_and_text_as_the_tokenizer_pairs_them(
+    cross_encoder: embedded_models.CrossEncoder,
+) -> None:
+    model = onnx_models.open_model(onnx_models.MS_MARCO_MINILM)
     pair = model.tokenizer.encode(QUERY, TEXTS[0])
     logit = float(model.run(pair.ids, pair.type_ids)[0])
     assert cross_encoder.scores(QUERY, TEXTS[:1]) == [pytest.approx(1 / (1 + math.exp(-logit)), abs=1e-9)]
 
 
-def test_cross_encoder_cuts_the_text_and_keeps_the_query(cross_encoder: local.CrossEncoder) -> None:
+def test_cross_encoder_cuts_the_text_and_keeps_the_query(cross_encoder: embedded_models.CrossEncoder) -> None:
     answer = TEXTS[0] + " "
     filler = "Nothing of interest is said here. " * 200
     early, late = cross_encoder.scores(QUERY, [answer + filler, filler + answer])
@@ -115,13 +117,15 @@ def test_cross_encoder_cuts_the_text_and_keeps_the_query(cross_encoder: local.Cr
     assert 0.0 <= cross_encoder.scores("why " * 3000, [filler])[0] <= 1.0
 
 
-def test_models_are_taken_from_a_folder_if_one_is_set(model_dir: Path, embedding: local.LocalEmbedding) -> None:
-    own = local.LocalEmbedding(model_dir)
+def test_models_are_taken_from_a_folder_if_one_is_set(
+    model_dir: Path, embedding: embedded_models.LocalEmbedding
+) -> None:
+    own = embedded_models.LocalEmbedding(model_dir)
     assert own.get_text_embedding(TEXTS[0]) == embedding.get_text_embedding(TEXTS[0])
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    cross_encoder = local.CrossEncoder(Config(rag_local_model_dir=tmp_path))
+    cross_encoder = embedded_models.CrossEncoder(Config(rag_local_model_dir=tmp_path))
     with pytest.raises(errors.ConfigError, match=r"reranker_en/model\.onnx is missing.*RAG_LOCAL_MODEL_DIR"):
         cross_encoder.scores(QUERY, TEXTS)
 
@@ -130,9 +134,9 @@ def test_a_changed_file_is_refused_before_it_is_opened(model_dir: Path) -> None:
     path = model_dir / "bge_small_en" / "model.onnx"
     path.write_bytes(path.read_bytes()[:-1] + b"\0")
     with pytest.raises(errors.ConfigError, match="SHA-256"):
-        local.LocalEmbedding(model_dir).get_text_embedding("x")
+        embedded_models.LocalEmbedding(model_dir).get_text_embedding("x")
 
 
-def test_the_wheel_that_brings_the_files_is_not_imported(embedding: local.LocalEmbedding) -> None:
+def test_the_wheel_that_brings_the_files_is_not_imported(embedding: embedded_models.LocalEmbedding) -> None:
     embedding.get_text_embedding("x")
-    assert onnx.WHEEL_PACKAGE not in sys.modules
+    assert onnx_models.WHEEL_PACKAGE not in sys.modules

@@ -10,8 +10,8 @@ from pydantic import SecretStr
 
 from rag import errors, providers
 from rag.config import Config
-from rag.providers import local
-from rag.providers.catalogue import PROVIDERS, EmbeddingModel
+from rag.providers import embedded_models
+from rag.providers.provider_catalogue import PROVIDERS, EmbeddingModel
 from rag.types import EmbeddingSpace, GenerationOptions
 
 LOCAL_SPACE = EmbeddingSpace(provider="local", model="bge-small-en-v1.5", dimensions=384)
@@ -165,7 +165,7 @@ def test_a_space_that_the_provider_does_not_have(model: str, dimensions: int) ->
 def test_the_space_of_an_index_wins_over_the_settings() -> None:
     space, embedder = providers.embedding_model(config("openai"), LOCAL_SPACE)
     assert space == LOCAL_SPACE
-    assert isinstance(embedder, local.LocalEmbedding)
+    assert isinstance(embedder, embedded_models.LocalEmbedding)
 
 
 def test_without_a_key_nothing_leaves_the_machine(no_network: list[object]) -> None:

@@ -12,9 +12,9 @@ from pydantic import PrivateAttr
 from rag import errors, prompts, providers
 from rag.config import Config
 from rag.retrieval import as_configured
-from rag.retrieval.augmentation import read_list, variants
-from rag.retrieval.completions import LEAST_CHARS, Completions, request_digest
+from rag.retrieval.completion_cache import LEAST_CHARS, Completions, request_digest
 from rag.retrieval.diversity import maximal_marginal_relevance
+from rag.retrieval.query_expansion import read_list, variants
 from rag.retrieval.ranking import WEIGHTS, WHOLE_FRONT, Ranking, merge, rank
 from rag.retrieval.reranking import ModelReranker
 from rag.retrieval.similarity import Similarity

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rag.providers.local import LocalEmbedding
+from rag.providers.embedded_models import LocalEmbedding
 from rag.retrieval.similarity import RELATED_SD, UNRELATED_SD, UNRELATED_TEXTS, Similarity
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from rag import errors
-from rag.store.archive import MANIFEST, SEAL, Archive, ArchiveWriter
+from rag.store.backup.archive import MANIFEST, SEAL, Archive, ArchiveWriter
 from rag.types import BackupFile, BackupManifest, BackupTable
 
 DOCUMENT = uuid.UUID("0f2f3a52-7a0e-4a57-9b9a-0d6c7b1f5a11")

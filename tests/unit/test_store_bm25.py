@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from rag.store import bm25
+from rag.store.search import bm25
 
 Document = list[list[str]]
 """Chunks of terms."""

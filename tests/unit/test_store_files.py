@@ -11,7 +11,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 from rag import errors
 from rag.store import FileStore
-from rag.store.files import folder_name
+from rag.store.files.file_storage import folder_name
 
 DOCUMENT = uuid.uuid4()
 

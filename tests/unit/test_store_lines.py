@@ -1,6 +1,6 @@
 """Lines survive packing, whatever is in them."""
 
-from rag.store import lines as packing
+from rag.store.search import line_encoding as packing
 from rag.types import BlockKind, Line, Rect, lines_text
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rag.store import migrations, queries
+from rag.store.server import migrations, named_queries
 
 SCALING = Path(__file__).parents[2] / "docs" / "scaling.md"
 
@@ -20,7 +20,7 @@ SCALING = Path(__file__).parents[2] / "docs" / "scaling.md"
     ],
 )
 def test_parameters(text: str, expected: str) -> None:
-    assert queries.to_psycopg(text) == expected
+    assert named_queries.to_psycopg(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -43,13 +43,13 @@ def test_parameters(text: str, expected: str) -> None:
     ],
 )
 def test_each_query_has_a_name(noun: str) -> None:
-    assert all(text and "-- name:" not in text for text in queries.load_text(noun).values())
+    assert all(text and "-- name:" not in text for text in named_queries.load_text(noun).values())
 
 
 @pytest.mark.parametrize("dimensions", ["1; DROP TABLE documents", "1a"])
 def test_a_table_is_named_by_a_number(dimensions: str) -> None:
     with pytest.raises(ValueError, match="invalid literal"):
-        queries.chunk_table(dimensions)  # type: ignore[arg-type]  # what must not come through
+        named_queries.chunk_table(dimensions)  # type: ignore[arg-type]  # what must not come through
 
 
 def test_the_page_on_scaling_says_where_each_table_goes() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.store import terms
+from rag.store.search import search_terms
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from rag.store import terms
     ],
 )
 def test_normalize(text: str, expected: str) -> None:
-    assert terms.normalize(text) == expected
+    assert search_terms.normalize(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -44,9 +44,9 @@ def test_normalize(text: str, expected: str) -> None:
     ],
 )
 def test_scripts_without_spaces_become_bigrams(text: str, expected: list[str]) -> None:
-    assert terms.normalize(text).split() == expected
+    assert search_terms.normalize(text).split() == expected
 
 
 def test_a_question_finds_the_same_bigrams_as_the_text() -> None:
-    text, question = terms.normalize("关系数据库系统的基础").split(), terms.normalize("数据库").split()
+    text, question = search_terms.normalize("关系数据库系统的基础").split(), search_terms.normalize("数据库").split()
     assert set(question) < set(text)

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from rag.answering import suggesting
+from rag.answering.conversation import suggested_questions
 from rag.types import AnswerResponse, BlockKind, Chunk, Citation, QuotedRow, Verdict
 from tests import sources
 
@@ -33,17 +33,19 @@ def chunk(section: str, *blocks: sources.Block) -> Chunk:
     ],
 )
 def test_what_has_no_text_about_itself_is_no_topic(section: str, text: str) -> None:
-    assert suggesting.topics([chunk(section, text)]) == []
+    assert suggested_questions.topics([chunk(section, text)]) == []
 
 
 def test_headings_over_text_about_them_are_topics_those_that_say_most_in_order() -> None:
     general = "Supply risks are what they are in any such trade. Supply risks may or may not come to be at any time."
     sections = {"Part I > Supply Contracts": PROSE, "Supply Risks": general, "Pulp from Bergen": PROSE, "Fire": PROSE}
     chunks = [chunk(section, text) for section, text in sections.items()]
-    assert suggesting.topics(chunks) == ["Supply Contracts", "Supply Risks", "Pulp from Bergen"]
+    assert suggested_questions.topics(chunks) == ["Supply Contracts", "Supply Risks", "Pulp from Bergen"]
     more = [*chunks, chunk("Contracts until Fire", PROSE)]
-    assert suggesting.topics(more) == ["Supply Contracts", "Pulp from Bergen", "Contracts until Fire"]
-    assert suggesting.topics([chunks[0], chunks[1], chunks[0]]) == ["Supply Risks"]  # the other is a running head
+    assert suggested_questions.topics(more) == ["Supply Contracts", "Pulp from Bergen", "Contracts until Fire"]
+    assert suggested_questions.topics([chunks[0], chunks[1], chunks[0]]) == [
+        "Supply Risks"
+    ]  # the other is a running head
 
 
 def test_after_a_row_another_year_the_next_row_and_what_stands_near() -> None:
@@ -55,20 +57,22 @@ def test_after_a_row_another_year_the_next_row_and_what_stands_near() -> None:
         status="ok", answer="110 [S1]", citations=(citation,), sources={"S1": hit}, model="extractive"
     )
     around = [chunk("Supply Contracts", PROSE)]
-    assert suggesting.follow_ups("How many staff were there in 2022?", answer, around) == (
+    assert suggested_questions.follow_ups("How many staff were there in 2022?", answer, around) == (
         "How many staff were there in 2021?",
         "What was “Accounts payable” in 2022?",
         "What is said about “Supply Contracts”?",
     )
-    again = suggesting.follow_ups("What is said about “Supply Contracts”?", answer, around)
+    again = suggested_questions.follow_ups("What is said about “Supply Contracts”?", answer, around)
     assert again == ("What was “Accounts payable” in 2022?",)
-    assert suggesting.follow_ups("Wie viele Mitarbeiter hatte das Unternehmen im Jahr 2022?", answer, around) == (
+    assert suggested_questions.follow_ups(
+        "Wie viele Mitarbeiter hatte das Unternehmen im Jahr 2022?", answer, around
+    ) == (
         "Wie viele Mitarbeiter hatte das Unternehmen im Jahr 2021?",
         "Wie hoch war „Accounts payable“ im Jahr 2022?",
         "Was steht über „Supply Contracts“?",
     )
     refusal = answer.model_copy(update={"status": "insufficient_context"})
-    assert suggesting.follow_ups("How many staff?", refusal, around) == ()
+    assert suggested_questions.follow_ups("How many staff?", refusal, around) == ()
 
 
 def test_a_document_is_asked_in_its_own_language() -> None:
@@ -76,6 +80,10 @@ def test_a_document_is_asked_in_its_own_language() -> None:
         "Die Verträge mit den Mühlen in Norwegen und Chile laufen mindestens bis 2027. "
         "Nach dem Brand in Bergen sank die Menge laut den Verträgen um 12 Prozent."
     )
-    assert suggesting.to_begin_with([chunk("Verträge mit Mühlen", text)]) == ("Was steht über „Verträge mit Mühlen“?",)
-    assert suggesting.to_begin_with([chunk("Supply Contracts", PROSE)]) == ("What is said about “Supply Contracts”?",)
-    assert suggesting.to_begin_with([]) == ()
+    assert suggested_questions.to_begin_with([chunk("Verträge mit Mühlen", text)]) == (
+        "Was steht über „Verträge mit Mühlen“?",
+    )
+    assert suggested_questions.to_begin_with([chunk("Supply Contracts", PROSE)]) == (
+        "What is said about “Supply Contracts”?",
+    )
+    assert suggested_questions.to_begin_with([]) == ()

@@ -5,7 +5,7 @@ import uuid
 import numpy as np
 import pytest
 
-from rag.answering.summary import Extract, asked, key_sentences
+from rag.answering.extraction.summary import Extract, asked, key_sentences
 from rag.types import Chunk, Line, Rect
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from rag.ingestion.languages import LANGUAGES, detect
+from rag.ingestion.language_detection import LANGUAGES, detect
 from rag.types import ENGLISH
 from rag.vocabulary import either, says
-from rag.vocabulary.talk import languages
+from rag.vocabulary.question_words import languages
 
 
 @pytest.mark.parametrize("language", languages())

@@ -17,7 +17,8 @@ from rag.types import (
     Usage,
     Verdict,
 )
-from rag.ui import answer, viewer
+from rag.ui.chat import answer
+from rag.ui.viewer import pdf_viewer
 from tests import sources
 
 SOURCE = sources.hit("Sales rose.\nCosts fell.", "Nobody left.\nTwo joined.", name="report.pdf")
@@ -242,35 +243,35 @@ def test_nearest_passages_stand_under_an_answer_that_is_none() -> None:
 
 
 def test_soft_light_covers_the_paragraph_of_a_quote() -> None:
-    assert viewer.surroundings(citation(3, 1), SOURCE) == SOURCE.passage.lines[2:]
+    assert pdf_viewer.surroundings(citation(3, 1), SOURCE) == SOURCE.passage.lines[2:]
 
 
 def test_soft_light_does_not_cover_all_of_a_short_file() -> None:
     lines = SOURCE.passage.lines[2:]
     short = SOURCE.model_copy(update={"passage": SOURCE.passage.model_copy(update={"lines": lines})})
-    assert viewer.surroundings(citation(3, 1), short) == ()
+    assert pdf_viewer.surroundings(citation(3, 1), short) == ()
 
 
 def test_soft_light_of_a_quote_that_is_nowhere_is_the_chunk() -> None:
     nowhere = citation(0, 0).model_copy(update={"quote": None, "lines": (), "regions": ()})
-    assert viewer.surroundings(nowhere, SOURCE) == SOURCE.chunk.lines
+    assert pdf_viewer.surroundings(nowhere, SOURCE) == SOURCE.chunk.lines
 
 
 def test_outline_begins_anew_with_each_column() -> None:
     left = [Rect(0, 100, 200, 110), Rect(0, 112, 190, 122)]
     right = [Rect(300, 50, 500, 60)]
-    assert viewer.outlines([*left, *right]) == [Rect(0, 100, 200, 122), Rect(300, 50, 500, 60)]
+    assert pdf_viewer.outlines([*left, *right]) == [Rect(0, 100, 200, 122), Rect(300, 50, 500, 60)]
 
 
 def test_inactive_mark_is_drawn_as_outline_and_active_one_filled() -> None:
-    mark = viewer.Mark.of_citation(citation(0, 0), SOURCE, "S1")
+    mark = pdf_viewer.Mark.of_citation(citation(0, 0), SOURCE, "S1")
     assert {shape["kind"] for shape in mark.drawn()["outlined"]} == {"other"}
     assert [shape["kind"] for shape in mark.drawn()["lit"]] == ["passage", "quote"]
     assert mark.drawn()["label"] == "S1"
 
 
 def test_mark_of_a_hit_is_labelled_where_it_begins() -> None:
-    drawn = viewer.Mark.of_hit(SOURCE, "P1").drawn()
+    drawn = pdf_viewer.Mark.of_hit(SOURCE, "P1").drawn()
     assert ([shape["kind"] for shape in drawn["lit"]], drawn["label"]) == (["passage"], "P1")
     assert drawn["places"][0][0] == drawn["lit"][0]["page"]
 

@@ -3,7 +3,7 @@
 import datetime as dt
 
 from rag.types import AuditEntry
-from rag.ui import audit
+from rag.ui.admin import audit_log
 from rag.ui.language import spoken
 
 
@@ -11,9 +11,9 @@ def test_an_entry_is_told_in_words_without_losing_a_column() -> None:
     details = {"index": "default", "size": 1_400_000, "message_id": "0d06e961"}
     at = dt.datetime(2026, 11, 23, 6, 16, tzinfo=dt.UTC)
     entry = AuditEntry(id=1, at=at, actor="ada", action="document.move", owner="bob", door="cli", details=details)
-    english = audit._row(entry, {})
+    english = audit_log._row(entry, {})
     with spoken("de"):
-        german = audit._row(entry, {})
+        german = audit_log._row(entry, {})
     assert (english["What"], english["From"]) == ("Document moved", "Command line")
     assert english["More"] == "collection: default, size: 1.4 MB"
     assert [*german.values()][2:] == [
@@ -38,12 +38,12 @@ def test_a_change_is_told_with_what_was_before() -> None:
     }
     at = dt.datetime(2026, 11, 23, 6, 16, tzinfo=dt.UTC)
     entry = AuditEntry(id=1, at=at, actor="ada", action="account.role", owner="ada", details=details)
-    assert audit._row(entry, {})["More"] == (
+    assert audit_log._row(entry, {})["More"] == (
         "role: Admin, role before: Member, groups: board, groups before: none, quota: 1.4 MB, "
         "quota before: as for all, by the login"
     )
     with spoken("de"):
-        assert [*audit._row(entry, {}).values()][-1] == (
+        assert [*audit_log._row(entry, {}).values()][-1] == (
             "Rolle: Admin, Rolle vorher: Mitglied, Gruppen: board, Gruppen vorher: keine, Speicherplatz: 1,4 MB, "
             "Speicherplatz vorher: wie für alle, durch die Anmeldung"
         )

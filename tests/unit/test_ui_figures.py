@@ -1,7 +1,7 @@
 """Figures of tables on the pages: in the language of the page, and still numbers."""
 
-from rag.ui.figures import difference, score, written
 from rag.ui.language import spoken
+from rag.ui.numeric_tables import difference, score, written
 
 
 def test_figures_are_written_in_the_language_of_the_page_and_stay_numbers() -> None:

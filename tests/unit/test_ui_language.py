@@ -30,10 +30,10 @@ from rag.types import (
     page_name,
     reading_of,
 )
-from rag.ui import charts, language, messages, text
-from rag.ui.component import ASSETS, in_html
-from rag.ui.failures import FAILURES
-from rag.ui.said import SHAPES, said
+from rag.ui import charts, formatting, language, message_catalogs
+from rag.ui.components import ASSETS, in_html
+from rag.ui.translated_errors import FAILURES
+from rag.ui.translated_messages import SHAPES, said
 from tests.unit.test_reading_progress import document
 
 ROOT = Path(__file__).parents[2]
@@ -60,12 +60,36 @@ PUT_TOGETHER = (
 BREAKS = r"\{\w+\}|[.,;:()]"
 FITTING_MANY = {"{names} and {count} more", "{_left}; and {count} more", "{_first}; {_others}", "{name}: {_reason}"}
 BEHIND_NO_PAGE = (
-    *("api/", "cli/", "mcp_server/", "ui/", "config.py", "access/gate.py", "access/addresses.py"),
-    *("engine/collections.py", "engine/export.py", "engine/functions.py", "engine/interface.py", "engine/keys.py"),
-    *("engine/requests.py", "engine/sync.py", "ingestion/nodes.py", "providers/drive.py", "providers/openid.py"),
-    *("store/_cluster.py", "store/archive.py", "store/backup.py", "store/embedded.py", "store/folders.py"),
-    *("store/migrations.py", "store/restore.py", "store/roles.py", "store/roots.py", "store/sweep.py"),
-    *("store/audit.py", "store/written.py"),
+    *("api/", "cli/", "mcp_server/", "ui/", "config.py", "access/gate.py", "access/listen_addresses.py"),
+    *(
+        "engine/retrieval_api.py",
+        "engine/operations/data_export.py",
+        "engine/module_functions.py",
+        "engine/vector_store_api.py",
+        "engine/users/api_keys.py",
+    ),
+    *(
+        "engine/request_parsing.py",
+        "engine/ingestion/sync.py",
+        "ingestion/nodes.py",
+        "providers/google_drive.py",
+        "providers/oidc_tokens.py",
+    ),
+    *(
+        "store/server/cluster_directory.py",
+        "store/backup/archive.py",
+        "store/backup/backup.py",
+        "store/server/embedded.py",
+        "store/files/source_folders.py",
+    ),
+    *(
+        "store/server/migrations.py",
+        "store/backup/restore.py",
+        "store/server/database_roles.py",
+        "store/files/allowed_folders.py",
+        "store/files/orphan_cleanup.py",
+    ),
+    *("store/users/audit_log.py", "store/files/atomic_files.py"),
 )
 """Modules whose errors are for programs, the command line, or the log of an app that did not start."""
 KEYS_OF_A_KEYBOARD = {"Enter", "Escape", "Esc", "ArrowLeft", "ArrowRight", "Files"}
@@ -78,20 +102,22 @@ def german() -> Iterator[None]:
 
 
 def catalogue(tag: str) -> Catalog:
-    return read_po(io.BytesIO(messages.catalogue_path(tag).read_bytes()), locale=tag)
+    return read_po(io.BytesIO(message_catalogs.catalogue_path(tag).read_bytes()), locale=tag)
 
 
 # --- messages ---
 
 
 def test_the_template_has_what_the_pages_say() -> None:
-    assert messages.TEMPLATE.read_bytes() == messages.written(messages.template(), with_header=False), "make messages"
+    assert message_catalogs.TEMPLATE.read_bytes() == message_catalogs.written(
+        message_catalogs.template(), with_header=False
+    ), "make messages"
 
 
 @pytest.mark.parametrize("tag", OTHERS)
 def test_every_message_is_translated_and_names_the_same(tag: str) -> None:
     translated = {message.id: message.string or "" for message in catalogue(tag) if message.id}
-    assert translated.keys() == {message.id for message in messages.template() if message.id}
+    assert translated.keys() == {message.id for message in message_catalogs.template() if message.id}
     for original, translation in translated.items():
         forms = [*zip(_forms(original), _forms(translation), strict=True)]
         assert all(said for _, said in forms), original
@@ -166,9 +192,9 @@ def test_every_word_of_our_html_is_a_message(path: Path) -> None:
 
 def test_messages_are_said_in_the_language_asked_for(german: None) -> None:
     assert language._("Library") == "Bibliothek"
-    assert text.plural(1, "{count} page", "{count} pages") == "1 Seite"
-    assert text.plural(1234, "{count} page", "{count} pages") == "1.234 Seiten"
-    assert text.listed(["a", "b", "c"]) == "a, b und c"
+    assert formatting.plural(1, "{count} page", "{count} pages") == "1 Seite"
+    assert formatting.plural(1234, "{count} page", "{count} pages") == "1.234 Seiten"
+    assert formatting.listed(["a", "b", "c"]) == "a, b und c"
 
 
 @pytest.mark.parametrize(
@@ -180,18 +206,18 @@ def test_a_language_that_is_not_there_is_english(tag: str | None, spoken: str) -
 
 
 def test_numbers_sizes_shares_and_days_are_written_as_in_german(german: None) -> None:
-    assert text.decimal(1234.56, 1) == "1.234,6"
-    assert text.percent(0.6) == "60\xa0%"
-    assert text.size(5_300_000) == "5,3 MB"
+    assert formatting.decimal(1234.56, 1) == "1.234,6"
+    assert formatting.percent(0.6) == "60\xa0%"
+    assert formatting.size(5_300_000) == "5,3 MB"
     at = dt.datetime(2026, 3, 9, 8, 5, tzinfo=dt.UTC)
-    assert text.moment(at, language._("d MMM y, HH:mm")) == "9. März 2026, 08:05"
+    assert formatting.moment(at, language._("d MMM y, HH:mm")) == "9. März 2026, 08:05"
 
 
 def test_english_is_written_as_it_always_was() -> None:
-    assert text.decimal(1234.56, 1) == "1,234.6"
-    assert text.percent(0.6) == "60%"
+    assert formatting.decimal(1234.56, 1) == "1,234.6"
+    assert formatting.percent(0.6) == "60%"
     at = dt.datetime(2026, 3, 9, 8, 5, tzinfo=dt.UTC)
-    assert text.moment(at, language._("d MMM y, HH:mm")) == f"{at:%-d %b %Y, %H:%M}"
+    assert formatting.moment(at, language._("d MMM y, HH:mm")) == f"{at:%-d %b %Y, %H:%M}"
 
 
 # --- what the engine says ---

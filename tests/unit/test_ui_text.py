@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from rag.ui import text
+from rag.ui import formatting
 
 
 @pytest.mark.parametrize(
@@ -22,30 +22,32 @@ from rag.ui import text
     ],
 )
 def test_rendered_text_has_no_link_picture_or_foreign_html(hostile: str) -> None:
-    tags = re.findall(r"</?([a-zA-Z]+)[^>]*>", text.render(hostile))
+    tags = re.findall(r"</?([a-zA-Z]+)[^>]*>", formatting.render(hostile))
     assert set(tags) <= {"p", "code", "pre"}
 
 
 def test_character_references_stay_as_they_are_written() -> None:
-    assert text.render("Up &#91;S9&#93; &lt;b&gt;") == "<p>Up &amp;#91;S9&amp;#93; &amp;lt;b&amp;gt;</p>\n"
+    assert formatting.render("Up &#91;S9&#93; &lt;b&gt;") == "<p>Up &amp;#91;S9&amp;#93; &amp;lt;b&amp;gt;</p>\n"
 
 
 def test_rendered_text_keeps_markdown() -> None:
-    html = text.render("**Bold** and\n\n- one\n- two\n\n|a|b|\n|-|-|\n|1|2|")
+    html = formatting.render("**Bold** and\n\n- one\n- two\n\n|a|b|\n|-|-|\n|1|2|")
     assert "<strong>Bold</strong>" in html
     assert html.count("<li>") == 2
     assert "<td>1</td>" in html
 
 
 def test_insert_takes_the_place_of_a_match_and_of_nothing_else() -> None:
-    html = text.render("Yes [S1], no [S9] \ue0000\ue001.", lambda m: "<b>1</b>" if m[1] == "S1" else None, r"\[(S\d)\]")
+    html = formatting.render(
+        "Yes [S1], no [S9] \ue0000\ue001.", lambda m: "<b>1</b>" if m[1] == "S1" else None, r"\[(S\d)\]"
+    )
     assert html.count("<b>1</b>") == 1
     assert "[S9]" in html
 
 
 @pytest.mark.parametrize("name", ["a_b*c*.pdf", ":red[x]", "# top", "[x](http://evil.example)", "$x^2$", "1. a", "`c`"])
 def test_plain_leaves_no_markdown_to_be_read(name: str) -> None:
-    label = text.plain(name)
+    label = formatting.plain(name)
     assert re.search(r"(?<!\\)[*_`\[\]#$<>]", label) is None
     assert ":red" not in label
     assert "://" not in label
@@ -56,4 +58,4 @@ def test_plain_leaves_no_markdown_to_be_read(name: str) -> None:
     ("count", "shown"), [(0, "0 B"), (999, "999 B"), (1234, "1.2 kB"), (245_000, "245 kB"), (5_000_000_000, "5.0 GB")]
 )
 def test_sizes(count: int, shown: str) -> None:
-    assert text.size(count) == shown
+    assert formatting.size(count) == shown

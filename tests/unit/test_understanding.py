@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.retrieval.understanding import Understanding, understand
+from rag.retrieval.query_understanding import Understanding, understand
 from rag.types import RetrievalOptions
 from rag.vocabulary import Widener, load
 

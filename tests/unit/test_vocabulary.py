@@ -7,7 +7,7 @@ import pytest
 
 from rag import errors
 from rag.vocabulary import Vocabulary, Widened, Widener, load, trades
-from rag.vocabulary.widening import WORD, stem
+from rag.vocabulary.query_widening import WORD, stem
 
 PACKAGED = trades()
 

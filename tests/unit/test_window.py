@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rag import errors
-from rag.cli import window
+from rag.cli.admin import window
 
 SERVER = """
 import http.server, sys

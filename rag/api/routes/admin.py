@@ -6,9 +6,9 @@ from typing import Annotated
 import pydantic
 from fastapi import APIRouter, Response
 
-from rag.api.access import Admin
-from rag.engine.accounts import MAX_QUOTA_MB, Accounts
-from rag.engine.logins import Logins
+from rag.api.authentication import Admin
+from rag.engine.users.accounts import MAX_QUOTA_MB, Accounts
+from rag.engine.users.logins import Logins
 from rag.types import STORABLE, AccountUse, ApiKey, Input, Job, Login, Model, Role
 
 router = APIRouter(prefix="/admin", tags=["admin"])

@@ -4,7 +4,7 @@ import uuid
 
 from fastapi import APIRouter
 
-from rag.api.access import Reader, Writer
+from rag.api.authentication import Reader, Writer
 from rag.types import Annotation, AnnotationEdit, AnnotationRequest
 
 router = APIRouter(tags=["documents"])

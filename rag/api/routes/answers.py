@@ -6,8 +6,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from rag.api.access import Reader, Writer
-from rag.api.files import attachment
+from rag.api.authentication import Reader, Writer
+from rag.api.downloads import attachment
 from rag.contract import AgainBody, MessageBody
 from rag.export import FORMATS, ExportFormat
 from rag.types import AnswerLink, LinkRequest, Model, SharedAnswer

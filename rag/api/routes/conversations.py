@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 import pydantic
 from fastapi import APIRouter, Path, Query, Request
 
-from rag.api.access import Reader, Writer
+from rag.api.authentication import Reader, Writer
 from rag.contract import NOTHING_LATER, MessageBody
-from rag.engine.question_sets import FROM_CHATS
+from rag.engine.evaluation.question_sets import FROM_CHATS
 from rag.evaluation import Question
 from rag.types import (
     DEFAULT_INDEX,

@@ -11,8 +11,8 @@ from fastapi.responses import FileResponse
 
 from rag import errors
 from rag.access.gate import Caller
-from rag.api.access import Reader, Writer
-from rag.api.pages import Limit, Offset, Page, page
+from rag.api.authentication import Reader, Writer
+from rag.api.pagination import Limit, Offset, Page, page
 from rag.types import (
     BOX,
     DEFAULT_INDEX,

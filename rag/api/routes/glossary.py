@@ -5,8 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from rag import errors
-from rag.api.access import Reader, Writer
-from rag.engine.glossary import MAX_BYTES
+from rag.api.authentication import Reader, Writer
+from rag.engine.indexes.glossary import MAX_BYTES
 from rag.types import GlossarySummary
 
 TOML = {"text/plain": {"schema": {"type": "string", "minLength": 1, "maxLength": MAX_BYTES}}}

@@ -5,7 +5,7 @@ from typing import Annotated
 import pydantic
 from fastapi import APIRouter
 
-from rag.api.access import Reader, Writer
+from rag.api.authentication import Reader, Writer
 from rag.types import STORABLE, Index, IndexStats, Model
 
 Name = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=STORABLE)]

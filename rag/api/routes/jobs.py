@@ -5,8 +5,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body, Response
 
-from rag.api.access import Reader, Writer
-from rag.api.pages import Limit, Offset, Page, page
+from rag.api.authentication import Reader, Writer
+from rag.api.pagination import Limit, Offset, Page, page
 from rag.evaluation import EvaluationRequest
 from rag.types import Job, JobKind, ReindexRequest
 

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Request
 from rag import errors
 from rag.access.gate import Caller
 from rag.api import streaming
-from rag.api.access import Reader
-from rag.api.asking import AskRequest, AskResponse
+from rag.api.ask import AskRequest, AskResponse
+from rag.api.authentication import Reader
 from rag.contract import AnswerBody, SearchBody
 from rag.types import AnswerEvent, AnswerRequest, AnswerResponse, SearchRequest
 

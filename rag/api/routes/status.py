@@ -7,9 +7,9 @@ import anyio.to_thread
 from fastapi import APIRouter, Request, Response
 
 from rag import errors
-from rag.api.access import Admin
+from rag.api.authentication import Admin
 from rag.engine import Installation
-from rag.observing import CONTENT_TYPE
+from rag.observability import CONTENT_TYPE
 from rag.types import Model, Status
 
 router = APIRouter(tags=["status"])

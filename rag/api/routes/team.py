@@ -7,8 +7,8 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from rag import engine as facade
-from rag.api.access import Reader, Writer
-from rag.api.pages import Limit
+from rag.api.authentication import Reader, Writer
+from rag.api.pagination import Limit
 from rag.types import DEFAULT_INDEX, STORABLE, AuditEntry, AuditFilter, Model, Share, SharedIndex, ShareRequest
 
 IndexName = Annotated[str, Query(alias="indexName", min_length=1, max_length=200, pattern=STORABLE)]

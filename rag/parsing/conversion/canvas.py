@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rag.parsing.conversion.type_setting import UNITS_PER_EM, Faces, Line
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 from rag.parsing.sheet_grid import CONTINUED_PT
 
 RULE_GREY, RULE_PT = 0.78, 0.5

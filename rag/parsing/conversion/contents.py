@@ -5,16 +5,16 @@ from pathlib import Path
 
 from striprtf.striprtf import rtf_to_text
 
-from rag.parsing import filetype
+from rag.parsing import file_types
 from rag.parsing.conversion import books, metadata, odf, paragraphs, word
 from rag.parsing.conversion.metadata import Metadata
 from rag.parsing.conversion.packages import Package
 from rag.parsing.conversion.paragraphs import Paragraph
 
 _READERS: dict[str, Callable[[Package], Iterator[Paragraph]]] = {
-    filetype.DOCX: word.read,
-    filetype.ODT: odf.read,
-    filetype.EPUB: books.read,
+    file_types.DOCX: word.read,
+    file_types.ODT: odf.read,
+    file_types.EPUB: books.read,
 }
 
 
@@ -24,7 +24,7 @@ def read(source: Path, mime_type: str) -> tuple[Metadata, list[Paragraph]]:
     Raises:
         errors.UnreadableFileError: it is damaged.
     """
-    if mime_type == filetype.RTF:
+    if mime_type == file_types.RTF:
         return Metadata(), _rich_text(source.read_text(encoding="latin-1"))
     with Package(source) as package:
         return metadata.read(package), paragraphs.once(_READERS[mime_type](package))

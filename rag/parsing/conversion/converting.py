@@ -3,17 +3,17 @@
 from pathlib import Path
 
 from rag import errors
-from rag.parsing import filetype
+from rag.parsing import file_types
 from rag.parsing.conversion import flowing
 from rag.parsing.conversion.source import Conversion, OnPages
 from rag.parsing.conversion.unpacking import Unpacking
 from rag.types import ARCHIVE, CONTAINERS, ParsingConfig
 
 _OFFICE = frozenset(
-    {filetype.DOCX, filetype.ODT, filetype.RTF, filetype.DOC, filetype.PPTX, filetype.ODP, filetype.PPT}
+    {file_types.DOCX, file_types.ODT, file_types.RTF, file_types.DOC, file_types.PPTX, file_types.ODP, file_types.PPT}
 )
 """What LibreOffice reads."""
-_MANUSCRIPTS = frozenset({filetype.DOCX, filetype.ODT, filetype.RTF, filetype.EPUB})
+_MANUSCRIPTS = frozenset({file_types.DOCX, file_types.ODT, file_types.RTF, file_types.EPUB})
 
 
 def convert(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpacking, on_pages: OnPages) -> Conversion:
@@ -37,7 +37,7 @@ def convert(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpa
         from rag.parsing.conversion import archive, mail
 
         return archive.to_pdf(source, unpacking) if mime_type == ARCHIVE else mail.to_pdf(source, mime_type, unpacking)
-    if mime_type in filetype.SHEETS:
+    if mime_type in file_types.SHEETS:
         from rag.parsing.conversion import sheets  # openpyxl costs each parsing process a quarter of a second
 
         return sheets.to_pdf(source, mime_type, on_pages)
@@ -45,7 +45,7 @@ def convert(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpa
 
 
 def _convert_ourselves(source: Path, mime_type: str, config: ParsingConfig) -> Conversion:
-    if mime_type in {filetype.DOC, filetype.PPT}:
+    if mime_type in {file_types.DOC, file_types.PPT}:
         raise errors.UnsupportedFileError(
             "The file is of an older Office version, which only LibreOffice can read. Install it"
             " (and leave RAG_PARSING__OFFICE at auto), or save the file as DOCX, PPTX or PDF."
@@ -54,15 +54,15 @@ def _convert_ourselves(source: Path, mime_type: str, config: ParsingConfig) -> C
         from rag.parsing.conversion import office
 
         return office.to_pdf(source, mime_type, config)
-    if mime_type == filetype.PPTX:
+    if mime_type == file_types.PPTX:
         from rag.parsing.conversion import slides  # python-pptx costs as much
 
         return slides.to_pdf(source)
-    if mime_type == filetype.ODP:
+    if mime_type == file_types.ODP:
         from rag.parsing.conversion import odp
 
         return odp.to_pdf(source)
-    if mime_type in filetype.IMAGES:
+    if mime_type in file_types.IMAGES:
         from rag.parsing.conversion import images  # Pillow and its plugins take a tenth of a second
 
         return images.to_pdf(source)

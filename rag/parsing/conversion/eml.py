@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from rag.parsing.conversion import cleaning, flowing
 from rag.parsing.conversion.message import Attachment, Body, Message
-from rag.parsing.mupdf import FAILURES
+from rag.parsing.pdf.mupdf import FAILURES
 
 SHOWN_HEADERS = ("From", "To", "Cc", "Bcc", "Reply-To", "Date", "Subject")
 POLICY = email.policy.default.clone(refold_source="none")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import markdown_it
 
-from rag.parsing import filetype
+from rag.parsing import file_types
 from rag.parsing.conversion import markup, texts
 from rag.parsing.conversion.layout import lay_out
 from rag.parsing.conversion.source import Conversion
@@ -16,10 +16,10 @@ __all__ = ["decode", "lay_out", "to_pdf"]
 
 def to_pdf(source: Path, mime_type: str) -> Conversion:
     """The file at `source` on pages, and its text."""
-    text = decode(source.read_bytes(), is_html=mime_type == filetype.HTML)
-    if mime_type == filetype.HTML:
+    text = decode(source.read_bytes(), is_html=mime_type == file_types.HTML)
+    if mime_type == file_types.HTML:
         return from_html(text)
-    return from_markdown(text) if mime_type == filetype.MARKDOWN else from_text(text)
+    return from_markdown(text) if mime_type == file_types.MARKDOWN else from_text(text)
 
 
 def from_text(text: str) -> Conversion:

@@ -12,7 +12,7 @@ from PIL import Image, ImageOps, ImageSequence
 
 from rag import errors
 from rag.parsing.conversion.source import Conversion
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 
 POINTS_PER_INCH = 72
 MAX_PIXELS = 178_956_970

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rag.parsing import filetype
+from rag.parsing import file_types
 from rag.parsing.conversion import (
     contents,
     flowing,
@@ -34,11 +34,11 @@ def convert(source: Path, mime_type: str, config: ParsingConfig) -> Conversion |
         errors.UnreadableFileError: the file is damaged, which is seen before it is given to another program.
     """
     match mime_type:
-        case filetype.PPTX:
+        case file_types.PPTX:
             return _presentation(source, config)
-        case filetype.ODP:
+        case file_types.ODP:
             return _open_presentation(source, config)
-        case filetype.DOC | filetype.PPT:
+        case file_types.DOC | file_types.PPT:
             made = libreoffice.to_pdf(source, mime_type, config)
             return None if made is None else Conversion(made)
     return _document(source, mime_type, config)
@@ -62,7 +62,7 @@ def _document(source: Path, mime_type: str, config: ParsingConfig) -> Conversion
 def _presentation(source: Path, config: ParsingConfig) -> Conversion | None:
     with slides.opened(source) as deck:
         texts = deck.texts()
-        made = libreoffice.to_pdf(source, filetype.PPTX, config)
+        made = libreoffice.to_pdf(source, file_types.PPTX, config)
         if made is None or made.page_count != len(deck.slides):
             return None
         document = _with_notes(made, [slides.below(slide) for slide in deck.slides], texts)
@@ -74,7 +74,7 @@ def _open_presentation(source: Path, config: ParsingConfig) -> Conversion | None
     with Package(source) as package:
         read = odp.read(package)
         about = metadata.read(package)
-    made = libreoffice.to_pdf(source, filetype.ODP, config)
+    made = libreoffice.to_pdf(source, file_types.ODP, config)
     if made is None or made.page_count != len(read):
         return None
     document = _with_notes(made, [[("Notes", odp.notes(slide))] for slide in read], odp.texts(read))

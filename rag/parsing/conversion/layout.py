@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from rag.parsing.conversion import glyphs, markup, tables
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 
 FONT_SIZE_PT = 11
 SMALL_PT, SMALLEST_PT = 9, 7.5

@@ -11,23 +11,23 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from rag.parsing import filetype
-from rag.parsing.mupdf import FAILURES, pymupdf
+from rag.parsing import file_types
+from rag.parsing.pdf.mupdf import FAILURES, pymupdf
 from rag.types import ParsingConfig
 
 logger = logging.getLogger(__name__)
 
 _SUFFIXES = {
-    filetype.DOCX: ".docx",
-    filetype.ODT: ".odt",
-    filetype.RTF: ".rtf",
-    filetype.DOC: ".doc",
-    filetype.PPTX: ".pptx",
-    filetype.ODP: ".odp",
-    filetype.PPT: ".ppt",
+    file_types.DOCX: ".docx",
+    file_types.ODT: ".odt",
+    file_types.RTF: ".rtf",
+    file_types.DOC: ".doc",
+    file_types.PPTX: ".pptx",
+    file_types.ODP: ".odp",
+    file_types.PPT: ".ppt",
 }
 _ALL_SLIDES = 'pdf:impress_pdf_Export:{"ExportHiddenSlides":{"type":"boolean","value":"true"}}'
-_FILTERS = dict.fromkeys((filetype.PPTX, filetype.ODP, filetype.PPT), _ALL_SLIDES)
+_FILTERS = dict.fromkeys((file_types.PPTX, file_types.ODP, file_types.PPT), _ALL_SLIDES)
 _NAMES = ("soffice", "libreoffice")
 _MAC = "/Applications/LibreOffice.app/Contents/MacOS/soffice"
 _CLOCK_SHARE = 0.5

@@ -19,7 +19,7 @@ from rag import errors
 from rag.parsing.conversion import eml
 from rag.parsing.conversion.message import Attachment, Body, Message
 from rag.parsing.conversion.rtf import decompress
-from rag.parsing.mupdf import FAILURES
+from rag.parsing.pdf.mupdf import FAILURES
 
 MSG_IN_MSG_HDR_OFFSET = 24
 """Of a mail in a mail (MS-OXMSG, 2.4.1.2)."""

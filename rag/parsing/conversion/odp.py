@@ -11,7 +11,7 @@ from rag.parsing.conversion import metadata, odf, slide_pages
 from rag.parsing.conversion.packages import Package, local
 from rag.parsing.conversion.slide_canvas import Canvas, Words
 from rag.parsing.conversion.source import Conversion, SourceText
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 
 _POINTS = {"cm": 72 / 2.54, "mm": 72 / 25.4, "in": 72.0, "pt": 1.0, "pc": 12.0, "px": 0.75}
 _LENGTH = re.compile(r"(-?[\d.]+)(cm|mm|in|pt|pc|px)")

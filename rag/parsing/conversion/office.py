@@ -9,14 +9,14 @@ from pathlib import Path
 from lxml import etree
 from lxml import html as lxml_html
 
-from rag.parsing import filetype
+from rag.parsing import file_types
 from rag.parsing.conversion import charts, contents, flowing, pandoc, paragraphs, word
 from rag.parsing.conversion.packages import Package
 from rag.parsing.conversion.paragraphs import Paragraph
 from rag.parsing.conversion.source import Conversion
 from rag.types import ParsingConfig
 
-_FORMATS = {filetype.DOCX: "docx", filetype.ODT: "odt", filetype.EPUB: "epub", filetype.RTF: "rtf"}
+_FORMATS = {file_types.DOCX: "docx", file_types.ODT: "odt", file_types.EPUB: "epub", file_types.RTF: "rtf"}
 _TITLES = {
     paragraphs.HEADER: "Headers",
     paragraphs.BODY: "Other text",
@@ -45,7 +45,7 @@ def to_pdf(source: Path, mime_type: str, config: ParsingConfig) -> Conversion:
 def _body(source: Path, mime_type: str, config: ParsingConfig) -> str:
     """The document as HTML; nothing where Pandoc does not understand it, so that its plain text is all there is."""
     try:
-        if mime_type != filetype.DOCX:
+        if mime_type != file_types.DOCX:
             return pandoc.to_html(source, _FORMATS[mime_type], config)
         with Package(source) as package:
             return _word_to_html(package, config)

@@ -34,7 +34,7 @@ def to_html(source: Path, format_name: str, config: ParsingConfig) -> str:
     """The file at `source` as HTML, with its pictures as data in it; `format_name` is Pandoc's name of its format.
 
     Pandoc gets half of the memory, and as much time as a file of no known pages may take, counted in seconds that it
-    works. It is ended with the parsing process, in whose process group it is (`rag.parsing.server`).
+    works. It is ended with the parsing process, in whose process group it is (`rag.parsing.worker.fork_server`).
 
     Raises:
         NotUnderstood: it is damaged, or written in a way that Pandoc does not know.

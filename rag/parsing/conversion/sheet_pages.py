@@ -17,7 +17,7 @@ from rag.parsing.conversion.sheet_plan import (
     plan,
 )
 from rag.parsing.conversion.type_setting import Faces, Line
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 from rag.parsing.sheet_grid import Band as PageBand
 from rag.parsing.sheet_grid import PageGrid
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import python_calamine
 
 from rag import errors
-from rag.parsing import filetype
+from rag.parsing import file_types
 from rag.parsing.conversion import ods, sheet_pages, workbooks
 from rag.parsing.conversion.number_formats import shown
 from rag.parsing.conversion.sheet import Budget, Cell, Sheet
@@ -37,11 +37,11 @@ def to_pdf(source: Path, mime_type: str, on_pages: OnPages = ignore_pages) -> Co
 
 
 def _read(source: Path, mime_type: str) -> tuple[list[Sheet], dict[str, str]]:
-    if mime_type == filetype.XLSX:
+    if mime_type == file_types.XLSX:
         return workbooks.read(source)
-    if mime_type == filetype.ODS:
+    if mime_type == file_types.ODS:
         return ods.read(source)
-    if mime_type == filetype.XLS:
+    if mime_type == file_types.XLS:
         return _read_xls(source), {}
     return [_read_delimited(source, mime_type)], {}
 
@@ -82,7 +82,7 @@ def _shown_value(value: object) -> str:
 
 def _read_delimited(source: Path, mime_type: str) -> Sheet:
     text = decode(source.read_bytes())
-    delimiter = find_delimiter(text) or ("\t" if mime_type == filetype.TSV else ",")
+    delimiter = find_delimiter(text) or ("\t" if mime_type == file_types.TSV else ",")
     sheet, budget = Sheet(""), Budget()
     try:
         for number, row in enumerate(rows(text, delimiter), start=1):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from rag.parsing.conversion.slide_styles import Colour
-from rag.parsing.mupdf import FAILURES, pymupdf
+from rag.parsing.pdf.mupdf import FAILURES, pymupdf
 
 LEAST_SCALE = 0.4
 """Text that would have to be smaller than this share of its size to fit its place is set below the slide instead."""

@@ -9,7 +9,7 @@ from rag.parsing.conversion.packages import local
 from rag.parsing.conversion.slide_canvas import Canvas, Words
 from rag.parsing.conversion.slide_shapes import EMU_PER_POINT, Placed
 from rag.parsing.conversion.slide_styles import BLACK, WHITE, Colour, TextStyle, Theme, first_attribute
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 
 _INSETS = {"lIns": 7.2, "tIns": 3.6, "rIns": 7.2, "bIns": 3.6}
 """Points between a shape and its text, unless it says otherwise (ECMA-376, 21.1.2.1.1)."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rag.parsing.conversion.slide_canvas import Canvas
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 
 
 def write(size: tuple[float, float], draw: Sequence[Callable[[Canvas], None]]) -> Any:

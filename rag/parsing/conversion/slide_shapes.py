@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from rag.parsing.conversion.packages import local
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 
 EMU_PER_POINT = 12_700
 _ANGLE_UNITS = 60_000

@@ -7,7 +7,7 @@ from rag.parsing.conversion import slide_text
 from rag.parsing.conversion.packages import local
 from rag.parsing.conversion.slide_canvas import text_height
 from rag.parsing.conversion.slide_styles import WHITE, Colour, TextStyle, mixed
-from rag.parsing.mupdf import pymupdf
+from rag.parsing.pdf.mupdf import pymupdf
 
 LINE: Colour = (0.5, 0.5, 0.5)
 _MARGIN_X_PT, _MARGIN_Y_PT = 5.0, 3.0

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag import errors
-from rag.parsing import filetype
+from rag.parsing import file_types
 from rag.types import ParsingConfig, Unpacked, UnpackedPart
 
 CHUNK_BYTES = 1 << 20
@@ -122,7 +122,7 @@ def _append(target: BinaryIO, chunk: bytes) -> None:
 
 def _unreadable(path: Path, name: str) -> str | None:
     try:
-        filetype.detect_mime_type(path, name)
+        file_types.detect_mime_type(path, name)
     except errors.UnsupportedFileError as error:
         return f"of a kind that cannot be read ({error.details['kind']})"
     except errors.UnreadableFileError:

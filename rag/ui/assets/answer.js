@@ -1,4 +1,4 @@
-// An answer whose citations are buttons. `data.html` is made and escaped by the server (rag/ui/text.py); everything else
+// An answer whose citations are buttons. `data.html` is made and escaped by the server (rag/ui/formatting.py); everything else
 // is set as text. Which citation is lit is known to all answers on the page, and to the viewer, by an event: the viewer
 // lights it without waiting for the server, which is told of the click too.
 

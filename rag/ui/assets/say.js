@@ -1,4 +1,4 @@
-// The words of our scripts in the language of the page: LANGUAGE and SAID stand before this (rag/ui/component.py).
+// The words of our scripts in the language of the page: LANGUAGE and SAID stand before this (rag/ui/components.py).
 
 /** A message with what it names in braces. */
 function _(message, values = {}) {

@@ -1,5 +1,5 @@
-// What viewers have from the door (rag/ui/reading.py), kept in the browser's memory and nowhere else.
-// The viewer's parts are put together in the order of SCRIPTS in rag/ui/viewer.py and share one scope.
+// What viewers have from the door (rag/ui/viewer/page_server.py), kept in the browser's memory and nowhere else.
+// The viewer's parts are put together in the order of SCRIPTS in rag/ui/viewer/pdf_viewer.py and share one scope.
 
 const KEPT_PICTURES = 80;
 const KEPT_TEXTS = 400;

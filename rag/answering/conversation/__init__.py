@@ -1,0 +1,1 @@
+"""Follow-up and suggested questions."""

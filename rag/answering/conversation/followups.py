@@ -1,0 +1,287 @@
+"""Follow-up questions by rules: "And in 2020?" made whole from the question before it. Pure functions.
+
+A follow-up names what is new and leaves out the rest, so what it names takes the place of what is of the same kind in
+the question before: a period that of a period, a name that of a name, a measure that of a measure. Where there is
+nothing of its kind it is added. A question that is whole stays as it is.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from rag.answering.conversation.question_parts import (
+    is_name,
+    is_term,
+    measure_of,
+    owner_of,
+    slots_of,
+    topic_of,
+    without_determiner,
+    without_periods,
+)
+from rag.ingestion.language_detection import detect
+from rag.types import ENGLISH, Span
+from rag.vocabulary import either, find_periods, reason_language, references, says, words, years, years_away
+
+MAX_WORDS = 12
+"""A longer question says what it means."""
+
+MAX_FRAGMENT_WORDS = 6
+"""The same for one that is no sentence."""
+
+MAX_RANGE_CHARS = 12
+"""Between the two ends of a range stand a few letters: "2019 to 2020", "2019 and FY2020"."""
+
+_OPENING = re.compile(
+    rf"[¿\s]*(?:(?:{either(words('joins'))})\b[\s,]*)*(?:(?:{either(words('leads'))})\b[\s,]*)?", re.IGNORECASE
+)
+_SENTENCE = re.compile(rf"[¿\s]*(?:{either(words('starts'))})\b", re.IGNORECASE)
+_DETAIL = re.compile(rf"[¿\s]*(?:{either(words('details'))})[\s?!.]*", re.IGNORECASE)
+_GLUE = re.compile(rf"[\s?!.,;:¿]+|\b(?:{either(words('glue'))})\b", re.IGNORECASE)
+_PREPOSITIONS = either(words("prepositions"))
+_PREPOSITION = re.compile(rf"(?:{_PREPOSITIONS})\b\s*", re.IGNORECASE)
+_TRAILING = re.compile(rf"\s+(?:{either(words('prepositions'), ['and'])})$", re.IGNORECASE)
+
+_LED = re.compile(
+    rf"\b(?:{either(words('prepositions'), ['between'])})\s+(?:(?:{either(words('glue'), ['end', 'close'])})\s+)*$",
+    re.IGNORECASE,
+)
+"""What leads to a period: "from", "as of the end of"."""
+
+_PRONOUN = re.compile(
+    r"\b(?P<owner>its|their|his|her)\b|\b(?P<subject>it|they|he|she)\b|\b(?P<object>them|him)\b"
+    r"|\b(?P<pointer>that|this|these|those)\b"
+    r"(?=\s*(?:[?.,!]|$|(?:is|are|was|were|compare|mean|change|come|in|as|by|of)\b|\w+[?.!]*$))",
+    re.IGNORECASE,
+)
+_NO_REFERENCE = re.compile(
+    r"\bit\s+(?:(?:take|takes|took|cost|costs|matter|matters|happen|rain|seem|seems)\b"
+    r"|(?:possible|necessary|true|correct|important|allowed|likely|safe|legal|worth|required|mandatory)\b)"
+    r"|\b(?:is|was)\s+it\s+\w+\s+(?:to|that|for)\b|\b(?:in|this|these|those|that)\s+(?:document|report|file|paper)s?\b",
+    re.IGNORECASE,
+)
+_HELP = r"(?:is|are|was|were|do|does|did|has|have|had|can|will)"
+_AFTER_HELP = re.compile(rf"\b{_HELP}\s+$", re.IGNORECASE)
+_ASKED_THING = re.compile(
+    rf"\s*(?:and\s+)?(?:what|which|how\s+many|how\s+much)(?:\s+\w+){{1,3}}\s+{_HELP}\s+", re.IGNORECASE
+)
+_BEYOND_PERIODS = re.compile(r"\s*(?:when|who|where|since|how\s+long|how\s+old)\b", re.IGNORECASE)
+_DETERMINED = re.compile(r"\b(?:the|a|an|this|each|every|any|all|some|no|[A-Z][\w&.-]+['’]s)\s+\w{2,}")
+_NO_PLURALS = frozenset(("whose", "is", "was", "does", "has", "as"))
+_AGAINST = re.compile(r"(?:compared\s+(?:to|with)|versus|vs\.?|relative\s+to|than)\b", re.IGNORECASE)
+_MANNER = re.compile(
+    r"(?:as\s+an?\s|in\s+(?:percent|per\s+cent|total|words|euros?|dollars?|usd|%)|per\s)", re.IGNORECASE
+)
+
+
+def standalone(question: str, earlier: Iterable[str], names: Sequence[str] = ()) -> str:
+    """`question` so that it can be understood without the user's `earlier` questions, which are given oldest first.
+
+    `names` are known in any spelling, such as those of documents; others are known by their capital letters.
+    """
+    understood = ""
+    for turn in (*earlier, question):
+        asked = " ".join(turn.split())
+        understood = (_completed(asked, understood, names) if understood else None) or asked
+    return question if understood == " ".join(question.split()) else understood[0].upper() + understood[1:]
+
+
+def _completed(question: str, before: str, names: Sequence[str]) -> str | None:
+    """`question` with what it leaves out taken from the one before; None if it is whole."""
+    if len(question.split()) > MAX_WORDS:
+        return None
+    before = before.rstrip(" ?.!")
+    if language := reason_language(question):
+        return _why(before, question.strip(" ¿?!."), language)
+    if _DETAIL.fullmatch(question):
+        return f"{before} – {question.strip(' ¿')}"
+    opening = _OPENING.match(question)
+    rest = question[opening.end() if opening else 0 :].strip(" ,")
+    is_opened = len(rest) < len(question.strip(" ¿"))
+    if _SENTENCE.match(rest):
+        return _referring(rest, before, names) or (_inheriting(rest, before, names) if is_opened else None)
+    return _named_only(rest.rstrip(" ?.!"), before, names, is_opened=is_opened)
+
+
+# --- questions that are sentences -------------------------------------------------------------------
+
+
+def _why(before: str, asked: str, language: str) -> str:
+    if re.match(r"(?:did|does|do|is|are|was|were|has|have)\b", before, re.IGNORECASE) and language == ENGLISH:
+        return f"Why {before[0].lower()}{before[1:]}?"
+    if re.match(r"how\s+(?:did|has|have|does|do)\b", before, re.IGNORECASE):
+        return f"Why{before[3:]}?"
+    topic = topic_of(before).strip()
+    return says(language).reason.format(topic=topic) if topic else f"{before} – {asked}?"
+
+
+def _referring(question: str, before: str, names: Sequence[str]) -> str | None:
+    """A sentence with a pronoun for what the question before speaks of, which takes the pronoun's place."""
+    if _NO_REFERENCE.search(question):
+        return None
+    pronoun = next((found for found in _PRONOUN.finditer(question) if not _has_antecedent(question, found)), None)
+    if pronoun is None:
+        return None
+    topic, named = topic_of(before), [before[span.start : span.end] for span in slots_of(before, names).names]
+    if find_periods(question):
+        topic = without_periods(topic)
+    is_actor = pronoun["owner"] or _AFTER_HELP.search(question[: pronoun.start()])
+    speaks_of = named[0] if is_actor and len(set(named)) == 1 else ""
+    meant = speaks_of or topic
+    is_person = pronoun[0].lower() in ("he", "she", "his", "her", "him")
+    if not meant or is_person:
+        return f"{question.rstrip(' ?.!')} ({before})?"
+    if pronoun["owner"]:
+        meant += "'s"
+    whole = question[: pronoun.start()] + meant + question[pronoun.end() :]
+    if find_periods(question) or not find_periods(before) or find_periods(whole) or _BEYOND_PERIODS.match(question):
+        return whole
+    return f"{whole.rstrip(' ?.!')}{_with_period(before)}?"
+
+
+def _has_antecedent(question: str, pronoun: re.Match[str]) -> bool:
+    """Whether what comes before the pronoun may be what it stands for."""
+    before = question[: pronoun.start()]
+    if _ASKED_THING.fullmatch(before):
+        return False
+    others = before.split()[1:]
+    is_named = any(is_name(word.strip(",.")) for word in others)
+    is_plural = any(word.endswith("s") and word.lower() not in _NO_PLURALS for word in others)
+    return (
+        is_named or bool(_DETERMINED.search(before)) or (is_plural and pronoun[0].lower() in ("they", "their", "them"))
+    )
+
+
+def _inheriting(question: str, before: str, names: Sequence[str]) -> str | None:
+    """A sentence that goes on with "and": the name and the period that it leaves open are those from before."""
+    own, earlier = slots_of(question, names), slots_of(before, names)
+    added = ""
+    if earlier.names and not own.names:
+        added += f" {says(detect(before)).of_whom} {before[earlier.names[0].start : earlier.names[0].end]}"
+    if earlier.periods and not own.periods:
+        added += _with_period(before)
+    return f"{question.rstrip(' ?.!')}{added}?" if added else None
+
+
+def _with_period(before: str) -> str:
+    """The periods of a question with the words that lead to them: " from 2019 to 2020"."""
+    spans = find_periods(before)
+    led = _LED.search(before[: spans[0].start])
+    start = led.start() if led else spans[0].start
+    return f" {'' if led else f'{says(detect(before)).when} '}{before[start : spans[-1].end]}"
+
+
+# --- fragments --------------------------------------------------------------------------------------
+
+
+def _named_only(rest: str, before: str, names: Sequence[str], *, is_opened: bool) -> str | None:
+    """A fragment, which only names what is new; None if it is nothing, or a new search for a few words."""
+    if not rest or len(rest.split()) > MAX_FRAGMENT_WORDS or not (is_opened or _stands_alone(rest, before, names)):
+        return None
+    if any(pronoun.start() == 0 for pronoun in _PRONOUN.finditer(rest) if pronoun["owner"]):
+        rest = _PRONOUN.sub("", rest, count=1).strip()
+    return _merged(rest, before, names)
+
+
+def _stands_alone(rest: str, before: str, names: Sequence[str]) -> bool:
+    """Whether a fragment without an opening is a follow-up, and no new search for a few words."""
+    if _AGAINST.match(rest) or _PREPOSITION.match(rest) or _MANNER.match(rest):
+        return True
+    slots = slots_of(rest, names)
+    left = _left(rest, [*slots.periods, *slots.names])
+    if not left:
+        return bool(slots.periods or (slots.names and slots_of(before, names).names) or references(rest))
+    return left == rest and is_term(rest) and bool(measure_of(before))
+
+
+def _merged(rest: str, before: str, names: Sequence[str]) -> str:
+    """`before` with what the fragment names in the place of what is of its kind."""
+    if _AGAINST.match(rest) or _MANNER.match(rest):
+        return f"{before}, {rest}?"
+    whole, slots = before, slots_of(rest, names)
+    if places := references(rest):
+        earlier = references(before)
+        if len(places) == len(earlier) == 1 and places[0].kind == earlier[0].kind:
+            return f"{_renumbered(before, earlier[0].label, places[0].label)}?"
+        return f"{before} {rest}?"
+    if slots.periods:
+        whole = _in_period(whole, rest, slots.periods)
+    if slots.names:
+        named = [rest[span.start : span.end] for span in slots.names]
+        whole = _in_name(whole, " and ".join(named), rest, names)
+    left = _left(rest, [*slots.periods, *slots.names])
+    return f"{_in_measure(whole, left)}?" if left else f"{whole}?"
+
+
+def _renumbered(before: str, label: str, other: str) -> str:
+    return re.sub(rf"(?<!\w){re.escape(label)}(?!\w)", other, before, count=1, flags=re.IGNORECASE)
+
+
+def _left(rest: str, spans: Iterable[Span]) -> str:
+    """What is left of a fragment beside the spans, without the words that only lead to them."""
+    kept = list(rest)
+    for span in spans:
+        kept[span.start : span.end] = "\0" * (span.end - span.start)
+    left = re.sub("\0+(?:['’]s)?", "\0", "".join(kept))
+    parts = [_TRAILING.sub("", part.strip()) for part in left.split("\0")]
+    return " ".join(part for part in parts if part and _GLUE.sub("", part)).strip(" ,?")
+
+
+def _in_period(before: str, rest: str, spans: Sequence[Span]) -> str:
+    """`before` in the periods of the fragment."""
+    asked, earlier = rest[spans[0].start : spans[-1].end], find_periods(before)
+    away = years_away(asked)
+    if away and len(years(before)) == 1:
+        year = years(before)[0]
+        return re.sub(rf"{year}", str(year + away), before) if str(year) in before else f"{before}, {asked}"
+    if not earlier:
+        led = rest[: spans[0].start].strip()
+        led = led if _PREPOSITION.fullmatch(f"{led} ") else says(detect(before)).when
+        return f"{before} {led} {asked}"
+    first, last = earlier[0], earlier[-1]
+    if last.start - first.end > MAX_RANGE_CHARS:  # two that have nothing to do with each other
+        first = last
+    old = before[first.start : last.end]
+    if (
+        len(earlier) == len(spans) == 1
+        and re.fullmatch(r"\d{4}", asked)
+        and len(years(old)) == 1
+        and str(years(old)[0]) in old
+    ):
+        asked = old.replace(str(years(old)[0]), asked)
+    elif len(earlier) == len(spans) == 1 and not years(asked) and not away and years(old):
+        asked = f"{asked} {years(old)[0]}"
+    return before[: first.start] + asked + before[last.end :]
+
+
+def _in_name(before: str, name: str, rest: str, names: Sequence[str]) -> str:
+    """`before` asked of `name`: that of several whose preposition is the same, or the owner, or the last."""
+    spans = slots_of(before, names).names
+    preposition = (led[0].strip() if (led := _PREPOSITION.match(rest)) else "").lower()
+    if not spans:
+        owner = owner_of(before)
+        if owner is None:
+            return f"{before} {preposition or says(detect(before)).of_whom} {name}"
+        spans = [owner]
+    alike = [
+        span
+        for span in spans
+        if preposition and re.search(rf"\b{re.escape(preposition)}\s+$", before[: span.start], re.IGNORECASE)
+    ]
+    owners = [span for span in spans if re.match(r"['’]", before[span.end :])]
+    if preposition in ("in", "at") and not alike:
+        return f"{before} {preposition} {name}"
+    chosen = next(iter([*alike, *owners, *spans[-1:]]))
+    return before[: chosen.start] + name + before[chosen.end :]
+
+
+def _in_measure(before: str, asked: str) -> str:
+    """`before` asked for another measure, or with another phrase of the same preposition."""
+    if led := _PREPOSITION.match(asked):
+        phrase = re.search(rf"\b{re.escape(led[0].strip())}\s+.+?(?=\s+(?:{_PREPOSITIONS})\b|$)", before, re.IGNORECASE)
+        if phrase and not find_periods(phrase[0]) and led[0].strip().lower() not in ("of", "de", "von"):
+            return before[: phrase.start()] + asked + before[phrase.end() :]
+        return f"{before} {asked}"
+    span = measure_of(before)
+    if span is None:
+        return f"{before} – {asked}"
+    return before[: span.start] + without_determiner(asked) + before[span.end :]

@@ -1,0 +1,1 @@
+"""Answers extracted word for word, without a language model."""

@@ -1,0 +1,202 @@
+"""Whether words that are quoted answer what is asked, as far as that shows: that figure, of its kind, of its period.
+
+A quote proves itself; that it answers is another matter. Pure functions.
+"""
+
+import re
+from collections.abc import Iterator
+from enum import IntEnum
+
+from rag.answering.conversation.question_parts import measure_of, slots_of
+from rag.answering.extraction.question_intent import Kind, read
+from rag.answering.tables.figure_rows import BELOW_YEAR, Statements
+from rag.answering.tables.requested_figures import line_item, named_formula
+from rag.answering.text.named_entities import is_heading, names_somebody
+from rag.answering.text.negation import DOWN, UP
+from rag.answering.text.numbers import Number, find_numbers
+from rag.answering.verification.answer_agreement import asks_whether
+from rag.types import Hit, QuotedRow
+from rag.vocabulary import Figure, find_figure, is_labelled, plain_label, years
+
+
+class Fit(IntEnum):
+    """From what does not answer to what does.
+
+    `OTHER`: a figure of another kind or period, such as a share's, a rate, or a change; `UNNAMED`: what is asked for is
+    not named; `NEAR`: it is, with more or less than was asked, or as what may be; `GIVES`: it is given.
+    """
+
+    OTHER = 0
+    UNNAMED = 1
+    NEAR = 2
+    GIVES = 3
+
+
+_PER_SHARE = re.compile(r"\bper\s+(?:\w+\s+){0,3}shares?\b|\bEPS\b", re.IGNORECASE)
+_OF_SHARE = re.compile(r"[\W_]*\d{1,3}\.\d\d\W*")
+"""As a share's figures are printed, whose heading a row does not say."""
+_SHARES = re.compile(r"\bshares\s+(?:outstanding|issued|repurchased)\b|\bweighted[- ]average\b", re.IGNORECASE)
+_RATE = re.compile(r"%|\bper\s?cent(?:age)?\b|\bmargin\b|\brate\b|\bratio\b|\bgrowth\b|\bchange\b", re.IGNORECASE)
+_RATE_GIVEN = re.compile(r"\d\s*(?:%|per\s?cent\b)", re.IGNORECASE)
+_OTHER_FIGURE = re.compile(r"\b(?:change|growth|increas|decreas|grew|grow|rose|fell|declin)", re.IGNORECASE)
+"""In a question: it does not ask for the figure itself."""
+_IS = re.compile(
+    r"\b(?:to|at|is|are|was|were|totall?ed|totall?ing|reached|amounted\s+to|stood\s+at)\s+"
+    r"(?:(?:approximately|about|around|nearly|almost|over|some)\s+)?",
+    re.IGNORECASE,
+)
+"""What stands before a figure that is, where another says by how much it has changed."""
+_BEFORE = re.compile(
+    r"(?:^|[,;:.(–—-]|['’]s?|\b(?:the|a|our|its|their|total|consolidated|annual|reported|in|and|or|of(?=\s+the)|had|with"
+    r"|on|approximately))\s*$",
+    re.IGNORECASE,
+)
+_AFTER = re.compile(
+    r"\s*(?:/?\(|[,:–—-]|$|\d|(?:was|were|is|are|of(?=\W{1,5}\d)|totall?ed|amounted|reached|stood|rose|grew|fell|increased|decreased|declined)\b"
+    r"|(?:for|in|at|as\s+of|during)\s+(?:the\s+)?(?:fiscal\s+|financial\s+|full\s+|end\b|year|(?:19|20)\d\d))",
+    re.IGNORECASE,
+)
+"""Words around a line item's name that make it no other's, as in "cost of revenue" and "net sales of the segment"."""
+_ANY = r"\S+(?:\s+\S+){0,3}"
+"""For the * in a label."""
+_SIGNS = re.compile(r"[\W_]*(?:(?:US|A|C|HK)?[$€£¥]|USD|EUR|GBP|CHF)?[\W_]*")
+_HOW_MANY = re.compile(r"\bhow\s+many\b", re.IGNORECASE)
+_PARTITION = re.compile(r"\W*of\s+(?:the|these|those|our|all)\b", re.IGNORECASE)
+_MAY = re.compile(r"\b(?:may|might|could)\b", re.IGNORECASE)
+
+
+def fit(question: str, text: str, row: QuotedRow | None = None, hit: Hit | None = None) -> Fit | None:
+    """How well `text`, or the row of a table that it is, answers; None where that cannot be told.
+
+    `hit` is what it is quoted from.
+    """
+    item = wanted(question)
+    if item is None:
+        return _of_kind(question, text, hit)
+    found = _of_row(item, row) if row else _of_sentence(item, text)
+    asked, told = set(years(question)), set(years(" ".join(row.columns) if row else text))
+    if asked and told and not asked & told:
+        return Fit.OTHER
+    return found if is_plain(question) else min(found, Fit.NEAR)
+
+
+def is_plain(question: str) -> bool:
+    """Whether `question` asks for a line item and for nothing besides, so that each figure of another is no answer."""
+    return line_item(question, _names(question)) is not None
+
+
+def _is_guess(question: str, text: str) -> bool:
+    """Whether it is asked what is, and told what may be."""
+    return asks_whether(question) and _MAY.search(text) is not None and _MAY.search(question) is None
+
+
+def _is_part_of_it(question: str, text: str) -> bool:
+    """Whether it is asked how many, and told how many of these: "Of the employees, 400 …"."""
+    return _HOW_MANY.search(question) is not None and _PARTITION.match(text) is not None
+
+
+def _of_kind(question: str, text: str, hit: Hit | None) -> Fit | None:
+    """Whether there is a name, number or date where one is asked for; a heading that names nobody answers nothing."""
+    if _is_guess(question, text) or _is_part_of_it(question, text):
+        return Fit.NEAR
+    formula = named_formula(question)
+    if formula:  # what it would be worked out from is not it, nor what is told of it
+        is_named, is_share = named_formula(text) == formula, formula.unit == "percent"
+        if not is_named or (is_share and _RATE_GIVEN.search(text) is None):
+            return Fit.NEAR if is_named or (is_share and "%" in text) else Fit.UNNAMED
+    asked = read(question)
+    if asked.kind is not Kind.NAME:
+        return None if asked.holds_kind(text) else Fit.NEAR
+    if names_somebody(text, asked.text, hit):
+        return None
+    return Fit.UNNAMED if is_heading(text) else Fit.NEAR
+
+
+def is_own(question: str, page: int, statements: Statements) -> bool:
+    """Whether a line item on that page is the document's own, as far as its `statements` tell, and not an affiliate's.
+
+    It stands in the statement that it belongs to, or the document has no such statement.
+    """
+    item = wanted(question)
+    return item is None or page in statements.get(item.place or "", (page,))
+
+
+def gives_of_year(question: str, year: int, text: str, row: QuotedRow | None = None) -> bool:
+    """Whether the words name the year, and nothing speaks against their giving what `question` asks of it."""
+    told = row.columns[row.asked] if row and row.asked is not None else " ".join(row.columns) if row else text
+    found = fit(question, text, row)
+    return year in years(told) and (found is None or found > Fit.UNNAMED)
+
+
+def wanted(question: str) -> Figure | None:
+    """The line item that `question` asks for, whatever else it says of it; None if it is for something else."""
+    if item := line_item(question, _names(question)):
+        return item
+    span = measure_of(question)
+    item = find_figure(question[span.start : span.end].rstrip(" ?.!")) if span else None
+    is_other = _OTHER_FIGURE.search(question) or _RATE.search(question) or _SHARES.search(question)
+    is_per_share = _PER_SHARE.search(question) is not None
+    return None if item is None or is_other or is_per_share != item.per_share else item
+
+
+def _names(question: str) -> frozenset[str]:
+    spans = slots_of(question, ()).names
+    return frozenset(word.lower() for span in spans for word in question[span.start : span.end].split())
+
+
+def _of_row(item: Figure, row: QuotedRow) -> Fit:
+    label = row.label
+    if not item.per_share and _PER_SHARE.search(label):
+        return Fit.OTHER
+    if _SHARES.search(label) or _RATE.search(label) or all("%" in cell for cell in row.cells):
+        return Fit.OTHER
+    if is_labelled(item, label) is not None:
+        is_whole = item.per_share or not all(map(_OF_SHARE.fullmatch, row.cells))
+        return Fit.GIVES if _is_of_years(row) and is_whole else Fit.NEAR
+    plain = plain_label(label)
+    is_named = any(_spelled(item, plain)) or (_is_part(item, plain) and find_figure(label) is None)
+    return Fit.NEAR if is_named else Fit.UNNAMED
+
+
+def _is_of_years(row: QuotedRow) -> bool:
+    """Whether its columns are whole years, each once: no quarters, nor what nobody knows."""
+    named = [year for column in row.columns for year in years(column)]
+    is_below = any(BELOW_YEAR.search(column) for column in row.columns)
+    return len(row.cells) == 1 or (bool(named) and len(named) == len({*named}) and not is_below)
+
+
+def _is_part(item: Figure, label: str) -> bool:
+    """Whether a label may be the rest of the item's under a heading: "Diluted"."""
+    return bool(label) and any({*label.split()} <= {*plain_label(one).split()} for one in item.labels)
+
+
+def _of_sentence(item: Figure, text: str) -> Fit:
+    figures = [number for number in find_numbers(text) if number.year is None]
+    amounts = [number for number in figures if not number.is_share]
+    if figures and (not amounts or (_tells_change(text) and not any(_is(text, number) for number in amounts))):
+        return Fit.OTHER
+    named = [*_spelled(item, text)]
+    own = [match for match in named if item.per_share or not _PER_SHARE.match(text[match.end() :].lstrip())]
+    if named and not own:
+        return Fit.OTHER
+    if not named or not amounts:
+        return Fit.UNNAMED
+    is_sized = item.per_share or any(number.unit or number.scale or "," in number.text for number in amounts)
+    is_own = any(_BEFORE.search(text[: match.start()]) and _AFTER.match(text, match.end()) for match in own)
+    return Fit.GIVES if is_sized and is_own else Fit.NEAR
+
+
+def _spelled(item: Figure, text: str) -> Iterator[re.Match[str]]:
+    """Where `text` names the line item, by whichever of its labels."""
+    for label in (item.name, *item.labels):
+        words = r"[\s-]+".join(_ANY if word == "*" else re.escape(word) for word in label.split())
+        yield from re.finditer(rf"(?<![\w&-]){words}(?![\w&])", text, re.IGNORECASE)
+
+
+def _tells_change(text: str) -> bool:
+    return not (UP | DOWN).isdisjoint(re.findall(r"[a-z]+", text.lower()))
+
+
+def _is(text: str, number: Number) -> bool:
+    """Whether it is said to be the figure, and not its change."""
+    return any(_SIGNS.fullmatch(text, match.end(), number.start) for match in _IS.finditer(text, 0, number.start))

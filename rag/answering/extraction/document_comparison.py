@@ -1,0 +1,177 @@
+"""One question to several documents: how it is asked of each of them, and the answers put together. Pure functions."""
+
+import itertools
+import re
+from collections.abc import Iterable, Sequence
+
+from rag import prompts
+from rag.answering.extraction.quoted_answer import MODEL
+from rag.answering.generation.markup import SHOWN_MARK, plain
+from rag.types import AnswerResponse, Citation, Hit, Sentence, Span, Usage
+
+_DOCUMENTS = (
+    r"(?:documents|reports|files|filings|papers|contracts|agreements|leases|policies|letters|studies|pdfs|texts|articles|"
+    r"companies|10-ks|10-qs)"
+)
+_EACH = re.compile(
+    rf"\b(?:(?:for|in|of|from|across|among|between)\s+)?(?:in\s+)?(?:which|each|both|all|every|any)"
+    rf"(?:\s+one)?(?:\s+of)?(?:\s+(?:the|these|those|my|our|chosen|selected|two|three|four|five|six))*"
+    rf"\s+(?:{_DOCUMENTS}|(?:document|report|file|filing|paper|contract|agreement|lease|policy|letter|company))\b[\s,:]*"
+    rf"|\b(?:across|among|between|compare)\s+(?:the\s+|these\s+|those\s+|my\s+|our\s+)*(?:two\s+|three\s+)?{_DOCUMENTS}\b[\s,:]*"
+    r"|\b(?:per\s+document|document\s+by\s+document|respectively)\b[\s,:]*",
+    re.IGNORECASE,
+)
+_COMPARED = re.compile(
+    r"\b(?:compar(?:e|es|ed|ing|ison)|versus|vs\.?|difference[s]?\s+between|differ|both|each|respectively|in\s+contrast)(?!\w)",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    r"^\s*(?:please\s+)?(?:(?:compare|contrast)|(?:(?:give|show)\s+(?:me\s+)?)?a?\s*comparison\s+of"
+    r"|what\s+(?:is|are|was|were)\s+the\s+differences?\s+between)\s+",
+    re.IGNORECASE,
+)
+_JOINT = re.compile(
+    r"(?:['’]s?)?\s*(?:,\s*)?(?:(?:and|or|vs\.?|versus|with|to|than|against|und|oder|et|y)\b\.?)?(?:\s+(?:that|those)\s+of)?\s*(?:the\s+)?",
+    re.IGNORECASE,
+)
+_AGAINST = re.compile(
+    r"\s*,?\s+(?:with|to|against|versus|vs\.?|than)\s+(?:(?:that|those)\s+of\s+)?(?:the\s+)?$", re.IGNORECASE
+)
+_WHEN = re.compile(r"\s*(?:(?:in|for|at|during|as\s+of|from)\s+.*)?[?.!\s]*", re.IGNORECASE)
+_HOW = re.compile(r"how\s+(?:does|do|did)\s+(?P<topic>.+?)\s+compare(?P<rest>.*?)[?.\s]*", re.IGNORECASE)
+_MENTIONS = re.compile(
+    r"(?:mention|discuss|describe|address|cover|treat|speak\s+of|talk\s+about|refer\s+to|deal\s+with)s?\s+(?P<topic>.+?)[?.\s]*",
+    re.IGNORECASE,
+)
+_OWNER = re.compile(r"['’]s?(?!\w)")
+
+
+def asks_of_each(question: str) -> bool:
+    """Whether `question` is one to each of the documents in question: "in which of these reports …"."""
+    return _EACH.search(question) is not None
+
+
+def compares(question: str) -> bool:
+    """Whether `question` has words of comparison."""
+    return _COMPARED.search(question) is not None
+
+
+def are_listed(question: str, names: Sequence[Span]) -> bool:
+    """Whether the names stand one after the other, as in "Acme, Globex and Initech"."""
+    gaps = [question[first.end : second.start] for first, second in itertools.pairwise(names)]
+    return bool(gaps) and all(_JOINT.fullmatch(gap) for gap in gaps) and bool(re.search(r"\w", gaps[-1]))
+
+
+def of_each(question: str) -> str:
+    """The question as each document is asked it."""
+    return _as_question(_EACH.sub(" ", question), question)
+
+
+def of_one(question: str, names: Sequence[Span], own: Span) -> str:
+    """The question as only the document called `own` is asked it."""
+    name = question[own.start : own.end]
+    if are_listed(question, names):
+        owner = _OWNER.match(question, names[-1].end)
+        end = owner.end() if owner else names[-1].end
+        return _as_question(f"{question[: names[0].start]}{name}{owner[0] if owner else ''}{question[end:]}", question)
+    first, *_, last = names
+    against = _AGAINST.search(question, 0, last.start)
+    if len(names) != 2 or against is None:
+        return _as_question(question, question)
+    owner = _OWNER.match(question, last.end)
+    tail = question[owner.end() if owner else last.end :]
+    has_own_words = bool(owner) and not _WHEN.fullmatch(tail)
+    if own == last and has_own_words:  # "… with Globex's dividend"
+        return _as_question(f"compare {question[last.start :]}", question)
+    head = question[: first.start] + name + question[first.end : against.start()]
+    return _as_question(head if has_own_words else head + tail, question)
+
+
+def _as_question(text: str, asked: str) -> str:
+    text = " ".join(text.split()).strip(" ,:")
+    if lead := _LEAD.match(text):
+        text = f"What is {text[lead.end() :].rstrip('?. ')}?"
+    elif match := _HOW.fullmatch(text):
+        text = f"What is {match['topic']}{match['rest']}?"
+    elif match := _MENTIONS.fullmatch(text):
+        text = f"What is said about {match['topic']}?"
+    return text[0].upper() + text[1:] if text else asked
+
+
+# --- answers put together -----------------------------------------------------------------------------
+
+
+def join(answers: Sequence[tuple[str, AnswerResponse]]) -> AnswerResponse:
+    """One answer of several, each under its name; the sources are numbered through.
+
+    It is insufficient only if all are. How likely it is right, its least likely part says.
+    """
+    text, sentences, citations, sources = "", list[Sentence](), list[Citation](), dict[str, Hit]()
+    for name, answer in answers:
+        ids = {old: f"S{len(sources) + number}" for number, old in enumerate(answer.sources, start=1)}
+        text += ("\n\n" if text else "") + f"{heading(name)}\n\n"
+        own = _renumbered(answer, ids) if answer.status == "ok" else answer
+        shift, first = len(text), len(sentences)
+        text += own.answer if answer.status == "ok" else prompts.NOTHING_FOUND_HERE
+        sentences += [
+            sentence.model_copy(update={"start": sentence.start + shift, "end": sentence.end + shift})
+            for sentence in own.sentences
+        ]
+        citations += [citation.model_copy(update={"sentence": citation.sentence + first}) for citation in own.citations]
+        sources.update(own.sources)
+    answered = [answer for _, answer in answers if answer.status == "ok"]
+    likelihoods = [answer.likelihood for answer in answered if answer.likelihood is not None]
+    if not answered:
+        nearest = tuple(hit for _, answer in answers for hit in answer.nearest[:2])
+        return answers[0][1].model_copy(update={"nearest": nearest})
+    return AnswerResponse(
+        status="ok",
+        answer=text,
+        sentences=tuple(sentences),
+        citations=tuple(citations),
+        sources=sources,
+        likelihood=min(likelihoods, default=None),
+        model=MODEL,
+        usage=Usage(latency_ms=sum(answer.usage.latency_ms for _, answer in answers)),
+    )
+
+
+def heading(name: str) -> str:
+    """A name over what is said of it."""
+    return f"**{' '.join(plain(name).replace('*', ' ').split())}**"
+
+
+def _renumbered(answer: AnswerResponse, ids: dict[str, str]) -> AnswerResponse:
+    moves: list[tuple[int, int]] = []
+    text, at = "", 0
+    for mark in SHOWN_MARK.finditer(answer.answer):
+        text += answer.answer[at : mark.start()] + f"[{ids.get(mark[1], mark[1])}]"
+        at = mark.end()
+        moves.append((at, len(text) - at))
+    text += answer.answer[at:]
+
+    def moved(position: int) -> int:
+        return position + next((move for end, move in reversed(moves) if end <= position), 0)
+
+    def named(old: Iterable[str]) -> tuple[str, ...]:
+        return tuple(ids.get(citation_id, citation_id) for citation_id in old)
+
+    return answer.model_copy(
+        update={
+            "answer": text,
+            "sentences": tuple(
+                sentence.model_copy(
+                    update={
+                        "citation_ids": named(sentence.citation_ids),
+                        "start": moved(sentence.start),
+                        "end": moved(sentence.end),
+                    }
+                )
+                for sentence in answer.sentences
+            ),
+            "citations": tuple(
+                citation.model_copy(update={"citation_id": ids[citation.citation_id]}) for citation in answer.citations
+            ),
+            "sources": {ids[old]: hit for old, hit in answer.sources.items()},
+        }
+    )

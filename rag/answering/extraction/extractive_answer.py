@@ -1,0 +1,226 @@
+"""Answering without a language model: the sentence or the row of a table that answers best, word for word."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from rag.answering.extraction import answer_fit, question_intent
+from rag.answering.extraction.answer_fit import Fit
+from rag.answering.extraction.candidates import Candidate, Features, measured, whereabouts
+from rag.answering.extraction.question_intent import Asked, Kind
+from rag.answering.text import term_weights
+from rag.retrieval import Reranker
+from rag.types import Hit, QuotedRow, Rewriting
+
+MAX_ANSWERS = 3
+
+MARGIN = 1.0
+"""A further answer is shown if its score comes this close to the best one's, and it says something else."""
+
+WEIGHTS = Features(
+    relevance=2.5,
+    page_relevance=1.05,
+    covered=1.3,
+    label=1.2,
+    kind=0.6,
+    about=2.0,
+    found=0.7,
+    rank=1.4,
+    near=0.65,
+)
+"""What each measure counts in a candidate's score: a multinomial logit over the candidates of a question (McFadden,
+"Conditional logit analysis of qualitative choice behavior", 1974), fitted by `python -m benchmarks.extractive`."""
+
+
+class Odds(NamedTuple):
+    """Logistic regression of whether the best candidate is right; `lead` is its score less the fourth's."""
+
+    page_relevance: float
+    found: float
+    about: float
+    lead: float
+    base: float
+
+
+ODDS = Odds(page_relevance=0.4, found=0.5, about=1.5, lead=0.45, base=-2.3)
+"""Fitted by the same command."""
+
+MIN_LIKELIHOOD = 0.2
+"""Below it there is no answer."""
+
+MIN_RELEVANCE = -0.6
+MIN_COVERED = 0.3
+"""What neither the cross-encoder finds relevant, nor holds this share of the question's words, is no answer."""
+
+MIN_COVERED_ALONE = 0.5
+"""The same without a cross-encoder."""
+
+MIN_LABEL = 0.5
+"""A row of whose label less is what a plain question for a line item asks for is another's."""
+
+_KINDS = {Kind.EMAIL: "e-mail address", Kind.PHONE: "telephone or fax number", Kind.WEBSITE: "web address"}
+
+
+class Extract(NamedTuple):
+    """A candidate that is shown, and its score: a logit among those of its question."""
+
+    candidate: Candidate
+    score: float
+    row: QuotedRow | None = None
+
+
+class Choice(NamedTuple):
+    """The best answers, best first, none where nothing answers; then `hint` says what is missing and what is nearest.
+
+    `likelihood` is the probability that the first one is right.
+    """
+
+    extracts: tuple[Extract, ...] = ()
+    likelihood: float = 0.0
+    hint: str | None = None
+    nearest: Hit | None = None
+
+
+def choose(
+    question: str, hits: Sequence[Hit], *, reranker: Reranker | None = None, rewritings: Iterable[Rewriting] = ()
+) -> Choice:
+    """The one to `MAX_ANSWERS` best answers to `question` in `hits`.
+
+    `rewritings` are what a vocabulary made of the question. There is none if a year, name or code of the question
+    stands nowhere in what was found, if an e-mail address, say, is asked for and none is there, if all figures are of
+    another kind or period than the one asked for, or if the best is not likely enough.
+    """
+    asked = question_intent.read(question, rewritings)
+    found = rank(asked, hits, reranker=reranker)
+    if not found:
+        return Choice(hint="No sentence and no row of a table was found that could answer.")
+    ranked = _fitting(question, found)
+    if not ranked:
+        best = found[0].candidate
+        return Choice(hint=f"The figure itself was not found. {_nearest(asked, best)}", nearest=best.hit)
+    best = ranked[0].candidate
+    likely = likelihood(ranked if asked.kind is Kind.NAME else found) if reranker else best.features.covered
+    missing = lack(asked, hits, best)
+    is_close = is_relevant(asked, best, likely) if reranker else likely >= MIN_COVERED_ALONE
+    if missing is None and not is_close:
+        missing = "Nothing that was found answers this closely enough."
+    if missing is not None:
+        return Choice(likelihood=likely, hint=f"{missing} {_nearest(asked, best)}", nearest=best.hit)
+    close = ranked if reranker else [one for one in ranked if one.candidate.features.covered >= MIN_COVERED_ALONE]
+    return Choice(tuple(_shown(asked, close)), likely)
+
+
+def rank(question: Asked, hits: Sequence[Hit], *, reranker: Reranker | None = None) -> list[Extract]:
+    """The candidates of `hits` with their scores, best first."""
+    scored = [
+        Extract(candidate, _weighed(WEIGHTS, candidate.features), asked_row(question, candidate))
+        for candidate in measured(question, hits, reranker)
+    ]
+    return sorted(scored, key=lambda extract: -extract.score)
+
+
+def _fitting(question: str, ranked: Sequence[Extract]) -> list[Extract]:
+    """Those that do not give another figure than is asked for; what gives the asked one for certain comes first.
+
+    Where a name is asked for, what names somebody comes before what comes close and names nobody.
+    """
+    wants_name = question_intent.read(question).kind is Kind.NAME
+    fits = [(answer_fit.fit(question, one.candidate.text, one.row, one.candidate.hit), one) for one in ranked]
+    is_plain = answer_fit.is_plain(question)
+    able = [pair for pair in fits if pair[0] is not Fit.OTHER and not (is_plain and _is_of_another(*pair))]
+
+    def place(pair: tuple[Fit | None, Extract]) -> tuple[bool, bool]:
+        is_named = pair[0] is None and pair[1].score >= ranked[0].score - MARGIN
+        return pair[0] is not Fit.GIVES, wants_name and not is_named
+
+    return [one for _, one in sorted(able, key=place)]
+
+
+def _is_of_another(fits: Fit | None, extract: Extract) -> bool:
+    """Whether it is a row that is not called what is asked for, nor anything that means the same."""
+    return fits is Fit.UNNAMED and extract.row is not None and extract.candidate.features.label < MIN_LABEL
+
+
+def likelihood(ranked: Sequence[Extract]) -> float:
+    """The probability, in 0..1, that the best of the candidates is right."""
+    features = ranked[0].candidate.features
+    logit = (
+        ODDS.base
+        + ODDS.page_relevance * features.page_relevance
+        + ODDS.found * features.found
+        + ODDS.about * features.about
+        + ODDS.lead * (ranked[0].score - ranked[min(3, len(ranked) - 1)].score)
+    )
+    return 1.0 / (1.0 + math.exp(-logit))
+
+
+def is_relevant(question: Asked, best: Candidate, likely: float, least: float = MIN_LIKELIHOOD) -> bool:
+    """Whether the best candidate is close enough; what stands on an asked page need not say the question's words."""
+    if best.is_on(question.pages):
+        return True
+    features = best.features
+    is_near = max(features.relevance, features.page_relevance) >= MIN_RELEVANCE or features.covered >= MIN_COVERED
+    return is_near and likely >= least
+
+
+def _weighed(weights: Features, features: Features) -> float:
+    return sum(weight * value for weight, value in zip(weights, features, strict=True))
+
+
+def asked_row(question: Asked, candidate: Candidate) -> QuotedRow | None:
+    """The row that a candidate is, with the column of the asked year, if exactly one has it."""
+    row = candidate.row
+    if row is None:
+        return None
+    columns = [i for i, name in enumerate(row.columns) if question.years & question_intent.years_of(name)]
+    if len(row.cells) == 1:
+        columns = [0]
+    return row.model_copy(update={"asked": columns[0]}) if len(columns) == 1 else row
+
+
+def _shown(question: Asked, ranked: Sequence[Extract]) -> list[Extract]:
+    """The best, and what comes close and adds something."""
+    shown = [ranked[0]]
+    for extract in ranked[1:]:
+        if len(shown) == MAX_ANSWERS or extract.score < ranked[0].score - MARGIN:
+            break
+        is_named_so = extract.row is None or extract.candidate.features.label >= ranked[0].candidate.features.label / 2
+        if is_named_so and question.holds_kind(extract.candidate.text) and _adds(question, extract, shown):
+            shown.append(extract)
+    return shown
+
+
+def _adds(question: Asked, extract: Extract, shown: Sequence[Extract]) -> bool:
+    """Whether it has words that neither the question nor an answer already shown has."""
+    said = {*question.words, *(word for one in shown for word in term_weights.content_words(one.candidate.text))}
+    return len({*term_weights.content_words(extract.candidate.text)} - said) >= 2
+
+
+# --- what is missing ---------------------------------------------------------------------------------------------
+
+
+def lack(question: Asked, hits: Sequence[Hit], best: Candidate) -> str | None:
+    """What keeps the best from being an answer, None if nothing does.
+
+    The years that are asked for must stand on its page, the names anywhere in what was found of its document.
+    """
+    years = [name for name in question.missing(whereabouts(best.hit)) if name in question.years]
+    own = (whereabouts(hit) for hit in hits if hit.passage.document_id == best.hit.passage.document_id)
+    missing = [*years, *(name for name in question.missing(" ".join(own)) if name not in question.years)]
+    if missing:
+        return f"{_listed(missing)} {'was' if len(missing) == 1 else 'were'} not found."
+    if question.kind in question_intent.PRECISE and not question.holds_kind(best.text):
+        return f"No {_KINDS[question.kind]} was found that answers this."
+    return None
+
+
+def _nearest(question: Asked, candidate: Candidate) -> str:
+    """Where the nearest evidence stands, and which years it is of where a year is asked for."""
+    years = sorted(question_intent.years_of(candidate.text))
+    of = f" ({', '.join(years)})" if question.years and years and not question.years & {*years} else ""
+    return f"The nearest{of} stands in {candidate.hit.document_name}, {candidate.hit.page_name(candidate.page_number)}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    quoted = [f"“{name}”" for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

@@ -1,0 +1,227 @@
+"""What a question asks for, as far as its words tell without a model: what kind of thing, of when, of what, where."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rapidfuzz import fuzz, process
+
+from rag.answering.text import term_weights
+from rag.answering.text.named_entities import is_term, names_somebody
+from rag.types import Rewriting
+from rag.vocabulary import references, spell_out_periods
+
+
+class Kind(StrEnum):
+    """What an answer must hold."""
+
+    NUMBER = "number"
+    DATE = "date"
+    NAME = "name"
+    PLACE = "place"
+    EMAIL = "email"
+    PHONE = "phone"
+    ADDRESS = "address"
+    WEBSITE = "website"
+    TITLE = "title"
+    TEXT = "text"
+
+
+PRECISE = frozenset({Kind.EMAIL, Kind.PHONE, Kind.WEBSITE})
+"""Kinds that are recognised for sure: what holds none of it is no answer."""
+
+PHONE_DIGITS = 7
+"""Shorter numbers are dates and amounts."""
+
+MIN_LIKENESS = 80.0
+"""From this similarity (rapidfuzz's normalised indel similarity, 0..100) a word of the question is one of the text's,
+misspelt."""
+
+
+def _pattern(*alternatives: str) -> re.Pattern[str]:
+    return re.compile("|".join(alternatives), re.IGNORECASE)
+
+
+_ASKED = (
+    (Kind.EMAIL, _pattern(r"\be-?mail\b")),
+    (Kind.PHONE, _pattern(r"\b(?:tele)?phone\b", r"\bfax\b", r"\btel\b", r"\bhotline\b")),
+    (Kind.WEBSITE, _pattern(r"\b(?:web\s?site|web address|url|home\s?page)\b")),
+    (Kind.ADDRESS, _pattern(r"\baddress\b")),
+    (Kind.TITLE, _pattern(r"\b(?:title|heading|caption|topic|headline)\b")),
+    (
+        Kind.NUMBER,
+        _pattern(
+            r"\bhow (?:many|much|long|old|large|big|far|high|often|fast)\b",
+            r"\b(?:number|percent(?:age)?|amount|ratio|rate|total|average|population|price|cost|share|size|margin|score"
+            r"|accuracy|value) (?:of|is|was|did|do|does|for|in)\b",
+            r"\bwhat (?:percent|score|number|amount)",
+        ),
+    ),
+    (
+        Kind.DATE,
+        _pattern(r"\bwhen\b(?! using)", r"\b(?:what|which) (?:year|date|day|month|time)\b", r"\bdate of\b"),
+    ),
+    (
+        Kind.NAME,
+        _pattern(
+            r"\bwho(?:m|se)?\b",
+            r"\bnames? of\b",
+            r"\b(?:which|what) (?:company|person|bank|firm|auditor|court|judge|director)",
+        ),
+    ),
+    (Kind.PLACE, _pattern(r"\bwhere\b", r"\b(?:which|what) (?:country|city|state)\b")),
+)
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_DATE = _pattern(
+    r"\b(?:19|20)\d\d\b",
+    r"\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b",
+    rf"\b{_MONTH}\.?\s+\d{{1,2}}\b",
+    rf"\b\d{{1,2}}(?:st|nd|rd|th)?\s+{_MONTH}\b",
+)
+_HELD = {
+    Kind.EMAIL: re.compile(r"[\w.+-]+\s?@\s?[\w-]+\.[\w.-]+"),
+    Kind.PHONE: re.compile(  # of at least six digits: a year is none
+        r"(?<![\d$€£.,])(?=(?:[\s+()./–-]{0,3}\d){6})(?:\+?\(?\d{1,4}\)?[\s./–-]{0,2}){1,5}\d{3,4}\b(?![.,]\d)"
+    ),
+    Kind.WEBSITE: re.compile(r"\bhttps?://|\bwww\.|\b[\w-]+\.(?:com|org|net|gov|edu|io|eu|de|fr|uk)\b"),
+    Kind.ADDRESS: re.compile(
+        r"\b\d{1,5}\b.*\b[A-Z]\w+|\b[A-Z]\w+.*\b\d{4,5}\b|\b[A-Z]{1,2}\d\w? ?\d[A-Z]{2}\b", re.DOTALL
+    ),
+    Kind.DATE: _DATE,
+    Kind.PLACE: re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w’'-]+"),
+}
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_SPELLED = _pattern(
+    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|half|third"
+    r"|thousand|million|billion|dozen|twice|once|none)\b"
+)
+_YEAR = re.compile(r"(?<![\d.,$€£])(?:19|20)\d\d(?![\d,%]|\.\d)")
+_TOKEN = re.compile(r"[^\W_]+(?:[-'’.&][^\W_]+)*")
+_DOTTED = re.compile(r"(?:[^\W\d_]\.\s?){2,}[^\W\d_]?")
+_ASIDE = re.compile(r"\([^()]*\)")
+_PATTERN_OF_DATE = re.compile(r"[YMDH]+(?:[-/.:][YMDHS]+)+")
+_COUNT = re.compile(r"\d+(?:st|nd|rd|th)|(?:top|p)-?\d+", re.IGNORECASE)
+_CURRENCIES = term_weights.word_set("usd eur gbp chf jpy inr cny cad aud hkd us rupee rupees dollar dollars euro euros")
+_ABOUT_ANSWERS = frozenset({"email", "e-mail", "page", "pages", "fax", "json", "yes", "no"})
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question taken apart.
+
+    `kind` is that of its answer, `years` and `names` what an answer must be about, `pages` where it must stand, as they
+    are printed or numbered, `words` its words that carry meaning, and each of `also` the words of a phrase that means
+    the same as some of them.
+    """
+
+    text: str
+    kind: Kind
+    years: frozenset[str]
+    names: tuple[str, ...]
+    pages: frozenset[str]
+    words: tuple[str, ...]
+    also: tuple[tuple[str, ...], ...] = ()
+
+    def holds_kind(self, text: str) -> bool:
+        """Whether `text` holds something of the asked kind that the question itself does not."""
+        match self.kind:
+            case Kind.NUMBER:
+                known = set(_NUMBER.findall(self.text))
+                return any(number not in known for number in _NUMBER.findall(text)) or bool(_SPELLED.search(text))
+            case Kind.NAME:
+                return names_somebody(text, self.text)
+            case Kind.PLACE | Kind.DATE:
+                text = _ASIDE.sub(" ", text)  # under a field of a form it is said in brackets what is to be put there
+                asked = self.text.casefold()
+                return any(
+                    found.casefold() not in asked and not is_term(found) for found in _HELD[self.kind].findall(text)
+                )
+            case Kind.TEXT | Kind.TITLE:
+                return True
+            case Kind.PHONE:
+                return any(sum(map(str.isdigit, number)) >= PHONE_DIGITS for number in _HELD[Kind.PHONE].findall(text))
+            case _:
+                return _HELD[self.kind].search(text) is not None
+
+    def missing(self, text: str) -> tuple[str, ...]:
+        """The years and names of the question that stand nowhere in `text`, not even misspelt."""
+        folded = _folded(text)
+        years = [year for year in sorted(self.years) if year not in folded]
+        joined = re.sub(r"[\W_]+", "", folded)
+        absent = [name for name in self.names if re.sub(r"[\W_]+", "", _folded(name)) not in joined]
+        known = {token for token in _TOKEN.findall(folded) if len(token) > 3} if absent else set()
+        known |= {re.sub(r"\W", "", match) for match in _DOTTED.findall(folded)} if absent else set()
+        return (*years, *(name for name in absent if not _is_misspelt(_folded(name), known)))
+
+    def share_named(self, text: str) -> float:
+        """The share, in 0..1, of the question's years and names that stand in `text`; 1 where it has none."""
+        asked = len(self.years) + len(self.names)
+        return 1.0 - len(self.missing(text)) / asked if asked else 1.0
+
+
+def read(question: str, rewritings: Iterable[Rewriting] = ()) -> Asked:
+    """`question`, read; `rewritings` are what a vocabulary made of it."""
+    text = spell_out_periods(question)
+    rewritings = tuple(rewritings)
+    phrases = [phrase for one in rewritings if one.kind not in ("period", "landmark") for phrase in one.added]
+    known = {token for one in rewritings if one.kind != "landmark" for token in _TOKEN.findall(_folded(one.found))}
+    return Asked(
+        text=text,
+        kind=next((kind for kind, pattern in _ASKED if pattern.search(question)), Kind.TEXT),
+        years=years_of(text),
+        names=tuple(dict.fromkeys(name for name in _names(question) if _folded(name) not in known)),
+        pages=frozenset(
+            reference.label
+            for reference in references(question)
+            if reference.kind in ("page", "slide") and not reference.label.startswith("-")  # from the end
+        ),
+        words=tuple(term_weights.content_words(text)),
+        also=tuple(dict.fromkeys(tuple(term_weights.content_words(phrase)) for phrase in phrases)),
+    )
+
+
+def years_of(text: str) -> frozenset[str]:
+    """The years that `text` names."""
+    return frozenset(_YEAR.findall(text))
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+
+
+def _names(question: str) -> list[str]:
+    """Codes ("X-25", "GPT-4o"), and words that no dictionary has by how they are written: inner or several capitals."""
+    if question.upper() == question:
+        return []
+    question = _ASIDE.sub("", question)  # how a word is abbreviated, in which unit to answer
+    found = []
+    for match in _TOKEN.finditer(question):
+        token = re.sub(r"['’]s$", "", match.group())
+        has_digit, letters = any(map(str.isdigit, token)), [c for c in token if c.isalpha()]
+        is_code = has_digit and (bool(letters) or "-" in token)
+        is_name = not has_digit and sum(map(str.isupper, letters)) > (0 if _follows_words(question, match) else 1)
+        if (is_code or is_name) and not _is_about_answers(token):
+            found.append(token)
+    return found
+
+
+def _follows_words(question: str, match: re.Match[str]) -> bool:
+    before = question[: match.start()].rstrip()
+    return bool(before) and before[-1] not in ".?!:\"“(['"
+
+
+def _is_about_answers(token: str) -> bool:
+    """Whether a word says how to answer, not about what: a currency, a date's pattern, "2nd", "top-3"."""
+    return (
+        token.casefold() in _CURRENCIES | _ABOUT_ANSWERS
+        or _PATTERN_OF_DATE.fullmatch(token) is not None
+        or _COUNT.fullmatch(token) is not None
+        or _YEAR.search(token) is not None
+        or term_weights.is_stop_word(token)
+    )
+
+
+def _is_misspelt(name: str, known: set[str]) -> bool:
+    return len(name) > 3 and process.extractOne(name, known, scorer=fuzz.ratio, score_cutoff=MIN_LIKENESS) is not None

@@ -1,0 +1,94 @@
+"""Answers put together from statements and the words of the documents that each is taken from."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from rag.answering.extraction.quotable_units import Unit
+from rag.answering.generation.markup import plain
+from rag.answering.verification.grounding import Grounder, Locate
+from rag.answering.verification.quote_matching import Quote
+from rag.types import AnswerResponse, Citation, Hit, QuotedRow, Sentence, Span, Support, Verdict
+
+MODEL = "extractive"
+"""The name under which answers without a language model are given."""
+
+
+class Source(NamedTuple):
+    """A place in the passage of a hit."""
+
+    hit: Hit
+    span: Span
+
+
+class Row(NamedTuple):
+    """A row of a table as it is quoted, and the unit of the passage that it is."""
+
+    unit: Unit
+    quoted: QuotedRow
+
+
+class Statement(NamedTuple):
+    """A sentence of an answer and the words that prove it; of one that is nothing but a `row` the row alone."""
+
+    text: str
+    sources: tuple[Source, ...]
+    row: Row | None = None
+
+
+class Label(NamedTuple):
+    """What is said between statements: whose they are, and of what kind. It states nothing of the documents."""
+
+    text: str
+
+
+def compose(parts: Sequence[Statement | Label], *, locate: Locate) -> AnswerResponse:
+    """The answer of these parts, each a paragraph, every statement cited; of a passage that is cited twice one source.
+
+    Raises:
+        errors.GroundingError: a document cannot be read any more.
+    """
+    hits = _sources(parts)
+    ids = {_key(hit): citation_id for citation_id, hit in hits.items()}
+    grounder = Grounder(hits, locate=locate)
+    text, sentences, citations = "", list[Sentence](), list[Citation]()
+    for part in parts:
+        text += "\n\n" if text else ""
+        start = len(text)
+        if isinstance(part, Label):
+            text += part.text
+            continue
+        cited = tuple(dict.fromkeys(ids[_key(source.hit)] for source in part.sources))
+        shown = plain(part.text)
+        text += f"{shown} {''.join(f'[{citation_id}]' for citation_id in cited)}"
+        if part.row:
+            citations.append(grounder.cite_unit(len(sentences), cited[0], *part.row))
+        else:
+            for source in dict.fromkeys((_key(source.hit), source.span) for source in part.sources):
+                citations.append(grounder.cite(len(sentences), ids[source[0]], Quote(source[1], Verdict.VERIFIED)))
+        sentences.append(
+            Sentence(text=shown, citation_ids=cited, start=start, end=len(text), support=Support.SUPPORTED)
+        )
+    return AnswerResponse(
+        status="ok",
+        answer=text,
+        sentences=tuple(sentences),
+        citations=tuple(citations),
+        sources=hits,
+        model=MODEL,
+    )
+
+
+_Key = tuple[object, int, int]
+
+
+def _key(hit: Hit) -> _Key:
+    """What makes a passage the same: its document and its lines."""
+    return hit.passage.document_id, hit.passage.line_start, hit.passage.line_end
+
+
+def _sources(parts: Iterable[Statement | Label]) -> dict[str, Hit]:
+    hits: dict[_Key, Hit] = {}
+    for part in parts:
+        for source in part.sources if isinstance(part, Statement) else ():
+            hits.setdefault(_key(source.hit), source.hit)
+    return {f"S{number}": hit for number, hit in enumerate(hits.values(), start=1)}

@@ -1,0 +1,348 @@
+"""Extracts: the sentences of a document that say most of what it says, section by section, word for word.
+
+Centroid-based: Radev, Jing, Styś, Tam, "Centroid-based summarization of multiple documents", Information Processing &
+Management 40 (2004), with the centroid of embedded vectors for passages as in Rossiello, Basile, Semeraro,
+"Centroid-based Text Summarization through Compositionality of Word Embeddings", MultiLing 2017, and that of weighted
+words for the sentences in them; against repetition maximal marginal relevance (Carbonell, Goldstein, SIGIR 1998). Which
+sections count most, their names and places say: Edmundson, "New Methods in Automatic Extracting", JACM 16 (1969).
+"""
+
+import math
+import re
+import uuid
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rag.answering.extraction.quotable_units import split_passage
+from rag.answering.extraction.quoted_answer import Label, Source, Statement
+from rag.answering.text import term_weights
+from rag.answering.text.sentences import flowing
+from rag.retrieval import maximal_marginal_relevance
+from rag.types import BlockKind, Chunk, Document, Hit, Line, Passage, Span
+
+MAX_SENTENCES = 10
+"""Of one document; an extract that is longer is no summary."""
+
+SHORT_SENTENCES = 3
+"""Of each of several documents."""
+
+PASSAGES = 24
+"""Sentences whose passages a model reads to sum up a document; several may stand in one."""
+
+MAX_SECTIONS = 6
+"""Main sections that have their own sentences; the largest."""
+
+CHUNKS_PER_SECTION = 8
+"""Passages of a section whose sentences are read: those nearest to what the section and the document are about."""
+
+DIVERSITY = 0.4
+"""Weight of novelty against centrality among the sentences of a section."""
+
+DOMINANT = 0.6
+"""A heading over this share of the text is the document's own, and its sections are those below it."""
+
+POSITION_BONUS = 0.3
+"""What the first sentences of a passage gain: that of the position in MEAD (Radev et al. 2004), scaled to the best."""
+
+DEPENDENT_WEIGHT = 0.6
+"""What is left of a sentence that leans on the one before it: "However, this …"."""
+
+MIN_CHARS, MAX_CHARS, MIN_WORDS = 40, 400, 7
+MIN_LETTER_SHARE = 0.7
+"""Of the characters of a sentence that are no spaces: a line of figures says little by itself."""
+
+REPEATED = 3
+"""A line that stands on so many pages belongs to the pages."""
+
+SEPARATOR = " > "
+
+_KINDS = (
+    r"(?:document|report|paper|file|filing|pdf|contract|agreement|lease|article|book|manual|guide|presentation|letter|text|"
+    r"deck|study|policy|thesis|memo|minutes|10-?k|10-?q|8-?k|dokument|bericht|vertrag|rapport|contrat|documento|informe|contrato)s?"
+)
+_WHOLE = re.compile(
+    rf"(?:(?:of|in|from|about)\s+)?(?:(?:this|that|these|those|the|my|our|all|both|each|whole|entire|full|attached|uploaded|das|dieses|den|diesen|der|die|le|ce|cette|la|el|este|"
+    rf"annual|quarterly|of)\s+)*(?:{_KINDS}|it|this|everything)?",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(
+    r"""[\s¿]*(?:please\s+|kindly\s+)?(?:(?:can|could|would)\s+you\s+(?:please\s+)?)?(?:
+    (?P<verb>summari[sz]e|sum\s+up|outline|recap|give\s+(?:me\s+)?(?:an?|the)\s+(?:\w+\s+)?(?:summary|overview|outline|synopsis|gist|recap)
+      |(?:\w+\s+)?(?:summary|overview|synopsis|gist|outline)(?=\s+of\b|\s*[?.!]*$)|tl;?dr
+      |(?:what\s+(?:is|are)|list|give\s+me|show\s+me|name|tell\s+me)?\s*(?:the\s+)?(?:key|main|most\s+important|principal|central)
+        \s+(?:points|messages|takeaways|take-aways|ideas|statements|conclusions)
+      |fass[et]?|zusammenfassung|résum(?:e|er|ez|é)|resum(?:e|ir|a|en))
+    |what\s+(?:is|are)\s+(?P<about>.+?)\s+about|what\s+does\s+(?P<says>.+?)\s+say|worum\s+geht\s+es\s+in|de\s+quoi\s+parle
+    )\s*(?P<target>.*?)\s*(?:zusammen)?[?.!\s]*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_TARGET_LEAD = re.compile(r"(?:of|in|from|about|for|von|de|du|der|des|die|das|le|la|el)\s+", re.IGNORECASE)
+_POINTS = re.compile(r"\b(?:points|messages|takeaways|take-aways|ideas|statements|conclusions)$", re.IGNORECASE)
+_PLACE = re.compile(
+    r"(?:the\s+)?(?:sections?|chapters?|parts?|items?|notes?)\b|.*\b(?:section|chapter)$", re.IGNORECASE
+)
+
+_BESIDE = re.compile(
+    r"\b(?:references|bibliography|works\s+cited|literature|table\s+of\s+contents|contents|index(?:\s+to)?|signatures?|"
+    r"exhibits?|glossary|acknowledge?ments?|about\s+the\s+authors?|disclaimers?|copyright|legal\s+notice|imprint|"
+    r"forward[- ]looking|safe\s+harbor)\b",
+    re.IGNORECASE,
+)
+"""Sections that belong to a document and not to what it says."""
+
+_TELLING = re.compile(
+    r"\b(?:abstract|(?:executive\s+)?summary|introduction|overview|highlights|conclusions?|(?:key|main)\s+findings|"
+    r"findings|results|recommendations|outlook)\b",
+    re.IGNORECASE,
+)
+_APPENDED = re.compile(r"(?i:appendix|annex|exhibit|attachment|schedule)\b|[A-Z](?:\.\d+)*\.?\s+[A-Z]")
+TELLING, APPENDED = 3.0, 0.3
+"""What a section counts whose name promises what the document says, or only more of it, beside others (1.0)."""
+EARLINESS = 1.5, 0.5
+"""What the first and the last section count; between them in proportion."""
+
+_BOILERPLATE = re.compile(
+    r"(?:figure|table|fig\.|tab\.)\s*\d+|arxiv\s+preprint|in\s+proceedings|permanent\s+link|\bet\s+al\.\s+[A-Z]|"
+    r"all\s+rights\s+reserved|copyright|©|forward[- ]looking\s+statement|intentionally\s+left\s+blank|"
+    r"indicate\s+by\s+check\s*mark|check\s+the\s+appropriate\s+box|incorporated\s+(?:herein\s+)?by\s+reference|"
+    r"accompanying\s+notes|pursuant\s+to\s+(?:section|rule)|"
+    r"see\s+(?:note|page|item|section|appendix)\b|refer\s+to\s+(?:note|page|item|section)|isbn|doi:|https?://|www\.|@",
+    re.IGNORECASE,
+)
+_DEPENDENT = re.compile(
+    r"(?:however|it|its|this|these|those|that|they|their|such|therefore|thus|hence|moreover|furthermore|in\s+addition|additionally|"
+    r"also|but|and|or|he|she|his|her|consequently|similarly|for\s+example|for\s+instance|as\s+a\s+result|as\s+such|conversely|"
+    r"instead|nevertheless|accordingly|finally|second|third|then|we\s+also)\b",
+    re.IGNORECASE,
+)
+
+
+class Extract(NamedTuple):
+    """What is to be summed up: a whole document with no `part`, else the section or subject called so."""
+
+    part: str = ""
+
+
+class Key(NamedTuple):
+    """A sentence that was chosen: its passage, where it stands there, and the section it is of."""
+
+    chunk: Chunk
+    span: Span
+    section: str
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    key: Key
+    text: str
+    words: tuple[str, ...]
+    position: int
+
+
+def asked(question: str) -> Extract | None:
+    """Whether `question` asks for a summary, and of what."""
+    match = _ASKED.fullmatch(" ".join(question.split()))
+    if match is None:
+        return None
+    said = match["about"] or match["says"]
+    if said is not None:
+        is_whole = _WHOLE.fullmatch(said) and not match["target"] and said.lower() not in ("it", "this")
+        return (
+            Extract()
+            if is_whole or (match["about"] and said.lower() in ("this", "it") and not match["target"])
+            else None
+        )
+    target = match["target"]
+    if _WHOLE.fullmatch(target):
+        return Extract()
+    part = _TARGET_LEAD.sub("", target, count=1)
+    return None if _POINTS.search(match["verb"] or "") and not _PLACE.match(part) else Extract(part)
+
+
+# --- choosing -------------------------------------------------------------------------------------------
+
+
+def key_sentences(
+    chunks: Sequence[Chunk], vectors: Mapping[uuid.UUID, Any], *, limit: int = MAX_SENTENCES
+) -> list[Key]:
+    """The sentences of a document that are most like the whole of it, at most `limit`, in the order of its sections.
+
+    `chunks` are in reading order, `vectors` theirs, of length 1. Running heads, tables, contents and references are
+    left out. Its time grows with the number of chunks; the sentences of a bounded number of them are read.
+    """
+    repeated = _repeated(chunks)
+    told = [chunk for chunk in chunks if not _BESIDE.search((chunk.section or "").rsplit(SEPARATOR, 1)[-1])]
+    told = [chunk for chunk in told if chunk.id in vectors]
+    if not told:
+        return []
+    sections = _main_sections(told, min(MAX_SECTIONS, limit))
+    centroid = _mean([vectors[chunk.id] for chunk in told])
+    chosen: list[Key] = []
+    quotas = _quotas([section.weight for section in sections], limit)
+    for (name, own, _), quota in zip(sections, quotas, strict=True):
+        centre = _mean([vectors[chunk.id] for chunk in own]) + centroid
+        near = sorted(own, key=lambda chunk: -float(vectors[chunk.id] @ centre))[:CHUNKS_PER_SECTION]
+        sentences = [sentence for chunk in near for sentence in _sentences(chunk, name, repeated)]
+        taken = _best(sentences, quota, {flowing(_text(key)) for key in chosen})
+        chosen += sorted(taken, key=lambda key: (key.chunk.ordinal, key.span.start))
+    return chosen
+
+
+def _text(key: Key) -> str:
+    return key.chunk.text[key.span.start : key.span.end]
+
+
+def _mean(vectors: Sequence[Any]) -> Any:
+    mean = np.mean(np.asarray(vectors), axis=0)
+    return mean / max(float(np.linalg.norm(mean)), 1e-9)
+
+
+class _Section(NamedTuple):
+    name: str
+    chunks: list[Chunk]
+    weight: float
+
+
+def _main_sections(chunks: Sequence[Chunk], limit: int) -> list[_Section]:
+    """The main sections in reading order, at the level at which none has nearly all of the text."""
+    for depth in (1, 2, 3):
+        sections: dict[tuple[str, ...], list[Chunk]] = {}
+        for chunk in chunks:
+            path = tuple((chunk.section or "").split(SEPARATOR)[:depth])
+            sections.setdefault(path, []).append(chunk)
+        sizes = {path: sum(len(chunk.text) for chunk in own) for path, own in sections.items()}
+        if max(sizes.values()) < DOMINANT * sum(sizes.values()):
+            break
+    weights = {path: size * _weight(path[-1], place / len(sizes)) for place, (path, size) in enumerate(sizes.items())}
+    largest = sorted(weights, key=lambda path: -weights[path])[:limit]
+    return [_Section(path[-1], own, weights[path]) for path, own in sections.items() if path in largest]
+
+
+def _weight(name: str, place: float) -> float:
+    """What a section counts by its name and its place in the document, in 0..1."""
+    first, last = EARLINESS
+    earliness = first + (last - first) * place
+    return earliness * (TELLING if _TELLING.search(name) else APPENDED if _APPENDED.match(name) else 1.0)
+
+
+def _quotas(weights: Sequence[float], limit: int) -> list[int]:
+    """How many sentences each section has: one, and of the others its share by the largest remainders."""
+    left = limit - len(weights)
+    shares = [left * weight / sum(weights) for weight in weights]
+    quotas = [1 + int(share) for share in shares]
+    order = sorted(range(len(weights)), key=lambda index: int(shares[index]) - shares[index])
+    for index in order[: limit - sum(quotas)]:
+        quotas[index] += 1
+    return quotas
+
+
+def _repeated(chunks: Sequence[Chunk]) -> frozenset[str]:
+    """Lines, their digits aside, that stand on several pages."""
+    pages: dict[str, set[int]] = {}
+    for chunk in chunks:
+        for line in chunk.lines:
+            pages.setdefault(_plain(line.text), set()).add(line.page_number)
+    return frozenset(text for text, on in pages.items() if len(on) >= REPEATED)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\d+", "0", " ".join(text.split()).lower())
+
+
+def _sentences(chunk: Chunk, section: str, repeated: frozenset[str]) -> list[_Sentence]:
+    """The whole sentences of a passage that state something by themselves."""
+    found: list[_Sentence] = []
+    for unit in split_passage(Passage(document_id=chunk.document_id, lines=chunk.lines)):
+        text = flowing(chunk.text[unit.span.start : unit.span.end])
+        if unit.kind is not BlockKind.TEXT or unit.is_furniture or unit.cells or not _states_something(text):
+            continue
+        if any(_plain(line.text) in repeated for line in chunk.lines_of(*unit.span)):
+            continue
+        words = tuple(term_weights.content_words(text))
+        found.append(_Sentence(Key(chunk, unit.span, section), text, words, len(found)))
+    return found
+
+
+def _states_something(text: str) -> bool:
+    solid = text.replace(" ", "")
+    return (
+        MIN_CHARS <= len(text) <= MAX_CHARS
+        and len(text.split()) >= MIN_WORDS
+        and (text[0].isupper() or text[0].isdigit() or text[0] in "\"“‘'«")
+        and text.rstrip("\"”’'»)")[-1:] in ".!。"
+        and sum(map(str.isalpha, solid)) >= MIN_LETTER_SHARE * len(solid)
+        and not text.isupper()
+        and not _BOILERPLATE.search(text)
+    )
+
+
+def _best(sentences: Sequence[_Sentence], limit: int, known: set[str]) -> list[Key]:
+    """The sentences with most of the weight of all of them, each unlike the others."""
+    unique = list({sentence.text: sentence for sentence in sentences if sentence.text not in known}.values())
+    if not unique:
+        return []
+    weights = term_weights.rarity([sentence.words for sentence in unique])
+    totals = Counter(word for sentence in unique for word in sentence.words)
+    centroid = {word: count * weights[word] for word, count in totals.items() if count > 1}
+    scores = np.asarray([_score(sentence, centroid) for sentence in unique])
+    scores = scores / max(float(scores.max()), 1e-9)
+    vectors = _vectors(unique, weights)
+    order = maximal_marginal_relevance(scores, vectors, diversity=DIVERSITY, limit=limit)
+    return [unique[index].key for index in order]
+
+
+def _score(sentence: _Sentence, centroid: Mapping[str, float]) -> float:
+    """The weight of its words in the centroid, by the root of its length, so that neither short nor long ones win."""
+    weight = sum(centroid.get(word, 0.0) for word in set(sentence.words)) / math.sqrt(len(sentence.words) or 1)
+    weight *= 1 + POSITION_BONUS / (1 + sentence.position)
+    return weight * (DEPENDENT_WEIGHT if _DEPENDENT.match(sentence.text) else 1.0)
+
+
+def _vectors(sentences: Sequence[_Sentence], weights: Mapping[str, float]) -> Any:
+    places = {word: place for place, word in enumerate(weights)}
+    vectors = np.zeros((len(sentences), len(places)))
+    for row, sentence in enumerate(sentences):
+        for word in sentence.words:
+            vectors[row, places[word]] += weights[word]
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+
+
+# --- saying --------------------------------------------------------------------------------------------------
+
+
+def parts_of(keys: Sequence[Key], document: Document, *, sections: bool = True) -> list[Statement | Label]:
+    """The chosen sentences as parts of an answer, under the names of their sections."""
+    parts: list[Statement | Label] = []
+    section = None
+    for key in keys:
+        if sections and key.section != section and key.section:
+            parts.append(Label(f"**{' '.join(key.section.replace('*', ' ').split())}**"))
+        section = key.section
+        parts.append(Statement(flowing(_text(key)), (Source(hit_of(key.chunk, document, key.chunk.lines), key.span),)))
+    return parts
+
+
+def hit_of(chunk: Chunk, document: Document, lines: tuple[Line, ...]) -> Hit:
+    """A chunk and lines around it, as if a search had found them."""
+    return Hit(
+        chunk=chunk,
+        passage=Passage(document_id=document.id, lines=lines),
+        document_name=document.name,
+        mime_type=document.mime_type,
+        title=document.title,
+        source=document.source,
+        shown_source=document.shown_source,
+        page_labels=document.page_labels,
+        page_count=document.page_count,
+        final_score=1.0,
+    )
+
+
+def passages(keys: Sequence[Key], document: Document) -> list[Hit]:
+    """The passages of the chosen sentences, each once, in reading order."""
+    chunks = {key.chunk.ordinal: key for key in keys}
+    return [hit_of(chunks[ordinal].chunk, document, chunks[ordinal].chunk.lines) for ordinal in sorted(chunks)]

@@ -1,0 +1,1 @@
+"""Answers written by a language model or composed from extracts."""

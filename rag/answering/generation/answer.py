@@ -1,0 +1,364 @@
+"""From a question and what was found to an answer whose every claim is tied to its source."""
+
+import contextlib
+import time
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from rag import errors, prompts, providers, tracing
+from rag.answering.conversation.followups import standalone
+from rag.answering.extraction import extractive_answer
+from rag.answering.extraction.quoted_answer import MODEL as EXTRACTIVE_MODEL
+from rag.answering.generation import citations
+from rag.answering.generation.claim_filter import proved
+from rag.answering.generation.context import MIN_SOURCE_TOKENS, Context, build_context, fitting_context
+from rag.answering.generation.markup import SHOWN_MARK, AnswerFilter, plain
+from rag.answering.verification.checkable_statements import refuses
+from rag.answering.verification.grounding import Grounder, Locate
+from rag.answering.verification.quote_matching import normalize
+from rag.retrieval import Memory, Reranker, request_digest
+from rag.types import (
+    AnswerEvent,
+    AnswerOptions,
+    AnswerResponse,
+    AnswerToken,
+    Citation,
+    GenerationOptions,
+    Hit,
+    Message,
+    Rewriting,
+    Sentence,
+    Support,
+    Usage,
+)
+
+if TYPE_CHECKING:  # see `rag.lazy_imports`
+    from llama_index.core.llms import LLM, ChatMessage
+
+DEFAULT_OPTIONS = AnswerOptions()
+DEFAULT_GENERATION = GenerationOptions()
+
+Stop = Callable[[], bool]
+"""Whether whoever asked wants no more of an answer that is being written."""
+
+
+def never() -> bool:
+    """To the end."""
+    return False
+
+
+CONDENSED_MESSAGES = 6
+CONDENSED_MESSAGE_CHARS = 1500
+"""So much of a conversation is read to understand a follow-up question."""
+
+MAX_QUESTION_CHARS = 1000
+"""A "standalone question" longer than this is not one."""
+
+
+def stream(
+    question: str,
+    hits: Sequence[Hit],
+    *,
+    llm: "LLM | None",
+    locate: Locate,
+    reranker: Reranker | None = None,
+    memory: Memory | None = None,
+    rewritings: Sequence[Rewriting] = (),
+    options: AnswerOptions = DEFAULT_OPTIONS,
+    generation: GenerationOptions = DEFAULT_GENERATION,
+    stop: Stop = never,
+) -> Generator[AnswerEvent, None, None]:
+    """Pieces of the answer to `question` from what was found, `hits`, then the checked answer, which replaces them.
+
+    Without `llm` the best sentences and rows of the sources are the answer, found also by what a vocabulary made of
+    the question, `rewritings`. The pieces show no quote tag, no HTML and no
+    id that is not a source's. What the model wrote is kept in `memory` and not asked for twice. Once `stop` says so it
+    writes no more: what it has written is checked, and is the answer.
+
+    Raises:
+        errors.ConfigError: the language model's window is too small for any source.
+        errors.ProviderError: the language model refuses or is down.
+    """
+    started = time.perf_counter()
+    with tracing.span("context", hits=len(hits)) as step:
+        context = read_context(question, hits, llm, options)
+        step.note(sources=len(context.hits))
+    grounder = Grounder(context.hits, locate=locate, reranker=reranker)
+    if not context.sources:
+        draft = _Draft(model=_model_name(llm))
+    elif llm is None:
+        draft = yield from _extracted(question, grounder, context, reranker, rewritings)
+    else:
+        writer = _Writer(llm, generation, memory if options.use_cache else None, stop)
+        draft = yield from _written(question, writer, grounder, context)
+    yield _response(draft, context, hits, options, time.perf_counter() - started)
+
+
+def read_context(
+    question: str, hits: Sequence[Hit], llm: "LLM | None", options: AnswerOptions = DEFAULT_OPTIONS
+) -> Context:
+    """What of `hits` is read to answer: as much as `options` and the window of the model that writes allow.
+
+    Raises:
+        errors.ConfigError: the model's window is too small for any source.
+    """
+    if llm is None or not hits:
+        return build_context(hits, budget_tokens=options.max_context_tokens)
+    room = providers.room_left(llm, *(message.content or "" for message in _messages(question, "")))
+    if room < MIN_SOURCE_TOKENS:
+        raise errors.ConfigError(
+            f"{_model_name(llm)} takes too little at once: with the question, the instructions and "
+            f"{llm.metadata.num_output:,} tokens for the answer there is no room for a source. Choose a model with a "
+            "larger context window, have its server give it more, or ask for a shorter answer (maxOutputTokens)."
+        )
+    return fitting_context(hits, budget_tokens=options.max_context_tokens, room=room)
+
+
+def condense(question: str, history: Sequence[Message], llm: "LLM | None", names: Sequence[str] = ()) -> str:
+    """`question` so that it can be understood without `history`; as it is where there is none.
+
+    Without a model by rules, which know `names` in any spelling.
+    """
+    if not history:
+        return question
+    if llm is None:
+        whole = standalone(question, [turn.content for turn in history if turn.role == "user"], names)
+        return whole if len(whole) <= MAX_QUESTION_CHARS else question
+    import llama_index.core
+    from llama_index.core.llms import ChatMessage, MessageRole
+
+    turns = [f"{message.role}: {_short(message.content)}" for message in history[-CONDENSED_MESSAGES:]]
+    prompt = _condensing(question, turns)
+    while len(turns) > 1 and providers.room_left(llm, prompt) < 0:
+        turns = turns[1:]
+        prompt = _condensing(question, turns)
+    reply = providers.complete(llm, [ChatMessage(role=MessageRole.USER, content=prompt)])
+    condensed = " ".join(reply.split()).strip("\"'“”")
+    return condensed if 0 < len(condensed) <= MAX_QUESTION_CHARS else question
+
+
+def _condensing(question: str, turns: Sequence[str]) -> str:
+    return prompts.CONDENSE_QUESTION.format(history="\n".join(turns), question=question)
+
+
+def _short(content: str) -> str:
+    return SHOWN_MARK.sub("", content)[:CONDENSED_MESSAGE_CHARS]
+
+
+class _Draft(NamedTuple):
+    """An answer before it is known to hold."""
+
+    model: str
+    text: str = ""
+    sentences: tuple[Sentence, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    usage: Usage = Usage()
+    likelihood: float | None = None
+    hint: str | None = None
+    nearest: Hit | None = None
+    stopped: bool = False
+
+
+def _model_name(llm: "LLM | None") -> str:
+    return llm.metadata.model_name if llm else EXTRACTIVE_MODEL
+
+
+# --- written by a language model --------------------------------------------------------------------
+
+
+Written = tuple[Usage, bool]
+"""What an answer took, and whether it was stopped before it was whole."""
+_Shown = tuple[str, Written]
+
+
+@dataclass(frozen=True)
+class _Writer:
+    """A language model that is asked for an answer once, and remembers it where there is a memory."""
+
+    llm: "LLM"
+    generation: GenerationOptions
+    memory: Memory | None
+    stop: Stop = never
+
+    def write(self, messages: "Sequence[ChatMessage]") -> Generator[str, None, Written]:
+        """The answer piece by piece, or in one piece if it was written before; only whole answers are kept."""
+        key = self._key(messages)
+        known = self.memory.recall("answers", key) if self.memory else None
+        if known is not None:
+            yield known
+            return Usage(), False
+        pieces: list[str] = []
+        stream = providers.complete_stream(self.llm, messages)
+        with contextlib.closing(stream):
+            while True:
+                try:
+                    piece = next(stream)
+                except StopIteration as end:
+                    usage: Usage = end.value or Usage()
+                    break
+                pieces.append(piece)
+                yield piece
+                if self.stop():
+                    return self._priced(_estimated(messages, "".join(pieces))), True
+        if self.memory:
+            self.memory.keep("answers", key, "".join(pieces))
+        return self._priced(usage if usage.output_tokens else _estimated(messages, "".join(pieces))), False
+
+    def _priced(self, usage: Usage) -> Usage:
+        return usage.model_copy(update={"cost_usd": providers.cost(self.llm, usage)})
+
+    def _key(self, messages: "Sequence[ChatMessage]") -> bytes:
+        options = f"{self.generation.temperature} {self.generation.max_output_tokens}"
+        texts = [message.content or "" for message in messages]
+        return request_digest(providers.model_id(self.llm), options, prompts.ANSWER_PROMPT_VERSION, *texts)
+
+
+def _written(
+    question: str, writer: _Writer, grounder: Grounder, context: Context
+) -> Generator[AnswerToken, None, _Draft]:
+    messages = _messages(question, context.text)
+    markup = AnswerFilter(context.hits)
+    model = _model_name(writer.llm)
+    written = tracing.streaming("model", lambda: writer.write(messages), model=model)
+    text, (usage, stopped) = yield from _show(written, markup)
+    with tracing.span("ground") as step:
+        parsed = citations.parse_shown(text, markup.quotes)
+        sentences, cited = grounder.ground(parsed.claims, parsed.text)
+        step.note(sentences=len(sentences), citations=len(cited))
+    if stopped:
+        sentences = _without_verdict_on_the_last(sentences)
+    return _Draft(model, parsed.text, sentences, cited, usage, stopped=stopped)
+
+
+def _without_verdict_on_the_last(sentences: tuple[Sentence, ...]) -> tuple[Sentence, ...]:
+    """A sentence that was broken off before its citation is not called unproved."""
+    if not sentences or sentences[-1].support is not Support.UNCITED:
+        return sentences
+    return (*sentences[:-1], sentences[-1].model_copy(update={"support": None}))
+
+
+def _messages(question: str, sources: str) -> "list[ChatMessage]":
+    import llama_index.core
+    from llama_index.core.llms import ChatMessage, MessageRole
+
+    system = prompts.ANSWER_SYSTEM.format(not_found=prompts.NOT_FOUND_SENTINEL)
+    user = prompts.ANSWER_USER.format(context=sources, question=question)
+    return [ChatMessage(role=MessageRole.SYSTEM, content=system), ChatMessage(role=MessageRole.USER, content=user)]
+
+
+def _show(pieces: Generator[str, None, Written], markup: AnswerFilter) -> Generator[AnswerToken, None, _Shown]:
+    """Yield what may be shown of the model's `pieces`; the text shown in all, and what the writer tells in the end.
+
+    What may still become the refusal is held back, so that it is not shown and then withdrawn.
+    """
+    shown = held = ""
+    told: Written | None = None
+    with contextlib.closing(pieces):
+        while told is None:
+            try:
+                held += markup.feed(next(pieces))
+            except StopIteration as end:
+                told = end.value or (Usage(), False)
+                held += markup.finish()
+            if held and not _may_refuse(shown + held):
+                shown += held
+                yield AnswerToken(text=held)
+                held = ""
+    return shown + held, told
+
+
+def _estimated(messages: "Sequence[ChatMessage]", text: str) -> Usage:
+    """What it cost by the embedded model's count, for vendors that do not count."""
+    asked = sum(providers.count_tokens(message.content or "") for message in messages)
+    return Usage(input_tokens=asked, output_tokens=providers.count_tokens(text))
+
+
+_SENTINEL = normalize(prompts.NOT_FOUND_SENTINEL).text
+
+
+def _may_refuse(text: str) -> bool:
+    """Whether all of `text` so far is the beginning of the refusal."""
+    return _SENTINEL.startswith(normalize(text).text)
+
+
+# --- quoted from the sources ------------------------------------------------------------------------
+
+
+def _extracted(
+    question: str, grounder: Grounder, context: Context, reranker: Reranker | None, rewritings: Sequence[Rewriting]
+) -> Generator[AnswerToken, None, _Draft]:
+    ids = {id(hit): citation_id for citation_id, hit in context.hits.items()}
+    with tracing.span("model", model=EXTRACTIVE_MODEL):
+        choice = extractive_answer.choose(
+            question, list(context.hits.values()), reranker=reranker, rewritings=rewritings
+        )
+    several = len({hit.passage.document_id for hit in context.hits.values()}) > 1
+    text = ""
+    sentences: list[Sentence] = []
+    cited: list[Citation] = []
+    for candidate, _, row in choice.extracts:
+        citation_id = ids[id(candidate.hit)]
+        shown = plain(candidate.text)
+        if not any(map(str.isalnum, shown)):  # a picture's address, and nothing else
+            continue
+        where = f"{plain(candidate.hit.document_name)}, p. {candidate.page_number}: " if several else ""
+        lead = f"\n\n{where}" if text else where
+        start = len(text) + len(lead)
+        piece = f"{lead}{shown} [{citation_id}]"
+        yield AnswerToken(text=piece)
+        text += piece
+        with tracing.span("ground", citation=citation_id):
+            cited.append(grounder.cite_unit(len(sentences), citation_id, candidate.unit, row))
+        sentences.append(
+            Sentence(text=shown, citation_ids=(citation_id,), start=start, end=len(text), support=Support.SUPPORTED)
+        )
+    return _Draft(
+        EXTRACTIVE_MODEL,
+        text,
+        tuple(sentences),
+        tuple(cited),
+        likelihood=choice.likelihood if sentences else None,
+        hint=choice.hint,
+        nearest=choice.nearest,
+    )
+
+
+# --- does it hold? ----------------------------------------------------------------------------------
+
+
+def _response(
+    draft: _Draft, context: Context, hits: Sequence[Hit], options: AnswerOptions, seconds: float
+) -> AnswerResponse:
+    holds = draft.stopped or (_is_proved(draft) if options.require_citations else not _only_refuses(draft))
+    is_ok = bool(draft.text) and holds
+    cited = {citation.citation_id for citation in draft.citations} if is_ok else set()
+    response = AnswerResponse(
+        status="ok" if is_ok else "insufficient_context",
+        answer=draft.text if is_ok else options.insufficient_evidence_message or prompts.INSUFFICIENT_CONTEXT_MESSAGE,
+        sentences=draft.sentences if is_ok else (),
+        citations=draft.citations if is_ok else (),
+        sources={citation_id: hit for citation_id, hit in context.hits.items() if citation_id in cited},
+        nearest=() if is_ok else _nearest_first(hits, draft.nearest),
+        hint=None if is_ok else draft.hint,
+        likelihood=draft.likelihood if is_ok else None,
+        require_citations=options.require_citations,
+        stopped=draft.stopped,
+        model=draft.model,
+        usage=draft.usage.model_copy(update={"latency_ms": seconds * 1000}),
+    )
+    return proved(response) if options.drop_unsupported else response
+
+
+def _nearest_first(hits: Sequence[Hit], nearest: Hit | None) -> tuple[Hit, ...]:
+    return tuple(sorted(hits, key=lambda hit: hit is not nearest))
+
+
+def _is_proved(draft: _Draft) -> bool:
+    return any(sentence.support is Support.SUPPORTED for sentence in draft.sentences)
+
+
+def _only_refuses(draft: _Draft) -> bool:
+    """Whether it says in any words that the sources do not tell, and states nothing besides."""
+    states = any(sentence.support is not None for sentence in draft.sentences)
+    return refuses(draft.text) and not states

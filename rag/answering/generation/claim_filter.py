@@ -1,0 +1,96 @@
+"""An answer without some of its sentences, such as those that nothing proves."""
+
+import bisect
+import re
+from collections.abc import Iterable, Sequence
+
+from rag.answering.text.sentences import without_bullet
+from rag.types import AnswerResponse, Sentence, Span
+
+
+def proved(response: AnswerResponse) -> AnswerResponse:
+    """`response` without the sentences that are struck in it; see `without`."""
+    return without(response, response.struck)
+
+
+def without(response: AnswerResponse, numbers_struck: Iterable[int]) -> AnswerResponse:
+    """`response` without the sentences of these numbers, their citations, and the sources that only they cite."""
+    struck = frozenset(numbers_struck)
+    if not struck:
+        return response
+    kept = [index for index in range(len(response.sentences)) if index not in struck]
+    numbers = {index: number for number, index in enumerate(kept)}
+    cut = [_with_gap(response.answer, Span(*_span(response.sentences[index]))) for index in sorted(struck)]
+    text, move = _cut(response.answer, cut)
+    citations = tuple(
+        citation.model_copy(update={"sentence": numbers[citation.sentence]})
+        for citation in response.citations
+        if citation.sentence in numbers
+    )
+    cited = {citation.citation_id for citation in citations}
+    return response.model_copy(
+        update={
+            "answer": text,
+            "sentences": tuple(_moved(response.sentences[index], move) for index in kept),
+            "citations": citations,
+            "sources": {citation_id: hit for citation_id, hit in response.sources.items() if citation_id in cited},
+        }
+    )
+
+
+def _span(sentence: Sentence) -> tuple[int, int]:
+    return sentence.start, sentence.end
+
+
+def _with_gap(text: str, span: Span) -> Span:
+    """`span` with the white space that goes with it; the whole line, where only its bullet would be left."""
+    line = Span(text.rfind("\n", 0, span.start) + 1, _end_of_line(text, span.end))
+    body = without_bullet(text, line)
+    before, after = text[body.start : span.start].strip(" |"), text[span.end : line.end].strip(" |.")
+    if not before and not after:
+        return Span(line.start, min(line.end + 1, len(text)))
+    spaces = re.compile(r"[ \t]*").match(text, span.end)
+    end = spaces.end() if spaces else span.end
+    start = span.start
+    if end == line.end:
+        start = len(text[:start].rstrip(" \t"))
+    return Span(start, end)
+
+
+def _end_of_line(text: str, position: int) -> int:
+    found = text.find("\n", position)
+    return len(text) if found < 0 else found
+
+
+class _Move:
+    """Where a character stands once spans before it are cut out."""
+
+    def __init__(self, cut: Sequence[Span], lead: int) -> None:
+        self._ends = [span.end for span in cut]
+        self._removed = [0]
+        for span in cut:
+            self._removed.append(self._removed[-1] + span.end - span.start)
+        self._lead = lead
+
+    def __call__(self, position: int) -> int:
+        return position - self._removed[bisect.bisect_right(self._ends, position)] - self._lead
+
+
+def _cut(text: str, spans: Iterable[Span]) -> tuple[str, _Move]:
+    """`text` without `spans`, which ascend; white space around the whole is gone, too."""
+    merged: list[Span] = []
+    for span in spans:
+        if merged and span.start <= merged[-1].end:
+            merged[-1] = Span(merged[-1].start, max(merged[-1].end, span.end))
+        else:
+            merged.append(span)
+    parts, cursor = [], 0
+    for span in merged:
+        parts.append(text[cursor : span.start])
+        cursor = span.end
+    left = "".join([*parts, text[cursor:]])
+    return left.strip(), _Move(merged, len(left) - len(left.lstrip()))
+
+
+def _moved(sentence: Sentence, move: _Move) -> Sentence:
+    return sentence.model_copy(update={"start": move(sentence.start), "end": move(sentence.end)})

@@ -1,0 +1,141 @@
+"""From hits to the text a model reads: sources with stable ids, each place once, within a budget."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from rag import prompts, providers
+from rag.answering.generation.markup import INVISIBLE
+from rag.types import Hit, Line, lines_text
+
+CONTEXT_BUDGET_TOKENS = 10_000
+"""About eight full pages of English; leaves room in the smallest models in use (16,000 tokens)."""
+
+MIN_SOURCE_TOKENS = 50
+"""A source is not begun in less room than this."""
+
+_GAP = rf"(?:\s|{INVISIBLE})*"
+_FAKE_MARK = re.compile(
+    rf"[\[【〔［](?={_GAP}(?:\^|S{_GAP}ources?\b|S{_GAP}\d))([^\[\]【】〔〕［］]*)([\]】〕］]?)", re.IGNORECASE
+)
+_FAKE_ROUND_MARK = re.compile(
+    rf"\(({_GAP}S{_GAP}\d{{1,4}}(?:{_GAP}[,;]{_GAP}S{_GAP}\d{{1,4}})*{_GAP})\)", re.IGNORECASE
+)
+_FAKE_TAG = re.compile(
+    rf"<(?={_GAP}/?{_GAP}(?:quote|source|system|user|assistant|instruction)s?\b)([^<>]*)>", re.IGNORECASE
+)
+
+
+class Source(NamedTuple):
+    """A hit as it is given to the model: under which id, and which of its lines."""
+
+    citation_id: str
+    hit: Hit
+    lines: tuple[Line, ...]
+
+
+class Context(NamedTuple):
+    """The sources of one answer and the text that presents them."""
+
+    sources: tuple[Source, ...]
+    text: str
+
+    @property
+    def hits(self) -> dict[str, Hit]:
+        """Each id's hit."""
+        return {source.citation_id: source.hit for source in self.sources}
+
+
+def build_context(hits: Iterable[Hit], *, budget_tokens: int = CONTEXT_BUDGET_TOKENS) -> Context:
+    """The best `hits` as sources S1, S2 …, in their order.
+
+    A line that stands in an earlier source is not repeated; a hit with no other lines is left out. The last
+    source is cut around its chunk to what fits into the budget, which counts tokens as the embedded model does.
+    """
+    sources: list[Source] = []
+    seen: set[tuple[object, int, str]] = set()
+    room = budget_tokens
+    for hit in hits:
+        lines = [line for line in hit.passage.lines if _key(hit, line) not in seen]
+        if not any(line.text.strip() for line in lines):
+            continue
+        if room < MIN_SOURCE_TOKENS and sources:
+            break
+        source = _fit(Source(f"S{len(sources) + 1}", hit, tuple(lines)), room)
+        sources.append(source)
+        seen.update(_key(hit, line) for line in source.lines)
+        room -= providers.count_tokens(present(source))
+    return Context(tuple(sources), "\n".join(map(present, sources)))
+
+
+def fitting_context(hits: Sequence[Hit], *, budget_tokens: int, room: int) -> Context:
+    """`build_context`, cut to a model that has `room` for so many of its own tokens, which are more for some texts."""
+    budget = min(budget_tokens, room)
+    while True:
+        context = build_context(hits, budget_tokens=budget)
+        most = providers.most_tokens(context.text)
+        if most <= room or budget < MIN_SOURCE_TOKENS:
+            return context
+        budget = min(budget * room // most, budget - 1)
+
+
+def _key(hit: Hit, line: Line) -> tuple[object, int, str]:
+    # A caller's own block may give one number to several lines, and a long line may be cut into parts
+    return hit.passage.document_id, line.number, line.text
+
+
+def _fit(source: Source, room: int) -> Source:
+    """`source`, cut to about `room` tokens if it has more; as many characters to a token as it has on the whole."""
+    text = present(source)
+    tokens = providers.count_tokens(text)
+    if tokens <= room:
+        return source
+    return source._replace(lines=tuple(_cut(source.lines, source.hit, len(text) * max(room, 0) // tokens)))
+
+
+def _cut(lines: Sequence[Line], hit: Hit, room: int) -> list[Line]:
+    """As many `lines` as fit, those of the hit's chunk first, then the ones around it; at least one."""
+    first = next((i for i, line in enumerate(lines) if line.number >= hit.chunk.line_start), 0)
+    start, end = first, first + 1
+    left = room - len(lines[first].text)
+    while True:
+        after = end < len(lines) and len(lines[end].text) + 2 <= left
+        in_chunk = end < len(lines) and lines[end].number <= hit.chunk.line_end
+        if after and (in_chunk or start == 0 or end - first <= first - start):
+            left -= len(lines[end].text) + 2
+            end += 1
+        elif start > 0 and len(lines[start - 1].text) + 2 <= left:
+            start -= 1
+            left -= len(lines[start].text) + 2
+        elif after:
+            left -= len(lines[end].text) + 2
+            end += 1
+        else:
+            return list(lines[start:end])
+
+
+def present(source: Source) -> str:
+    """The source as the model reads it: id, `[Source: name, Page X, Lines Y-Z]`, text."""
+    pages = sorted({line.page_number for line in source.lines})
+    return prompts.CONTEXT_ITEM.format(
+        citation_id=source.citation_id,
+        name=neutral(" ".join(source.hit.document_name.split())).translate(_NO_BRACKETS),
+        pages="-".join(map(str, dict.fromkeys((pages[0], pages[-1])))),
+        line_start=source.lines[0].number,
+        line_end=source.lines[-1].end,
+        text=neutral(lines_text(source.lines)),
+    )
+
+
+_NO_BRACKETS = str.maketrans("[]", "()")
+
+
+def neutral(text: str) -> str:
+    """`text` with the brackets of everything that looks like our own marks replaced by ⟦⟧ or ⟨⟩.
+
+    So a document cannot forge a source, a citation or a quote. The words stay; finding quotes treats both kinds
+    of bracket as the same (`quotes.normalize`).
+    """
+    text = _FAKE_TAG.sub(r"⟨\1⟩", text)
+    text = _FAKE_ROUND_MARK.sub(r"⟦\1⟧", text)
+    return _FAKE_MARK.sub(lambda mark: f"⟦{mark[1]}{mark[2] and '⟧'}", text)

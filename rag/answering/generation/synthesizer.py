@@ -1,0 +1,182 @@
+"""Grounded answers as a LlamaIndex response synthesizer, and follow-up questions as a chat engine."""
+
+import asyncio
+import contextlib
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from llama_index.core import schema
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.base.response.schema import Response, StreamingResponse
+from llama_index.core.chat_engine import CondenseQuestionChatEngine
+from llama_index.core.indices.prompt_helper import ChatPromptHelper, PromptHelper
+from llama_index.core.llms import LLM, MockLLM
+from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.prompts import PromptTemplate
+from llama_index.core.response_synthesizers import BaseSynthesizer
+
+from rag import errors, prompts
+from rag.answering.generation.answer import DEFAULT_GENERATION, DEFAULT_OPTIONS, Stop, condense, never, stream
+from rag.answering.verification.grounding import Locate
+from rag.retrieval import Memory, Query, Reranker, to_hits
+from rag.types import AnswerEvent, AnswerOptions, AnswerResponse, AnswerToken, GenerationOptions, Message, Rewriting
+
+MEMORY_TOKENS = 8000
+"""So much of a conversation a chat engine remembers; counted in words."""
+
+
+@dataclass
+class GroundedResponse(Response):
+    """LlamaIndex's response, and the answer that it is the text of: with citations, quotes and their boxes."""
+
+    answer: AnswerResponse | None = None
+
+
+@dataclass
+class GroundedStream(StreamingResponse):
+    """LlamaIndex's streaming response; once its pieces have all come, `answer` is the checked answer."""
+
+    answer: AnswerResponse | None = None
+
+
+class GroundedSynthesizer(BaseSynthesizer):
+    """Answers from the nodes alone, every claim tied to its exact words; without `llm` by the documents' own sentences.
+
+    Its query engine's `query` gives a `GroundedResponse`, or with `streaming` a `GroundedStream`.
+    """
+
+    def __init__(
+        self,
+        *,
+        llm: LLM | None,
+        locate: Locate,
+        reranker: Reranker | None = None,
+        memory: Memory | None = None,
+        options: AnswerOptions = DEFAULT_OPTIONS,
+        generation: GenerationOptions = DEFAULT_GENERATION,
+        streaming: bool = False,
+        stop: Stop = never,
+    ) -> None:
+        """See `rag.answering.generation.answer.stream`."""
+        super().__init__(
+            # LlamaIndex would open OpenAI's where there is none, and load a vocabulary for prompts of its own
+            llm=llm or MockLLM(),
+            prompt_helper=PromptHelper(tokenizer=str.split),
+            chat_prompt_helper=ChatPromptHelper(tokenizer=str.split),
+            streaming=streaming,
+        )
+        self._writer = llm
+        self._locate = locate
+        self._reranker = reranker
+        self._memory = memory
+        self._options = options
+        self._generation = generation
+        self._stop = stop
+
+    def synthesize(
+        self,
+        query: schema.QueryType,
+        nodes: list[schema.NodeWithScore],
+        additional_source_nodes: Sequence[schema.NodeWithScore] | None = None,
+        **_: Any,
+    ) -> GroundedResponse | GroundedStream:
+        """The answer to `query` from `nodes`.
+
+        Raises:
+            errors.ProviderError: the language model refuses or is down.
+        """
+        question = query if isinstance(query, str) else query.query_str
+        sources = [*nodes, *(additional_source_nodes or ())]
+        rewritings = query.findings.rewritings if isinstance(query, Query) else ()
+        events = self._events(question, sources, rewritings)
+        if self._streaming:
+            streamed = GroundedStream(response_gen=None, source_nodes=sources)  # type: ignore[arg-type]
+            streamed.response_gen = _pieces(events, streamed)
+            return streamed
+        answer = whole(events)
+        return GroundedResponse(response=answer.answer, source_nodes=sources, answer=answer)
+
+    async def asynthesize(
+        self,
+        query: schema.QueryType,
+        nodes: list[schema.NodeWithScore],
+        additional_source_nodes: Sequence[schema.NodeWithScore] | None = None,
+        **_: Any,
+    ) -> GroundedResponse | GroundedStream:
+        """The same in a thread of its own."""
+        return await asyncio.to_thread(self.synthesize, query, nodes, additional_source_nodes)
+
+    def _events(
+        self, question: str, nodes: Sequence[schema.NodeWithScore], rewritings: Sequence[Rewriting] = ()
+    ) -> Generator[AnswerEvent, None, None]:
+        return stream(
+            question,
+            to_hits(nodes),
+            llm=self._writer,
+            locate=self._locate,
+            reranker=self._reranker,
+            memory=self._memory,
+            rewritings=rewritings,
+            options=self._options,
+            generation=self._generation,
+            stop=self._stop,
+        )
+
+    def get_response(self, query_str: str, text_chunks: Sequence[str], **_: Any) -> str:
+        """The answer from bare texts, which have no place on a page."""
+        nodes = [schema.NodeWithScore(node=schema.TextNode(text=text), score=1.0) for text in text_chunks]
+        return whole(self._events(query_str, nodes)).answer
+
+    async def aget_response(self, query_str: str, text_chunks: Sequence[str], **_: Any) -> str:
+        """The same in a thread of its own."""
+        return await asyncio.to_thread(self.get_response, query_str, text_chunks)
+
+    def _get_prompts(self) -> dict[str, Any]:
+        return {}  # they are in rag.prompts
+
+    def _update_prompts(self, prompts: dict[str, Any]) -> None:
+        pass
+
+
+def _pieces(events: Generator[AnswerEvent, None, None], streamed: GroundedStream) -> Generator[str, None, None]:
+    with contextlib.closing(events):
+        for event in events:
+            if isinstance(event, AnswerToken):
+                yield event.text
+            else:
+                streamed.answer = event
+
+
+def whole(events: Generator[AnswerEvent, None, None]) -> AnswerResponse:
+    """The checked answer, with which the events end.
+
+    Raises:
+        errors.GroundingError: they end without it.
+    """
+    for event in events:
+        if isinstance(event, AnswerResponse):
+            return event
+    raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
+
+
+class GroundedChatEngine(CondenseQuestionChatEngine):
+    """A conversation whose every answer is grounded; without a language model each question is taken as it stands."""
+
+    @classmethod
+    def over(cls, query_engine: BaseQueryEngine, llm: LLM | None) -> Self:
+        """A new conversation that asks `query_engine`."""
+        memory = ChatMemoryBuffer.from_defaults(token_limit=MEMORY_TOKENS, tokenizer_fn=str.split)
+        return cls(query_engine, PromptTemplate(prompts.CONDENSE_QUESTION), memory, llm or MockLLM())
+
+    def _condense_question(self, chat_history: list[ChatMessage], last_message: str) -> str:
+        turns = [
+            Message(role=turn.role.value, content=turn.content or "")
+            for turn in chat_history
+            if turn.role.value in {"user", "assistant"}
+        ]
+        return condense(last_message, turns, None if isinstance(self._llm, MockLLM) else self._llm)
+
+    async def _acondense_question(self, chat_history: list[ChatMessage], last_message: str) -> str:
+        return await asyncio.to_thread(self._condense_question, chat_history, last_message)

@@ -1,0 +1,1 @@
+"""Figures of tables: rows, captions and calculations."""

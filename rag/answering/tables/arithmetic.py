@@ -1,0 +1,94 @@
+"""Decimal arithmetic on printed amounts, and how it is written."""
+
+import ast
+import itertools
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from decimal import ROUND_HALF_UP, Decimal
+
+from rag.answering.tables.figure_rows import Amount
+from rag.vocabulary import Expression, Formula, Operand
+
+
+def evaluated(parts: Sequence[str | Decimal]) -> Decimal | None:
+    """The value of an expression; None where something would be divided by nothing or less."""
+    values = [part for part in parts if isinstance(part, Decimal)]
+    numbers = itertools.count()
+    code = "".join(f" v{next(numbers)} " if isinstance(part, Decimal) else part for part in parts)
+    return _value(ast.parse(code.strip(), mode="eval").body, values)
+
+
+_SIGNS: dict[type[ast.operator], Callable[[Decimal, Decimal], Decimal]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+
+
+def _value(node: ast.expr, values: Sequence[Decimal]) -> Decimal | None:
+    match node:
+        case ast.Name(id=name):
+            return values[int(name[1:])]
+        case ast.Constant(value=int(constant)):
+            return Decimal(constant)
+        case ast.BinOp(left, sign, right):
+            first, second = _value(left, values), _value(right, values)
+            if first is None or second is None or (isinstance(sign, ast.Div) and second <= 0):
+                return None
+            return _SIGNS[type(sign)](first, second)
+        case _:
+            return None
+
+
+def result(value: Decimal, formula: Formula, scale: str, places: int | None) -> str:
+    """What a formula gives, in its unit: percent, ratio and days to `places` decimals, an amount exactly."""
+    match formula.unit:
+        case "percent":
+            return f"{decimal(rounded(100 * value, places or 1))} %"
+        case "ratio":
+            return decimal(rounded(value, places or 2))
+        case "days":
+            return f"{decimal(rounded(value, places or 1))} days"
+        case "amount":
+            return f"{decimal(value)}{f' {scale}' if scale else ''}"
+
+
+def rounded(value: Decimal, places: int) -> Decimal:
+    """To so many decimals, halves away from zero."""
+    return value.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+
+
+def decimal(value: Decimal) -> str:
+    """With commas between thousands and a true minus sign."""
+    return f"{value:,}".replace("-", "−")
+
+
+def signed(amount: Amount, *, inside: bool = False, currency: str = "") -> str:
+    """As printed, a deduction with its sign; inside an expression in brackets. A share has no `currency`."""
+    shown = f"{amount.text} %" if amount.is_percent else f"{currency}{amount.text}"
+    if amount.value >= 0:
+        return shown
+    return f"(−{shown})" if inside else f"−{shown}"
+
+
+def in_words(expression: Expression) -> str:
+    """The definition: line items by their names between signs."""
+
+    def word(part: str | Operand) -> str:
+        if isinstance(part, str):
+            return part
+        return {"average": "average ", "change": "change in "}.get(part.reading, "") + part.figure
+
+    return spaced(map(word, expression))
+
+
+def spaced(parts: Iterable[str]) -> str:
+    """Signs and operands on one line, as they are printed."""
+    text = " ".join({"-": "−", "*": "×"}.get(part, part) for part in parts)
+    return text.replace("( ", "(").replace(" )", ")")
+
+
+def capital(name: str) -> str:
+    """As at the beginning of a line; an abbreviation stays."""
+    return name[0].upper() + name[1:]

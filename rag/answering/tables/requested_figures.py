@@ -1,0 +1,224 @@
+"""The figure that a question asks for: a line item, a formula, or a change; none unless its words are understood."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rag.answering.text.sentences import split_sentences
+from rag.answering.text.term_weights import word_set
+from rag.types import Span
+from rag.vocabulary import (
+    Expression,
+    Figure,
+    Formula,
+    Operand,
+    definitions,
+    find_figure,
+    find_periods,
+    plain_label,
+    years,
+)
+
+MAX_YEARS = 3
+"""A question for more wants a table."""
+
+MAX_MEASURE_WORDS = 6
+"""Labels of rows are short."""
+
+_OTHER_TERMS = re.compile(
+    r"\bdefin|\baverage\b|\b(?<!un)adjusted\b|\bnon-?gaap\b|\borganic|\bconstant[- ]currency|\bforecast|\bexpect"
+    r"|\bbudget|\bquarter|\b[QH][1-4]\b|\bmonth|\bper\s+(?:share|employee)|\bsegment|\bhow\s+is\b",
+    re.IGNORECASE,
+)
+"""Where a question says what it means by a term, or asks for something else than a year's whole figure."""
+
+_PER_SHARE = re.compile(r"\bper\s+share\b", re.IGNORECASE)
+_ALTERNATIVES = re.compile(r"\s+or\s+", re.IGNORECASE)
+_AUXILIARIES = word_set("is are was were be been do does did has have had")
+_PLACES = re.compile(r"\b(?P<places>one|two|three|four|[1-4])\s+decimals?\b", re.IGNORECASE)
+_NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "1": 1, "2": 2, "3": 3, "4": 4}
+_STATEMENTS = re.compile(
+    r"\b(?:(?:consolidated\s+)?(?:balance\s+sheets?|income\s+statements?|cash\s+flow\s+statements?"
+    r"|statements?\s+of\s+(?:income|operations|earnings|cash\s+flows?|financial\s+position|profit\s+or\s+loss)"
+    r"|p\s?&\s?l(?:\s+statement)?|profit\s+and\s+loss(?:\s+(?:statement|account))?|10-?[kq]))\b",
+    re.IGNORECASE,
+)
+_CHANGE = re.compile(
+    r"\b(?:changes?|changed|growth|grow|grew|grown|increas(?:e|es|ed|ing)|decreas(?:e|es|ed|ing)|declin(?:e|es|ed|ing)"
+    r"|ris(?:e|es|en|ing)|rose|falls?|fell|fallen|falling|drop(?:s|ped)?|differences?|year[- ](?:over|on)[- ]year|yoy"
+    r"|improv(?:e|ed|ing)|higher|lower)\b",
+    re.IGNORECASE,
+)
+_SHARE = re.compile(
+    r"\s+(?:as\s+an?\s+(?:percentage|percent|%|share|proportion)\s+of|divided\s+by|relative\s+to|to)\s+", re.IGNORECASE
+)
+_PERCENT = re.compile(r"%|\bpercent|\bshare\s+of|\bproportion", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+(?:[&'’/-][^\W_]+)*", re.UNICODE)
+
+
+_IDLE = word_set(
+    "a an the of in for at and or on to its their this that these as from by with between within is was are were be "
+    "been do did does has have had what how much many high low big large it they them we you our your please tell me "
+    "show give find calculate compute determine state company company's companies firm firm's corporation group "
+    "business fiscal financial calendar annual yearly year years year-end end ended ending fy total overall ratio rate "
+    "value figure figures amount number percentage percent % terms round rounded answer answers decimal decimals place "
+    "places one two three nearest usd us dollars eur euros million millions thousand thousands billion billions unit "
+    "latest recent most spend spent "
+    "units using use used based basis base only information provided primarily shown line items report document filing "
+    "compare compared comparison versus vs relative there so any over during"
+)
+"""Words that change nothing of what is asked."""
+
+_FISCAL = re.compile(r"\b(?:FY|fiscal)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be worked out: a formula, or with none the change of `measure`, for `years` or the latest.
+
+    `is_fiscal` says that the question calls its years so, `places` how many decimals it wants. With `is_level` the line
+    item `measure` is wanted as its statement gives it.
+    """
+
+    formula: Formula | None
+    measure: str
+    years: tuple[int, ...]
+    is_fiscal: bool = False
+    places: int | None = None
+    is_level: bool = False
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """The line items that it needs, as far as they are known by name."""
+        names = [part.figure for expression in _expressions(self) for part in expression if isinstance(part, Operand)]
+        found = (find_figure(name) for name in dict.fromkeys([*names, self.measure]))
+        return tuple(figure for figure in found if figure)
+
+    @property
+    def searches(self) -> tuple[str, ...]:
+        """What to search a document for to find them: their statements, and what none is known of by its name."""
+        by_place: dict[str, list[str]] = {}
+        for figure in self.figures:
+            by_place.setdefault(figure.place or "", []).append(figure.name)
+        return tuple(", ".join([place, *names]).strip(" ,") for place, names in by_place.items()) or (self.measure,)
+
+
+def may_want(question: str) -> bool:
+    """Whether it is worth looking closer at `question`, which costs knowing the documents."""
+    if _CHANGE.search(question) or any(trade.formula(question) for trade in definitions()):
+        return True
+    plain = " ".join(word for word in plain_label(question).split() if word not in _AUXILIARIES)
+    labels = (plain_label(label) for trade in definitions() for figure in trade.figures for label in figure.labels)
+    return any(label in plain for label in labels)
+
+
+def named_formula(words: str) -> Formula | None:
+    """The formula that a question asks for, or that other words name."""
+    return next((found[0] for trade in definitions() if (found := trade.formula(words))), None)
+
+
+def line_item(question: str, names: Iterable[str] = ()) -> Figure | None:
+    """The line item that `question` plainly asks for, as it was at some time; None if it asks for anything else.
+
+    `names` are words, in lower case, that name the document which is asked.
+    """
+    rest = _STATEMENTS.sub(" ", _without(question, find_periods(question)))
+    if _CHANGE.search(rest) or any(trade.formula(rest) for trade in definitions()):
+        return None
+    called = {_called(part, frozenset(names)) for part in _ALTERNATIVES.split(rest)}
+    item = called.pop() if len(called) == 1 else None
+    is_other = _OTHER_TERMS.search(_PER_SHARE.sub(" ", question) if item and item.per_share else question)
+    return None if is_other else item
+
+
+def _called(part: str, names: frozenset[str]) -> Figure | None:
+    """The line item that is all that the words say: "cash was provided by operating activities"."""
+    words = (word for word in _core(part, names).split() if word.lower() not in _AUXILIARIES)
+    return find_figure(" ".join(words)) or find_figure(" ".join(_meant(part, names)))
+
+
+def task(question: str, names: Iterable[str] = ()) -> Task | None:
+    """What `question` wants worked out; None unless all of its words are understood.
+
+    `names` are words, in lower case, that name the document which is asked.
+    """
+    asked = years(question)[:MAX_YEARS]
+    is_fiscal = _FISCAL.search(question) is not None
+    if item := line_item(question, names):
+        return Task(None, item.name, asked, is_fiscal, is_level=True)
+    if _OTHER_TERMS.search(question):
+        return None
+    rest, known = _without(question, find_periods(question)), frozenset(names)
+    rest = re.sub(r"\byear[- ](?:over|on)[- ]year\b", " increase ", _STATEMENTS.sub(" ", rest), flags=re.IGNORECASE)
+    for trade in definitions():
+        if found := trade.formula(rest):
+            formula, words = found
+            sentence = next(
+                rest[span.start : span.end] for span in split_sentences(rest) if words in rest[span.start : span.end]
+            )
+            shorts = {term.lower() for term in formula.terms}
+            left = _meant(_CHANGE.sub(" ", sentence.replace(words, " ")), known | shorts)
+            return None if left else Task(formula, "", asked, is_fiscal, _places(question))
+    share = _share(rest, known)
+    if share:
+        return Task(share, "", asked, is_fiscal, _places(question))
+    measure = _phrase(_CHANGE.sub(" ", rest), known) if _CHANGE.search(rest) else ""
+    return Task(None, measure, asked, is_fiscal) if measure else None
+
+
+def _places(question: str) -> int | None:
+    match = _PLACES.search(question)
+    return _NUMBERS[match["places"].lower()] if match else None
+
+
+def _without(text: str, spans: Sequence[Span]) -> str:
+    for span in reversed(spans):
+        text = f"{text[: span.start]} {text[span.end :]}"
+    return text
+
+
+def _meant(text: str, names: frozenset[str]) -> list[str]:
+    """The words of `text` that say something, beside `names`."""
+    words = [word.lower().replace("’", "'") for word in _WORD.findall(text)]
+    return [word for word in words if word not in _IDLE and word.removesuffix("'s") not in names]
+
+
+def _phrase(text: str, names: frozenset[str]) -> str:
+    """The one phrase of a few words that says something; "" if there are several."""
+    said = _meant(text, names)
+    core = _core(text, names).lower().replace("’", "'")
+    words = [word for word in core.split() if word.removesuffix("'s") not in names]
+    is_one = len(words) - len(said) <= sum(word in ("of", "and", "in", "for", "total") for word in words)
+    return " ".join(words) if said and is_one and len(words) <= MAX_MEASURE_WORDS else ""
+
+
+def _share(rest: str, names: frozenset[str]) -> Formula | None:
+    """One line item as a share of another: "current liabilities to total liabilities"."""
+    parts = _SHARE.split(rest, maxsplit=1)
+    items = [find_figure(" ".join(_meant(part, names))) or find_figure(_core(part, names)) for part in parts]
+    if len(items) != 2 or not items[0] or not items[1] or _CHANGE.search(rest):
+        return None
+    first, second = items[0].name, items[1].name
+    unit: Literal["percent", "ratio"] = "percent" if _PERCENT.search(rest) else "ratio"
+    name = f"{first} to {second}"
+    return Formula(name, (name,), (f"[{first}] / [{second}]",), unit)
+
+
+def _core(text: str, names: frozenset[str]) -> str:
+    """`text` from its first word that says something to its last, "total" with it."""
+    words = _WORD.findall(text)
+    said = [place for place, word in enumerate(words) if _meant(word, names)]
+    if not said:
+        return ""
+    start = said[0] - 1 if said[0] and words[said[0] - 1].lower() == "total" else said[0]
+    return " ".join(words[start : said[-1] + 1]).removesuffix("'s")
+
+
+def _expressions(asked: Task) -> tuple[Expression, ...]:
+    return asked.formula.parsed if asked.formula else ()
+
+
+def named_by(label: str) -> list[str]:
+    """The words of a row's label, or of a measure, that say what it is."""
+    return [word for word in plain_label(label).split() if word not in _IDLE or word == "total"]

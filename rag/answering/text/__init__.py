@@ -1,0 +1,1 @@
+"""Analysis of sentences, words, numbers and names."""

@@ -1,0 +1,251 @@
+"""Texts taken apart for comparing them: words with their stems, figures, negations, and their order."""
+
+import difflib
+import functools
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import snowballstemmer
+
+from rag.answering.text import negation, numbers, term_weights
+from rag.answering.text.fiscal_periods import Period, find_periods
+from rag.answering.text.negation import Word
+from rag.answering.text.numbers import Number
+from rag.answering.text.term_weights import word_set
+from rag.answering.verification import figure_years
+
+MAX_REPLACED = 4
+"""So many words may stand for so many others; more are told in other words altogether."""
+
+MAX_OF_SAME, MIN_SAME = 8, 3
+"""Up to so many, where the sentence goes on in the same words, so many of them at least."""
+
+NEGATION = "¬"
+
+
+_LIGHT = word_set(
+    "it its they them their he she his her we our us you your i my this that these those there here the a an of in on "
+    "at to by for from with as and or but if then than so such both each also again already however therefore thus "
+    "hence moreover furthermore additionally overall meanwhile which who whom whose what when where while is are was "
+    "were be been being am has have had having do does did doing done will would shall should can could may might "
+    "must not no never without neither nor none cannot about approximately around roughly nearly almost over some any "
+    "every all just only even still yet now very more most less least much many total totalled totaled amount amounts "
+    "amounted amounting reach reached stand stood stands report reports reported reporting record recorded records "
+    "according state states stated say says said show shows shown note notes noted mention mentions mentioned "
+    "indicate indicates indicated come comes came make makes made same respective respectively through into between "
+    "during within per out up off via compared versus vs s t d ll re ve hundred thousand million millions billion "
+    "billions trillion percent percentage cent points dollars dollar euros euro usd eur tausend millionen milliarde "
+    "milliarden prozent mio mrd der die das den dem des ein eine einen einem einer und oder ist sind war waren wird "
+    "wurde wurden hat hatte im von zu mit auf für bei nach aus le la les un une du de et ou est sont était ont par "
+    "pour dans sur au aux el los las una y o es son fue eran han en por para con del al"
+)
+"""Words that state nothing of their own, or nothing that a paraphrase must keep."""
+
+_WORD = re.compile(r"[぀-ヿ㐀-鿿가-힯]+|[^\W\d_]+(?:['’][^\W\d_]+)*")
+_NUMERIC_DATE = re.compile(r"\b(\d{1,4})[./-](\d{1,2})[./-](\d{1,4})\b")
+
+
+class Item(NamedTuple):
+    """A word, figure or negation in the order of a text."""
+
+    key: str
+    text: str
+
+
+class Text:
+    """A claim, or what stands in a source, taken apart once."""
+
+    def __init__(self, text: str, years: Mapping[int, int] | None = None) -> None:
+        """`years` are those of the figures by where each begins, where they are known, as of a table's row."""
+        self.text = text
+        self._years = years
+        self.words = [_word(piece) for match in _WORD.finditer(text) for piece in _pieces(match)]
+        self.numbers = numbers.find_numbers(text)
+
+    @functools.cached_property
+    def keys(self) -> frozenset[str]:
+        """What its words are compared by, the light ones too."""
+        return frozenset(word.key for word in self.words)
+
+    @functools.cached_property
+    def content(self) -> list[Word]:
+        """The words that state something."""
+        return [word for word in self.words if word.is_content]
+
+    @functools.cached_property
+    def content_keys(self) -> frozenset[str]:
+        """What these are compared by."""
+        return frozenset(word.key for word in self.content)
+
+    @functools.cached_property
+    def sequence(self) -> list[Item]:
+        """Its content words, figures and negations, in their order."""
+        items = [
+            (word.start, _item(word))
+            for word in self.words
+            if word.is_content or word.text.casefold() in negation.NEGATIONS
+        ]
+        items += [(number.start, Item(f"{numbers.plain_value(number):g}", number.text)) for number in self.numbers]
+        return [item for _, item in sorted(items)]
+
+    @functools.cached_property
+    def figures(self) -> list[Number]:
+        """Its numbers in digits, and the counts that it spells: "one", "twelve"."""
+        spelled = (
+            Number(word.text, word.start, word.end, frozenset({value}), None)
+            for word in self.words
+            if (value := _count(word.text.casefold())) is not None
+        )
+        return sorted([*self.numbers, *spelled], key=lambda number: number.start)
+
+    @functools.cached_property
+    def values(self) -> frozenset[float]:
+        """What its figures may mean, without their scales."""
+        return frozenset(value for figure in self.figures for value in figure.values)
+
+    @functools.cached_property
+    def folded(self) -> frozenset[str]:
+        """The words in lower case."""
+        return frozenset(word.text.casefold() for word in self.words)
+
+    @functools.cached_property
+    def negated(self) -> list[tuple[str, ...]]:
+        """What its negations govern."""
+        return negation.negated(self.text, self.words)
+
+    @functools.cached_property
+    def denied(self) -> Mapping[int, tuple[str, ...]]:
+        """What its words that deny govern, by where each stands: "lacks", "failed to"."""
+        return negation.denied(self.text, self.words)
+
+    @functools.cached_property
+    def years(self) -> Mapping[int, int]:
+        """The year of each of its figures."""
+        return figure_years.years_of(self.text) if self._years is None else self._years
+
+    @functools.cached_property
+    def periods(self) -> list[Period]:
+        """The quarters and halves of years that it names."""
+        return find_periods(self.text)
+
+    @functools.cached_property
+    def months(self) -> frozenset[float]:
+        """The months that it names, in whatever form: "December", "Dec", "31/12"."""
+        parts = [float(part) for match in _NUMERIC_DATE.finditer(self.text) for part in match.groups()]
+        parts += [numbers.spelled(word) or 0 for word in self.folded if numbers.is_month(word)]
+        return frozenset(part for part in parts if 1 <= part <= 12)
+
+
+def _item(word: Word) -> Item:
+    if not word.is_content:
+        return Item(NEGATION, word.text)
+    value = numbers.spelled(word.text.casefold())
+    return Item(word.key if value is None else f"{value:g}", word.text)
+
+
+_NO_COUNTS = word_set(
+    "first once single second twice both third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+)
+"""Number words that do not count."""
+
+
+def _count(word: str) -> float | None:
+    if word == "one":
+        return 1.0
+    return None if word in _NO_COUNTS or numbers.is_month(word) else numbers.spelled(word)
+
+
+def _pieces(match: re.Match[str]) -> list[tuple[str, int]]:
+    """A word; where words have no spaces between them, pairs of characters."""
+    word, start = match.group(), match.start()
+    if not term_weights.is_unspaced(word[0]):
+        return [(word, start)]
+    return [(word[index : index + 2], start + index) for index in range(max(1, len(word) - 1))]
+
+
+def _word(piece: tuple[str, int]) -> Word:
+    text, start = piece
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    is_content = folded not in _LIGHT and len(folded) > 1 and not negation.CONTRACTED.fullmatch(folded)
+    return Word(text, stem(folded), start, start + len(text), is_content)
+
+
+_IRREGULAR = {
+    "rose": "rise", "risen": "rise", "grew": "grow", "grown": "grow", "growth": "grow", "fell": "fall",
+    "fallen": "fall", "held": "hold", "paid": "pay", "sold": "sell", "sale": "sell", "sales": "sell",
+    "bought": "buy", "began": "begin", "begun": "begin", "built": "build", "led": "lead", "lost": "lose",
+    "met": "meet", "spent": "spend", "won": "win", "wrote": "write", "written": "write", "gave": "give",
+    "given": "give", "took": "take", "taken": "take", "became": "become", "brought": "bring", "went": "go",
+    "gone": "go", "left": "leave", "kept": "keep", "sent": "send", "found": "find", "founded": "founded",
+    "men": "man", "women": "woman", "children": "child", "people": "person", "men's": "man",
+}  # fmt: skip
+
+
+@functools.lru_cache(maxsize=50_000)
+def stem(word: str) -> str:
+    """What a lower-case word is compared by: Porter's stem (Snowball's English), of irregular words their own."""
+    word = word.removesuffix("'s").removesuffix("'")
+    return str(_stemmer().stemWord(_IRREGULAR.get(word, word)))
+
+
+@functools.cache
+def _stemmer() -> "snowballstemmer.EnglishStemmer":
+    return snowballstemmer.stemmer("english")
+
+
+@functools.lru_cache(maxsize=256)
+def read(text: str) -> Text:
+    """A text taken apart; those of late are kept, since a claim is held against many pieces."""
+    return Text(text)
+
+
+# --- in which order ---
+
+
+def alike(ours: Sequence[Item], theirs: Sequence[Item]) -> int:
+    """How many items of both are the same in the same order."""
+    keys = [item.key for item in ours], [item.key for item in theirs]
+    matcher = difflib.SequenceMatcher(None, *keys, autojunk=False)
+    return sum(block.size for block in matcher.get_matching_blocks())
+
+
+def differences(ours: Sequence[Item], theirs: Sequence[Item]) -> Iterator[tuple[Sequence[Item], Sequence[Item]]]:
+    """What stands in `ours` and in `theirs` between the same neighbours; or only a negation."""
+    keys = [item.key for item in ours], [item.key for item in theirs]
+    codes = difflib.SequenceMatcher(None, *keys, autojunk=False).get_opcodes()
+    for index, (kind, start, end, other_start, other_end) in enumerate(codes):
+        beside = [codes[other] for other in (index - 1, index + 1) if 0 <= other < len(codes)]
+        if kind == "equal" or sum(map(_size, beside)) < 2 or not all(map(_size, beside)):
+            continue
+        mine, other = ours[start:end], theirs[other_start:other_end]
+        goes_on = _size(beside[-1]) >= MIN_SAME
+        is_subject = index == 0 and goes_on
+        is_alike = is_subject or len(mine) <= (MAX_OF_SAME if goes_on else MAX_REPLACED)
+        if (kind == "replace" and is_alike) or [item.key for item in (*mine, *other)] == [NEGATION]:
+            yield mine, (other[:MAX_REPLACED] if is_subject else other)
+
+
+def exchanged(ours: Sequence[Item], theirs: Sequence[Item]) -> Iterator[tuple[Sequence[Item], Sequence[Item]]]:
+    """Words on both sides of one that are in each other's place: "A bought B", "B bought A"."""
+    there = {tuple(item.key for item in theirs[index : index + 3]) for index in range(len(theirs) - 2)}
+    for index in range(len(ours) - 2):
+        first, verb, last = ours[index : index + 3]
+        if (
+            first.key != last.key
+            and (last.key, verb.key, first.key) in there
+            and (first.key, verb.key, last.key) not in there
+            and not any(map(is_figure, (first, last)))
+        ):
+            yield [first], [last]
+
+
+def is_figure(item: Item) -> bool:
+    """Whether it is a number, in digits or spelled."""
+    return item.key[0].isdigit()
+
+
+def _size(code: tuple[str, int, int, int, int]) -> int:
+    """How many words are the same there."""
+    return code[2] - code[1] if code[0] == "equal" else 0

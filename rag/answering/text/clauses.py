@@ -1,0 +1,113 @@
+"""Where a sentence can be parted into statements that may each be proved by other words."""
+
+import re
+
+from rag.answering.text.analyzed_text import read
+
+_CLAUSE = re.compile(
+    r"\s*;\s+(?:and |but )?|,?\s+(?:and|but|while|whereas|und|während|et(?! al)|y)\s+|"
+    r",?\s+(?:compared (?:with|to)|versus|up from|down from|from)\s+(?=[$€£]?\s?\d)"
+)
+"""Where one statement of a sentence may end and another begin."""
+_ANAPHORA = re.compile(
+    r"\s*(?:it|its|they|their|he|she|his|her|we|our|this|these|those|that|such|both|the (?:company|group|firm|bank|"
+    r"fund|registrant|agreement|plan|former|latter))\b",
+    re.IGNORECASE,
+)
+"""A sentence that begins so speaks of what the one before it names."""
+
+
+def refers_back(sentence: str) -> bool:
+    """Whether it speaks of what the sentence before it names: "It …", "The company …"."""
+    return _ANAPHORA.match(sentence) is not None
+
+
+def splits(claim: str) -> list[tuple[str, str]]:
+    """The ways to part a claim in two that can each be true. One without a subject takes that of the other."""
+    if re.search(r"\brespectively\b", claim, re.IGNORECASE):
+        return []
+    found = []
+    for match in _CLAUSE.finditer(claim):
+        left, right = claim[: match.start()], claim[match.end() :]
+        if left.count("(") != left.count(")") or not _is_statement(left):
+            continue
+        if is_bare_predicate(right):
+            right = f"{_subject(left)} {right}"
+        if _is_statement(right):
+            found.append((left, right))
+    return found
+
+
+IRREGULAR_PASTS = (
+    "became|began|bore|bought|broke|brought|built|came|chose|cut|drew|drove|fell|gave|got|grew|held|kept|led|left|lent|lost|"
+    "made|met|paid|ran|rose|said|sank|saw|sent|sold|spent|stood|told|took|went|won|wrote"
+)
+"""Past forms that do not end in -ed, as a pattern."""
+_FINITE = re.compile(
+    r"(?<!-)\b(?:is|are|was|were|has|have|had|will|would|can|could|may|might|must|shall|should|does|did|do|[a-z]{2,}ed|"
+    rf"{IRREGULAR_PASTS}|ist|sind|war|waren|est|sont|es|son)\b|–"
+)
+_PRESENT = re.compile(r"\b[a-z]{3,}s(?!\s+(?:of|and|or)\b)\b")
+"""What may be a verb where a subject with an article stands before it, and else a plural."""
+_DETERMINED = re.compile(r"\s*(?:the|an?|its|their|our|his|her|this|that|it|he|she)\b", re.IGNORECASE)
+_BARE_PREDICATE = re.compile(
+    r"\s*(?:also |then )?(?:(?:is|are|was|were|has|have|had|will|would|can|could|may|might|must|shall|should|does|did|"
+    rf"do|[a-z]{{2,}}ed|{IRREGULAR_PASTS})\b|[$€£]?\s?\d|in (?:19|20)\d\d)"
+)
+_LEADING = re.compile(
+    r"\s*(?:in|during|at|as of|for|on|since|by|following|after|before|under|upon|until|excluding|including)\b"
+    r"[^,]{1,60},\s*|\s*in (?:fiscal )?(?:19|20)\d\d\s+(?=[^\W\d])",
+    re.IGNORECASE,
+)
+
+
+def is_bare_predicate(part: str) -> bool:
+    """Whether it begins with a verb, or a figure, and takes its subject from what stands before it."""
+    return _BARE_PREDICATE.match(part) is not None
+
+
+def leading(text: str) -> str:
+    """The period or place that leads to a statement: "In 2031, "."""
+    return text[: _lead(text)]
+
+
+def postponed(text: str) -> str:
+    """A text with the period or place that leads to it at its end: "Tolls rose in 2031"."""
+    lead = leading(text)
+    return f"{text[len(lead) :].rstrip(' .')} {lead.strip(' ,')}" if lead else text
+
+
+def _is_statement(part: str) -> bool:
+    """Whether it has a subject and says something of it."""
+    verb = finite_verb(part)
+    if verb is None:
+        return False
+    said = read(part[verb.start() :])
+    return bool(said.content or said.numbers)
+
+
+def _subject(text: str) -> str:
+    """What stands before the verb, without a period or place that leads to it."""
+    verb = finite_verb(text)
+    return text[_lead(text) : verb.start()].strip() if verb else ""
+
+
+def finite_verb(text: str) -> re.Match[str] | None:
+    """The first finite verb with a subject before it."""
+    start = _lead(text)
+    patterns = [_FINITE, _PRESENT] if _DETERMINED.match(text, start) else [_FINITE]
+    verbs = (verb for pattern in patterns for verb in pattern.finditer(text, start))
+    return next((verb for verb in verbs if _names_something(text[start : verb.start()])), None)
+
+
+_PRONOUNS = frozenset({"i", "we", "you", "he", "she", "it", "they", "there", "this", "these", "that", "those"})
+
+
+def _names_something(subject: str) -> bool:
+    text = read(subject)
+    return bool(text.content or text.folded & _PRONOUNS)
+
+
+def _lead(text: str) -> int:
+    lead = _LEADING.match(text)
+    return lead.end() if lead else 0

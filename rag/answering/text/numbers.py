@@ -1,0 +1,396 @@
+"""Numbers in claims and in quotes: the same figure in its many spellings, and figures computed on the spot."""
+
+import ast
+import math
+import operator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from rag.answering.text.measurement_units import PERCENT, POINTS, SHARES, TIMES, is_same_unit, unit_at
+
+SCALES = {
+    "hundred": 1e2,
+    "thousand": 1e3,
+    "thousands": 1e3,
+    "lakh": 1e5,
+    "lakhs": 1e5,
+    "million": 1e6,
+    "millions": 1e6,
+    "crore": 1e7,
+    "crores": 1e7,
+    "billion": 1e9,
+    "billions": 1e9,
+    "trillion": 1e12,
+    "trillions": 1e12,
+    "mn": 1e6,
+    "mln": 1e6,
+    "bn": 1e9,
+    "tn": 1e12,
+    "mio": 1e6,
+    "mrd": 1e9,
+    "tausend": 1e3,
+    "milliers": 1e3,
+    "millionen": 1e6,
+    "milliarde": 1e9,
+    "milliarden": 1e9,
+    "milliard": 1e9,
+    "milliards": 1e9,
+    "mille": 1e3,
+    "mil": 1e3,
+    "millón": 1e6,
+    "millones": 1e6,
+    "万": 1e4,
+    "萬": 1e4,
+    "亿": 1e8,
+    "億": 1e8,
+    "兆": 1e12,
+}
+_ATTACHED_SCALES = {"K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
+"""Letters that scale a number when they follow it directly and no letter follows them."""
+
+_NUMBER_WORDS = (
+    "zero no none|one first once single|two second twice both|three third|four fourth|five fifth|six sixth|"
+    "seven seventh|eight eighth|nine ninth|ten tenth|eleven eleventh|twelve twelfth|thirteen|fourteen|fifteen|"
+    "sixteen|seventeen|eighteen|nineteen|twenty"
+)
+_MONTHS = (
+    "jan january|feb february|mar march|apr april|may|jun june|jul july|aug august|sep sept september|oct october|"
+    "nov november|dec december"
+)
+
+
+def _numbered(groups: str, first: int) -> dict[str, float]:
+    return {word: float(first + index) for index, group in enumerate(groups.split("|")) for word in group.split()}
+
+
+_SPELLED = _numbered(_NUMBER_WORDS, 0) | _numbered(_MONTHS, 1)
+_MONTH_WORDS = frozenset(_MONTHS.replace("|", " ").split())
+
+_SCALE_NAMES = "|".join(sorted(map(re.escape, SCALES), key=len, reverse=True))
+_NUMBER = re.compile(
+    r"(?P<open>(?<=[(\[])|(?<=[(\[][$€£¥]))?"
+    r"(?<![\d.,'’])(?P<digits>\d+(?:[.,'’\u00a0\u2009\u202f]\d+)*|(?<!\d)\.\d+)"
+    r"(?:(?P<attached>[KkMBT])(?![^\W\d_])"
+    rf"|(?(open)[)\]]?)[\s\u00a0-]?(?P<scale>{_SCALE_NAMES})(?![a-zA-Zé]))?",
+    re.IGNORECASE,
+)
+_SIGN_BEFORE = re.compile(r"[$€£¥₹]\s?$")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_WORD = re.compile(r"[^\W\d_]+")
+_OWN_DIGITS = re.compile(r"[^\W\D]")
+
+
+Scales = frozenset[float] | None
+"""The scales that a bare figure of a source may have; None where nothing says."""
+
+
+class Number(NamedTuple):
+    """A number as it stands at `start` to `end`: the values its digits may mean, before its scale word is applied.
+
+    `text` is without the bracket that may stand between both: "(27.3) million" is 27.3 million.
+
+    `unit` is what `measures` calls its share, its points of one, its multiple or its currency, where one is beside it.
+    """
+
+    text: str
+    start: int
+    end: int
+    values: frozenset[float]
+    scale: float | None
+    unit: str | None = None
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a percentage, or points of one."""
+        return self.unit in SHARES
+
+    @property
+    def is_money(self) -> bool:
+        """Whether a currency stands beside it."""
+        return self.unit is not None and self.unit not in SHARES and self.unit != TIMES
+
+    @property
+    def year(self) -> int | None:
+        """The year that it may name: four digits between 1900 and 2099, and nothing else."""
+        is_plain = self.unit is None and self.scale is None and _YEAR.fullmatch(self.text)
+        return int(self.text) if is_plain else None
+
+
+def find_numbers(text: str) -> list[Number]:
+    """The numbers written with digits, also those in names like Q3 or FY2019; signs are no part of them."""
+    plain = _OWN_DIGITS.sub(lambda match: str(int(match.group())), text)
+    return [
+        Number(
+            re.sub(r"[)\]]", "", text[match.start() : match.end()]),
+            match.start(),
+            match.end(),
+            _values(match["digits"]),
+            _scale(plain, match),
+            unit_at(plain, match.start(), match.end()),
+        )
+        for match in _NUMBER.finditer(plain)
+    ]
+
+
+def _scale(text: str, match: re.Match[str]) -> float | None:
+    if letter := match["attached"]:
+        is_money = letter in "mb" and _SIGN_BEFORE.search(text, 0, match.start()) is not None
+        return _ATTACHED_SCALES.get(letter.upper() if is_money else letter)
+    return SCALES[match["scale"].casefold()] if match["scale"] else None
+
+
+def _values(digits: str) -> frozenset[float]:
+    """What `digits` may mean: in 1,234 the comma may part thousands or decimals; both readings are kept."""
+    digits = re.sub(r"['’\u00a0\u2009\u202f]", "", digits)
+    separators = re.findall(r"[.,]", digits)
+    if not separators:
+        return frozenset({float(digits)})
+    *_, last = separators
+    head, tail = digits.rsplit(last, 1)
+    readings = set()
+    if len(set(separators)) == 2 or len(separators) == 1:
+        readings.add(float(re.sub(r"[.,]", "", head) + "." + tail))
+    if len(set(separators)) == 1 and len(tail) == 3 and head.strip("0"):
+        readings.add(float(re.sub(r"[.,]", "", digits)))
+    if not readings:  # 12.3.4: a section or a version, compared as written
+        readings.update(float(part) for part in re.split(r"[.,]", digits))
+    return frozenset(readings)
+
+
+def either(all_scales: Iterable[Scales]) -> Scales:
+    """The scales of several sources together: None where none of them says."""
+    known = [scales for scales in all_scales if scales is not None]
+    return frozenset[float]().union(*known) if known else None
+
+
+def unsupported(
+    sentence: str, quotes: Iterable[str], *, scales: Scales = None, currency: str | None = None
+) -> tuple[str, ...]:
+    """The numbers of `sentence`, as written, that stand in none of `quotes` and are not computed from ones that do.
+
+    `scales` are those that bare figures of the quotes may take, `currency` is the one that they are in.
+    """
+    claimed = find_numbers(sentence)
+    if not claimed:
+        return ()
+    missing = _absent(claimed, list(quotes), scales, currency)
+    computed = _computed(sentence, claimed, missing)
+    return tuple(dict.fromkeys(number.text for number in missing if _key(number) not in computed))
+
+
+def is_computed(sentence: str, quotes: Iterable[str], *, scales: Scales = None) -> bool:
+    """Whether `sentence` shows how a figure of its own is computed from figures in `quotes`, and rightly."""
+    claimed = find_numbers(sentence)
+    return bool(claimed) and bool(_computed(sentence, claimed, _absent(claimed, list(quotes), scales)))
+
+
+def shows_computation(sentence: str) -> bool:
+    """Whether a sign says that figures of `sentence` yield another."""
+    return _EQUALS.search(sentence) is not None and len(find_numbers(sentence)) > 2
+
+
+def _absent(
+    claimed: Sequence[Number], quotes: Sequence[str], scales: Scales, currency: str | None = None
+) -> list[Number]:
+    """Those of the `claimed` numbers that stand in no quote."""
+    quoted = [number for quote in quotes for number in find_numbers(quote)]
+    spelled = {_SPELLED[word] for quote in quotes for word in _WORD.findall(quote.casefold()) if word in _SPELLED}
+    return [
+        number
+        for number in claimed
+        if not (number.values & spelled and number.scale is None)
+        and not any(is_same(number, other, scales, currency) for other in quoted)
+    ]
+
+
+def spelled(word: str) -> float | None:
+    """The value of a lower-case number word or month from two on; "one" and "no" mostly mean something else."""
+    value = _SPELLED.get(word)
+    return value if value is not None and (value >= 2 or word in _MONTH_WORDS) and word != "may" else None
+
+
+def is_month(word: str) -> bool:
+    """Whether a lower-case word names a month."""
+    return word in _MONTH_WORDS
+
+
+def is_same(claimed: Number, quoted: Number, scales: Scales, currency: str | None = None) -> bool:
+    """Whether both mean the same; a bare figure takes only a scale of `scales`, any where these are not known.
+
+    `currency` is the one that the table of the quoted figure is in, where that is known.
+    """
+    if not is_same_unit(claimed.unit, quoted.unit, currency):
+        return False
+    if claimed.scale == quoted.scale and _overlap(claimed.values, quoted.values):
+        return True
+    full = plain_value(claimed)
+    if quoted.scale is not None:
+        return math.isclose(full, plain_value(quoted), rel_tol=1e-9)
+    if scales is None and claimed.scale is not None and _overlap(claimed.values, quoted.values):
+        return True
+    return any(math.isclose(full, plain_value(quoted) * scale, rel_tol=1e-9) for scale in (1.0, *(scales or ())))
+
+
+def _overlap(some: Iterable[float], others: Iterable[float]) -> bool:
+    others = list(others)
+    return any(math.isclose(a, b, rel_tol=1e-9) for a in some for b in others)
+
+
+# --- Figures computed in the sentence ---------------------------------------------------------------
+
+MAX_EXPRESSION_CHARS = 300
+
+_OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+_EXPRESSION_CHARS = str.maketrans(
+    {"−": "-", "–": "-", "—": "-", "×": "*", "⋅": "*", "·": "*", "÷": "/", "∕": "/", "[": "(", "]": ")"}
+    | dict.fromkeys("$€£¥%", " ")
+)
+_TOKEN = re.compile(r"\s*([-+*/()]|@\d+)")
+_EQUALS = re.compile(r"[=≈≃]")
+
+
+_Key = tuple[frozenset[float], float | None]
+
+
+def _key(number: Number) -> _Key:
+    return number.values, number.scale
+
+
+def _computed(sentence: str, numbers: Sequence[Number], missing: Sequence[Number]) -> set[_Key]:
+    """Those of `missing` that an expression of quoted numbers in the sentence yields, and its constants."""
+    found: set[_Key] = set()
+    unknown = set(map(_key, missing))
+    for sign in _EQUALS.finditer(sentence):
+        left = _expression_before(sentence, sign.start(), numbers)
+        right = _expression_after(sentence, sign.start(), numbers)
+        for operands, result in ((left, right), (right, left)):
+            if len(operands.numbers) < 2 or len(result.numbers) != 1:
+                continue
+            constants = {_key(number) for number in operands.numbers if _is_constant(number, operands)}
+            is_grounded = not set(map(_key, operands.numbers)) & unknown - found - constants
+            if is_grounded and _yields(operands, result.numbers[0]):
+                found |= {_key(result.numbers[0])} | constants
+    return found
+
+
+class _Expression(NamedTuple):
+    code: str
+    numbers: list[Number]
+
+
+def _expression_before(sentence: str, position: int, numbers: Sequence[Number]) -> _Expression:
+    """The longest expression that ends at `position`."""
+    text, inside = _coded(sentence, max(0, position - MAX_EXPRESSION_CHARS), position, numbers)
+    tokens: list[str] = []
+    last_end = 0
+    for match in _TOKEN.finditer(text):
+        if tokens and text[last_end : match.start()].strip():
+            tokens.clear()
+        tokens.append(match.group(1))
+        last_end = match.end()
+    if text[last_end:].strip():
+        return _Expression("", [])
+    while tokens and tokens[-1] == "(":  # 42 (= 12 + 30)
+        tokens.pop()
+    return _longest([tokens[index:] for index in range(len(tokens))], inside)
+
+
+def _expression_after(sentence: str, position: int, numbers: Sequence[Number]) -> _Expression:
+    """The longest expression that begins right after the sign at `position`."""
+    text, inside = _coded(sentence, position + 1, position + MAX_EXPRESSION_CHARS, numbers)
+    tokens: list[str] = []
+    index = 0
+    while match := _TOKEN.match(text, index):
+        tokens.append(match.group(1))
+        index = match.end()
+    return _longest([tokens[:count] for count in range(len(tokens), 0, -1)], inside)
+
+
+def _coded(sentence: str, start: int, end: int, numbers: Sequence[Number]) -> tuple[str, list[Number]]:
+    """`sentence[start:end]` with each number replaced by @ and its index in the returned list."""
+    inside = [number for number in numbers if start <= number.start and number.end <= end]
+    parts, cursor = [], start
+    for index, number in enumerate(inside):
+        parts += [sentence[cursor : number.start].translate(_EXPRESSION_CHARS), f"@{index}"]
+        cursor = number.end
+    parts.append(sentence[cursor:end].translate(_EXPRESSION_CHARS))
+    return "".join(parts), inside
+
+
+def _longest(candidates: Iterable[list[str]], inside: Sequence[Number]) -> _Expression:
+    for tokens in candidates:
+        code = " ".join(token.replace("@", "n") for token in tokens)
+        used = [inside[int(token[1:])] for token in tokens if token[0] == "@"]
+        if used and _parse(code) is not None:
+            return _Expression(code, used)
+    return _Expression("", [])
+
+
+def _parse(code: str) -> ast.expr | None:
+    try:
+        return ast.parse(code, mode="eval").body
+    except (SyntaxError, RecursionError, MemoryError):
+        return None
+
+
+def _is_constant(number: Number, expression: _Expression) -> bool:
+    """100 for a percentage, 1, and the count of the summands of a mean need no source."""
+    return number.scale is None and any(
+        value in (1.0, 100.0, expression.code.count("+") + 1.0) for value in number.values
+    )
+
+
+def _yields(operands: _Expression, outcome: Number) -> bool:
+    """Whether the expression gives `outcome`, within half a unit of the outcome's last digit."""
+    tree = _parse(operands.code)
+    if tree is None:
+        return False
+    is_percentage = outcome.unit in {PERCENT, POINTS}
+    for with_scale in (True, False):
+        values = [plain_value(number, with_scale=with_scale) for number in operands.numbers]
+        result = _evaluate(tree, iter(values))
+        factor = (outcome.scale or 1.0) if with_scale else 1.0
+        for value in outcome.values:
+            tolerance = _half_unit(outcome.text) * factor
+            for target in (result, result * 100) if is_percentage else (result,):
+                if abs(abs(target) - value * factor) <= tolerance * 1.0001:
+                    return True
+    return False
+
+
+def plain_value(number: Number, *, with_scale: bool = True) -> float:
+    """The value as it is read in English where the separator could mean either."""
+    value = min(number.values) if "." in number.text else max(number.values)
+    return value * (number.scale or 1.0) if with_scale else value
+
+
+def _half_unit(text: str) -> float:
+    decimals = re.search(r"[.,](\d+)", text)
+    if decimals is None or (len(decimals.group(1)) == 3 and "." not in text):
+        return 0.5
+    return 0.5 / 10.0 ** len(decimals.group(1))
+
+
+def _evaluate(node: ast.expr, values: Iterator[float]) -> float:
+    """The value of a tree of + - * / whose names take `values` from left to right; NaN where it has none."""
+    match node:
+        case ast.BinOp(left, sign, right) if type(sign) in _OPERATORS:
+            first, second = _evaluate(left, values), _evaluate(right, values)
+            if isinstance(sign, ast.Div) and second == 0:
+                return math.nan
+            result: float = _OPERATORS[type(sign)](first, second)
+            return result
+        case ast.UnaryOp(ast.USub(), operand):
+            return -_evaluate(operand, values)
+        case ast.UnaryOp(ast.UAdd(), operand):
+            return _evaluate(operand, values)
+        case ast.Name():
+            return next(values)
+        case _:
+            return math.nan

@@ -1,0 +1,125 @@
+"""Sentences of passages and of answers, as spans of the text they stand in."""
+
+import re
+from collections.abc import Iterator
+
+from rag.answering.text.term_weights import word_set
+from rag.types import Span
+
+MAX_SENTENCE_CHARS = 600
+"""Text without full stops (contents pages, labels of a drawing) is cut before it gets longer than this."""
+
+
+_CLOSERS = r"[\"'”’»›)\]}）」』】〉》*_]*"
+_END = re.compile(rf"(?<![.!?…؟۔])[.!?…؟۔]++{_CLOSERS}(?=\s)|[。！？｡．।॥]+{_CLOSERS}")
+_BULLET = re.compile(r"[ \t]*(?:(?:[•‣◦▪▸●○■□–—*+\-·]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]|#{1,6})(?=\s)[ \t]*)+")
+_ENUMERATOR = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})\.$")
+_NEXT_WORD = re.compile(r"[\s\"'“‘«(\[*_]*([^\W\d_]+|\S)")
+
+_NEVER_LAST = word_set(
+    "mr mrs ms dr prof messrs gen col sgt capt lt rev hon sen rep gov pres vs viz e.g i.e cf approx ca dept bzw z.b "
+    "d.h u.a evtl ggf vgl mme mlle sra srta resp"
+)
+"""Abbreviations that a sentence practically never ends with."""
+
+_SOMETIMES_LAST = word_set(
+    "fig figs eq eqs sec sect ch chap no nos nr vol vols pp p art arts para abs ziff tab app ed eds pág núm st mt ft "
+    "inc ltd co corp plc llc bros jr sr etc al usw est jan feb mar apr jun jul aug sep sept oct nov dec ph.d"
+)
+"""Abbreviations after which only a common first word begins a sentence."""
+
+_FIRST_WORDS = word_set(
+    "the a an this that these those it its he she they we i you his her their our in on at as if when while although "
+    "however but and or for from with after before since there here such all some many most no not our both during "
+    "der die das ein eine es er sie wir im in le la les un une il elle nous el los las una en por"
+)
+_MONTHS = word_set("januar februar märz april mai juni juli august september oktober november dezember")
+
+
+def split_sentences(text: str) -> list[Span]:
+    """Sentences of running text; a line break counts as a space. Spans never begin or end with white space."""
+    spans: list[Span] = []
+    start = 0
+    for match in _END.finditer(text):
+        if _ends_sentence(text, start, match):
+            spans.append(Span(start, match.end()))
+            start = match.end()
+    spans.append(Span(start, len(text)))
+    return [span for span in (trimmed(text, span) for span in spans) if span.start < span.end]
+
+
+def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
+    mark = match.group()[0]
+    if mark not in ".!?…":
+        return True
+    following = _NEXT_WORD.match(text, match.end())
+    if following is None:
+        return True
+    word = following.group(1)
+    if word[0].islower():
+        return False
+    return mark != "." or not _is_abbreviation(text[start : match.start()], word)
+
+
+def _is_abbreviation(before: str, following: str) -> bool:
+    """Whether the full stop after `before` belongs to its last word. `following` begins with no lower-case letter."""
+    if not before or before[-1].isspace():
+        return False
+    *earlier, word = before.rsplit(maxsplit=1)
+    last = word.lstrip("\"'“‘«([").casefold()
+    if not earlier and _ENUMERATOR.fullmatch(last + "."):
+        return True
+    if last in _NEVER_LAST:
+        return True
+    if last.isdigit():
+        return len(last) <= 2 and following.casefold() in _MONTHS
+    is_initial = len(last) == 1 and last.isalpha()
+    is_acronym = re.fullmatch(r"(?:[^\W\d_]\.)+[^\W\d_]", last) is not None
+    return (is_initial or is_acronym or last in _SOMETIMES_LAST) and following.casefold() not in _FIRST_WORDS
+
+
+def trimmed(text: str, span: Span) -> Span:
+    """`span` without the white space at its ends."""
+    start, end = span
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return Span(start, end)
+
+
+def bounded(text: str, span: Span) -> Iterator[Span]:
+    """`span` in parts of at most `MAX_SENTENCE_CHARS`, cut at the end of a line or a word."""
+    start = span.start
+    while span.end - start > MAX_SENTENCE_CHARS:
+        limit = start + MAX_SENTENCE_CHARS
+        cut = max(text.rfind(mark, start + MAX_SENTENCE_CHARS // 2, limit) for mark in ("\n", " "))
+        cut = cut + 1 if cut > start else limit
+        yield trimmed(text, Span(start, cut))
+        start = cut
+    last = trimmed(text, Span(start, span.end))
+    if last.start < last.end:
+        yield last
+
+
+def has_bullet(text: str) -> bool:
+    """Whether a line begins with a bullet, a number or heading marks."""
+    return _BULLET.match(text) is not None
+
+
+def without_bullet(text: str, span: Span) -> Span:
+    """`span` without the bullet, number or heading marks it begins with, unless nothing else is there."""
+    bullet = _BULLET.match(text, span.start, span.end)
+    if bullet is None or bullet.end() >= span.end:
+        return span
+    return Span(bullet.end(), span.end)
+
+
+_HYPHEN_BREAK = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\s*\n(?=[^\W\d_A-Z])")
+
+
+def flowing(text: str) -> str:
+    """`text` as one line: words hyphenated at a line's end joined, cells of a row parted by a dot."""
+    joined = _HYPHEN_BREAK.sub("", text)
+    cells = [" ".join(cell.split()) for cell in joined.split("\t")]
+    return " · ".join(cell for cell in cells if cell)

@@ -1,0 +1,1 @@
+"""Verification of claims against their sources."""

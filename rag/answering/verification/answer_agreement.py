@@ -1,0 +1,87 @@
+"""Whether answers to one question agree, as far as that can be read off them: yes against no, figure against figure."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rag.answering.tables.captions import declared_scales
+from rag.answering.text.analyzed_text import Text
+from rag.answering.text.numbers import Number, Scales, is_month, is_same
+
+_ASKS_WHETHER = re.compile(
+    r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|may|might|must|will|would|should|shall)\b"
+    r"(?!.*\bor\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+_SAYS = re.compile(r"\W*(yes|no)\b(?!\s?\.\s?\d)", re.IGNORECASE)
+_LAST_WORD = re.compile(r"([^\W\d_]+)\.?\s*$")
+
+
+class Reading(NamedTuple):
+    """What an answer says: yes or no where that was asked, else its main figure; None where nothing can be told."""
+
+    says: bool | None = None
+    figure: Number | None = None
+    scales: Scales = None
+
+
+def read(question: str, answer: str) -> Reading:
+    """What `answer` says to `question`.
+
+    A statement that answers whether something is so says no if a negation governs a word of the question, else yes.
+    """
+    if asks_whether(question):
+        return Reading(says=_yes(question, answer))
+    return Reading(figure=_figure(answer), scales=declared_scales(answer) or None)
+
+
+def asks_whether(question: str) -> bool:
+    """Whether `question` wants yes or no."""
+    return _ASKS_WHETHER.match(question.strip()) is not None
+
+
+def agree(one: Reading, other: Reading) -> bool:
+    """Whether two answers can both be right; what cannot be compared can."""
+    if one.says is not None and other.says is not None:
+        return one.says == other.says
+    if one.figure is not None and other.figure is not None:
+        return is_same(one.figure, other.figure, one.scales) or is_same(other.figure, one.figure, other.scales)
+    return True
+
+
+def dissenting(readings: Sequence[Reading]) -> set[int]:
+    """Which of `readings`, by number, stand against the most that agree; all that differ where no group is the most."""
+    groups: list[list[int]] = []
+    for number, reading in enumerate(readings):
+        if reading.says is None and reading.figure is None:
+            continue
+        group = next((group for group in groups if agree(readings[group[0]], reading)), None)
+        if group is None:
+            groups.append([number])
+        else:
+            group.append(number)
+    if len(groups) < 2:
+        return set()
+    most = max(map(len, groups))
+    largest = [group for group in groups if len(group) == most]
+    return {number for group in groups if len(largest) > 1 or group is not largest[0] for number in group}
+
+
+def _yes(question: str, answer: str) -> bool | None:
+    if said := _SAYS.match(answer):
+        return said[1].casefold() == "yes"
+    asked, stated = Text(question), Text(answer)
+    if asked.negated or not stated.words:
+        return None
+    return not any(set(governed) & asked.content_keys for governed in stated.negated)
+
+
+def _figure(answer: str) -> Number | None:
+    """The first amount or share, else the first number that is neither a year nor a day."""
+    found = [number for number in Text(answer).numbers if number.year is None and not _is_day(answer, number)]
+    return next((number for number in found if number.unit or number.scale), found[0] if found else None)
+
+
+def _is_day(text: str, number: Number) -> bool:
+    before = _LAST_WORD.search(text[: number.start])
+    return before is not None and is_month(before[1].casefold())

@@ -1,0 +1,150 @@
+"""What a sentence of an answer states, if it states anything that words of a source could prove."""
+
+import re
+from collections.abc import Sequence
+
+from rag import prompts
+from rag.answering.generation.markup import SHOWN_MARK
+from rag.answering.text.analyzed_text import Text
+from rag.answering.verification.quote_matching import normalize
+from rag.types import Sentence
+
+_SENTINEL = normalize(prompts.NOT_FOUND_SENTINEL).text.rstrip(".")
+
+_DOCUMENTS = (
+    r"(?:(?:the|these|this|any of the|my|your|provided|given|available|supplied|retrieved|cited|above|uploaded)\s+)*"
+    r"(?:documents?|sources?|context|passages?|excerpts?|texts?|materials?|reports?|files?|pages?|information|content|"
+    r"sections?|filings?|library|data)"
+)
+_TELL = (
+    r"(?:mention|contain|provide|state|specify|include|say|disclose|cover|give|address|list|discuss|answer|reveal|"
+    r"indicate|describe|offer|report|show|identify|explain|tell|refer|name|hold|have)"
+)
+_TOLD = (
+    r"(?:mentioned|contained|provided|stated|specified|included|disclosed|covered|given|addressed|listed|discussed|"
+    r"answered|revealed|indicated|described|reported|shown|identified|found|available|present|named)"
+)
+_REFUSAL = re.compile(
+    "|".join(
+        [
+            rf"\b{_DOCUMENTS}\b[^.]{{0,60}}?\b(?:do|does|did|doesn|don|didn)(?:['’]t| not)\b[^.]{{0,25}}?\b{_TELL}\b",
+            rf"\b{_DOCUMENTS}\b[^.]{{0,60}}?\b(?:contains?|have|has|holds?|provides?|gives?|includes?|makes?) no\b",
+            (
+                rf"\b(?:is|are|was|were|isn|aren|wasn|weren)(?:['’]t| not)\b(?: \w+){{0,2}} {_TOLD}\b[^.]{{0,40}}"
+                rf"\b(?:in|by|from|within) {_DOCUMENTS}\b"
+            ),
+            (
+                r"\b(?:I|we)(?:\s\w+)? (?:could not|cannot|can not|can['’]?t|couldn['’]t|am unable to|was unable to|"
+                r"am not able to|was not able to|are unable to) "
+                r"(?:find|answer|determine|locate|tell|say|provide|see|identify)"
+            ),
+            r"\bI (?:do not|don['’]t) (?:have|know|see|find)\b",
+            r"\bI (?:did not|didn['’]t) find\b|\bI (?:found|have) no\b",
+            r"\b(?:there (?:is|are|was|were) no|there isn['’]t|no) (?:\w+ ){0,3}?(?:information|mention|details)\b",
+            r"\b(?:cannot|can['’]t|could not|couldn['’]t) be (?:answered|determined|found|established|derived)\b",
+            r"\b(?:unable|impossible|not possible) to (?:answer|determine|find|say|tell|locate|provide)\b",
+            r"\binsufficient (?:information|context)\b",
+            r"\b(?:Dokument\w*|Quell\w*|Unterlagen|Kontext|Auszüg\w*)\b[^.]{0,80}\b(?:nicht|keine?n?)\b",
+            r"\b(?:ich (?:konnte|kann|habe)|wir (?:konnten|können))\b[^.]{0,80}\b(?:nicht|keine?n?)\b",
+            r"\b(?:documents?|sources?|contexte|textes?)\b[^.]{0,60}\bn(?:e |['’])\w+[^.]{0,20}\b(?:pas|aucune?)\b",
+            r"\bje (?:ne|n['’])\b[^.]{0,40}\b(?:pas|aucune?|rien)\b",
+            r"\b(?:documentos?|fuentes?|contexto|textos?|fragmentos?)\b[^.]{0,40}\bno \w+",
+            r"\bno (?:he|pude|puedo|encuentro|encontré|hay información|se (?:menciona|indica|especifica))\b",
+            r"\b(?:documenti|fonti|contesto|testi?)\b[^.]{0,40}\bnon \w+",
+            r"\bnon (?:ho|posso|trovo|è|si)\b[^.]{0,60}\b(?:trovat\w*|menzionat\w*|specificat\w*|informazion\w*)",
+        ]
+    ),
+    re.IGNORECASE,
+)
+"""The ways in which models say that the sources do not tell: English, and the commonest of others."""
+
+_OFFER = re.compile(
+    r"\s*(?:let me know|please let me|feel free|if you (?:need|would like|want|have)|would you like|happy to help|"
+    r"i hope this|sure[,!.]|certainly[,!.]|of course[,!.]|here (?:is|are)\b|below (?:is|are)\b|"
+    r"the following|to answer your question|please (?:provide|consult|check|see|note that i))",
+    re.IGNORECASE,
+)
+_LEAD_IN = re.compile(
+    r"\s*(?:according to|as (?:stated|reported|shown|noted|described|mentioned) (?:in|by)|based on|per|from|in) "
+    rf"{_DOCUMENTS}(?: \[?S?\d+\]?)?(?: (?:provided|above|given))?\s*,\s*|\s*{_DOCUMENTS} "
+    r"(?:states?|says?|shows?|reports?|notes?|mentions?|indicates?|confirms?|discloses?)(?: clearly)? that\s+|"
+    r"\s*(?:it is (?:stated|reported|noted|mentioned)|note|please note|specifically|in (?:summary|short|fact|addition|"
+    r"particular|total|conclusion|other words)|overall|to summari[sz]e|in brief)\s*[,:]?\s+(?:that\s+)?|"
+    r"\s*(?:yes|no|answer|ja|nein|oui|non|sí)\s*[,:]\s+",
+    re.IGNORECASE,
+)
+_MARKUP = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
+
+
+def claimed(sentence: Sentence, answer: str = "") -> str:
+    """What a sentence of `answer` claims, as it is held against its quotes; "" if it claims nothing."""
+    answer = answer or sentence.text
+    blank = SHOWN_MARK.sub(lambda mark: " " * len(mark.group()), answer)
+    before, after = blank[: sentence.start], blank[sentence.end :]
+    row = row_of_table(blank.split("\n"), before.count("\n"))
+    if row is not None:
+        return row
+    return stated(sentence.text) if states_something(sentence.text, before, after) else ""
+
+
+def stated(sentence: str) -> str:
+    """What `sentence` states, without marks of form and words that only lead to it: "According to the report, …"."""
+    bare = _MARKUP.sub("", sentence).strip()
+    while (lead := _LEAD_IN.match(bare)) and lead.end() < len(bare) and Text(bare[lead.end() :]).content:
+        bare = bare[lead.end() :]
+    return bare
+
+
+def refuses(sentence: str) -> bool:
+    """Whether it says that the sources do not hold what was asked."""
+    return _SENTINEL in normalize(sentence).text or _REFUSAL.search(sentence) is not None
+
+
+def states_something(sentence: str, before: str = "", after: str = "") -> bool:
+    """Whether words of a source could prove it. `before` and `after` are what surrounds it in the answer.
+
+    A heading, a question, an announcement ("The figures are:") or an offer states nothing.
+    """
+    text = _MARKUP.sub("", sentence).strip()
+    line = before.rsplit("\n", 1)[-1]
+    if re.match(r"\s*#{1,6}\s", line) or text.endswith(("?", "？")):
+        return False
+    if text.endswith(":") and not after.split("\n", 1)[0].strip():
+        return False
+    is_bold_line = re.fullmatch(r"\s*(?:\*\*|__)[^*]+(?:\*\*|__):?\s*", line + sentence) is not None
+    if (is_bold_line and not re.search(r"[.!]\s*(?:\*\*|__)", sentence)) or _OFFER.match(text):
+        return bool(Text(text).numbers) and not is_bold_line
+    made = Text(text)
+    return bool(made.content or made.numbers)
+
+
+# --- tables in Markdown -----------------------------------------------------------------------------
+
+_ROW = re.compile(r"\s*\|.*\|?\s*$")
+_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+
+
+def row_of_table(lines: Sequence[str], index: int) -> str | None:
+    """What line `index` states as the row of a Markdown table, with the names of its columns.
+
+    "" for the row that names the columns; None where the line is no row of one.
+    """
+    if not _ROW.match(lines[index]):
+        return None
+    start = index
+    while start > 0 and _ROW.match(lines[start - 1]):
+        start -= 1
+    if start + 1 >= len(lines) or not _RULE.match(lines[start + 1]):
+        return None
+    if index <= start + 1:
+        return ""
+    names, cells = _cells(lines[start]), _cells(lines[index])
+    if len(names) != len(cells):
+        return " ".join(cells)
+    return f"{cells[0]} – " + "; ".join(
+        f"{name}: {cell}" for name, cell in zip(names[1:], cells[1:], strict=True) if cell
+    )
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip().strip("|").split("|")]

@@ -1,0 +1,86 @@
+"""Under what condition, and with what exception, something is said to be so: "if", "subject to", "unless", "except"."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rag.answering.text.analyzed_text import Text, read
+
+_WHETHER = (
+    r"(?<!even )(?<!as )(?<!what )(?<!determine )(?<!determines )(?<!determined )(?<!ask )(?<!asked )(?<!see )"
+    r"(?<!know )(?<!assess )"
+)
+"""Behind these "if" makes no condition."""
+
+_KINDS = {
+    "if_clause": (
+        rf"{_WHETHER}if(?! (?:any|applicable|needed|necessary|required|appropriate)\b)|provided that|^provided|"
+        r"provided(?<=, provided)|in the event (?:of|that)|(?:so|as) long as|only when|on condition that|assuming|^had"
+    ),
+    "if_phrase": (
+        r"(?<!is )(?<!are )(?<!was )(?<!were )(?<!be )subject to|in case of|contingent (?:up)?on|"
+        r"condition(?:al|ed) (?:up)?on"
+    ),
+    "unless_clause": r"unless|had it not been for|save as",
+    "unless_phrase": (
+        r"except(?:ed)?(?: for| that| as)?|other than|with the exception of|but for|apart from|aside from|excluding|"
+        r"exclusive of|save for"
+    ),
+}
+_MARK = re.compile(
+    r"(?:^|(?<![^\W_]))(?:" + "|".join(rf"(?P<{kind}>{words})" for kind, words in _KINDS.items()) + r")(?![^\W_])",
+    re.IGNORECASE,
+)
+_LOOSE = {
+    "if": re.compile(
+        r"\b(?:when|whenever|where|subject to|upon|once|pending|depend(?:s|ed|ing)? on|would)\b", re.IGNORECASE
+    ),
+    "unless": re.compile(r"\b(?:without|absent|exclud(?:e|es|ed)|otherwise)\b", re.IGNORECASE),
+}
+"""What a claim may have in the place of a condition or of an exception."""
+
+_ANYWAY = re.compile(
+    r"\b(?:whether or not|even if|regardless|irrespective|unconditional(?:ly)?|without exception|always|definitely|"
+    r"in (?:all|any|every) (?:cases?|events?)|under (?:all|any) circumstances)\b",
+    re.IGNORECASE,
+)
+"""What says that there is neither."""
+
+
+class _Mark(NamedTuple):
+    """A word that makes a condition ("if") or an exception ("unless"), and what it makes one."""
+
+    text: str
+    start: int
+    kind: str
+    is_clause: bool
+    what: Text
+
+
+def differing(claim: Text, clause: Text, own: Text) -> list[str]:
+    """The conditions and exceptions of `clause` that the claim drops, and what the claim says instead.
+
+    What a sentence `own` begins with holds for all its clauses.
+    """
+    leading = [mark for mark in _marks(own) if mark.start == 0]
+    required = {mark.text: mark for mark in (*_marks(clause), *leading)}
+    dropped = [mark.text for mark in required.values() if _is_dropped(mark, claim, own)]
+    return (
+        dropped if _ANYWAY.search(own.text) else [*dropped, *(found.group() for found in _ANYWAY.finditer(claim.text))]
+    )
+
+
+def _marks(text: Text) -> Iterator[_Mark]:
+    for match in _MARK.finditer(text.text):
+        kind, _, form = (match.lastgroup or "").partition("_")
+        what = read(re.split(r"[,.;]\s", text.text[match.end() :], maxsplit=1)[0])
+        if what.content or what.numbers:
+            yield _Mark(match.group(), match.start(), kind, form == "clause", what)
+
+
+def _is_dropped(mark: _Mark, claim: Text, own: Text) -> bool:
+    """Whether the claim speaks of what stands under the mark, or says it to be so itself, and has none of its kind."""
+    if any(other.kind == mark.kind for other in _marks(claim)) or _LOOSE[mark.kind].search(claim.text):
+        return False
+    elsewhere = {word.key for word in own.content} - mark.what.content_keys
+    return mark.is_clause or not elsewhere.isdisjoint(claim.content_keys)

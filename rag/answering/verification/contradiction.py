@@ -1,0 +1,75 @@
+"""Words of a claim that its source denies, or has in their opposite: "not", "fell" for "rose", "after" for "before"."""
+
+from collections.abc import Sequence
+
+from rag.answering.text import negation
+from rag.answering.text.analyzed_text import Text, stem
+from rag.answering.text.negation import Word
+
+
+def negated(claim: Text, quoted: Text, known: frozenset[str]) -> list[str]:
+    """What only one of both denies; `known` are the words of the source and of what it is read with."""
+    claimed = frozenset[str]().union(*claim.negated, *claim.denied.values())
+    there = frozenset[str]().union(*quoted.negated, *quoted.denied.values())
+    found = []
+    for governed in claim.negated:
+        shared = known.intersection(governed)
+        if shared and not shared & there:
+            found.append("not")
+    for governed in quoted.negated:
+        first = next(iter(governed), "")
+        if first in claim.keys and first not in claimed and _stands_only_negated(quoted, first):
+            found.append(next(word.text for word in claim.words if word.key == first))
+    return found
+
+
+def _stands_only_negated(quoted: Text, key: str) -> bool:
+    return sum(word.key == key for word in quoted.words) <= sum(key in governed for governed in quoted.negated)
+
+
+def turned_round(claim: Text, own: Text) -> list[str]:
+    """Words that the source has only in their opposite, or nearer to what the claim says them of."""
+    found = []
+    for word in claim.words:
+        folded = word.text.casefold()
+        way = negation.direction(folded)
+        same = {other for other in own.folded if other == folded or stem(other) == word.key}
+        opposite = {other for other in own.folded if other in negation.OPPOSITES.get(folded, ())}
+        if way:
+            same |= {other for other in own.folded if negation.direction(other) == way}
+            opposite |= {other for other in own.folded if negation.direction(other) == -way}
+        opposite -= same | claim.folded
+        if opposite and (not same or _are_nearer(word, claim, own, opposite, same)):
+            found.append(word.text)
+    return found
+
+
+def _are_nearer(word: Word, claim: Text, own: Text, ones: set[str], others: set[str]) -> bool:
+    """Whether what surrounds `word` in the claim is, in the source, closer to one of `ones` than of `others`."""
+    anchors = _anchors(word, claim, own)
+    if not anchors:
+        return False
+    leads = bool(negation.direction(word.text) and claim.numbers)
+    return _distance(own, ones, anchors, leads=leads) < _distance(own, others, anchors, leads=leads)
+
+
+def _anchors(word: Word, claim: Text, own: Text) -> list[int]:
+    """Where the figure next to `word` stands in the source, or else the words beside it."""
+    figures = sorted(claim.numbers, key=lambda number: abs(number.start - word.start))
+    for figure in figures[:1]:
+        places = [number.start for number in own.numbers if number.values & figure.values]
+        if places:
+            return places
+    beside = sorted(claim.content, key=lambda other: abs(other.start - word.start))
+    keys = [other.key for other in beside if other is not word][:1]
+    return [other.start for other in own.words if other.key in keys]
+
+
+def _distance(own: Text, folded: set[str], anchors: Sequence[int], *, leads: bool) -> int:
+    """How far the nearest of `folded` is from one of `anchors`; if it `leads` to these, all behind is farther."""
+    places = [word.start for word in own.words if word.text.casefold() in folded]
+    return min(
+        abs(place - anchor) + (len(own.text) if leads and place > anchor else 0)
+        for place in places
+        for anchor in anchors
+    )

@@ -1,0 +1,291 @@
+"""Tying an answer's sentences to their sources: for each a verdict, and the words that it rests on."""
+
+import functools
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import NamedTuple
+
+from rag import errors
+from rag.answering.extraction.quotable_units import Unit
+from rag.answering.generation.citations import Claim
+from rag.answering.text import numbers
+from rag.answering.verification import checkable_statements, entailment
+from rag.answering.verification.entailment import THRESHOLDS, Judgement, Thresholds
+from rag.answering.verification.quote_matching import MIN_COVERAGE, QuotablePassage, Quote
+from rag.retrieval import Reranker
+from rag.types import Citation, Hit, Passage, QuotedRow, Region, Sentence, Span, Support, Verdict
+
+Locate = Callable[[uuid.UUID, Passage, int, int], tuple[Region, ...]]
+"""Boxes of the characters `passage.text[start:end]` in the document of that id; () if they can't be found."""
+
+Found = Mapping[str, Sequence[Quote]]
+"""The quotes of a claim by the ids of their sources."""
+
+
+class Grounded(NamedTuple):
+    """The sentences of an answer with their verdicts, and all their citations in order."""
+
+    sentences: tuple[Sentence, ...]
+    citations: tuple[Citation, ...]
+
+
+class _Place(NamedTuple):
+    """Words of a source, and what they are to a claim."""
+
+    citation_id: str
+    span: Span
+    judgement: Judgement
+
+
+class Grounder:
+    """Finds the quotes for claims in the sources of one answer and judges them; each source is prepared once."""
+
+    def __init__(
+        self,
+        sources: Mapping[str, Hit],
+        *,
+        locate: Locate,
+        reranker: Reranker | None = None,
+        thresholds: Thresholds = THRESHOLDS,
+    ) -> None:
+        """`sources` maps citation ids to hits; a `reranker` also finds what says the same in other words."""
+        self._sources = sources
+        self._locate = locate
+        self._reranker = reranker
+        self._thresholds = thresholds
+        self._passages: dict[str, QuotablePassage] = {}
+
+    def ground(self, claims: Sequence[Claim], text: str = "") -> Grounded:
+        """Each claim's sentence with its verdict, and the citations of all; at least one for each id that is cited.
+
+        `text` is the answer that the claims are sentences of: it tells headings and rows of tables.
+        """
+        sentences: list[Sentence] = []
+        citations: list[Citation] = []
+        for index, claim in enumerate(claims):
+            claimed = checkable_statements.claimed(claim.sentence, text)
+            found, judgement = self._judged(claimed or claim.sentence.text, claim)
+            sentences.append(_with_verdict(claim.sentence, claimed, judgement))
+            citations += self._citations(index, claimed or claim.sentence.text, found, judgement)
+        return Grounded(tuple(sentences), tuple(citations))
+
+    # --- which words prove a claim ---
+
+    def _judged(self, claimed: str, claim: Claim) -> tuple[Found, Judgement]:
+        """The quotes of a claim, and what they are to it.
+
+        Those that the model proposes; where these do not prove it, their whole sentences or, if they prove it better,
+        other words of the passages that it cites.
+        """
+        ids = claim.sentence.citation_ids
+        found: Found = {citation_id: self._proposed(citation_id, claimed, claim) for citation_id in ids}
+        judgement = self._judgement(claimed, found)
+        if not ids or judgement.support is Support.SUPPORTED:
+            return found, judgement
+        for other in (self._widened(found), self._aligned(claimed, ids)):
+            better = self._judgement(claimed, other)
+            if better.rank > judgement.rank:
+                found, judgement = other, better
+        if judgement.support is Support.UNSUPPORTED and not judgement.contradicted:
+            found, judgement = self._reworded(claimed, found, judgement)
+        least = MIN_COVERAGE / len(ids)  # each of several sources may cover its part only
+        return {source: found[source] or self._nearest(source, claimed, least) for source in found}, judgement
+
+    def _proposed(self, citation_id: str, claimed: str, claim: Claim) -> list[Quote]:
+        """Where the quotes stand that the model proposes, if they have to do with the claim."""
+        passage = self.passage(citation_id)
+        proposed = [quote.text for quote in claim.quotes if quote.citation_id in (citation_id, None)]
+        found = [quote for text in proposed if (quote := passage.find(text))]
+        return list(dict.fromkeys(quote for quote in found if passage.supports(claimed, quote.span)))
+
+    def _judgement(self, claimed: str, found: Found) -> Judgement:
+        evidence = [
+            piece for source in found for quote in found[source] for piece in self.passage(source).evidence(quote.span)
+        ]
+        return entailment.judge(claimed, evidence, self._thresholds)
+
+    def _widened(self, found: Found) -> Found:
+        """The whole sentences and rows that quotes stand in."""
+        return {
+            source: list(
+                dict.fromkeys(
+                    Quote(span, quote.verdict)
+                    for quote in found[source]
+                    for span in self.passage(source).units_at(quote.span)
+                )
+            )
+            for source in found
+        }
+
+    def _aligned(self, claimed: str, ids: Sequence[str]) -> Found:
+        """The sentence or row of the passages that proves the claim best, or one for each of its clauses."""
+
+        @functools.cache
+        def best(part: str) -> _Place | None:
+            return self._best(part, ids)
+
+        def judge(part: str) -> Judgement:
+            place = best(part)
+            return place.judgement if place else entailment.NOTHING
+
+        if numbers.shows_computation(claimed):
+            places = [
+                place for number in numbers.find_numbers(claimed) if (place := self._holding(number, claimed, ids))
+            ]
+        else:
+            parts = entailment.judge_parts(claimed, judge).clauses
+            places = [place for part in parts if (place := best(part))]
+        found: dict[str, list[Quote]] = {citation_id: [] for citation_id in ids}
+        for citation_id, span in dict.fromkeys((place.citation_id, place.span) for place in places):
+            found[citation_id].append(self.passage(citation_id).aligned(claimed, span))
+        return found
+
+    def _holding(self, number: numbers.Number, claimed: str, ids: Sequence[str]) -> _Place | None:
+        """Where the first of the likely sentences and rows stands that has a figure."""
+        for citation_id in ids:
+            for span in self.passage(citation_id).likely(claimed):
+                if not numbers.unsupported(number.text, [self.passage(citation_id).read(span)]):
+                    return _Place(citation_id, span, entailment.NOTHING)
+        return None
+
+    def _best(self, claimed: str, ids: Sequence[str]) -> _Place | None:
+        places = [
+            _Place(citation_id, span, self._judged_whole(claimed, citation_id, span))
+            for citation_id in ids
+            for span in self.passage(citation_id).likely(claimed)
+        ]
+        best = max(places, key=lambda place: place.judgement.rank, default=None)
+        return (
+            best
+            if best and (best.judgement.support is not Support.UNSUPPORTED or best.judgement.contradicted)
+            else None
+        )
+
+    def _judged_whole(self, claimed: str, citation_id: str, span: Span) -> Judgement:
+        return entailment.judge_whole(claimed, self.passage(citation_id).evidence(span), self._thresholds)
+
+    def _reworded(self, claimed: str, found: Found, judgement: Judgement) -> tuple[Found, Judgement]:
+        """What may say the same in words that cannot be compared: by the cross-encoder, or in another language."""
+        for source in found:
+            passage = self.passage(source)
+            quote = passage.reworded(claimed, self._reranker)
+            if quote is None:
+                continue
+            loose = max(
+                (entailment.judge_loosely(claimed, piece) for piece in passage.evidence(quote.span)),
+                key=lambda judged: judged.rank,
+            )
+            if loose.support is Support.PARTLY:
+                return {**found, source: [quote]}, loose
+        return found, judgement
+
+    def _nearest(self, citation_id: str, claimed: str, least: float) -> list[Quote]:
+        quote = self.passage(citation_id).align(claimed, self._reranker, least=least)
+        return [quote] if quote else []
+
+    def passage(self, citation_id: str) -> QuotablePassage:
+        """The prepared passage of a source."""
+        if citation_id not in self._passages:
+            hit = self._sources[citation_id]
+            self._passages[citation_id] = QuotablePassage(hit.passage, titles=_titles(hit))
+        return self._passages[citation_id]
+
+    # --- how they are shown ---
+
+    def _citations(self, index: int, claimed: str, found: Found, judgement: Judgement) -> Iterator[Citation]:
+        missing = self._missing(claimed, found, judgement)
+        found = {source: self._complete(source, quotes, claimed, missing) for source, quotes in found.items()}
+        missing = self._missing(claimed, found, judgement)
+        for citation_id, quotes in found.items():
+            if not quotes:
+                yield self.cite(index, citation_id, None, missing)
+            for quote in quotes:
+                yield self.cite(index, citation_id, quote, missing)
+
+    def cite(self, sentence: int, citation_id: str, quote: Quote | None, missing: tuple[str, ...] = ()) -> Citation:
+        """The citation of sentence number `sentence`; one that states numbers which no quote has is never verified.
+
+        Raises:
+            errors.GroundingError: the document cannot be read any more.
+        """
+        hit = self._sources[citation_id]
+        lines = hit.passage.lines_of(*quote.span) if quote else ()
+        regions = self._regions(hit, quote.span) if quote else ()
+        return Citation(
+            citation_id=citation_id,
+            sentence=sentence,
+            quote=self.passage(citation_id).slice(quote.span) if quote else None,
+            lines=lines,
+            regions=regions,
+            verdict=quote.verdict if quote and not missing else Verdict.UNVERIFIED,
+            unsupported_numbers=missing,
+            cells=_cells(regions),
+            page_label=hit.page_labels.get((lines or hit.chunk.lines)[0].page_number),
+        )
+
+    def cite_unit(self, sentence: int, citation_id: str, unit: Unit, row: QuotedRow | None) -> Citation:
+        """The citation of a unit of a source as sentence number `sentence`, word for word.
+
+        With a row are lit the names of its columns and the line that gives its unit. Raises as `cite`.
+        """
+        hit = self._sources[citation_id]
+        citation = self.cite(sentence, citation_id, Quote(unit.span, Verdict.VERIFIED))
+        beside = [region for span in unit.spans[1:] for region in self._regions(hit, span)]
+        regions = dict.fromkeys([*citation.regions, *beside])
+        cells = citation.cells
+        if row is not None and row.asked is not None:
+            cells = _cells(self._regions(hit, unit.cells[row.asked].span))
+        return citation.model_copy(update={"row": row, "regions": tuple(regions), "cells": cells})
+
+    def _regions(self, hit: Hit, span: Span) -> tuple[Region, ...]:
+        try:
+            return self._locate(hit.passage.document_id, hit.passage, *span)
+        except errors.SourceError as error:
+            raise errors.GroundingError(
+                f"A quote cannot be located in {hit.document_name}, whose kept pages cannot be read any more. "
+                "Have the document read again.",
+                details={"document_id": str(hit.passage.document_id)},
+            ) from error
+
+    def _missing(self, claimed: str, found: Found, judgement: Judgement) -> tuple[str, ...]:
+        """Numbers that no quote has; of a proved claim not the year that its document's name or title says."""
+        quotes = [self.passage(source).read(quote.span) for source in found for quote in found[source]]
+        if judgement.support is Support.SUPPORTED:
+            quotes += [title for source in found for title in self.passage(source).titles]
+        scales = numbers.either(self.passage(citation_id).scales for citation_id in found)
+        return numbers.unsupported(claimed, quotes, scales=scales)
+
+    def _complete(self, citation_id: str, quotes: Sequence[Quote], claimed: str, missing: Sequence[str]) -> list[Quote]:
+        """`quotes` with what they are read with: the header of a row, what stands beside and has `missing` numbers."""
+        passage = self.passage(citation_id)
+        complete = list(quotes)
+        for quote in quotes:
+            beside = passage.context_of(quote.span, missing) if missing else []
+            for span in dict.fromkeys([*beside, *passage.beside(quote.span, claimed)]):
+                complete = [other for other in complete if not _within(other.span, span)]
+                complete.append(Quote(span, quote.verdict))
+        return list(dict.fromkeys(complete))
+
+
+def _with_verdict(sentence: Sentence, claimed: str, judgement: Judgement) -> Sentence:
+    if judgement.support is not Support.SUPPORTED and (not claimed or checkable_statements.refuses(sentence.text)):
+        return sentence
+    if not sentence.citation_ids:
+        return sentence.model_copy(update={"support": Support.UNCITED})
+    return sentence.model_copy(update={"support": judgement.support, "missing": judgement.missing})
+
+
+def _titles(hit: Hit) -> tuple[str, ...]:
+    """What a passage is read under: the name and title of its document, and its section."""
+    name = PurePath(hit.document_name).stem.replace("_", " ")
+    return tuple(title for title in (name, hit.title, hit.chunk.section) if title)
+
+
+def _cells(regions: Sequence[Region]) -> str | None:
+    """The cells of a sheet that a quote stands in."""
+    return ", ".join(dict.fromkeys(region.cells for region in regions if region.cells)) or None
+
+
+def _within(span: Span, other: Span) -> bool:
+    return other.start <= span.start and span.end <= other.end

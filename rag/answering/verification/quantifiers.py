@@ -1,0 +1,106 @@
+"""How much of what a claim speaks of: "all", "most", "only", "some of", "two of the five", "the second largest"."""
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+
+from rag.answering.text.analyzed_text import Text, stem
+from rag.answering.text.numbers import Number, is_same
+from rag.answering.text.term_weights import word_set
+
+_QUANTIFIERS: Mapping[str, frozenset[str]] = {
+    "all": word_set("all every each any entire entirely whole wholly completely throughout always"),
+    "only": word_set("only solely exclusively"),
+    "most": word_set("most mostly majority"),
+    "many": word_set("many numerous"),
+}
+"""Words that say of how much a statement is true; a claim may use any of those that its source uses one of."""
+
+_LIMITING = word_set("some certain several few portion part parts partly partially one number half many most majority")
+"""A claim with one of these speaks of a part."""
+
+_NO_QUANTIFIER = re.compile(
+    r"\bnot only\b|\bonly(?=\s+[$€£¥]?\d)|\bat all\b|\bthe most\b|\bat most\b|"
+    r"\b(?:every|each|any|all|throughout|whole|entire)\s+(?:the\s+)?(?:days?|weeks?|months?|quarters?|years?)\b",
+    re.IGNORECASE,
+)
+"""Where such a word stresses a figure, bounds it, compares, or tells a period."""
+
+_PART_OF = re.compile(
+    r"\b(?P<part>(?:some|certain|several|few)(?:\s+of)?|(?:part|(?<=a )(?:portion|part|number)) of)\s+"
+    r"(?:(?:our|its|the|their|these|those|his|her)\s+)?(?P<what>[^\W\d_]+)",
+    re.IGNORECASE,
+)
+
+_OUT_OF = re.compile(r"\s+(?:out of|of|in|from)\s+(?:(?:the|its|our|their|these|those|a total of)\s+)?", re.IGNORECASE)
+"""What stands between a part and its whole: "two of the five"."""
+
+_RANKED = re.compile(
+    r"\b(?P<rank>second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|next|one of the|one of its|one of our|"
+    r"among the|a)[ -](?P<top>most|least|best|worst|largest|biggest|greatest|smallest|highest|lowest|longest|shortest|"
+    r"oldest|newest|youngest|fastest|slowest|strongest|weakest|cheapest|leading)\b",
+    re.IGNORECASE,
+)
+"""A superlative that something else precedes or shares."""
+
+
+def differing(claim: Text, own: Text) -> list[str]:
+    """What makes the claim speak of more, or of less, than its source `own` does."""
+    return list(dict.fromkeys([*_stronger(claim, own), *_whole(claim, own), *_counted(claim, own), *_top(claim, own)]))
+
+
+def _stronger(claim: Text, own: Text) -> Iterator[str]:
+    """Quantifiers of the claim that its source has not."""
+    claimed, there = _quantified(claim), _quantified(own)
+    for words in _QUANTIFIERS.values():
+        if not words & there:
+            yield from sorted(words & claimed - {"any"})
+
+
+def _quantified(text: Text) -> frozenset[str]:
+    return Text(_NO_QUANTIFIER.sub(" ", text.text)).folded
+
+
+def _whole(claim: Text, own: Text) -> Iterator[str]:
+    """What is said of a part in the source, and of the whole in the claim."""
+    if claim.folded & _LIMITING:
+        return
+    matches = list(_PART_OF.finditer(own.text))
+    nouns = [stem(match["what"].casefold()) for match in matches]
+    for match, noun in zip(matches, nouns, strict=True):
+        speaks_of_the_whole = sum(word.key == noun for word in own.words) > nouns.count(noun)
+        if noun in claim.content_keys and not speaks_of_the_whole:
+            yield match["part"]
+
+
+def _counted(claim: Text, own: Text) -> Iterator[str]:
+    """The part where the claim has only the whole of which it is one, or the two in each other's place."""
+    turned = [(whole, part) for part, whole in _parts(claim)]
+    for part, whole in _parts(own):
+        is_dropped = _has(claim, whole) and not _has(claim, part)
+        if is_dropped or any(_is_same(part, one) and _is_same(whole, other) for one, other in turned):
+            yield part.text
+
+
+def _has(text: Text, figure: Number) -> bool:
+    return any(_is_same(figure, other) for other in text.figures)
+
+
+def _is_same(one: Number, other: Number) -> bool:
+    return is_same(one, other, frozenset())
+
+
+def _parts(text: Text) -> Iterator[tuple[Number, Number]]:
+    """Each count of a part with the count of its whole."""
+    for part, whole in itertools.pairwise(text.figures):
+        are_counts = "%" not in (part.unit, whole.unit) and part.year is None and whole.year is None
+        if are_counts and not _is_same(part, whole) and _OUT_OF.fullmatch(text.text[part.end : whole.start]):
+            yield part, whole
+
+
+def _top(claim: Text, own: Text) -> Iterator[str]:
+    """What stands before a superlative of the source and not before the claim's: "second largest"."""
+    claimed = {match["top"].casefold() for match in _RANKED.finditer(claim.text)}
+    for match in _RANKED.finditer(own.text):
+        if match["top"].casefold() in claim.folded - claimed:
+            yield match["rank"]

@@ -1,0 +1,410 @@
+"""Finding the words of a passage that prove a claim, as offsets into the passage's own characters.
+
+What a model proposes is only a hint: what is shown and lit is always a slice of the passage.
+"""
+
+import functools
+import itertools
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from rapidfuzz import fuzz
+
+from rag.answering.extraction.quotable_units import Unit, split_passage
+from rag.answering.tables.captions import declared_scales, scales_of_row
+from rag.answering.text import numbers, term_weights
+from rag.answering.text.analyzed_text import Text
+from rag.answering.text.clauses import refers_back
+from rag.answering.text.measurement_units import currencies
+from rag.answering.text.sentences import flowing
+from rag.answering.verification.evidence import Evidence, Weights
+from rag.answering.verification.table_columns import Column
+from rag.ingestion.language_detection import detect
+from rag.retrieval import Reranker
+from rag.types import BlockKind, Passage, Span, Verdict
+
+NEAR_MATCH = 85.0
+"""From this similarity (rapidfuzz's normalised indel similarity, 0..100) a proposed quote counts as misspelt, below
+it as made up."""
+
+MIN_NEAR_CHARS = 20
+"""A shorter quote resembles too much by chance; it must stand there word for word."""
+
+MAX_ELISION_CHARS = 400
+"""Two parts of a quote with dots between them may lie this far apart to be shown as one."""
+
+MIN_COVERAGE = 0.5
+"""Share of a claim's words, weighted by rarity, that a sentence must hold to be shown as its source."""
+
+MIN_RERANK_SCORE = 0.5
+"""A cross-encoder score from which a sentence supports a claim that it words differently: the model's own
+decision boundary, its logit being 0."""
+
+MIN_SHARED = 0.15
+"""A proposed quote with less in common with its claim is kept only if nothing in the passage fits better."""
+
+SECOND_SENTENCE_GAIN = 0.15
+"""How much more of a claim two neighbouring sentences must cover for both to be quoted."""
+
+RERANKED_SENTENCES = 6
+LIKELY_UNITS = 12
+"""So many sentences of a passage are held against a claim whose own quotes do not prove it."""
+
+NUMBER_WEIGHT = 3.0
+"""A number identifies its source better than a word does."""
+
+
+def _is_sentence(unit: Unit, text: str) -> bool:
+    return unit.kind is BlockKind.TEXT and text.endswith((".", "!", "?", ":", ";", "。", "！", "？"))
+
+
+class Quote(NamedTuple):
+    """A slice of a passage's text and how it was found."""
+
+    span: Span
+    verdict: Verdict
+
+
+class NormalizedText(NamedTuple):
+    """Text reduced to what makes words the same, and for each of its characters where it stood before."""
+
+    text: str
+    offsets: tuple[int, ...]
+
+
+_SAME = str.maketrans(
+    {"⟦": "[", "⟧": "]", "⟨": "<", "⟩": ">", "…": "..."}
+    | dict.fromkeys('‘’‚‛`´′ʼ＇“”„‟«»″＂"', "'")
+    | dict.fromkeys("‐‑‒–—―−﹣－", "-")
+    | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", "")
+)
+_WORD_HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
+_ELISION = re.compile(r"\s*(?:\[\s*(?:\.{3,}|…)\s*\]|\(\s*(?:\.{3,}|…)\s*\)|\.{3,}|…)\s*")
+_EDGES = " \t\r\n\"'“”‘’«»*_`"
+
+
+def normalize(text: str) -> NormalizedText:
+    """`text` without white space, case, ligatures, kinds of quote mark and dash, and hyphens between letters.
+
+    So a quote is found across line breaks, hyphenation and the loss of spaces that PDFs are prone to.
+    """
+    characters: list[str] = []
+    offsets: list[int] = []
+    for offset, character in enumerate(text):
+        folded = unicodedata.normalize("NFKC", character.translate(_SAME)).translate(_SAME).casefold()
+        for part in folded:
+            if not part.isspace():
+                characters.append(part)
+                offsets.append(offset)
+    joined = "".join(characters)
+    dropped = {match.start() for match in _WORD_HYPHEN.finditer(joined)}
+    if dropped:
+        joined = "".join(c for i, c in enumerate(joined) if i not in dropped)
+        offsets = [o for i, o in enumerate(offsets) if i not in dropped]
+    return NormalizedText(joined, tuple(offsets))
+
+
+class QuotablePassage:
+    """A passage prepared once for finding many quotes in it."""
+
+    def __init__(self, passage: Passage, titles: Sequence[str] = ()) -> None:
+        """`titles` are what it is read under: the name and title of its document, and its section."""
+        self.text = passage.text
+        self.titles = tuple(titles)
+        self.units: list[Unit] = split_passage(passage)
+        self.scales: numbers.Scales = declared_scales(self.text) or None
+        self._normalized = normalize(self.text)
+        self._words = [term_weights.content_words(self.read(unit.span)) for unit in self.units]
+        self._rarity = term_weights.rarity(self._words)
+
+    def slice(self, span: Span) -> str:
+        """The passage's own characters."""
+        return self.text[span.start : span.end]
+
+    def read(self, span: Span) -> str:
+        """The same on one line, broken words joined."""
+        return flowing(self.slice(span))
+
+    # --- what words are held against a claim ---
+
+    def evidence(self, span: Span) -> list[Evidence]:
+        """The words at `span`, sentence by sentence, with what they are read with; of a table always the whole row."""
+        return [self._evidence_at(index, span) for index in self._indices(span)]
+
+    def units_at(self, span: Span) -> list[Span]:
+        """The whole sentences and rows that `span` touches."""
+        return [self.units[index].span for index in self._indices(span)]
+
+    def likely(self, claim: str) -> list[Span]:
+        """The sentences and rows that have most of the claim's words and figures, the best first."""
+        keys = Text(claim).content_keys
+        values = frozenset(value for number in Text(claim).numbers for value in number.values)
+        scores = [
+            sum(self._word_weights.of(key) for key in keys & text.keys)
+            + sum(bool(number.values & values) for number in text.numbers)
+            for text in self._texts
+        ]
+        order = sorted(range(len(scores)), key=lambda index: -scores[index])[:LIKELY_UNITS]
+        return [self.units[index].span for index in order if scores[index] > 0]
+
+    def aligned(self, claim: str, span: Span) -> Quote:
+        """The words at `span` as a quote that nobody proposed: VERIFIED where the claim stands there word for word."""
+        exact = normalize(claim).text.rstrip(".") in normalize(self.slice(span)).text
+        return Quote(span, Verdict.VERIFIED if exact else Verdict.CORRECTED)
+
+    def beside(self, span: Span, claim: str) -> list[Span]:
+        """What is quoted with the rows at `span` where `claim` speaks of it: names of columns, unit, section."""
+        asked = Text(claim)
+        found = []
+        for index in self._indices(span):
+            unit, row = self.units[index], self._texts[index]
+            for other in (unit.header, unit.caption, unit.section):
+                if other is None or (span.start <= other.start and other.end <= span.end):
+                    continue
+                text = Text(self.read(other))
+                has_words = (asked.content_keys & text.keys) - row.keys
+                has_scale = other == unit.caption and any(number.scale for number in asked.numbers)
+                if has_words or has_scale:
+                    found.append(other)
+        return list(dict.fromkeys(found))
+
+    def _indices(self, span: Span) -> list[int]:
+        return [i for i, unit in enumerate(self.units) if unit.span.start < span.end and span.start < unit.span.end]
+
+    @functools.cached_property
+    def _texts(self) -> list[Text]:
+        return [Text(self.read(unit.span)) for unit in self.units]
+
+    @functools.cached_property
+    def _word_weights(self) -> Weights:
+        return Weights(term_weights.rarity([[word.key for word in text.content] for text in self._texts]))
+
+    def _evidence_at(self, index: int, span: Span) -> Evidence:
+        unit = self.units[index]
+        part = Span(max(span.start, unit.span.start), min(span.end, unit.span.end))
+        is_whole = part == unit.span or unit.kind is BlockKind.TABLE
+        declared = self._declared(unit)
+        beside = [self.read(header) for header in (unit.header, unit.caption, unit.section) if header]
+        return Evidence(
+            self._texts[index] if is_whole else Text(self.read(part)),
+            row=self._named_row(unit) if unit.cells else None,
+            header=Text("\n".join(beside)) if beside else None,
+            around=tuple(self._read_with(index)),
+            scales=self._possible(unit, declared),
+            declared=declared,
+            columns=tuple(Column(cell.column, Text(self.read(cell.span))) for cell in unit.cells),
+            currency=self._currency(unit) if unit.cells else None,
+            weights=self._word_weights,
+        )
+
+    def _declared(self, unit: Unit) -> numbers.Scales:
+        """What the bare figures of a row are in, as far as its own names and caption say."""
+        captions = [self.read(span) for span in (unit.label, unit.header, unit.caption) if span]
+        label, section = (self.read(span) if span else "" for span in (unit.label, unit.section))
+        return scales_of_row(label, section, captions)
+
+    def _currency(self, unit: Unit) -> str | None:
+        """The money of a row's figures: as its caption or the names of its columns say, else the tables' only one."""
+        label = unit.label if unit.label and declared_scales(self.read(unit.label)) else None
+        for span in (label, unit.header, unit.caption, unit.section):
+            if found := currencies(self.read(span)) if span else None:
+                return next(iter(found)) if len(found) == 1 else None
+        return next(iter(self._currencies)) if len(self._currencies) == 1 else None
+
+    @functools.cached_property
+    def _currencies(self) -> frozenset[str]:
+        """All the currencies of its tables."""
+        rows = (self.read(unit.span) for unit in self.units if unit.kind is BlockKind.TABLE)
+        return frozenset[str]().union(*map(currencies, rows))
+
+    def _possible(self, unit: Unit, declared: numbers.Scales) -> numbers.Scales:
+        """What they may be in: of a sentence only what it says, of a row also the one scale that its page names."""
+        if _is_sentence(unit, text := self.read(unit.span)):
+            return declared_scales(text)
+        if declared is not None:
+            return declared
+        return self.scales if self.scales and len(self.scales) == 1 else None
+
+    def _named_row(self, unit: Unit) -> Text:
+        """A table's row with the names of its columns before its cells; figures have their columns' years."""
+        row = f"{self.read(unit.label) if unit.label else ''} –"
+        years: dict[int, int] = {}
+        for cell in unit.cells:
+            row += f" {cell.column}: " if cell.column else " "
+            found = {number.year for number in numbers.find_numbers(cell.column) if number.year is not None}
+            content = self.read(cell.span)
+            if len(found) == 1:
+                years |= {len(row) + number.start: year for number in numbers.find_numbers(content) for year in found}
+            row += f"{content};"
+        return Text(row, years)
+
+    def _read_with(self, index: int) -> Iterator[Text]:
+        """The titles, the heading above, and the sentence before one that speaks of it."""
+        yield from map(Text, self.titles)
+        heading = next((i for i in range(index - 1, -1, -1) if self.units[i].kind is BlockKind.HEADING), None)
+        if heading is not None:
+            yield self._texts[heading]
+        if index and index - 1 != heading and refers_back(self._texts[index].text):
+            yield self._texts[index - 1]
+
+    # --- a quote that the model proposes ---
+
+    def find(self, proposed: str) -> Quote | None:
+        """Where `proposed` stands: word for word, in parts, or nearly so; None if it does not."""
+        proposed = proposed.strip(_EDGES)
+        exact = self._find_exact(proposed)
+        if exact is not None:
+            return Quote(exact, Verdict.VERIFIED)
+        parts = [part for part in _ELISION.split(proposed) if part.strip(_EDGES)]
+        return self._find_parts(parts) if len(parts) > 1 else self._find_near(proposed)
+
+    def _find_parts(self, parts: Sequence[str]) -> Quote | None:
+        """From the first to the last of `parts` if they follow each other closely, else the longest that is there."""
+        spans = [span for span in map(self._find_exact, parts) if span]
+        if not spans:
+            return None
+        in_order = all(a.end <= b.start <= a.end + MAX_ELISION_CHARS for a, b in itertools.pairwise(spans))
+        if in_order:
+            return Quote(Span(spans[0].start, spans[-1].end), Verdict.CORRECTED)
+        return Quote(max(spans, key=lambda span: span.end - span.start), Verdict.CORRECTED)
+
+    def _find_exact(self, proposed: str) -> Span | None:
+        for candidate in (proposed.strip(), proposed.strip(_EDGES + ".,;:")):
+            wanted = normalize(candidate).text
+            found = self._normalized.text.find(wanted) if wanted else -1
+            while found >= 0:
+                span = self._span(found, found + len(wanted))
+                if self._is_whole(span):
+                    return span
+                found = self._normalized.text.find(wanted, found + 1)
+        return None
+
+    def _find_near(self, proposed: str) -> Quote | None:
+        wanted = normalize(proposed).text
+        if len(wanted) < MIN_NEAR_CHARS or len(wanted) > len(self._normalized.text):
+            return None
+        match = fuzz.partial_ratio_alignment(wanted, self._normalized.text, score_cutoff=NEAR_MATCH)
+        if match is None or match.dest_end <= match.dest_start:
+            return None
+        return Quote(self._widen(self._span(match.dest_start, match.dest_end)), Verdict.CORRECTED)
+
+    def _span(self, start: int, end: int) -> Span:
+        offsets = self._normalized.offsets
+        return Span(offsets[start], offsets[end - 1] + 1)
+
+    def _is_whole(self, span: Span) -> bool:
+        """Whether neither end cuts a word or a number in two."""
+        return not (self._cuts_word(span.start) or self._cuts_word(span.end))
+
+    def _cuts_word(self, position: int) -> bool:
+        around = self.text[max(0, position - 1) : position + 1]
+        if position == 0 or len(around) < 2:
+            return False
+        if around[0].isdigit() and around[1] in ".,":
+            return self.text[position + 1 : position + 2].isdigit()
+        if around[0] in ".," and around[1].isdigit():
+            return self.text[position - 2 : position - 1].isdigit()
+        return all(c.isalnum() for c in around) and not term_weights.is_unspaced(around[0])
+
+    def _widen(self, span: Span) -> Span:
+        start, end = span
+        while self._cuts_word(start):
+            start -= 1
+        while self._cuts_word(end):
+            end += 1
+        return Span(start, end)
+
+    # --- no quote proposed: the sentence that says the same ---
+
+    def align(self, claim: str, reranker: Reranker | None = None, *, least: float = MIN_COVERAGE) -> Quote | None:
+        """The sentence, or two neighbours, that says what `claim` says; None if none does.
+
+        VERIFIED where the claim itself stands there word for word, else CORRECTED.
+        """
+        exact = self._find_exact(claim)
+        if exact is not None:
+            return Quote(exact, Verdict.VERIFIED)
+        coverages = self._coverages(claim)
+        best = self._best_window(claim, coverages)
+        if best is not None and best[1] >= least:
+            return Quote(best[0], Verdict.CORRECTED)
+        span = self._best_paraphrase(claim, coverages, reranker) if reranker else None
+        return Quote(span, Verdict.CORRECTED) if span else None
+
+    def _weights(self, claim: str) -> dict[str, float]:
+        unseen = max(self._rarity.values(), default=1.0)
+        return {
+            word: self._rarity.get(word, unseen) * (NUMBER_WEIGHT if word[0].isdigit() else 1.0)
+            for word in term_weights.content_words(claim)
+        }
+
+    def _coverages(self, claim: str) -> list[float]:
+        """For each unit, the share of the claim's weighted words in it."""
+        weights = self._weights(claim)
+        total = sum(weights.values()) or 1.0
+        return [sum(weights.get(word, 0.0) for word in set(words)) / total for words in self._words]
+
+    def _best_window(self, claim: str, coverages: Sequence[float]) -> tuple[Span, float] | None:
+        """The unit that covers the claim best, or two neighbours if together they cover clearly more."""
+        if not coverages:
+            return None
+        best = max(range(len(coverages)), key=lambda index: (coverages[index], -len(self._words[index])))
+        span, coverage = self.units[best].span, coverages[best]
+        weights = self._weights(claim)
+        total = sum(weights.values()) or 1.0
+        for first in (best - 1, best):
+            if not 0 <= first < len(coverages) - 1:
+                continue
+            if self.units[first].kind is not BlockKind.TEXT or self.units[first + 1].kind is not BlockKind.TEXT:
+                continue
+            both = sum(weights.get(word, 0.0) for word in {*self._words[first], *self._words[first + 1]}) / total
+            if both >= coverage + SECOND_SENTENCE_GAIN:
+                span, coverage = Span(self.units[first].span.start, self.units[first + 1].span.end), both
+        return span, coverage
+
+    def reworded(self, claim: str, reranker: Reranker | None = None) -> Quote | None:
+        """The sentence that says `claim` in other words, by the cross-encoder; in another language, by its figures."""
+        span = self._best_paraphrase(claim, self._coverages(claim), reranker) if reranker else None
+        if span is None and detect(claim) != detect(self.text):
+            span = next(iter(self.likely(claim)), None)
+        return Quote(span, Verdict.CORRECTED) if span else None
+
+    def _best_paraphrase(self, claim: str, coverages: Sequence[float], reranker: Reranker) -> Span | None:
+        order = sorted(range(len(coverages)), key=lambda index: -coverages[index])[:RERANKED_SENTENCES]
+        scores = reranker.scores(claim, [self.read(self.units[index].span) for index in order]) if order else []
+        score, index = max(zip(scores, order, strict=True), default=(0.0, 0))
+        return self.units[index].span if score >= MIN_RERANK_SCORE else None
+
+    def supports(self, claim: str, span: Span) -> bool:
+        """Whether the words at `span` have to do with `claim` at all: at least a little of its weight in common."""
+        weights = self._weights(claim)
+        shared = sum(weights.get(word, 0.0) for word in set(term_weights.content_words(self.read(span))))
+        return shared >= MIN_SHARED * (sum(weights.values()) or 1.0)
+
+    # --- numbers that a quote leaves open ---
+
+    def context_of(self, span: Span, missing: Sequence[str]) -> list[Span]:
+        """Units around `span` that hold some of `missing`: its table's header, its heading, itself, its neighbours."""
+        wanted = " ".join(missing)
+        found: list[Span] = []
+        for candidate in self._around(span):
+            left = numbers.unsupported(wanted, [self.read(candidate)], scales=self.scales)
+            if len(left) < len(numbers.find_numbers(wanted)):
+                found.append(candidate)
+                wanted = " ".join(left)
+            if not wanted:
+                break
+        return found
+
+    def _around(self, span: Span) -> list[Span]:
+        inside = self._indices(span)
+        if not inside:
+            return []
+        first, last = inside[0], inside[-1]
+        nearby = [self.units[index].header for index in inside]
+        nearby += [unit.span for unit in reversed(self.units[:first]) if unit.kind is BlockKind.HEADING][:1]
+        nearby += [self.units[index].span for index in range(first, last + 1)]
+        nearby += [self.units[index].span for index in (last + 1, first - 1) if 0 <= index < len(self.units)]
+        return [near for near in dict.fromkeys(nearby) if near is not None and near != span]

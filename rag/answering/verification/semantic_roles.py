@@ -1,0 +1,110 @@
+"""Who does what to whom: what a preposition points at, and which of two names acts on the other."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from rag.answering.text.analyzed_text import Text, stem
+from rag.answering.text.negation import Word
+from rag.answering.text.numbers import find_numbers, plain_value
+
+_ROLES: Mapping[str, str] = {
+    "from": "source",
+    "by": "source",
+    "to": "goal",
+    "into": "goal",
+    "against": "opponent",
+}
+"""What a preposition makes of the name behind it."""
+
+_IDLE = (
+    r"(?<!subject )(?<!according )(?<!due )(?<!prior )(?<!compared )(?<!respect )(?<!relating )(?<!related )"
+    r"(?<!relative )(?<!equal )(?<!up )"
+)
+"""Behind these a preposition points at nothing."""
+
+_POINTED = re.compile(
+    rf"{_IDLE}\b(?P<preposition>{'|'.join(_ROLES)})\s+(?:(?:the|an?|its|their|our|his|her|any|all|certain)\s+)*"
+    r"(?P<what>(?:[A-Z]{0,3}[$€£¥]\s?)?[\w’'-]+(?:[.,]\d+)*)",
+    re.IGNORECASE,
+)
+
+_PASSIVE = re.compile(
+    r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+|not\s+|also\s+)?(?P<verb>[^\W\d_]+)\b[^.;]*?\bby\b",
+    re.IGNORECASE,
+)
+_BY = re.compile(r"\bby\b", re.IGNORECASE)
+
+REACH = 4
+"""So many content words before and behind a verb may name who acts, and on whom."""
+
+MAX_NAMES = 2
+
+_Actors = tuple[frozenset[str], frozenset[str]]
+"""The names of who acts, and of what it acts on."""
+
+
+def differing(claim: Text, own: Text) -> list[str]:
+    """What has another role in the claim than in its source `own`."""
+    return [*_pointed_elsewhere(claim, own), *_turned_round(claim, own)]
+
+
+def _pointed_elsewhere(claim: Text, own: Text) -> Iterator[str]:
+    there = _pointed(own)
+    for key, (text, roles) in _pointed(claim).items():
+        if key in there and not roles & there[key][1]:
+            yield text
+
+
+def _pointed(text: Text) -> dict[str, tuple[str, set[str]]]:
+    """The roles of each word or figure that a preposition points at: of a figure "by" tells a change, not a source."""
+    found: dict[str, tuple[str, set[str]]] = {}
+    for match in _POINTED.finditer(text.text):
+        what, preposition = match["what"], match["preposition"].casefold()
+        figures = find_numbers(what)
+        key = f"{plain_value(figures[0]):g}" if figures else stem(what.casefold())
+        role = preposition if figures else _ROLES[preposition]
+        found.setdefault(key, (what, set()))[1].add(role)
+    return found
+
+
+def _turned_round(claim: Text, own: Text) -> Iterator[str]:
+    """Verbs before and behind which both have the same names, in each other's place."""
+    there = _acts(own)
+    for word, (agent, object_) in _acts(claim):
+        others = [actors for other, actors in there if other.key == word.key]
+        is_straight = any(agent & one or object_ & other for one, other in others)
+        if not is_straight and any(agent & other and object_ & one for one, other in others):
+            yield word.text
+
+
+def _acts(text: Text) -> list[tuple[Word, _Actors]]:
+    """Each word that may be a verb with the names around it, who acts first, also where it is passive."""
+    passive = {match.start("verb") for match in _PASSIVE.finditer(text.text)}
+    found = []
+    for index, word in enumerate(text.content):
+        around = [
+            other for other in text.content[max(0, index - REACH) : index + 1 + REACH] if _joined(text, word, other)
+        ]
+        before = _names([other for other in around if other.start < word.start])[-MAX_NAMES:]
+        behind = _names([other for other in around if other.start > word.start])[:MAX_NAMES]
+        if word.start in passive:
+            by = _BY.search(text.text, word.end)
+            agents = [other for other in text.content if by and other.start > by.end()]
+            before, behind = _names(agents[:MAX_NAMES]), before
+        if before and behind and not word.text[0].isupper():
+            found.append((word, (_keys(before), _keys(behind))))
+    return found
+
+
+def _joined(text: Text, one: Word, other: Word) -> bool:
+    """Whether both stand in the same statement, as far as a semicolon tells."""
+    start, end = sorted((one.start, other.start))
+    return ";" not in text.text[start:end]
+
+
+def _names(words: Sequence[Word]) -> list[Word]:
+    return [word for word in words if word.text[0].isupper()]
+
+
+def _keys(words: Sequence[Word]) -> frozenset[str]:
+    return frozenset(word.key for word in words)

@@ -1,0 +1,133 @@
+"""Every error as one shape: `{"success": false, "error": {"type", "message", "details"}}`."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+import pydantic_core
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Match
+
+from rag import errors
+from rag.types import ErrorBody, ErrorResponse
+from rag.types.validation_messages import in_words, problems_of
+
+logger = logging.getLogger(__name__)
+
+RETRY_SECONDS = 5
+"""When a client may come back whose request found everybody busy."""
+
+COLLECTION_TYPES = {
+    "not_found": "collection_not_found",
+    "validation": "invalid_query",
+    "store": "store_unavailable",
+}
+"""What `/retrieve` and `/validate` call some errors."""
+
+MESSAGES = {
+    HTTPStatus.BAD_REQUEST: "The body cannot be read. Send valid JSON, or a form where a file is sent.",
+    HTTPStatus.NOT_FOUND: "There is nothing at this address. The document /openapi.json lists what there is.",
+    HTTPStatus.METHOD_NOT_ALLOWED: "This address does not take this method.",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The request is larger than allowed. Send less, or raise the limit.",
+    HTTPStatus.REQUEST_TIMEOUT: "The request took too long to arrive. Send it again.",
+}
+"""What is said of errors that HTTP itself knows."""
+
+TYPES = {HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "content_too_large"}
+"""What they are called where Python's name for them depends on its version."""
+
+DOCUMENTED: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorResponse, "description": words}
+    for status, words in {
+        400: "The body cannot be read",
+        401: "A key is missing or wrong",
+        403: "The key, or the role of its user, does not allow it",
+        404: "There is no such thing",
+        408: "The request took too long to arrive",
+        409: "It does not fit what is there",
+        413: "The request is too large",
+        422: "The request is malformed",
+        429: "Too many requests",
+        500: "A bug",
+        502: "A model vendor refuses or is down",
+        503: "Busy, or the database does not answer",
+        507: "Too little room is left to take a file in",
+    }.items()
+}
+"""The errors that any route may answer with."""
+
+
+def problem(
+    status: int,
+    kind: str,
+    message: str,
+    details: Mapping[str, Any] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    """An error as a response."""
+    plain = pydantic_core.to_jsonable_python(dict(details or {}), fallback=str)
+    body = ErrorResponse(error=ErrorBody(type=kind, message=message, details=plain))
+    return JSONResponse(body.model_dump(mode="json"), status, headers=dict(headers or {}))
+
+
+def of_error(request: Request, error: errors.Error) -> JSONResponse:
+    """One of our own errors as a response."""
+    headers = {}
+    if error.http_status == HTTPStatus.UNAUTHORIZED:
+        headers["WWW-Authenticate"] = "Bearer"
+    if isinstance(error, errors.BusyError | errors.StoreUnavailableError):
+        headers["Retry-After"] = str(error.details.get("retry_after_seconds", RETRY_SECONDS))
+    if error.http_status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        logger.warning("%s: %s", error.code, error.message)
+    return problem(error.http_status, _type(request, error.code), error.message, error.details, headers)
+
+
+def _type(request: Request, code: str) -> str:
+    is_collection = request.scope.get("path", "").rstrip("/").endswith(("/retrieve", "/validate"))
+    return COLLECTION_TYPES.get(code, code) if is_collection else code
+
+
+def _methods(routes: Sequence[BaseRoute], request: Request) -> set[str]:
+    """What the address takes: a route names only its own methods, and an address may have several routes."""
+    matching = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
+    return {method for route in matching for method in getattr(route, "methods", None) or ()}
+
+
+def install(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
+    """Have `app`, which has these routes, answer with problems.
+
+    The handlers need no thread: they have something to say even when all threads wait for a database.
+    """
+
+    @app.exception_handler(errors.Error)
+    async def ours(request: Request, error: errors.Error) -> JSONResponse:
+        return of_error(request, error)
+
+    @app.exception_handler(RequestValidationError)
+    async def malformed(request: Request, error: RequestValidationError) -> JSONResponse:
+        if any(item["type"] == "json_invalid" for item in error.errors()):
+            return await of_http(request, HTTPException(HTTPStatus.BAD_REQUEST))
+        found = [{**item, "loc": item["loc"][1:] or item["loc"]} for item in error.errors()]  # not where it stands
+        message = f"The request is malformed. {in_words(found)}."
+        details = {"problems": problems_of(found)}
+        return problem(HTTPStatus.UNPROCESSABLE_ENTITY, _type(request, "validation"), message, details)
+
+    @app.exception_handler(HTTPException)
+    async def of_http(request: Request, error: HTTPException) -> JSONResponse:
+        status = HTTPStatus(error.status_code)
+        kind = TYPES.get(status, status.phrase.lower().replace(" ", "_").replace("-", "_"))
+        headers = dict(error.headers or {})
+        if status is HTTPStatus.METHOD_NOT_ALLOWED:
+            headers["allow"] = ", ".join(sorted(_methods(routes, request)))
+        return problem(status, kind, MESSAGES.get(status, str(error.detail)), headers=headers)
+
+    @app.exception_handler(Exception)
+    async def unexpected(request: Request, _: Exception) -> JSONResponse:
+        # The server logs the traceback itself; nothing of it goes out.
+        request_id = request.scope.get("state", {}).get("request_id")
+        message = "Something unexpected happened. It is a bug: please report it with the request's id and the log."
+        return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "internal", message, {"request_id": request_id})

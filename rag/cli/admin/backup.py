@@ -1,0 +1,94 @@
+"""`pagelight backup` and `pagelight restore`: everything of all users in one file, and back."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rag import config
+from rag.cli import output, progress
+from rag.cli.command import open_engine
+from rag.cli.options import AsJson
+from rag.types import BackupManifest
+
+NewArchive = Annotated[Path, typer.Argument(metavar="FILE.tar", help="The archive to write.", show_default=False)]
+PresentArchive = Annotated[Path, typer.Argument(metavar="FILE.tar", help="The archive to read.", show_default=False)]
+
+STAGES = {
+    "tables": "Tables",
+    "files": "Documents' files",
+    "indexes": "Search indexes",
+    "check": "Checking the archive",
+}
+
+
+def backup(file: NewArchive, as_json: AsJson = False) -> None:
+    """Write everything of all users into one archive: documents, chunks, vectors, chats, keys' digests, and all files.
+
+    It is a plain tar with a manifest, read again and checked when it is written. The app and workers may go on
+    meanwhile. Not in it: settings, the keys in them, and what is computed again (cached embeddings of texts).
+
+        pagelight backup /mnt/safe/pagelight-2026-05-01.tar
+    """
+    with open_engine() as engine, progress.shown(**STAGES) as on_progress:
+        manifest = engine.installation.backup(file, on_progress, actor=engine.user_id, origin=engine.origin)
+    _print("Written and checked", file, manifest, as_json=as_json)
+    if manifest.missing:
+        output.print_note(
+            f"{output.plural(len(manifest.missing), 'file')} of documents were not there, so they are not in it; "
+            "manifest.json names them.",
+            style="yellow",
+        )
+
+
+def restore(
+    file: PresentArchive,
+    check: Annotated[bool, typer.Option("--check", help="Only check the archive; change nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Put a backup into an installation that has nothing yet.
+
+    The whole archive is checked before anything is changed. A backup of an earlier version is brought forward. After
+    an interruption, run the same command again.
+
+        pagelight restore /mnt/safe/pagelight-2026-05-01.tar --check
+        RAG_DATA_DIR=/srv/pagelight pagelight restore /mnt/safe/pagelight-2026-05-01.tar
+    """
+    from rag.engine import Installation, check_backup
+
+    with progress.shown(**STAGES) as on_progress:
+        if check:
+            manifest = check_backup(file, on_progress)
+        else:
+            with Installation(config.load_config()) as installation:
+                manifest = installation.restore(file, on_progress)
+    _print("Checked" if check else "Restored", file, manifest, as_json=as_json)
+
+
+def _print(done: str, file: Path, manifest: BackupManifest, *, as_json: bool) -> None:
+    size = file.stat().st_size
+    if as_json:
+        output.print_json(
+            {
+                "file": str(file),
+                "bytes": size,
+                "createdAt": manifest.created_at,
+                "pagelight": manifest.pagelight,
+                "schema": manifest.migrations[-1],
+                "documents": manifest.rows("documents"),
+                "files": len(manifest.files),
+                "rows": {table.table: table.rows for table in manifest.tables},
+                "missing": len(manifest.missing),
+                "leftOut": manifest.left_out,
+            }
+        )
+        return
+    chunks = sum(table.rows for table in manifest.tables if table.table.startswith("data_document_chunks_"))
+    parts = [
+        output.plural(manifest.rows("documents"), "document"),
+        output.plural(chunks, "chunk"),
+        output.plural(manifest.rows("conversations"), "chat"),
+        output.plural(len(manifest.files), "file"),
+    ]
+    output.print_text(f"{done}: {file}, {output.size(size)}: {', '.join(parts)}.")
+    output.print_text(f"Made {manifest.created_at.astimezone():%Y-%m-%d %H:%M} by Pagelight {manifest.pagelight}.")

@@ -1,0 +1,276 @@
+"""`pagelight doctor`: is everything there that this machine needs?"""
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+from urllib import parse
+
+import typer
+from rich.text import Text
+
+from rag import errors, tracing
+from rag.cli import output
+from rag.cli.admin import server
+from rag.cli.command import open_engine
+from rag.cli.options import AsJson
+from rag.config import Config, load_config
+from rag.types import UNFINISHED, DiskState
+
+if TYPE_CHECKING:
+    from rag.engine import RAGEngine
+
+OLDEST_PYTHON = (3, 11)
+DOUBTFUL = (
+    "Files of documents that this database does not know are more than those it knows: see that RAG_STORAGE_URL and "
+    "the database belong together. If they do, and the files may go: pagelight doctor --mend --doubtful"
+)
+LEFT_BEHIND = {
+    "deletions": "of documents that are gone, still to be deleted",
+    "unowned": "of documents that no row knows",
+    "doubtful": "of documents that this database does not know",
+    "drafts": "half written",
+    "empty_folders": "empty folders",
+    "copies": "copies of files of documents that are gone",
+    "temporary": "temporary folders",
+    "backups": "of interrupted backups",
+    "open_to_others": "that others may read",
+}
+"""What there are, by the fields of a sweep's report."""
+
+
+class State(StrEnum):
+    """Whether a thing is as needed, could be better, or keeps Pagelight from working."""
+
+    GOOD = "good"
+    WARNING = "warning"
+    BROKEN = "broken"
+
+
+MARKS = {State.GOOD: ("✓", "green"), State.WARNING: ("!", "yellow"), State.BROKEN: ("✗", "red")}
+
+
+class Check(NamedTuple):
+    """What was looked at and what was seen."""
+
+    name: str
+    state: State
+    message: str
+
+
+Found = tuple[State, str]
+
+
+Mend = Annotated[
+    bool, typer.Option("--mend", help="Clear away what killed processes left behind, and close what others may read.")
+]
+
+
+Doubtful = Annotated[
+    bool,
+    typer.Option(
+        "--doubtful", help="With --mend, also most of the storage, where the database knows less than half of it."
+    ),
+]
+
+
+def doctor(mend: Mend = False, doubtful: Doubtful = False, as_json: AsJson = False) -> None:
+    """Check that everything Pagelight needs is there, and say what to do where it is not.
+
+    Keys are only said to be there or not. The exit code is 1 if something needed is broken. Nothing is changed
+    without --mend, which deletes files that belong to no document and are older than a day.
+
+        pagelight doctor
+        pagelight doctor --mend
+        pagelight doctor --json
+    """
+    checks = []
+    for check in _checks(load_config(), mend=mend, doubtful=mend and doubtful):
+        checks.append(check)
+        if not as_json:
+            _print_check(check)
+    broken = [check for check in checks if check.state is State.BROKEN]
+    if as_json:
+        output.print_json({"ok": not broken, "checks": [check._asdict() for check in checks]})
+    if broken:
+        raise typer.Exit(1)
+
+
+def _print_check(check: Check) -> None:
+    mark, style = MARKS[check.state]
+    output.console().print(
+        Text.assemble((f"{mark} ", style), f"{check.name}: ", (check.message, "dim")), soft_wrap=True
+    )
+
+
+def _checks(config: Config, *, mend: bool, doubtful: bool) -> Iterator[Check]:
+    yield _check("Python", _python)
+    yield _check("App", lambda: (State.GOOD, str(server.find_app())))
+    yield _check("Data folder", lambda: _data_folder(config.rag_data_dir))
+    yield from _disks(config)
+    yield from _models(config.rag_local_model_dir)
+    yield _check("Text recognition", lambda: _tesseract(config))
+    yield from _keys(config)
+    yield _check("Servers of models", lambda: _servers(config))
+    yield _check("Traces", lambda: _traces(config))
+    yield from _engine_checks(config, mend=mend, doubtful=doubtful)
+
+
+def _check(name: str, look: Callable[[], Found]) -> Check:
+    try:
+        state, message = look()
+    except errors.Error as error:
+        return Check(name, State.BROKEN, error.message)
+    return Check(name, state, message)
+
+
+def _python() -> Found:
+    version = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info < OLDEST_PYTHON:
+        return State.BROKEN, f"{version} is too old. Install 3.11 or newer."
+    return State.GOOD, version
+
+
+def _data_folder(folder: Path) -> Found:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return State.GOOD, str(folder)
+    except OSError as error:
+        reason = error.strerror or "not writable"
+        return State.BROKEN, f"{folder} cannot be written ({reason}). Set RAG_DATA_DIR to a folder that can."
+
+
+def _disks(config: Config) -> Iterator[Check]:
+    from rag.engine.operations import disk_space
+
+    states = {DiskState.GOOD: State.GOOD, DiskState.LOW: State.WARNING, DiskState.FULL: State.BROKEN}
+    words = {
+        DiskState.GOOD: "",
+        DiskState.LOW: ". Make room, or move RAG_DATA_DIR.",
+        DiskState.FULL: ". Uploads are refused until there is room.",
+    }
+    for space in disk_space.spaces(config):
+        message = f"{output.size(space.free_bytes)} free in {space.path}{words[space.state]}"
+        yield Check(f"Disk ({space.place})", states[space.state], message)
+
+
+def _traces(config: Config) -> Found:
+    endpoint = config.otel_exporter_otlp_endpoint
+    if not endpoint:
+        return State.GOOD, "not sent anywhere (optional)"
+    if not tracing.is_installed():
+        return State.WARNING, f"OTEL_EXPORTER_OTLP_ENDPOINT is set, and nothing is traced: {tracing.HOW_TO_INSTALL}"
+    return State.GOOD, f"sent to {parse.urlsplit(endpoint).hostname}"
+
+
+def _models(folder: Path | None) -> Iterator[Check]:
+    from rag.providers.onnx_models import BGE_SMALL_EN, MS_MARCO_MINILM, ModelFiles, find_model
+
+    def look(files: ModelFiles) -> Found:
+        return State.GOOD, f"{find_model(files, folder)}, its hash is right"
+
+    yield _check("Embedding model", lambda: look(BGE_SMALL_EN))
+    yield _check("Cross-encoder", lambda: look(MS_MARCO_MINILM))
+
+
+def _tesseract(config: Config) -> Found:
+    if not config.rag_parsing.ocr:
+        return State.WARNING, "switched off by RAG_PARSING__OCR; pages that are pictures stay without text"
+    from rag.parsing.ocr.tesseract import AUTO, find_tessdata, languages
+
+    language = config.rag_parsing.ocr_language
+    folder = find_tessdata(language)
+    if folder is None:
+        missing = "no Tesseract data" if language == AUTO else f"no Tesseract data for “{language}”"
+        return State.WARNING, (
+            f"{missing}; pages that are pictures stay without text. Install Tesseract "
+            "(Debian: tesseract-ocr), or set TESSDATA_PREFIX to the folder with its data."
+        )
+    return State.GOOD, f"{folder} has {', '.join(sorted(languages(folder))) if language == AUTO else language}"
+
+
+def _keys(config: Config) -> Iterator[Check]:
+    """Whether the settings, or a key that was kept, switch each vendor on."""
+    from rag.engine.models import filled
+    from rag.providers import Registry
+    from rag.store import Preferences
+
+    try:
+        settings = filled(config, Preferences(config.rag_data_dir).get())
+    except errors.Error as error:
+        yield Check("Settings", State.BROKEN, error.message)
+        return
+    registry = Registry()
+    for provider in registry.providers():
+        if provider.needed_names:
+            is_given = registry.is_usable(provider, settings)
+            yield Check(f"Key of {provider.name}", State.GOOD, "given" if is_given else "not given (optional)")
+
+
+def _servers(config: Config) -> Found:
+    """What answers on this machine; it is not used unless it is chosen."""
+    from rag.providers import Registry, find_servers
+
+    found = find_servers(Registry().server_addresses(config))
+    if not found:
+        return State.GOOD, "none found (optional)"
+    servers = [f"{server.label} with {output.plural(len(server.models), 'model')}" for server in found]
+    return State.GOOD, f"{', '.join(servers)}; choose one with pagelight models write"
+
+
+def _engine_checks(config: Config, *, mend: bool, doubtful: bool) -> Iterator[Check]:
+    where = "RAG_DATABASE_URL" if config.rag_database_url else f"embedded, {config.database_dir}"
+    try:
+        with open_engine() as engine:
+            health = engine.installation.health()
+            message = f"PostgreSQL {health.server_version}, pgvector {health.vector_version}, schema {health.migration}"
+            yield Check("Database", State.GOOD, f"{message} ({where})")
+            yield _check("Isolation of users", lambda: _walls(engine, config))
+            yield _check("Queue", lambda: _queue(engine, health.workers))
+            yield _check("Left behind", lambda: _left_behind(engine, mend=mend, doubtful=doubtful))
+    except errors.Error as error:
+        yield Check("Database", State.BROKEN, f"{error.message} ({where})")
+
+
+def _walls(engine: "RAGEngine", config: Config) -> Found:
+    """Whether the database itself keeps users apart, and how its owner gets in by hand."""
+    from rag.store.server import embedded
+
+    walls = engine.installation.upkeep.walls()
+    if walls.unprotected:
+        return State.BROKEN, f"no row-level security on {', '.join(walls.unprotected)}. Restart Pagelight to set it up"
+    if not walls.has_roles:
+        return State.WARNING, (
+            "row-level security, but the account of RAG_DATABASE_URL owns the tables and may not make or take on the "
+            "roles pagelight_app, pagelight_worker and pagelight_backup; a superuser is held by no policy. Set "
+            "RAG_DATABASE_ADMIN_URL to an account that may, or let one run: CREATE ROLE pagelight_app; CREATE ROLE "
+            "pagelight_worker; CREATE ROLE pagelight_backup; GRANT pagelight_app, pagelight_worker, pagelight_backup "
+            "TO the account"
+        )
+    by_hand = "" if config.rag_database_url else f"; its owner by hand: psql '{embedded.address(config.database_dir)}'"
+    return State.GOOD, f"row-level security, and the app's role owns and bypasses nothing{by_hand}"
+
+
+def _queue(engine: "RAGEngine", workers: int) -> Found:
+    documents = [document for index in engine.indexes.list() for document in engine.documents.list(index.name)]
+    waiting = sum(document.status in UNFINISHED for document in documents)
+    message = f"{output.plural(waiting, 'document')} waiting, {output.plural(workers, 'worker')} running"
+    if waiting and not workers:
+        return State.WARNING, f"{message}. Start one: pagelight run, or pagelight worker"
+    return State.GOOD, message
+
+
+def _left_behind(engine: "RAGEngine", *, mend: bool, doubtful: bool) -> Found:
+    report = engine.installation.upkeep.sweep(mend=mend, doubtful=doubtful)
+    counts = report.model_dump(exclude={"mended", "bytes"}, exclude_defaults=True)
+    listed = ", ".join(f"{count:,} {LEFT_BEHIND[kind]}" for kind, count in counts.items())
+    if not counts:
+        return State.GOOD, "nothing"
+    if report.doubtful:
+        return State.WARNING, f"{listed}. {DOUBTFUL}"
+    if mend:
+        return State.GOOD, f"cleared away: {listed}; {output.size(report.bytes)}"
+    return State.WARNING, f"{listed}; {output.size(report.bytes)}. Clear it away: pagelight doctor --mend"

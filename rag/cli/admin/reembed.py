@@ -1,0 +1,152 @@
+"""`pagelight reembed`: another embedding model for an index that has documents."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from rag import errors
+from rag.cli import output, progress
+from rag.cli.command import open_engine
+from rag.cli.options import AsJson, IndexName
+from rag.types import DEFAULT_INDEX, EmbeddingGeneration, GenerationComparison, GenerationState
+
+if TYPE_CHECKING:
+    from rag.engine import RAGEngine
+
+STATES = {
+    GenerationState.ACTIVE: "in use",
+    GenerationState.READY: "ready to be switched to",
+    GenerationState.BUILDING: "incomplete",
+    GenerationState.RETIRED: "to roll back to",
+}
+
+
+class Outcome(NamedTuple):
+    """What has been done, besides building."""
+
+    comparison: GenerationComparison | None = None
+    switched: bool = False
+    dropped: tuple[EmbeddingGeneration, ...] = ()
+
+
+def reembed(
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="PROVIDER:MODEL", help="The embedding model to change to.", show_default=False),
+    ] = None,
+    *,
+    questions_file: Annotated[
+        Path | None,
+        typer.Option("--eval", metavar="QA.jsonl", help="Compare both models on these questions.", show_default=False),
+    ] = None,
+    switch: Annotated[
+        bool | None,
+        typer.Option(
+            "--switch/--no-switch",
+            help="Search with the new vectors when they are complete, or not yet. Unless given: yes, but with --eval "
+            "only if they serve no worse.",
+            show_default=False,
+        ),
+    ] = None,
+    rollback: Annotated[bool, typer.Option("--rollback", help="Undo the last switch.")] = False,
+    drop: Annotated[bool, typer.Option("--drop", help="Remove the vectors that are not in use.")] = False,
+    index_name: IndexName = DEFAULT_INDEX,
+    as_json: AsJson = False,
+) -> None:
+    """Change the embedding model of an index: build new vectors beside the old ones, compare, switch.
+
+    Searches use the old vectors until the switch, which is one moment; nothing is read or cut anew. After an
+    interruption, run the same command again: what is embedded is kept. Without options it lists the vectors there are.
+
+        pagelight reembed --model openai:text-embedding-3-small
+        pagelight reembed --index filings --model gemini:gemini-embedding-2 --eval questions.jsonl
+        pagelight reembed --rollback
+        pagelight reembed --drop
+    """
+    if [model is not None, rollback, drop].count(True) > 1:
+        raise errors.ValidationError("Give one of --model, --rollback and --drop.")
+    if model is None and (questions_file, switch) != (None, None):
+        raise errors.ValidationError("--eval and --switch go with --model. Name the model.")
+    with open_engine() as engine:
+        outcome = Outcome()
+        if model is not None:
+            outcome = _change(engine, index_name, model, questions_file, switch)
+        elif rollback:
+            engine.indexes.generations(index_name).rollback()
+            outcome = Outcome(switched=True)
+        elif drop:
+            outcome = Outcome(dropped=tuple(engine.indexes.generations(index_name).drop()))
+        generations = engine.indexes.generations(index_name).list()
+        if outcome.switched:
+            _warn_of_the_setting(engine, index_name)
+    if as_json:
+        output.print_json({"index": index_name, "generations": generations, **outcome._asdict()})
+    else:
+        _print(generations, outcome)
+
+
+def _change(
+    engine: "RAGEngine", index_name: str, model: str, questions_file: Path | None, switch: bool | None
+) -> Outcome:
+    try:
+        with progress.shown(chunks=f"Chunks embedded with {model}") as on_progress:
+            built = engine.indexes.generations(index_name).build(model, on_progress)
+    except KeyboardInterrupt:
+        output.print_note("Stopped. Searches are as before. Run the same command to go on, or give --drop.")
+        raise
+    if built.state is GenerationState.ACTIVE:
+        output.print_note(f"The index “{index_name}” uses {built.space.name} already.")
+        return Outcome()
+    comparison = None
+    if questions_file is not None:
+        comparison = engine.indexes.generations(index_name).compare(questions_file, built.generation)
+    if switch is None:
+        switch = comparison is None or comparison.is_no_worse
+        if not switch:
+            output.print_note(
+                f"Not switched: {built.space.name} serves your questions worse. Switch nevertheless with --switch, or "
+                "remove its vectors with --drop.",
+                style="yellow",
+            )
+    if switch:
+        engine.indexes.generations(index_name).switch(built.generation)
+    return Outcome(comparison, switch)
+
+
+def _warn_of_the_setting(engine: "RAGEngine", index_name: str) -> None:
+    try:
+        engine.indexes.ensure(index_name)
+    except errors.IndexError as error:
+        output.print_note(f"RAG_EMBED_MODEL names another model than the index now has. {error}", style="yellow")
+
+
+def _print(generations: list[EmbeddingGeneration], outcome: Outcome) -> None:
+    if outcome.comparison:
+        _print_comparison(outcome.comparison)
+    for dropped in outcome.dropped:
+        output.print_text(f"dropped  {dropped.space.name}")
+    rows = [
+        (
+            one.generation,
+            one.space.name,
+            one.space.dimensions,
+            f"{one.progress.done:,}/{one.progress.total:,}",
+            STATES[one.state],
+        )
+        for one in generations
+    ]
+    output.print_table(["#", "model", "dimensions", "chunks", ""], rows, right=["#", "dimensions", "chunks"])
+    if outcome.switched:
+        output.print_text("\nSwitched. Undo it: --rollback. Remove the vectors that are not in use: --drop.")
+
+
+def _print_comparison(comparison: GenerationComparison) -> None:
+    rows = [
+        (score.generation.space.name, output.score(score.recall_at_5), output.score(score.mrr))
+        for score in (comparison.active, comparison.candidate)
+    ]
+    output.print_table(["model", "page recall@5", "MRR"], rows, right=["page recall@5", "MRR"])
+    output.print_text(f"Over {output.plural(comparison.questions, 'question')}.\n")
+    if comparison.missing:
+        output.print_note(f"Not in the index: {', '.join(comparison.missing)}.", style="yellow")

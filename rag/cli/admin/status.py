@@ -1,0 +1,72 @@
+"""`pagelight status`: how the installation is."""
+
+from rag.cli import output
+from rag.cli.command import open_engine
+from rag.cli.options import AsJson
+from rag.types import LaneStatus, Status
+
+
+def status(as_json: AsJson = False) -> None:
+    """Show how the installation is: what waits, workers, sizes, disks, the database, the last backup.
+
+    It is what administrators see on the page Status and over GET /status.
+
+        pagelight status
+        pagelight status --json | jq .warnings
+    """
+    with open_engine() as engine:
+        found = engine.installation.status()
+    if as_json:
+        output.print_json(found)
+        return
+    for warning in found.warnings:
+        output.print_text(f"! {warning}", style="yellow")
+    output.print_table(["", ""], _facts(found).items())
+    output.print_text()
+    output.print_table(
+        ["Queue", "waiting", "running", "oldest waits"], map(_lane, found.lanes), right=("waiting", "running")
+    )
+    output.print_text()
+    output.print_table(
+        ["Disk", "left", "of", "state", "path"],
+        [
+            (space.place, output.size(space.free_bytes), output.size(space.total_bytes), space.state, space.path)
+            for space in found.disk
+        ],
+        right=("left", "of"),
+    )
+
+
+def _facts(found: Status) -> dict[str, str]:
+    database, library, done = found.database, found.library, found.counts
+    failures = sum(done.failures.values())
+    return {
+        "Pagelight": f"{found.version}, schema {database.migration}",
+        "Database": f"PostgreSQL {database.server_version}, pgvector {database.vector_version}, "
+        f"{output.size(database.bytes)}, {database.connections} of {database.max_connections} connections",
+        "Replicas": ", ".join(f"{replica.name} {replica.state}" for replica in database.replicas) or "none",
+        "Workers": f"{len(found.workers):,} alive",
+        "Users": f"{library.users:,}",
+        "Documents": f"{library.documents:,}, {library.failed:,} failed, {library.in_trash:,} in the trash; originals "
+        f"{output.size(library.original_bytes)}",
+        "Indexes": f"{found.indexes.indexes:,} with {output.plural(found.indexes.chunks, 'chunk')}",
+        "Done so far": f"{output.plural(done.documents_read, 'document')} read, "
+        f"{output.plural(done.chunks_embedded, 'chunk')} embedded, {output.plural(failures, 'failure')}",
+        "Last backup": _backup(found),
+    }
+
+
+def _backup(found: Status) -> str:
+    backup = found.backup
+    if backup is None:
+        return "none; make one: pagelight backup FILE.tar"
+    checked = "checked" if backup.verified_at else "not checked"
+    gone = "" if backup.is_present else ", not there now"
+    return (
+        f"{backup.created_at.astimezone():%Y-%m-%d %H:%M}, {backup.path}, {output.size(backup.bytes)}, {checked}{gone}"
+    )
+
+
+def _lane(lane: LaneStatus) -> tuple[object, ...]:
+    oldest = f"{lane.oldest_seconds:,.0f} s" if lane.waiting and lane.oldest_seconds is not None else "–"
+    return lane.lane, lane.waiting, lane.running, oldest

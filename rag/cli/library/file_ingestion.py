@@ -1,0 +1,290 @@
+"""Taking files in, one after the other, in this process, with progress for people."""
+
+import functools
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+
+import typer
+
+from rag import errors
+from rag.cli import output, progress
+from rag.types import CONTAINERS, UNFINISHED, Document, DocumentStatus, OnProgress, OnSameName, told_parts
+
+if TYPE_CHECKING:
+    from rag.engine import RAGEngine
+
+SUFFIXES = frozenset(
+    {".pdf", ".docx", ".pptx", ".epub", ".html", ".htm", ".xhtml", ".md", ".markdown", ".txt", ".text"}
+    | {".xlsx", ".xlsm", ".xls", ".ods", ".csv", ".tsv"}
+    | {".odt", ".odp", ".rtf", ".doc", ".ppt"}
+    | {".eml", ".msg", ".zip"}
+)
+"""Endings of the names that are looked for in folders; a file that is named itself is judged by its content."""
+
+STAGES: dict[str, str] = {DocumentStatus.PARSING: "reading pages", DocumentStatus.EMBEDDING: "embedding chunks"}
+MARKS = {"ingested": ("✓", "green"), "skipped": ("–", "yellow"), "failed": ("✗", "red")}
+
+State = Literal["ingested", "skipped", "failed"]
+Item = TypeVar("Item", Path, Document)
+
+
+class Outcome(NamedTuple):
+    """What became of a file; `code` and `message` say why it was skipped or failed.
+
+    `seconds_to_words` is how long it took until its words could be searched, if it was read now and was new.
+    """
+
+    path: Path
+    state: State
+    document: Document | None = None
+    code: str | None = None
+    message: str | None = None
+    seconds_to_words: float | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """As it stands in JSON output."""
+        document = self.document
+        return {
+            "path": str(self.path),
+            "state": self.state,
+            "documentId": document.id if document else None,
+            "pages": document.page_count if document else 0,
+            "chunks": document.chunk_count if document else 0,
+            "secondsToWords": self.seconds_to_words,
+            "reason": {"code": self.code, "message": self.message} if self.message else None,
+        }
+
+
+def find_files(paths: Sequence[Path]) -> list[Path]:
+    """The files that `paths` mean, each once: files as they are, folders with all they hold of the supported kinds."""
+    found = [file for path in paths for file in (_inside(path) if path.is_dir() else [path])]
+    return list({file.resolve(): file for file in reversed(found)}.values())[::-1]
+
+
+def _inside(folder: Path) -> list[Path]:
+    """Files of supported kinds below `folder`, in order; what is hidden is passed over."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.suffix.lower() in SUFFIXES
+        and path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
+
+
+def _explain(outcome: Outcome) -> str:
+    if outcome.message or outcome.document is None:
+        return outcome.message or ""
+    document = outcome.document
+    parts = [output.plural(document.page_count, "page"), output.plural(document.chunk_count, "chunk")]
+    if outcome.seconds_to_words is not None:
+        parts.append(f"searchable by words after {outcome.seconds_to_words:.1f} s")
+    if document.failed_pages:
+        parts.append(f"unreadable pages: {', '.join(map(str, document.failed_pages))}")
+    if document.note:
+        parts.append(document.note)
+    if told := told_parts(document.parts):
+        parts.append(told)
+    if document.completeness is not None and not document.completeness.is_complete:
+        parts.append(f"characters kept: {document.completeness.summary}")
+    return ", ".join(parts)
+
+
+def each(items: Sequence[Item], work: Callable[[Item, OnProgress], Sequence[Outcome]]) -> list[Outcome]:
+    """Do `work` on files or documents, one after the other, telling how far it is and what became of each.
+
+    A mail or an archive has more than one outcome: its own, and those of what is in it.
+    """
+    outcomes: list[Outcome] = []
+    with progress.shown() as shown:
+        for number, item in enumerate(items, start=1):
+            on_progress = _named(shown, f"{number}/{len(items)} {output.excerpt(item.name, 40)}")
+            on_progress(DocumentStatus.QUEUED, 0, 0)
+            for outcome in work(item, on_progress):
+                outcomes.append(outcome)
+                shown.line(MARKS[outcome.state], outcome.path, _explain(outcome))
+    return outcomes
+
+
+def _named(shown: OnProgress, name: str) -> OnProgress:
+    return lambda stage, done, total: shown(f"{name}: {STAGES.get(stage, stage)}", done, total)
+
+
+def ingest_files(
+    engine: "RAGEngine",
+    files: Sequence[Path],
+    index_name: str,
+    *,
+    password: str | None = None,
+    same_name: OnSameName = "keep",
+) -> list[Outcome]:
+    """Take `files` in and read them here and now; one that fails does not keep the others.
+
+    `same_name` says what becomes of one whose name a document has; with "ask" it is asked before anything is taken in.
+
+    Raises:
+        errors.StoreError: the database or the file storage fails.
+    """
+    choices = {file: _choice(engine, file, index_name) if same_name == "ask" else same_name for file in files}
+
+    def take_in(file: Path, on_progress: OnProgress) -> list[Outcome]:
+        add = functools.partial(_add, engine, file, index_name, password, choices[file])
+        return _ingest(engine, file, add, on_progress)
+
+    return each(files, take_in)
+
+
+def _choice(engine: "RAGEngine", file: Path, index_name: str) -> OnSameName:
+    """What the user wants of a file whose name a document has."""
+    present = engine.versions.of_same_name(file, file.name, index_name) if file.is_file() else None
+    if present is None:
+        return "keep"
+    question = f"Is {file} a new version of {present.name} (version {present.version})? Else it is one of its own."
+    return "version" if typer.confirm(question, err=True) else "keep"
+
+
+def _ingest(engine: "RAGEngine", file: Path, add: Callable[[], Document], on_progress: OnProgress) -> list[Outcome]:
+    try:
+        document = add()
+        return read_document(engine, document, file, on_progress)
+    except errors.DuplicateError as error:
+        present = engine.documents.get(uuid.UUID(str(error.details["document_id"])))
+        return [Outcome(file, "skipped", present, error.code, error.message)]
+    except (errors.SourceError, errors.ValidationError) as error:
+        return [Outcome(file, "failed", None, error.code, error.message)]
+
+
+def _add(engine: "RAGEngine", file: Path, index_name: str, password: str | None, same_name: OnSameName) -> Document:
+    """The file as a document to be read: a new one, or the one that an earlier run left unread."""
+    try:
+        return engine.documents.add(
+            file,
+            file.name,
+            index_name=index_name,
+            password=password,
+            source=str(file.resolve()),
+            enqueue=False,
+            on_same_name=same_name,
+        )
+    except errors.DuplicateError as error:
+        present = engine.documents.get(uuid.UUID(str(error.details["document_id"])))
+        if present.status is DocumentStatus.READY or present.deleted_at is not None:
+            raise
+        return reopen(engine, present, password)
+
+
+def reopen(engine: "RAGEngine", document: Document, password: str | None) -> Document:
+    """A document that is not ready, queued again where it can be.
+
+    Raises:
+        errors.PasswordError: the password is wrong.
+    """
+    if document.status is DocumentStatus.NEEDS_PASSWORD and password is not None:
+        return engine.documents.unlock(document.id, password)
+    if document.status is DocumentStatus.FAILED:
+        return engine.documents.retry(document.id)
+    return document
+
+
+def read_document(engine: "RAGEngine", document: Document, path: Path, on_progress: OnProgress) -> list[Outcome]:
+    """Read a queued document, and what was in it, and say what became of each."""
+    if document.status is not DocumentStatus.NEEDS_PASSWORD:
+        is_new, stopwatch = document.chunk_count == 0, _Stopwatch(on_progress)
+        document = _process(engine, document.id, stopwatch)
+        if document.pictures_waiting:
+            engine.documents.read_pictures(document.id)
+        first, *others = outcomes_of(engine, document, path, on_progress)
+        return [first._replace(seconds_to_words=stopwatch.seconds_to_words if is_new else None), *others]
+    return outcomes_of(engine, document, path, on_progress)
+
+
+def _process(engine: "RAGEngine", document_id: uuid.UUID, on_progress: OnProgress) -> Document:
+    """Read a queued document; one that failed for what it is not at fault for is left to a worker, too."""
+    from rag.engine.ingestion.document_reader import PASSING_CODES
+
+    read = engine.documents.process(document_id, on_progress)
+    if read.status is not DocumentStatus.FAILED or read.error_code not in PASSING_CODES:
+        return read
+    engine.documents.retry(document_id)
+    return read.model_copy(update={"error": f"{read.error} A worker tries again, or say the same once more."})
+
+
+class _Stopwatch:
+    """Passes progress on, and remembers when there was a chunk to be embedded: its words are searched then."""
+
+    def __init__(self, on_progress: OnProgress) -> None:
+        self._on_progress = on_progress
+        self._started = time.monotonic()
+        self.seconds_to_words: float | None = None
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        if stage == DocumentStatus.EMBEDDING and self.seconds_to_words is None:
+            self.seconds_to_words = time.monotonic() - self._started
+        self._on_progress(stage, done, total)
+
+
+def outcomes_of(engine: "RAGEngine", document: Document, path: Path, on_progress: OnProgress) -> list[Outcome]:
+    """What became of a document that has been read just now, and of what was in it, which is read now."""
+    parts = _read_parts(engine, document, on_progress) if document.mime_type in CONTAINERS else ()
+    return [_outcome_of(document, path), *parts]
+
+
+def _read_parts(engine: "RAGEngine", container: Document, on_progress: OnProgress) -> Iterator[Outcome]:
+    """Read what was taken out of a mail or an archive, and out of what was in it, and say what became of each."""
+    seen: set[uuid.UUID] = set()
+    while unread := [part for part in _waiting(engine, container) if part.id not in seen]:
+        for part in unread:
+            seen.add(part.id)
+            read = part
+            if part.status is not DocumentStatus.NEEDS_PASSWORD:
+                read = _process(engine, part.id, on_progress)
+            if read.pictures_waiting:
+                read = engine.documents.read_pictures(read.id)
+            yield _outcome_of(read, Path(part.shown_source or part.name))
+
+
+def _waiting(engine: "RAGEngine", container: Document) -> list[Document]:
+    wanted = UNFINISHED | {DocumentStatus.NEEDS_PASSWORD}
+    return [part for part in engine.files.parts(container.id) if part.status in wanted and not part.deleted_at]
+
+
+def _outcome_of(document: Document, path: Path) -> Outcome:
+    """What became of a document that has been read just now."""
+    match document.status:
+        case DocumentStatus.READY:
+            return Outcome(path, "ingested", document)
+        case DocumentStatus.NEEDS_PASSWORD:
+            message = f"{path.name} is encrypted. Give its password with --password."
+            return Outcome(path, "failed", document, errors.PasswordError.code, message)
+        case DocumentStatus.FAILED:
+            return Outcome(path, "failed", document, document.error_code, document.error)
+        case _:
+            return Outcome(path, "skipped", document, "busy", "Another process is reading it.")
+
+
+def summary(outcomes: Sequence[Outcome]) -> dict[str, object]:
+    """Counts, and every file, for JSON output."""
+    return {
+        **{state: sum(outcome.state == state for outcome in outcomes) for state in MARKS},
+        "chunks": sum(outcome.document.chunk_count for outcome in outcomes if is_new(outcome) and outcome.document),
+        "files": [outcome.to_json() for outcome in outcomes],
+    }
+
+
+def print_summary(outcomes: Sequence[Outcome]) -> None:
+    """Counts of files, pages and chunks by what became of them, as a table."""
+    rows = []
+    for state in MARKS:
+        of_state = [outcome for outcome in outcomes if outcome.state == state]
+        documents = [outcome.document for outcome in of_state if outcome.document]
+        pages = sum(document.page_count for document in documents)
+        rows.append((state, len(of_state), f"{pages:,}", f"{sum(document.chunk_count for document in documents):,}"))
+    output.print_table(["", "files", "pages", "chunks"], rows, right=["files", "pages", "chunks"])
+
+
+def is_new(outcome: Outcome) -> bool:
+    """Whether the file was read just now."""
+    return outcome.state == "ingested"

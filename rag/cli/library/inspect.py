@@ -1,0 +1,117 @@
+"""`pagelight inspect`: what an index holds, down to its chunks."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rag import errors
+from rag.cli import completion, name_lookup, output
+from rag.cli.command import open_engine
+from rag.cli.options import AsJson, IndexName
+from rag.types import DEFAULT_INDEX, Chunk, Document, IndexStats, language_name
+
+if TYPE_CHECKING:
+    from rag.engine import RAGEngine
+
+
+def inspect(
+    document: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Show this document's chunks (name or id).",
+            show_default=False,
+            autocompletion=completion.document_names,
+        ),
+    ] = None,
+    page: Annotated[
+        int | None, typer.Option(min=1, help="Only chunks on this page of the document.", show_default=False)
+    ] = None,
+    index_name: IndexName = DEFAULT_INDEX,
+    as_json: AsJson = False,
+) -> None:
+    """Show what an index holds, or the chunks of a document.
+
+    pagelight inspect
+    pagelight inspect --document report.pdf --page 3
+    """
+    if page is not None and document is None:
+        raise errors.ValidationError("A page needs its document: add --document NAME.")
+    with open_engine() as engine:
+        name_lookup.require_index(engine, index_name)
+        if document is None:
+            _show_index(engine.inspect_index(index_name), as_json=as_json)
+            if not as_json:
+                _show_completeness(engine.documents.list(index_name))
+            return
+        found = name_lookup.find_document(engine, index_name, document)
+        chunks = _chunks(engine, found, page)
+        if not as_json and found.completeness is not None:
+            output.print_text(f"characters kept: {found.completeness.summary}")
+            output.print_missing(found.completeness)
+        _show_chunks(chunks, as_json=as_json)
+
+
+def _chunks(engine: "RAGEngine", found: Document, page: int | None) -> list[Chunk]:
+    if page is not None and page > found.page_count:
+        raise errors.NotFoundError(f"“{found.name}” has {output.plural(found.page_count, 'page')}, so no page {page}.")
+    return engine.chunks.list(found.id, page)
+
+
+def _show_index(stats: IndexStats, *, as_json: bool) -> None:
+    if as_json:
+        output.print_json(stats)
+        return
+    index = stats.index
+    model = f"{index.space.provider}:{index.space.model}, {index.space.dimensions} dimensions"
+    chunking = f"{index.chunking.chunk_size_chars} characters, {index.chunking.chunk_overlap_chars} overlap"
+    rows = [
+        ("index", index.name),
+        ("embedding model", model),
+        ("chunking", chunking),
+        ("documents", f"{stats.documents:,}"),
+        ("  failed", f"{stats.failed_documents:,}"),
+        ("  in the trash", f"{stats.documents_in_trash:,}"),
+        ("pages", f"{stats.pages:,}"),
+        ("chunks", f"{stats.chunks:,}"),
+        ("tokens", f"{stats.tokens:,}"),
+        ("languages", ", ".join(map(language_name, stats.languages)) or "–"),
+        ("files", output.size(stats.file_bytes)),
+        ("database", output.size(stats.database_bytes)),
+    ]
+    output.print_table(["", ""], rows)
+    if stats.advice:
+        output.print_text(f"\n{stats.advice}")
+
+
+def _show_completeness(documents: Sequence[Document]) -> None:
+    """How much of each document's text was kept, those that lack most first."""
+    measured = [(document, document.completeness) for document in documents if document.completeness is not None]
+    measured.sort(key=lambda pair: pair[1].share)
+    if measured:
+        output.print_text("")
+        rows = [(document.name, completeness.summary) for document, completeness in measured]
+        output.print_table(["document", "characters kept"], rows)
+
+
+def _show_chunks(chunks: list[Chunk], *, as_json: bool) -> None:
+    if as_json:
+        output.print_json(chunks)
+        return
+    rows = [
+        (
+            chunk.ordinal,
+            _pages(chunk),
+            f"{chunk.line_start}–{chunk.line_end}",
+            chunk.section,
+            output.excerpt(chunk.text),
+        )
+        for chunk in chunks
+    ]
+    output.print_table(["#", "page", "lines", "section", "text"], rows, right=["#", "page", "lines"])
+
+
+def _pages(chunk: Chunk) -> str:
+    first, last = chunk.pages[0], chunk.pages[-1]
+    return str(first) if first == last else f"{first}–{last}"

@@ -1,0 +1,1 @@
+"""Commands that search, ask and evaluate."""

@@ -1,0 +1,234 @@
+"""`pagelight eval`: how well the product finds, or answers, what an analyst's own questions ask for."""
+
+import hashlib
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rag import errors, evaluation
+from rag.cli import output, progress
+from rag.cli.command import open_engine
+from rag.cli.library import file_ingestion
+from rag.cli.options import AsJson, Open, takes_retrieval
+from rag.cli.questions.ask import ModelName, generation
+from rag.types import DocumentStatus, Filters, GenerationOptions, RetrievalOptions
+
+if TYPE_CHECKING:
+    from rag.engine import RAGEngine
+    from rag.engine.evaluation.evaluator import Corpus, Evaluation
+
+KS = (1, 3, 5, 10)
+
+
+@takes_retrieval(top_k=Open("20; 8 with --answers"), min_score=Open("0.0; 0.2 with --answers"))
+def evaluate(
+    questions_file: Annotated[
+        Path, typer.Argument(metavar="QA.jsonl", help="Questions, one JSON object a line.", show_default=False)
+    ],
+    *,
+    documents: Annotated[
+        Path, typer.Option(metavar="DIR", help="The folder with the documents they are about.", show_default=False)
+    ],
+    answers: Annotated[
+        bool, typer.Option("--answers", help="Ask for answers and score these, not what is found.")
+    ] = False,
+    scope: Annotated[
+        evaluation.EvaluationScope, typer.Option(help="Search all documents, or only the one the question is about.")
+    ] = "corpus",
+    retrieval: RetrievalOptions,
+    model: ModelName = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RUN.jsonl", help="Write every hit or answer, one JSON object a line.", show_default=False
+        ),
+    ] = None,
+    only_referenced: Annotated[
+        bool | None,
+        typer.Option(
+            "--only-referenced/--all-files",
+            help="Take in only files that the questions name, or all; only these, if all of them are there.",
+            show_default=False,
+        ),
+    ] = None,
+    index_name: Annotated[
+        str | None,
+        typer.Option("--index", metavar="NAME", help="The index to use; one for each folder.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask questions whose answers' pages are known, and print recall, MRR and evidence coverage.
+
+    With --answers, print how often the answer is said, cited on the right page and rightly refused, and how long it
+    takes. A question is {"id", "question", "pdf", "gold_pages", "answer", "evidence", "answerable"}; other fields are
+    ignored. Documents are matched by file name and taken in where they are missing. A line of the run file is a hit,
+    {"id", "rank", "pdf", "page", "pages", "text", "bboxes", "score"}, or an answer, {"id", "status", "answer",
+    "citations", "sentences", "likelihood", "seconds"}.
+
+        pagelight eval questions.jsonl --documents filings/
+        pagelight eval questions.jsonl --documents filings/ --scope document --mode lexical --out run.jsonl
+        pagelight eval questions.jsonl --documents filings/ --answers --out answers.jsonl
+    """
+    from rag.engine.evaluation.evaluator import Evaluation  # with models and drivers, for which no help waits
+    from rag.retrieval import as_configured
+
+    questions = evaluation.load_questions(questions_file)
+    chosen = _choose(documents, questions, only_referenced)
+    index_name = index_name or _index_of(documents)
+    options = evaluation.options_for("answers" if answers else "retrieval", retrieval)
+    started = time.perf_counter()
+    with open_engine() as engine:
+        corpus, failed = _ingest_missing(engine, index_name, chosen)
+        asking = Evaluation(engine.questions, engine.pages, corpus, scope)
+        scores: evaluation.Scores | evaluation.answers.AnswerScores
+        if answers:
+            engine.installation.warm_up()  # the first answer is not to wait for what the others do not wait for
+            scores = _answer(asking, questions, options, generation(model), out)
+        else:
+            scores = _search(asking, questions, options, out)
+        mode = as_configured(options, engine.config).mode
+    report = {
+        "index": index_name,
+        "scope": scope,
+        "mode": mode,
+        "documents": len(corpus.ids),
+        "failed": [outcome.to_json() for outcome in failed],
+        "missing": sorted({question.file_name for question in questions} - {file.name for file in chosen}),
+        "questions": len(questions),
+        **scores.to_json(),
+        "seconds": round(time.perf_counter() - started, 3),
+    }
+    if as_json:
+        output.print_json(report)
+    elif isinstance(scores, evaluation.answers.AnswerScores):
+        _print_answer_scores(scores, len(questions))
+    else:
+        _print_scores(scores, len(questions))
+
+
+def _search(
+    asking: "Evaluation", questions: Sequence[evaluation.Question], options: RetrievalOptions, out: Path | None
+) -> evaluation.Scores:
+    with progress.shown(questions="Questions") as on_progress:
+        rows = asking.search(questions, options, on_progress)
+    if out:
+        evaluation.write_rows(out, rows)
+    return evaluation.retrieval.score(questions, rows, KS)
+
+
+def _answer(
+    asking: "Evaluation",
+    questions: Sequence[evaluation.Question],
+    options: RetrievalOptions,
+    written: GenerationOptions,
+    out: Path | None,
+) -> evaluation.answers.AnswerScores:
+    with progress.shown(questions="Questions") as on_progress:
+        rows = asking.answer(questions, options, written, on_progress)
+    if out:
+        evaluation.write_rows(out, rows)
+    return evaluation.answers.score(questions, rows, asking.lookups(questions))
+
+
+def _choose(folder: Path, questions: Sequence[evaluation.Question], only_referenced: bool | None) -> list[Path]:
+    """The files to search, saying which."""
+    if not folder.is_dir():
+        raise errors.SourceError(f"There is no folder {folder}. Check --documents.")
+    present = file_ingestion.find_files([folder])
+    referenced = {question.file_name for question in questions}
+    chosen = [file for file in present if file.name in referenced]
+    missing = sorted(referenced - {file.name for file in chosen})
+    if missing:
+        output.print_note(f"Not in {folder}: {', '.join(missing)}.", style="yellow")
+    if only_referenced or (only_referenced is None and not missing):
+        output.print_note(f"Searching the {output.plural(len(chosen), 'file')} that the questions name.")
+        return chosen
+    output.print_note(f"Searching all {output.plural(len(present), 'file')} in {folder}.")
+    return present
+
+
+def _index_of(folder: Path) -> str:
+    """A name of its own for each folder, so that evaluations do not mix."""
+    path = folder.resolve()
+    return f"eval-{path.name}-{hashlib.sha256(str(path).encode()).hexdigest()[:6]}"
+
+
+def _ingest_missing(
+    engine: "RAGEngine", index_name: str, chosen: Sequence[Path]
+) -> "tuple[Corpus, list[file_ingestion.Outcome]]":
+    """The searchable ones of `chosen`, matched by content, and what could not be taken in."""
+    from rag.engine.evaluation.evaluator import Corpus
+
+    engine.indexes.ensure(index_name)
+    hashes = {file: _sha256(file) for file in chosen}
+    ready = {
+        document.sha256 for document in engine.documents.list(index_name) if document.status is DocumentStatus.READY
+    }
+    missing = [file for file in chosen if hashes[file] not in ready]
+    output.print_note(f"Index “{index_name}”: {len(chosen) - len(missing)} ready, {len(missing)} to take in.")
+    outcomes = file_ingestion.ingest_files(engine, missing, index_name) if missing else []
+    present = {
+        document.sha256: document.id
+        for document in engine.documents.list(index_name)
+        if document.status is DocumentStatus.READY
+    }
+    ids = {file.name: present[hashes[file]] for file in chosen if hashes[file] in present}
+    is_whole_index = set(ids.values()) == set(present.values())
+    narrowed = Filters() if is_whole_index else Filters(document_ids=tuple(set(ids.values())))
+    corpus = Corpus(index_name, ids, everything=narrowed if ids else None)
+    return corpus, [outcome for outcome in outcomes if outcome.state == "failed"]
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _print_scores(scores: evaluation.Scores, asked: int) -> None:
+    rows = [
+        (
+            k,
+            _with_interval(scores, f"page_recall@{k}"),
+            _with_interval(scores, f"recall@{k}"),
+            output.score(scores.means.get(f"hit@{k}")),
+            _with_interval(scores, f"evidence_coverage@{k}"),
+            f"{scores.means.get(f'characters@{k}', 0.0):,.0f}",
+        )
+        for k in KS
+    ]
+    columns = ["k", "first k pages", "pages of k hits", "hit", "evidence coverage", "characters"]
+    output.print_table(columns, rows, right=columns)
+    scored = f"{scores.questions} of {output.plural(asked, 'question')}"
+    output.print_text(f"\nMRR {_with_interval(scores, 'mrr')} over {scored}.")
+    output.print_text("Recall is of the pages that hold the answers. In brackets: 95 % intervals, documents resampled.")
+
+
+def _with_interval(scores: evaluation.Scores, measure: str) -> str:
+    """Such as “0.654 [.59 .71]”."""
+    mean, interval = output.score(scores.means.get(measure)), scores.intervals.get(measure)
+    return f"{mean} [{' '.join(f'{end:.2f}'.removeprefix('0') for end in interval)}]" if interval else mean
+
+
+def _print_answer_scores(found: evaluation.answers.AnswerScores, asked: int) -> None:
+    scores = found.scores
+    rows = [
+        (label, _with_interval(scores, measure), scores.counts[measure])
+        for measure, label in evaluation.answers.MEASURES.items()
+        if measure in scores.means
+    ]
+    output.print_table(["answers", "mean", "questions"], rows, right=["mean", "questions"])
+    output.print_text()
+    output.print_text(f"Sentences: {_listed(found.sentences)}. Citations: {_listed(found.quotes)}.")
+    seconds = ", ".join(f"{name} {value:.2f} s" for name, value in found.seconds.items())
+    output.print_text(
+        f"Time per answer: {seconds or '–'}, over {scores.questions} of {output.plural(asked, 'question')}."
+    )
+    output.print_text("“Said” is of answers of a few words that a page has word for word. In brackets: 95 % intervals.")
+
+
+def _listed(counts: dict[str, int]) -> str:
+    """Such as “12 supported, 3 partly”."""
+    return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items())) or "none"

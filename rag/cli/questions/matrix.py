@@ -1,0 +1,240 @@
+"""`pagelight matrix`: questions put to documents, each to each, by a worker."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from rag import errors
+from rag.cli import completion, name_lookup, output
+from rag.cli.command import open_engine
+from rag.cli.options import AsJson, DocumentNames, IndexName
+from rag.contract import MatrixBody
+from rag.types import DEFAULT_INDEX, Document, Matrix, MatrixFormat, MatrixQuestion, ShownCell
+
+if TYPE_CHECKING:
+    from rag.engine import RAGEngine
+
+Named = Annotated[
+    str, typer.Argument(metavar="MATRIX", help="Its name, or its id, or how that begins.", show_default=False)
+]
+Questions = Annotated[
+    list[str] | None,
+    typer.Option("--question", metavar="TEXT", help="What is asked; may be repeated.", show_default=False),
+]
+Template = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Begin with the questions of this template.", show_default=False)
+]
+MOST_SHOWN_CHARS = 60
+
+
+def matrix(context: typer.Context, as_json: AsJson = False) -> None:
+    """Ask many documents the same questions. Without a command, list the matrices.
+
+    pagelight matrix make "Filings" --template annual_report --document apple.pdf --document tesla.pdf
+    pagelight matrix show Filings
+    pagelight matrix export Filings filings.xlsx
+    """
+    if context.invoked_subcommand is not None:
+        if as_json:
+            raise errors.ValidationError(f"Put the options behind “{context.invoked_subcommand}”.")
+        return
+    with open_engine() as engine:
+        found = engine.matrices.list()
+    if as_json:
+        output.print_json(found)
+    elif found:
+        rows = [(name_lookup.short_id(one.id), one.name, len(one.lineage_ids), len(one.questions)) for one in found]
+        output.print_table(["id", "name", "documents", "questions"], rows, right=["documents", "questions"])
+    else:
+        output.print_text("No matrix. Make one: pagelight matrix make NAME --question TEXT --document NAME")
+
+
+def templates(as_json: AsJson = False) -> None:
+    """List questions that documents of a kind are often asked.
+
+    pagelight matrix templates
+    """
+    with open_engine() as engine:
+        found = engine.matrices.templates()
+    if as_json:
+        output.print_json(found)
+        return
+    output.print_table(["template", "title", "questions"], [(one.name, one.title, len(one.questions)) for one in found])
+
+
+def make(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is called.", show_default=False)],
+    *,
+    document: DocumentNames = None,
+    question: Questions = None,
+    template: Template = None,
+    index_name: IndexName = DEFAULT_INDEX,
+    as_json: AsJson = False,
+) -> None:
+    """Put questions to documents, of a template or your own; a worker asks them, and again when a document changes.
+
+    Without `--document`, to all documents of the index.
+
+    pagelight matrix make "Filings" --template annual_report --question "Who audits it?"
+    """
+    with open_engine(index_name) as engine:
+        asked = [*_template(engine, template), *(MatrixQuestion(text=text) for text in question or ())]
+        found = (
+            name_lookup.find_documents(engine, index_name, document) if document else engine.documents.list(index_name)
+        )
+        request = {"name": name, "document_ids": [one.id for one in found], "questions": asked}
+        made = engine.matrices.create(request)
+    _print(made, "made", as_json=as_json)
+
+
+def show(named: Named, as_json: AsJson = False) -> None:
+    """Show its answers, with marks: ≠ contradicts another, ↻ the document has changed since.
+
+    pagelight matrix show Filings
+    """
+    with open_engine() as engine:
+        filled = engine.matrices.get(_find(engine, named).id)
+    if as_json:
+        output.print_json(MatrixBody.of(filled).model_dump(mode="json", by_alias=True))
+        return
+    for number, question in enumerate(filled.matrix.questions):
+        output.print_text(f"\n{question.text}", style="bold")
+        rows = [_row(one, filled.at(one, number)) for one in filled.documents]
+        output.print_table(["document", "answer", "page", "verdict"], rows)
+    if filled.to_ask:
+        output.print_note(f"{filled.to_ask} to ask: pagelight matrix fill {named}")
+
+
+def edit(
+    named: Named,
+    *,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="Call it so.", show_default=False)] = None,
+    document: DocumentNames = None,
+    question: Questions = None,
+    without_document: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Leave this document out; may be repeated.",
+            show_default=False,
+            autocompletion=completion.document_names,
+        ),
+    ] = None,
+    without_question: Annotated[
+        list[int] | None,
+        typer.Option(metavar="N", min=1, help="Leave the Nth question out; may be repeated.", show_default=False),
+    ] = None,
+    index_name: IndexName = DEFAULT_INDEX,
+    as_json: AsJson = False,
+) -> None:
+    """Add documents and questions, leave some out, or give it another name. What stays keeps its answers.
+
+    pagelight matrix edit Filings --question "Who audits it?" --without-document apple.pdf
+    """
+    with open_engine(index_name) as engine:
+        found = _find(engine, named)
+        change: dict[str, object] = {"name": name} if name else {}
+        if document or without_document:
+            added = name_lookup.find_documents(engine, index_name, document or ())
+            left_out = name_lookup.find_documents(engine, index_name, without_document or ())
+            present = [*engine.matrices.get(found.id).documents, *added]
+            change["document_ids"] = [one.id for one in present if one not in left_out]
+        if question or without_question:
+            left = [one for n, one in enumerate(found.questions, 1) if n not in (without_question or ())]
+            change["questions"] = [*left, *(question or ())]
+        edited = engine.matrices.edit(found.id, change)
+    _print(edited, "changed", as_json=as_json)
+
+
+def fill(named: Named, as_json: AsJson = False) -> None:
+    """Have a worker ask what is empty, failed, or older than its document.
+
+    pagelight matrix fill Filings
+    """
+    with open_engine() as engine:
+        job = engine.matrices.fill(_find(engine, named).id)
+    if as_json:
+        output.print_json(job)
+    else:
+        output.print_text(f"A worker asks: pagelight jobs show {name_lookup.short_id(job.id)}")
+
+
+def cancel(named: Named, as_json: AsJson = False) -> None:
+    """End the work on it after the question that it is at; what is answered stays.
+
+    pagelight matrix cancel Filings
+    """
+    with open_engine() as engine:
+        found = _find(engine, named)
+        engine.matrices.cancel(found.id)
+    _print(found, "cancelled", as_json=as_json)
+
+
+def delete(named: Named, as_json: AsJson = False) -> None:
+    """Forget it with its answers; the documents stay.
+
+    pagelight matrix delete Filings
+    """
+    with open_engine() as engine:
+        found = _find(engine, named)
+        engine.matrices.delete(found.id)
+    _print(found, "deleted", as_json=as_json)
+
+
+def export(
+    named: Named,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; not there yet.", show_default=False)],
+) -> None:
+    """Write it as a table: .xlsx, with a second sheet of the evidence, or .csv.
+
+    pagelight matrix export Filings filings.xlsx
+    """
+    format_name = next((one for one in get_args(MatrixFormat) if file.suffix.lower() == f".{one}"), None)
+    if format_name is None:
+        raise errors.ValidationError(f"{file.name} ends with no format. End it with .xlsx or .csv.")
+    with open_engine() as engine:
+        content = engine.matrices.export(_find(engine, named).id, format_name)
+    output.write_new(file, content)
+
+
+def _template(engine: "RAGEngine", name: str | None) -> tuple[MatrixQuestion, ...]:
+    known = {one.name: one.questions for one in engine.matrices.templates()}
+    if name is not None and name not in known:
+        raise errors.NotFoundError(f"There is no template “{name}”. There are: {', '.join(known)}.")
+    return known[name] if name else ()
+
+
+def _find(engine: "RAGEngine", named: str) -> Matrix:
+    """The matrix of this name, or of the only id that begins so."""
+    digits, known = named.replace("-", "").lower(), engine.matrices.list()
+    found = [one for one in known if one.name == named] or [
+        one for one in known if len(digits) >= name_lookup.SHORT_ID and one.id.hex.startswith(digits)
+    ]
+    if not found:
+        raise errors.NotFoundError(f"There is no matrix “{named}”. List them: pagelight matrix")
+    if len(found) > 1:
+        ids = ", ".join(name_lookup.short_id(one.id) for one in found)
+        raise errors.ValidationError(f"Several matrices are called “{named}”. Name one by its id: {ids}.")
+    return found[0]
+
+
+def _row(document: Document, shown: ShownCell | None) -> tuple[object, ...]:
+    if shown is None:
+        return (document.name, "…", "", "")
+    cell = shown.cell
+    return (document.name, _told(shown), cell.page_label or cell.page_number or "", cell.assurance or "")
+
+
+def _told(shown: ShownCell) -> str:
+    cell = shown.cell
+    marks = ("≠ " if shown.conflict else "") + ("↻ " if shown.is_stale else "")
+    text = cell.answer if cell.status == "answered" else cell.status.replace("_", " ")
+    return marks + output.excerpt(text, MOST_SHOWN_CHARS)
+
+
+def _print(one: Matrix, done: str, *, as_json: bool) -> None:
+    if as_json:
+        output.print_json(one)
+    else:
+        output.print_text(f"{done}  {one.name}  {name_lookup.short_id(one.id)}")

@@ -1,0 +1,67 @@
+"""`pagelight search`: places by meaning and by words."""
+
+from typing import Annotated
+
+import typer
+
+from rag.cli import name_lookup, output
+from rag.cli.command import open_engine, validated
+from rag.cli.options import AsJson, DocumentNames, IndexName, takes_retrieval
+from rag.contract import SearchBody
+from rag.types import DEFAULT_INDEX, Hit, RetrievalOptions, SearchRequest
+
+COLUMNS = ["#", "score", "vector", "lexical", "rerank", "document", "page", "text"]
+
+
+@takes_retrieval()
+def search(
+    query: Annotated[str, typer.Argument(metavar="QUERY", show_default=False)],
+    *,
+    index_name: IndexName = DEFAULT_INDEX,
+    documents: DocumentNames = None,
+    retrieval: RetrievalOptions,
+    as_json: AsJson = False,
+) -> None:
+    """Find the places that fit a query, with every score.
+
+    pagelight search "goodwill impairment"
+    pagelight search "termination for convenience" --document contract.pdf --mode lexical --k 20
+    """
+    with open_engine(index_name) as engine:
+        options = name_lookup.within(engine, index_name, documents, retrieval).model_copy(update={"trace": not as_json})
+        response = engine.search(validated(SearchRequest, index_name=index_name, query=query, retrieval=options))
+    if as_json:
+        output.print_json(SearchBody.of(response))
+        return
+    if response.trace:
+        output.print_rewritings(response.trace.rewritings)
+        output.print_lookups(response.trace.variants)
+    if response.results:
+        print_hits(response.results)
+    else:
+        output.print_text(f"Nothing scores {retrieval.min_score} or more. Ask in other words, or lower --min-score.")
+
+
+def _page(hit: Hit) -> str:
+    """The number printed on the hit's page, and in brackets the page's own if it is another."""
+    number = hit.chunk.main_page
+    label = hit.page_labels.get(number)
+    return f"{label} ({number})" if label else str(number)
+
+
+def print_hits(hits: tuple[Hit, ...]) -> None:
+    """Hits as a table, best first."""
+    rows = [
+        (
+            rank,
+            output.score(hit.final_score),
+            output.score(hit.vector_score),
+            output.score(hit.lexical_score),
+            output.score(hit.rerank_score),
+            hit.document_name,
+            _page(hit),
+            output.excerpt(hit.chunk.text),
+        )
+        for rank, hit in enumerate(hits, start=1)
+    ]
+    output.print_table(COLUMNS, rows, right=["#", "score", "vector", "lexical", "rerank", "page"])

@@ -1,0 +1,139 @@
+"""`pagelight validate`: is what test queries find relevant, rightly attributed, and the same every time?"""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rag import errors
+from rag.cli import completion, output
+from rag.cli.command import open_engine, validated
+from rag.cli.options import AsJson
+from rag.types import QueryValidation, ValidationRequest, ValidationResponse
+
+DID_NOT_PASS = 1
+"""The exit code then."""
+
+PAGE = re.compile(r"[1-9][0-9]{0,8}")
+
+COLUMNS = ["query", "found", "relevant", "sources", "accuracy", "relevance", "consistency", "variance"]
+
+Queries = Annotated[
+    list[str] | None, typer.Argument(metavar="[QUERY...]", help="What to search for.", show_default=False)
+]
+Expected = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--expect",
+        metavar="SOURCE[#PAGE]",
+        help="What must be found: a document's name, path, URL or id. The first belongs to the first query, and so on; "
+        "all belong to a single query.",
+        show_default=False,
+    ),
+]
+RequestFile = Annotated[
+    Path | None,
+    typer.Option("--file", metavar="FILE.json", help="Queries and sources as POST /validate takes them."),
+]
+
+
+def validate(
+    queries: Queries = None,
+    *,
+    expect: Expected = None,
+    file: RequestFile = None,
+    collection: Annotated[
+        str | None,
+        typer.Option(
+            "--collection",
+            "--index",
+            metavar="NAME",
+            help="The index; “default” unless given.",
+            autocompletion=completion.index_names,
+        ),
+    ] = None,
+    runs: Annotated[
+        int | None, typer.Option(min=1, max=10, help="How often each query is run; 3 unless given.")
+    ] = None,
+    k: Annotated[int | None, typer.Option("--k", min=1, max=100, help="Chunks to find; 5 unless given.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run test queries and judge what they find: relevance, sources, and consistency over several runs.
+
+    Passed is what finds relevant chunks for every query, all with right sources, all that is expected among them, and
+    the same in every run. The exit code is 1 otherwise.
+
+        pagelight validate "What were net sales?" --expect acme-2023.pdf#12
+        pagelight validate --file queries.json --runs 5
+    """
+    given = {"collection": collection, "consistency_runs": runs, "top_k": k}
+    asked = _from_file(file, queries, expect) if file else _from_words(queries or [], expect or [])
+    request = validated(
+        ValidationRequest, **asked | {name: value for name, value in given.items() if value is not None}
+    )
+    with open_engine() as engine:
+        response = engine.collections.validate(request)
+    if as_json:
+        output.print_json(response)
+    else:
+        _print(response)
+    if not response.overall_validation.passed:
+        raise typer.Exit(DID_NOT_PASS)
+
+
+def _from_words(queries: Sequence[str], expect: Sequence[str]) -> dict[str, Any]:
+    if not queries:
+        raise errors.ValidationError("There is nothing to validate: give queries, or a --file with them.")
+    if len(queries) > 1 and len(expect) > len(queries):
+        raise errors.ValidationError(
+            "There are more --expect than queries. Give at most one for each, or a --file, which can name several."
+        )
+    about = [queries[0]] * len(expect) if len(queries) == 1 else queries
+    return {
+        "test_queries": queries,
+        "expected_sources": [{"query": query, **_source(text)} for query, text in zip(about, expect, strict=False)],
+    }
+
+
+def _source(text: str) -> dict[str, object]:
+    """`SOURCE#PAGE`: a name may have a number sign too, so the page is what stands behind the last one."""
+    source, sign, page = text.rpartition("#")
+    return {"source": source, "page": int(page)} if sign and PAGE.fullmatch(page) else {"source": text}
+
+
+def _from_file(file: Path, queries: Sequence[str] | None, expect: Sequence[str] | None) -> dict[str, Any]:
+    if queries or expect:
+        raise errors.ValidationError("Give queries and --expect, or a --file with them, but not both.")
+    try:
+        asked = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise errors.SourceError(f"{file} cannot be read: {error.strerror}. Check the path.") from error
+    except ValueError as error:
+        raise errors.ValidationError(f"{file} is not JSON: {error}.") from error
+    if not isinstance(asked, dict):
+        raise errors.ValidationError(f'{file} must hold an object such as {{"test_queries": ["…"]}}.')
+    return asked
+
+
+def _print(response: ValidationResponse) -> None:
+    output.print_table(COLUMNS, map(_row, response.validation_results), right=COLUMNS[4:])
+    overall = response.overall_validation
+    verdict, style = ("Passed", "green") if overall.passed else ("Not passed", "red")
+    output.print_text(f"\n{verdict}, score {output.score(overall.score)}. {overall.summary}", style=style)
+
+
+def _row(result: QueryValidation) -> Sequence[object]:
+    metrics = result.validation_metrics
+    return (
+        output.excerpt(result.query, 60),
+        output.plural(len(result.retrieved_chunks), "chunk"),
+        "✓" if result.relevance_valid else "✗",
+        "✓" if result.metadata_correct else "✗",
+        output.score(metrics.accuracy),
+        output.score(metrics.relevance_score),
+        output.score(result.consistency_score),
+        f"{metrics.consistency_variance:.2g}",
+    )

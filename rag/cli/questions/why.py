@@ -1,0 +1,61 @@
+"""`pagelight why`: what became of a passage on its way to an answer."""
+
+from typing import Annotated
+
+import typer
+
+from rag.cli import name_lookup, output
+from rag.cli.command import open_engine, validated
+from rag.cli.options import AsJson, DocumentNames, IndexName, takes_retrieval
+from rag.types import DEFAULT_INDEX, CandidateTrace, Explanation, RetrievalOptions, SearchRequest
+
+
+@takes_retrieval(without=["passage"])  # --passage has the words that are looked for
+def why(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", show_default=False)],
+    *,
+    passage: Annotated[
+        str, typer.Option(metavar="WORDS", help="Some words as they stand in the document.", show_default=False)
+    ],
+    index_name: IndexName = DEFAULT_INDEX,
+    documents: DocumentNames = None,
+    retrieval: RetrievalOptions,
+    as_json: AsJson = False,
+) -> None:
+    """Tell why a passage is, or is not, among what an answer to a question is made from.
+
+    Names the stage at which it was lost: not indexed, in the trash, filters, required words, candidates, a closer look,
+    least score, number of results, room for the model.
+
+        pagelight why "What were net sales?" --passage "Net sales rose to 4.2 billion"
+    """
+    with open_engine() as engine:
+        options = name_lookup.within(engine, index_name, documents, retrieval)
+        request = validated(SearchRequest, index_name=index_name, query=question, retrieval=options)
+        explanation = engine.questions.explain(request, passage)
+    if as_json:
+        output.print_json(explanation)
+    else:
+        _print_explanation(explanation)
+
+
+def _print_explanation(explanation: Explanation) -> None:
+    output.print_rewritings(explanation.rewritings)
+    style = "green" if explanation.stage == "given" else "yellow"
+    output.print_text(f"{explanation.stage.replace('_', ' ')}: {explanation.message}", style=style)
+    if explanation.document_name:
+        output.print_text(f"{explanation.document_name}, page {explanation.page_number}")
+    if explanation.candidate:
+        output.print_table(["stage", "rank", "score"], _rows(explanation.candidate), right=["rank", "score"])
+
+
+def _rows(candidate: CandidateTrace) -> list[tuple[object, ...]]:
+    return [
+        ("by meaning", candidate.vector_rank or "–", output.score(candidate.vector_score)),
+        ("by words", candidate.lexical_rank or "–", output.score(candidate.lexical_score)),
+        ("landmark", "", output.score(candidate.landmark_score)),
+        ("whole document", "", output.score(candidate.document_score)),
+        ("all of these", candidate.fused_rank, output.score(candidate.fused_score)),
+        ("reranked", "", output.score(candidate.rerank_score)),
+        ("final", "", output.score(candidate.final_score)),
+    ]

@@ -1,0 +1,109 @@
+"""Answers and conversations to take along, with pictures of the places that they rest on."""
+
+import contextlib
+import datetime as dt
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from rag import errors, export
+from rag.engine.library.file_names import safe_name
+from rag.engine.library.pages import Pages
+from rag.engine.workspace import Workspace
+from rag.export.report import evidence
+from rag.store.users.audit_log import Subject
+from rag.types import AnswerResponse, ChatMessage, Citation, Document, Hit, Region
+
+TITLE_CHARS = 80
+
+
+class ExportedFile(NamedTuple):
+    """A file to be saved under its name."""
+
+    name: str
+    mime_type: str
+    content: bytes
+
+
+class Reports:
+    """One user's conversations as reports."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._pages = Pages(workspace)
+
+    def file(
+        self, title: str, messages: Sequence[ChatMessage], format_name: export.ExportFormat, say: export.Say
+    ) -> ExportedFile:
+        """The answers among `messages`, each with the question before it, as a file whose words are as `say` has them.
+
+        Raises:
+            errors.NotFoundError: there is no answer among them.
+            errors.UnreadableFileError: the file cannot be made.
+        """
+        chosen = export.FORMATS[format_name]
+        report = self.report(title, messages, with_pictures=chosen.with_pictures)
+        if not report.turns:
+            raise errors.NotFoundError("There is no answer to take along yet. Ask a question first.")
+        content = export.write(report, format_name, say)
+        subject = Subject("conversation", str(messages[0].conversation_id), title)
+        self._workspace.store.audit.note("answer.export", subject, format=format_name, answers=len(report.turns))
+        return ExportedFile(safe_name(title[:TITLE_CHARS] + chosen.suffix), chosen.mime_type, content)
+
+    def report(self, title: str, messages: Sequence[ChatMessage], *, with_pictures: bool = True) -> export.Report:
+        """The answers among `messages`. Each place is of the version that was read, as long as that is kept."""
+        cited = {hit.passage.document_id for one in messages if one.response for hit in one.response.contexts}
+        documents = self._documents(cited)
+        pictures: dict[tuple[uuid.UUID, Region], bytes | None] = {}
+
+        def evidence_of(label: str, citation: Citation, hit: Hit) -> export.Evidence:
+            found = evidence(label, citation, hit)
+            document = documents.get(found.document_id)
+            shown = [self._picture(found.document_id, region, pictures) for region in citation.regions if with_pictures]
+            update = {"pictures": tuple(picture for picture in shown if picture)}
+            return found.model_copy(update=update | (_version(document) if document else {}))
+
+        turns: list[export.Turn] = []
+        question = ""
+        for message in messages:
+            if message.role == "user":
+                question = message.content
+            elif message.response is not None:
+                claims = export.claims_of(message.response, evidence_of)
+                turns.append(_turn(question, message, message.response, claims))
+        return export.Report(title=title, made_at=dt.datetime.now(dt.UTC), turns=tuple(turns))
+
+    def _documents(self, ids: set[uuid.UUID]) -> Mapping[uuid.UUID, Document]:
+        found = self._workspace.store.versions.list([*ids]) if ids else []
+        return {one.id: one for one in found if one.id in ids}
+
+    def _picture(
+        self, document_id: uuid.UUID, region: Region, known: dict[tuple[uuid.UUID, Region], bytes | None]
+    ) -> bytes | None:
+        """The place as a picture; None if the document is gone, was never rendered, or cannot be drawn."""
+        key = (document_id, region)
+        if key not in known:
+            known[key] = None
+            with contextlib.suppress(errors.NotFoundError, errors.UnreadableFileError, errors.ForbiddenError):
+                known[key] = self._pages.place(document_id, region)
+        return known[key]
+
+
+def _version(document: Document) -> dict[str, object]:
+    return {"version": document.version, "sha256": document.sha256}
+
+
+def _turn(
+    question: str, message: ChatMessage, response: AnswerResponse, claims: tuple[export.Claim, ...]
+) -> export.Turn:
+    return export.Turn(
+        id=message.id,
+        question=question,
+        understood=response.question,
+        answer=export.marked_text(response),
+        status=response.status,
+        model=response.model,
+        at=message.created_at,
+        claims=claims,
+        provenance=response.provenance,
+    )

@@ -1,0 +1,200 @@
+"""Evaluations of an index on its user's own questions."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rag import evaluation
+from rag.engine.library.pages import Pages
+from rag.engine.questions.questions import Questions
+from rag.evaluation import Question
+from rag.types import (
+    AnswerRequest,
+    AnswerResponse,
+    Document,
+    DocumentStatus,
+    Filters,
+    GenerationOptions,
+    Hit,
+    OnProgress,
+    RetrievalOptions,
+    SearchRequest,
+)
+
+CUTOFFS = (1, 3, 5, 10)
+"""Hits that are looked at."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The documents that questions are put to, by the names of their files.
+
+    `everything` is what a search among all of them is narrowed to, None if there is nothing to search.
+    """
+
+    index_name: str
+    ids: Mapping[str, uuid.UUID]
+    everything: Filters | None
+
+    def filters(self, question: Question, scope: evaluation.EvaluationScope) -> Filters | None:
+        """What to search for a question; None when its own document is not there."""
+        if scope == "corpus":
+            return self.everything
+        own = self.ids.get(question.file_name)
+        return Filters(document_ids=(own,)) if own else None
+
+
+class Evaluation:
+    """One user's questions, put to a corpus as a whole or each to its own document."""
+
+    def __init__(
+        self, questions: Questions, pages: Pages, corpus: Corpus, scope: evaluation.EvaluationScope = "corpus"
+    ) -> None:
+        self._questions = questions
+        self._pages = pages
+        self._corpus = corpus
+        self._scope = scope
+
+    def search(
+        self,
+        asked: Sequence[Question],
+        options: RetrievalOptions,
+        on_progress: OnProgress,
+        remember: evaluation.Remember = evaluation.remember_nothing,
+    ) -> list[evaluation.retrieval.ResultRow]:
+        """What is found for each question. Raises as `Questions.search`."""
+
+        def find(question: Question) -> Sequence[Hit] | None:
+            narrowed = self._narrowed(question, options)
+            if narrowed is None:
+                return None
+            request = SearchRequest(index_name=self._corpus.index_name, query=question.question, retrieval=narrowed)
+            return self._questions.search(request).results
+
+        return evaluation.retrieval.ask(asked, find, on_progress, remember)
+
+    def answer(
+        self,
+        asked: Sequence[Question],
+        options: RetrievalOptions,
+        generation: GenerationOptions,
+        on_progress: OnProgress,
+        remember: evaluation.Remember = evaluation.remember_nothing,
+    ) -> list[evaluation.answers.AnswerRow]:
+        """What is answered to each question. Raises as `Questions.answer`."""
+
+        def reply(question: Question) -> AnswerResponse | None:
+            narrowed = self._narrowed(question, options)
+            if narrowed is None:
+                return None
+            request = AnswerRequest(
+                index_name=self._corpus.index_name,
+                question=question.question,
+                retrieval=narrowed,
+                generation=generation,
+            )
+            return self._questions.answer(request)
+
+        return evaluation.answers.ask(asked, reply, on_progress, remember)
+
+    def lookups(self, asked: Sequence[Question]) -> set[str]:
+        """The ids of the questions whose answer stands on a gold page word for word, as the page was read."""
+        return {question.id for question in asked if self._is_lookup(question)}
+
+    def _is_lookup(self, question: Question) -> bool:
+        own = self._corpus.ids.get(question.file_name)
+        if own is None:
+            return False
+        return evaluation.answers.is_lookup(question, lambda number: self._pages.text(own, [number]).text)
+
+    def _narrowed(self, question: Question, options: RetrievalOptions) -> RetrievalOptions | None:
+        filters = self._corpus.filters(question, self._scope)
+        return None if filters is None else options.model_copy(update={"filters": filters})
+
+
+def evaluate(
+    request: evaluation.EvaluationRequest,
+    documents: list[Document],
+    questions: Questions,
+    pages: Pages,
+    on_progress: OnProgress,
+    *,
+    remember: evaluation.Remember,
+) -> dict[str, Any]:
+    """Ask all questions that `remember` knows nothing of, and score what is found or answered.
+
+    Returns:
+        `subject` and `scope` as requested; `measures`, `intervals` and what else `evaluation.Scores` or, for answers,
+        `AnswerScores` has; `missing`, names of documents that are not in the index; and under `questions` each
+        question's `id`, text, document and gold pages with what came out: of a search the `rank` of its first hit on a
+        gold page, None if there is no such hit, and the page `found` first; of an answer its `status`, its `mistake`,
+        None if there is none, and the page `found` first.
+    """
+    ids = {document.name: document.id for document in documents if document.status is DocumentStatus.READY}
+    corpus = Corpus(request.index_name, ids, request.retrieval.filters)
+    asking = Evaluation(questions, pages, corpus, request.scope)
+    evaluated = _answers if request.subject == "answers" else _retrieval
+    return {
+        "subject": request.subject,
+        "scope": request.scope,
+        **evaluated(request, asking, on_progress, remember),
+        "missing": sorted({question.file_name for question in request.questions} - ids.keys()),
+    }
+
+
+def _retrieval(
+    request: evaluation.EvaluationRequest,
+    asking: Evaluation,
+    on_progress: OnProgress,
+    remember: evaluation.Remember,
+) -> dict[str, Any]:
+    rows = asking.search(request.questions, request.retrieval, on_progress, remember)
+    best = {row.id: row for row in rows if row.rank == 1}
+    outcomes = [
+        {"rank": evaluation.retrieval.first_rank(question, rows), "found": _page(best.get(question.id))}
+        for question in request.questions
+    ]
+    scores = evaluation.retrieval.score(request.questions, rows, CUTOFFS)
+    return {**scores.to_json(), "questions": _with_questions(request, outcomes)}
+
+
+def _answers(
+    request: evaluation.EvaluationRequest,
+    asking: Evaluation,
+    on_progress: OnProgress,
+    remember: evaluation.Remember,
+) -> dict[str, Any]:
+    rows = asking.answer(request.questions, request.retrieval, request.generation, on_progress, remember)
+    answered = {row.id: row for row in rows}
+    outcomes = [_outcome(question, answered.get(question.id)) for question in request.questions]
+    scores = evaluation.answers.score(request.questions, rows, asking.lookups(request.questions))
+    return {**scores.to_json(), "questions": _with_questions(request, outcomes)}
+
+
+def _outcome(question: Question, row: evaluation.answers.AnswerRow | None) -> dict[str, Any]:
+    if row is None:
+        return {"status": None, "mistake": None, "found": None}
+    first = next(iter(row.shown), None)
+    return {"status": row.status, "mistake": evaluation.answers.mistake(question, row), "found": _page(first)}
+
+
+def _page(
+    found: evaluation.retrieval.ResultRow | evaluation.answers.CitedPage | None,
+) -> dict[str, Any] | None:
+    return {"pdf": found.pdf, "page": found.page} if found else None
+
+
+def _with_questions(
+    request: evaluation.EvaluationRequest, outcomes: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": question.id,
+            "question": question.question,
+            "pdf": question.file_name,
+            "goldPages": question.gold_pages,
+            **outcome,
+        }
+        for question, outcome in zip(request.questions, outcomes, strict=True)
+    ]

@@ -1,0 +1,1 @@
+"""Indexes of a user: models, statistics, health and glossary."""

@@ -1,0 +1,1 @@
+"""Ingestion of documents and folders."""

@@ -1,0 +1,302 @@
+"""Reading a user's queued documents: words first, then vectors."""
+
+import contextlib
+import logging
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+
+from rag import errors, ingestion
+from rag.engine.indexes.glossary import Glossary
+from rag.engine.library.attachments import Parts
+from rag.engine.matrix import fill_scheduling
+from rag.engine.models import OWN_AUTH, OWN_OPTIONS
+from rag.engine.workspace import Workspace
+from rag.store import MOST_ATTEMPTS
+from rag.types import (
+    Auth,
+    Document,
+    DocumentStatus,
+    Index,
+    Lane,
+    OnProgress,
+    ProviderOptions,
+    TextBlock,
+    ignore_progress,
+)
+
+logger = logging.getLogger(__name__)
+
+BATCH = 32
+"""Chunks that are embedded at a time, about a second's work: so long a document waits for another one's turn."""
+FOLLOW_SECONDS = 0.2
+PROGRESS_SECONDS = 0.2
+"""Progress is written so often at most: a page takes less time to read than the row that tells of it to be written."""
+
+IsCancelled = Callable[[], bool]
+
+PASSING = (errors.ReadingInterruptedError, errors.StoreError)
+"""What the file is not at fault for: memory, processes, room on a disk, or a database are wanting."""
+
+PASSING_CODES = frozenset(error.code for error in PASSING)
+
+
+class Reader:
+    """Reads documents of one user, each into the index it is in."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def read(
+        self,
+        document_id: uuid.UUID,
+        on_progress: OnProgress = ignore_progress,
+        *,
+        again: bool = False,
+        max_chunks: int | None = None,
+        auth: Auth = OWN_AUTH,
+        options: ProviderOptions = OWN_OPTIONS,
+    ) -> Document:
+        """Read a queued document until it is ready or has failed; a failure is recorded, not raised.
+
+        With `again` one that was read before is read from its beginning. When another process is at it, this one waits
+        for that. `auth` and `options` are for the provider that embeds.
+
+        Raises:
+            errors.NotFoundError: there is no such document; with `again`, it is in the trash, or gone.
+        """
+        documents = self._workspace.store.documents
+        readings = self._workspace.store.readings
+        steps = Steps(self, document_id, on_progress, max_chunks=max_chunks, auth=auth, options=options)
+        while again or readings.lane(document_id):
+            with documents.claim(document_id) as claimed:
+                if claimed and again:
+                    documents.requeue(document_id)
+                    again = False
+                while claimed and (lane := readings.lane(document_id)):
+                    steps.take(lane)
+            if not claimed:
+                _follow(documents.get(document_id), on_progress)
+        return self._ask_anew(document_id)
+
+    def read_pictures(self, document_id: uuid.UUID) -> Document:
+        """Add the words in the pictures of a document that is ready without them; meanwhile it is found as it is.
+
+        Does nothing when there are none waiting, or another process is at it. Pictures that cannot be read are left.
+
+        Raises:
+            errors.ReadingInterruptedError: the system ended the reading; it can be tried again.
+            errors.ProviderError, errors.StoreError: as for any reading.
+        """
+        documents = self._workspace.store.documents
+        with documents.claim(document_id) as claimed:
+            document = documents.get(document_id)
+            if not claimed or not document.pictures_waiting or document.status is not DocumentStatus.READY:
+                return document
+            try:
+                self.in_its_space(document, lambda index: self.ingestion_of(index).read_pictures(document))
+            except errors.UnreadableFileError as error:
+                logger.warning("the pictures of document %s stay unread: %s", document_id, error.code)
+                self._workspace.store.readings.keep_pictures_unread(document_id)
+        return documents.get(document_id)
+
+    def step(self, document_id: uuid.UUID, lane: Lane, is_stopping: IsCancelled, attempts: int) -> None:
+        """What a lane does with a document that is claimed, once; a failure is recorded, not raised.
+
+        What the file is not at fault for is tried again later, until there were too many `attempts`, this one counted.
+        When the worker `is_stopping`, it stays where it is.
+        """
+        Steps(self, document_id, ignore_progress, is_stopping=is_stopping, attempts=attempts).take(lane)
+        self._ask_anew(document_id)
+
+    def give_up(self, document_id: uuid.UUID) -> None:
+        """Record that a document has ended its worker too often."""
+        message = (
+            "The worker that read it ended every time before it was done, most likely for want of memory. Split the "
+            "file, or retry when the machine has more."
+        )
+        self._workspace.store.documents.fail(document_id, errors.UnreadableFileError.code, message)
+
+    def index_blocks(self, document_id: uuid.UUID, blocks: Sequence[TextBlock]) -> Document:
+        """Make a document searchable by blocks that the caller parsed; a failure is recorded, and raised."""
+        document = self._workspace.store.documents.get(document_id)
+        parsed = ingestion.from_blocks(document, blocks)
+        with self.failures(document_id):
+            self.in_its_space(document, lambda index: self.ingestion_of(index).index(document, parsed))
+        return self._ask_anew(document_id)
+
+    def _ask_anew(self, document_id: uuid.UUID) -> Document:
+        """Have matrices ask the document if it is ready now; that they cannot be started is no failure of its."""
+        document = self._workspace.store.documents.get(document_id)
+        if document.status is DocumentStatus.READY:
+            with contextlib.suppress(errors.Error):
+                fill_scheduling.ask_anew(self._workspace, document)
+        return document
+
+    @contextlib.contextmanager
+    def failures(
+        self, document_id: uuid.UUID, is_stopping: IsCancelled = lambda: False, attempts: int | None = None
+    ) -> Iterator[None]:
+        """What goes wrong is recorded on the document, unless this process is being stopped.
+
+        It fails, or waits to be tried again if this was one of a worker's `attempts`, and not the last.
+        """
+        try:
+            with machine_errors():
+                yield
+        except errors.CancelledError:
+            raise  # it is recorded by who cancelled it
+        except errors.Error as error:
+            if is_stopping():
+                raise
+            self._record_failure(document_id, error, attempts)
+            raise
+
+    def _record_failure(self, document_id: uuid.UUID, error: errors.Error, attempts: int | None) -> None:
+        logger.warning("document %s failed: %s", document_id, error.code)
+        message = error.message
+        if isinstance(error, PASSING) and attempts:
+            if attempts < MOST_ATTEMPTS:
+                self._workspace.store.readings.postpone(document_id, error.code, message)
+                return
+            message = f"{message} It was tried {attempts} times."
+        self._workspace.store.documents.fail(document_id, error.code, message)
+
+    def in_its_space(self, document: Document, work: Callable[[Index], None]) -> None:
+        """Do `work` with the document's index, once more if this is meanwhile switched to another embedding model."""
+        indexes = self._workspace.store.indexes
+        index = indexes.get_by_id(document.index_id)
+        try:
+            work(index)
+        except errors.IndexError:
+            switched = indexes.get_by_id(document.index_id)
+            if switched.space == index.space:
+                raise
+            work(switched)
+
+    def ingestion_of(
+        self, index: Index, auth: Auth = OWN_AUTH, options: ProviderOptions = OWN_OPTIONS
+    ) -> "ingestion.Ingestion":
+        """What reads into this index."""
+        return ingestion.Ingestion(
+            config=self._workspace.config,
+            store=self._workspace.store,
+            files=self._workspace.files,
+            index=index,
+            embedder=self._workspace.models.embedder(index.space, auth, options),
+            node_parser=self._workspace.node_parser,
+            landmarks=Glossary(self._workspace).landmarks(),
+        )
+
+    def record(self, document_id: uuid.UUID, stage: str, done: int, total: int) -> None:
+        """Progress goes to the document's row, for every page and process to see. Raises CancelledError."""
+        self._workspace.store.documents.update_progress(document_id, DocumentStatus(stage), done, total)
+
+    def keeping_parts(self, document: Document) -> "ingestion.OnParts":
+        """What makes documents of the files that are in a mail or an archive."""
+        return lambda unpacked: Parts(self._workspace).keep(document, unpacked)
+
+    def is_unwanted(self, document_id: uuid.UUID) -> bool:
+        """Whether the reading of a document was cancelled, or the document is gone."""
+        try:
+            return self._workspace.store.readings.lane(document_id) is None
+        except errors.StoreError:  # that will be seen by who reads it
+            return False
+
+    def document(self, document_id: uuid.UUID) -> Document:
+        """The document as it is now."""
+        return self._workspace.store.documents.get(document_id)
+
+
+class Steps:
+    """How one document is taken from each lane to the next, while this process alone is at it."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        document_id: uuid.UUID,
+        on_progress: OnProgress,
+        *,
+        max_chunks: int | None = None,
+        auth: Auth = OWN_AUTH,
+        options: ProviderOptions = OWN_OPTIONS,
+        is_stopping: IsCancelled = lambda: False,
+        attempts: int | None = None,
+    ) -> None:
+        self._reader = reader
+        self._document_id = document_id
+        self._on_progress = on_progress
+        self._max_chunks = max_chunks
+        self._auth = auth
+        self._options = options
+        self._is_stopping = is_stopping
+        self._attempts = attempts
+        self._stage = ""
+        self._recorded_at = 0.0
+
+    def take(self, lane: Lane) -> None:
+        """Do what is to be done in `lane`; a failure is recorded, not raised."""
+        work = {Lane.READING: self._read_words, Lane.EMBEDDING: self._embed, Lane.RENEWING: self._renew}[lane]
+        document = self._reader.document(self._document_id)
+        recorded = self._reader.failures(self._document_id, self._is_stopping, self._attempts)
+        with contextlib.suppress(errors.Error), recorded:
+            self._reader.in_its_space(
+                document, lambda index: work(document, self._reader.ingestion_of(index, self._auth, self._options))
+            )
+
+    def _read_words(self, document: Document, into: "ingestion.Ingestion") -> None:
+        into.read_words(
+            document,
+            self._record,
+            max_chunks=self._max_chunks,
+            on_parts=self._reader.keeping_parts(document),
+            is_cancelled=self._is_cancelled,
+        )
+
+    def _embed(self, document: Document, into: "ingestion.Ingestion") -> None:
+        into.embed(document.id, BATCH)
+        now = self._reader.document(document.id)
+        self._on_progress(DocumentStatus.EMBEDDING, now.vector_count, now.chunk_count)
+
+    def _renew(self, document: Document, into: "ingestion.Ingestion") -> None:
+        into.renew(
+            document,
+            self._record,
+            max_chunks=self._max_chunks,
+            on_parts=self._reader.keeping_parts(document),
+            is_cancelled=self._is_cancelled,
+        )
+
+    def _record(self, stage: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if stage != self._stage or done == total or now - self._recorded_at > PROGRESS_SECONDS:
+            self._reader.record(self._document_id, stage, done, total)
+            self._stage, self._recorded_at = stage, now
+        self._on_progress(stage, done, total)
+        if self._is_stopping():
+            raise errors.CancelledError
+
+    def _is_cancelled(self) -> bool:
+        return self._is_stopping() or self._reader.is_unwanted(self._document_id)
+
+
+@contextlib.contextmanager
+def machine_errors() -> Iterator[None]:
+    """What the machine lacks comes out as our errors. A parsing process at its own limit of memory says so itself."""
+    try:
+        yield
+    except MemoryError as error:
+        raise errors.ReadingInterruptedError(
+            "There was no memory left to go on with. Free some and try again."
+        ) from error
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise errors.StoreError(
+            f"The system refused something: {reason}. Make room on the disk, and try again."
+        ) from error
+
+
+def _follow(document: Document, on_progress: OnProgress) -> None:
+    """Tell how far the process is that reads a document, and give it time."""
+    on_progress(document.status, document.progress.done, document.progress.total)
+    time.sleep(FOLLOW_SECONDS)

@@ -1,0 +1,142 @@
+"""Building and syncing an index from a folder, and taking in single files."""
+
+import logging
+import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
+from pathlib import Path
+
+from rag import errors, providers
+from rag.engine.ingestion.sync import Intake, Once, OnFile, SourceFolder, do_once
+from rag.engine.request_parsing import parse
+from rag.engine.workspace import Workspace
+from rag.store import Folder, Roots
+from rag.types import DEFAULT_INDEX, EmbeddingSpace, FileReport, Index, IndexRequest, Source, SyncReport, Usage
+
+logger = logging.getLogger(__name__)
+
+
+CONFINED = "confined"
+"""Beside a request that is kept: a program asked for it, so the folder must be below a root whenever it is read."""
+
+
+class Folders:
+    """The folders and files that one user takes in; `confined` to the roots of the settings where a program asks."""
+
+    def __init__(self, workspace: Workspace, *, confined: bool = False, once: Once = do_once) -> None:
+        """`once` knows which files of folders were taken in before, by the same job."""
+        self._workspace = workspace
+        self._confined = confined
+        self._once = once
+
+    def take_in(self, request: IndexRequest, *, remove: bool, on_file: OnFile | None = None) -> SyncReport:
+        """Take in what the request's source names; with `remove`, what it no longer names goes to the trash.
+
+        Raises:
+            errors.SourceError: the folder cannot be read, or a file, where failures are not to be skipped.
+            errors.ForbiddenError: it is not below a root.
+            errors.NotFoundError: there is no index of the id asked for.
+            errors.IndexError: its vectors are of another model than the one asked for.
+            errors.EmbeddingCapabilityError: the provider cannot embed what is asked.
+            errors.ConfigError: the provider needs a key.
+        """
+        started = time.perf_counter()
+        with self._open(request.source) as folder:
+            index, again = self._target(request)
+            intake = self._intake(request, index, again=again)
+            limit = request.options.max_files
+            reports: list[FileReport] = []
+            # Closed, and the index let go of, also where `on_file` ends the work.
+            with closing(intake.folder(folder, request.source, max_files=limit, remove=remove)) as files:
+                for report in files:
+                    reports.append(report)
+                    if on_file:
+                        on_file(report)
+            if remove:
+                self._remember(request, folder, index)
+        usage = Usage(latency_ms=(time.perf_counter() - started) * 1000)
+        return SyncReport(index=index, files=tuple(reports), usage=usage)
+
+    def refresh(self, index: Index, on_file: OnFile | None = None) -> tuple[list[SyncReport], list[errors.Error]]:
+        """Make an index follow again every folder that it was ever made to follow.
+
+        Returns the reports, and what is wrong with folders that cannot be read: these stop no other, and stay as they
+        are. Raises as `take_in` but for these, and CancelledError if `on_file` does.
+        """
+        reports: list[SyncReport] = []
+        unreadable: list[errors.Error] = []
+        for kept in self._workspace.store.indexes.followed(index.id):
+            asked = {name: value for name, value in kept.items() if name != CONFINED}
+            request = parse(IndexRequest, {**asked, "index": {"index_file_id": str(index.id)}})
+            folders = Folders(self._workspace, confined=bool(kept.get(CONFINED)), once=self._once)
+            try:
+                reports.append(folders.take_in(request, remove=True, on_file=on_file))
+            except errors.CancelledError:
+                raise  # not of the folder, but of all of this
+            except (errors.SourceError, errors.ForbiddenError) as error:
+                logger.warning("a folder that the index %s follows: %s", index.id, error.code)
+                unreadable.append(error)
+        return reports, unreadable
+
+    def _remember(self, request: IndexRequest, folder: SourceFolder, index: Index) -> None:
+        """That the index follows the folder, by an address that has no password and means the same everywhere."""
+        source = request.source.model_copy(update={"folder_id": folder.prefix.rstrip("/") or folder.prefix})
+        asked = request.model_copy(update={"source": source}).model_dump(mode="json", include={"source", "options"})
+        kept = {**asked, CONFINED: True} if self._confined else asked
+        self._workspace.store.indexes.follow(index.id, folder.prefix, kept)
+
+    def _open(self, source: Source) -> AbstractContextManager[SourceFolder]:
+        config, deep = self._workspace.config, source.include_subfolders
+        roots = Roots(config.folder_roots) if self._confined else None
+        if providers.is_drive(source.folder_id):
+            address = roots.require(source.folder_id) if roots else source.folder_id
+            return providers.DriveFolder(address, config, include_subfolders=deep)
+        return nullcontext(Folder(source.folder_id, include_subfolders=deep, roots=roots))
+
+    def _intake(self, request: IndexRequest, index: Index, *, again: bool) -> Intake:
+        return Intake(
+            self._workspace,
+            index,
+            max_chunks=request.options.max_chunks,
+            skip_failures=request.options.skip_parse_failures,
+            again=again,
+            once=self._once,
+            auth=request.auth,
+            options=request.embedding.provider_options,
+        )
+
+    def ingest(self, paths: Sequence[Path], index: Index) -> list[FileReport]:
+        """Take in files, each after the other; one that fails does not keep the others."""
+        intake = Intake(self._workspace, index)
+        return [intake.file(path) for path in paths]
+
+    def _target(self, request: IndexRequest) -> tuple[Index, bool]:
+        """The index to fill, and whether its chunking changes, so that all is to be read again."""
+        present = self._present(request)
+        space = self._space(request, present)
+        chunking = request.chunking or (present.chunking if present else self._workspace.config.rag_chunking)
+        # refused right here, or never
+        self._workspace.models.embedder(space, request.auth, request.embedding.provider_options)
+        name = present.name if present else request.index.index_name
+        index = self._workspace.store.indexes.ensure(name, space, chunking)
+        return index, present is not None and present.chunking != chunking
+
+    def _present(self, request: IndexRequest) -> Index | None:
+        if request.index.index_file_id:
+            return self._workspace.find_index(request.index.index_file_id)
+        try:
+            return self._workspace.store.indexes.get(request.index.index_name)
+        except errors.NotFoundError:
+            return None
+
+    def _space(self, request: IndexRequest, present: Index | None) -> EmbeddingSpace:
+        asked = request.embedding
+        if asked.provider or asked.model:
+            name = ":".join(part for part in (asked.provider, asked.model) if part)
+            space = self._workspace.models.named_space(name, request.auth)
+        elif present and (present.name != DEFAULT_INDEX or not self._workspace.config.rag_embed_model):
+            space = present.space  # the setting is for the default index and for new ones
+        else:
+            space = self._workspace.models.preferred_space()
+        size = asked.provider_options.dimensions
+        return space.model_copy(update={"dimensions": size}) if size else space

@@ -1,0 +1,320 @@
+"""Taking folders and files in, as documents that follow them: what is new, what changed, what is gone."""
+
+import os
+import uuid
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from pathlib import Path, PurePath
+from typing import Any, Protocol
+
+from rag import errors, parsing
+from rag.engine.ingestion.document_reader import PASSING_CODES, Reader
+from rag.engine.library.attachments import Parts
+from rag.engine.library.originals import Originals, sha256_of
+from rag.engine.models import OWN_AUTH, OWN_OPTIONS
+from rag.engine.workspace import Workspace
+from rag.types import (
+    CONTAINERS,
+    GOOGLE_APPS,
+    Auth,
+    Document,
+    DocumentStatus,
+    FileReport,
+    FileState,
+    Index,
+    ProviderOptions,
+    Source,
+    SourceFile,
+    shown_source,
+)
+
+OnFile = Callable[[FileReport], None]
+Files = Generator[FileReport, None, None]
+Once = Callable[[str, Callable[[], Any]], Any]
+"""Does the step of this name, unless it was done before, and gives what came of it, which is JSON."""
+
+_READABLE = GOOGLE_APPS | set(parsing.MIME_TYPE_BY_SUFFIX.values())
+
+_REFUSED = (errors.SourceError, errors.ValidationError)
+"""What is wrong with one file, and says nothing about the next."""
+
+
+def do_once(_step: str, work: Callable[[], Any]) -> Any:
+    """Of work that nobody takes up again."""
+    return work()
+
+
+class SourceFolder(Protocol):
+    """Where files come from; `prefix` is what the ids of all its files begin with."""
+
+    prefix: str
+
+    def owns(self, file_id: str) -> bool:
+        """Whether a file of this id would be in the folder."""
+
+    def list(self) -> list[SourceFile]:
+        """All its files."""
+
+    def fetch(self, file: SourceFile) -> AbstractContextManager[Path]:
+        """The file on this machine while the block runs."""
+
+
+class Intake:
+    """Takes files into one index of one user.
+
+    A file's document is found again by the file's id (its path or URL), and a change by the content's SHA-256. A new
+    version is read out of sight and then takes the old one's place in one moment, so whatever fails, the old one stays
+    searchable, and it stays readable afterwards. A file that is again what it was once has that version back.
+    `max_chunks` bounds the chunks of all files together. With `again` what has not changed is read too. Of a folder's
+    files those that `once` knows are not looked at again.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        index: Index,
+        *,
+        max_chunks: int | None = None,
+        skip_failures: bool = True,
+        again: bool = False,
+        once: Once = do_once,
+        auth: Auth = OWN_AUTH,
+        options: ProviderOptions = OWN_OPTIONS,
+    ) -> None:
+        self._documents = workspace.store.documents
+        self._readings = workspace.store.readings
+        self._sources = workspace.store.sources
+        self._versions = workspace.store.versions
+        self._originals = Originals(workspace)
+        self._reader = Reader(workspace)
+        self._parts = Parts(workspace)
+        self._index = index
+        self._room = max_chunks
+        self._skip_failures = skip_failures
+        self._again = again
+        self._once = once
+        self._auth = auth
+        self._options = options
+
+    # --- folders ---
+
+    def folder(self, folder: SourceFolder, source: Source, *, max_files: int, remove: bool) -> Files:
+        """Take in what `source` names of `folder`; with `remove`, documents of what it no longer names go to the trash.
+
+        Raises:
+            errors.SourceError: the folder cannot be read.
+            errors.IndexError: another process is taking files into this index.
+        """
+        with self._alone():
+            present = self._sources.find(self._index.id, prefix=folder.prefix)
+            known: dict[str | None, list[Document]] = {}
+            for document in present:
+                known.setdefault(document.source, []).append(document)
+            wanted = list({file.id: file for file in _wanted(folder, source, present)}.values())
+            shown = {file.id: shown_source(file.id, file.path) for file in wanted}
+            self._sources.show({old.id: shown[old.source] for old in present if old.source in shown})
+            for file in wanted[:max_files]:
+                yield self._step(folder, file, known.get(file.id, []))
+            for file in wanted[max_files:]:
+                yield _left_out(file, f"The folder has more than {max_files} files. Raise maxFiles, or split it.")
+            if remove:
+                yield from self._removed(folder, present, {file.id for file in wanted})
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        with self._documents.claim(uuid.uuid5(self._index.id, "intake")) as claimed:
+            if not claimed:
+                raise errors.IndexError(
+                    f"Another process is taking files into the index {self._index.name!r}. Wait until it is done.",
+                    details={"in_use": True},
+                )
+            yield
+
+    def _step(self, folder: SourceFolder, file: SourceFile, present: Sequence[Document]) -> FileReport:
+        step = str(uuid.uuid5(self._index.id, f"{folder.prefix}\n{file.id}"))
+        taken = self._once(step, lambda: self._attempt(file, folder.fetch(file), present).model_dump(mode="json"))
+        report = FileReport.model_validate({**taken, "source": file.id})
+        self._make_room_for(report)
+        return report
+
+    def _make_room_for(self, report: FileReport) -> None:
+        """Count the chunks of a file, also of one that was taken in before."""
+        if self._room is None or report.document_id is None or report.state == "failed":
+            return
+        with suppress(errors.NotFoundError):  # it was deleted for good meanwhile
+            self._room = max(0, self._room - self._documents.get(report.document_id).chunk_count)
+
+    def _attempt(
+        self, file: SourceFile, fetched: AbstractContextManager[Path], present: Sequence[Document]
+    ) -> FileReport:
+        try:
+            with fetched as path:
+                report = self._take(path, file, present)
+        except _REFUSED as error:
+            report = _report(file, "failed", code=error.code, reason=error.message)
+        if report.state == "failed" and not self._skip_failures:
+            raise errors.SourceError(f"{file.id}: {report.reason}", details={"source": file.id, "code": report.code})
+        return report
+
+    def _removed(self, folder: SourceFolder, present: Iterable[Document], wanted: set[str]) -> Iterator[FileReport]:
+        gone = {
+            document.id: SourceFile(document.source or "", document.shown_source or document.name, document.name)
+            for document in present
+            if _is_in_sight(document) and document.source not in wanted and folder.owns(document.source or "")
+        }
+        for document_id in self._documents.trash(list(gone)):
+            if document_id in gone:  # else it is a part of one, which went along
+                yield _report(gone[document_id], "removed", document_id=document_id)
+
+    # --- files ---
+
+    def file(self, path: Path) -> FileReport:
+        """Take in a local file. One that came with a folder before keeps its path in it."""
+        source = source_of(path)
+        present = self._sources.find(self._index.id, sources=[source])
+        shown = next((document.shown_source for document in present if document.shown_source), path.name)
+        file = SourceFile(id=source, path=shown, name=path.name)
+        return self._attempt(file, nullcontext(path), present)
+
+    def _take(self, path: Path, file: SourceFile, present: Sequence[Document]) -> FileReport:
+        if not path.is_file():
+            raise errors.SourceError(f"There is no file {file.name}. Check the path.")
+        sha256 = sha256_of(path)
+        known = self._known([document for document in present if document.sha256 == sha256])
+        older = [document for document in present if document.sha256 != sha256 and _gives_way(document, known)]
+        if known and known.status is DocumentStatus.READY and not self._again:
+            self._read_parts(known)  # of an interrupted run
+            return self._shown(file, known, known, older)
+        if self._room == 0:
+            return _left_out(file, "The limit of chunks is reached. Raise maxChunks, or split the folder.")
+        if known:
+            self._originals.mend(known.id, path)
+        document = known or self._originals.keep(
+            path,
+            file.name,
+            self._index,
+            source=file.id,
+            source_path=file.path,
+            mime_type=file.mime_type if file.mime_type in GOOGLE_APPS else None,
+            sha256=sha256,
+            follows_source=True,
+            in_trash=bool(older),
+        )
+        read = self._read(document)
+        if read.status is not DocumentStatus.READY:
+            return self._unread(file, read)
+        return self._shown(file, known, read, older)
+
+    def _known(self, same: Sequence[Document]) -> Document | None:
+        """The document that has the file's content: one in sight, an older version, or one in the trash that is ready.
+
+        What an interrupted run left in the trash half done makes room.
+        """
+        kept = [document for document in same if document.deleted_at is None]
+        if kept:
+            return min(kept, key=lambda one: (not _is_in_sight(one), one.status is not DocumentStatus.READY))
+        ready = [document for document in same if document.status is DocumentStatus.READY and not self._again]
+        if ready:
+            return ready[0]
+        self._originals.purge([document.id for document in same])
+        return None
+
+    def _read(self, document: Document) -> Document:
+        if document.status is DocumentStatus.NEEDS_PASSWORD:
+            return document
+        if document.status in {DocumentStatus.FAILED, DocumentStatus.READY}:
+            self._readings.resume(document.id)
+        read = self._reader.read(document.id, max_chunks=self._room, auth=self._auth, options=self._options)
+        return read if read.status is not DocumentStatus.READY else self._read_parts(read)
+
+    def _read_parts(self, document: Document) -> Document:
+        """Read what was in a mail or an archive, too, so that all of it is there before it takes an older one's place.
+
+        Parts that fail say so themselves.
+        """
+        if document.mime_type in CONTAINERS:
+            for part in self._parts.unread(document.id):
+                read = self._reader.read(part.id, max_chunks=self._room, auth=self._auth, options=self._options)
+                self._read_parts(read)
+        return document
+
+    def _shown(
+        self, file: SourceFile, known: Document | None, document: Document, older: Sequence[Document]
+    ) -> FileReport:
+        """`document`, which was `known` or has been read now, takes the place of its `older` versions."""
+        in_sight = known is not None and known.status is DocumentStatus.READY and _is_in_sight(known)
+        if older:
+            self._take_over(document, older)
+        elif not in_sight:
+            self._documents.restore([document.id])
+        state: FileState = "added"
+        if older or in_sight:
+            state = "unchanged" if document is known and not older else "changed"
+        made = 0 if document is known else document.chunk_count
+        return _report(file, state, document_id=document.id, chunks=made)
+
+    def _take_over(self, document: Document, older: Sequence[Document]) -> None:
+        """Older versions stay readable; older mails and archives go to the trash, with what was in them."""
+        has_parts = any(one.mime_type in CONTAINERS for one in (document, *older))
+        take_over = self._sources.supersede if has_parts else self._versions.take_over
+        take_over(document.id, [one.id for one in older])
+
+    def _unread(self, file: SourceFile, document: Document) -> FileReport:
+        """What could not be read; where it would stand in the way of nothing, it stays to be seen and tried again."""
+        code, reason = _why(document)
+        is_limit = code == errors.LimitError.code
+        if document.deleted_at is not None or (is_limit and document.indexed_at is None):
+            self._documents.trash([document.id])
+            self._originals.purge([document.id])
+        if is_limit:
+            return _left_out(file, reason)
+        if document.deleted_at is None and code in PASSING_CODES:  # a worker tries again
+            self._readings.resume(document.id)
+            self._readings.enqueue(document.id)
+        stays = document.id if document.deleted_at is None else None
+        return _report(file, "failed", document_id=stays, code=code, reason=reason)
+
+
+def _is_in_sight(document: Document) -> bool:
+    return document.deleted_at is None and document.superseded_by is None
+
+
+def _gives_way(document: Document, known: Document | None) -> bool:
+    """Whether another content takes this one's place: it is searched, or would be, were it not in the trash."""
+    is_later = known is not None and document.lineage_id == known.lineage_id and document.superseded_by is None
+    return _is_in_sight(document) or is_later
+
+
+def source_of(path: Path) -> str:
+    """By what a local file's document is known: its absolute path, links not followed."""
+    return os.path.normpath(path.absolute())
+
+
+def _why(document: Document) -> tuple[str, str]:
+    match document.status:
+        case DocumentStatus.FAILED:
+            return document.error_code or errors.SourceError.code, document.error or ""
+        case DocumentStatus.NEEDS_PASSWORD:
+            return errors.PasswordError.code, f"{document.name} is encrypted. Upload it with its password."
+        case _:
+            return "busy", "Another process is reading it."
+
+
+def _report(file: SourceFile, state: FileState, **more: Any) -> FileReport:
+    return FileReport(source=file.id, shown_source=shown_source(file.id, file.path), state=state, **more)
+
+
+def _left_out(file: SourceFile, reason: str) -> FileReport:
+    return _report(file, "left_out", code=errors.LimitError.code, reason=reason)
+
+
+def _wanted(folder: SourceFolder, source: Source, present: Iterable[Document]) -> Iterator[SourceFile]:
+    """The files of kinds that can be read and are included, without those that are excluded."""
+    excluded = set(source.exclude_file_ids)
+    excluded |= {document.source or "" for document in present if str(document.id) in excluded}
+    for file in folder.list():
+        by_name = parsing.MIME_TYPE_BY_SUFFIX.get(PurePath(file.name).suffix.lower())
+        mime_type = file.mime_type if file.mime_type in _READABLE else by_name
+        included = mime_type is not None and (not source.include_mime_types or mime_type in source.include_mime_types)
+        if included and not excluded & {file.id, file.path, file.id.removeprefix(folder.prefix)}:
+            yield file

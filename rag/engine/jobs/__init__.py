@@ -1,0 +1,1 @@
+"""Background jobs and the worker that runs them."""

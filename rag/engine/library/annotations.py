@@ -1,0 +1,45 @@
+"""A reader's own marks and notes in documents."""
+
+import builtins
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from rag.engine.request_parsing import parse
+from rag.engine.workspace import Workspace
+from rag.types import Annotation, AnnotationEdit, AnnotationRequest, Region
+
+
+class Annotations:
+    """One user's marks and notes; nobody else sees them, though the document be shared."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def list(self, document_id: uuid.UUID) -> builtins.list[Annotation]:
+        """Those in a document, in the order of its pages. Raises NotFoundError."""
+        return self._workspace.store.annotations.list(document_id)
+
+    def add(self, document_id: uuid.UUID, request: AnnotationRequest | Mapping[str, Any]) -> Annotation:
+        """Mark a place, with a note or without.
+
+        Raises:
+            errors.ValidationError: the request is malformed, or the document has as many as it may have.
+            errors.NotFoundError: there is no such document.
+        """
+        asked = parse(AnnotationRequest, request)
+        regions = [Region(page_number=region.page_number, rects=region.rects) for region in asked.regions]
+        return self._workspace.store.annotations.add(document_id, regions, asked.quote, asked.note)
+
+    def edit(self, document_id: uuid.UUID, annotation_id: uuid.UUID, note: str) -> Annotation:
+        """Change the note of a mark.
+
+        Raises ValidationError if it is too long, NotFoundError if there is no such mark.
+        """
+        return self._workspace.store.annotations.edit(
+            document_id, annotation_id, parse(AnnotationEdit, {"note": note}).note
+        )
+
+    def delete(self, document_id: uuid.UUID, annotation_id: uuid.UUID) -> None:
+        """Remove a mark. Raises NotFoundError."""
+        self._workspace.store.annotations.delete(document_id, annotation_id)

@@ -1,0 +1,139 @@
+"""Files in mails and archives as documents of their own."""
+
+import builtins
+import contextlib
+import logging
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+
+from rag import errors
+from rag.engine.library.originals import Originals, sha256_of
+from rag.engine.workspace import Workspace
+from rag.types import UNFINISHED, Document, ParsingConfig, Part, Unpacked, UnpackedPart
+
+logger = logging.getLogger(__name__)
+
+REMOVED = "it was deleted for good"
+TURN_SECONDS = 0.1
+
+
+class Parts:
+    """One user's documents that were in others."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._originals = Originals(workspace)
+
+    def of(self, *container_ids: uuid.UUID) -> builtins.list[Document]:
+        """What was taken out of mails and archives, and out of what was in these, in the trash or not."""
+        found = self._workspace.store.parts.of(*container_ids) if container_ids else []
+        return [*found, *(self.of(*(part.id for part in found)) if found else ())]
+
+    def unread(self, container_id: uuid.UUID) -> builtins.list[Document]:
+        """What was taken out of a mail or an archive itself and waits to be read."""
+        return [part for part in self._workspace.store.parts.of(container_id) if part.status in UNFINISHED]
+
+    def keep(self, container: Document, unpacked: Sequence[UnpackedPart]) -> None:
+        """Make documents of the files that were in `container`, each once however often this is read.
+
+        They are queued to be read. What is in the index already, or was deleted, is not added again. What became of
+        each is told on the container.
+        """
+        if not unpacked and not container.parts:
+            return
+        known = {part.document_id for part in container.parts}
+        added: builtins.list[uuid.UUID] = []
+        with self._turn(container.id):
+            room = _Room(self._workspace.config.rag_parsing, self._workspace.store.parts.unpacked(container.id))
+            parts = [self._keep(container, part, known, room, added) for part in unpacked]
+        self._workspace.store.parts.tell(container.id, parts)
+        self._workspace.store.parts.settle(container.id, added)
+        for document_id in added:
+            self._workspace.store.readings.enqueue(document_id)
+            self._workspace.queue.enqueue(self._workspace.user_id, document_id)
+        logger.info("document %s: %d of %d parts are new", container.id, len(added), len(parts))
+
+    @contextlib.contextmanager
+    def _turn(self, container_id: uuid.UUID) -> Iterator[None]:
+        """Nobody else adds what is in the same outermost container: several are read at once, and share its limits."""
+        shared = uuid.uuid5(self._workspace.store.parts.outermost(container_id), "parts")
+        while True:
+            with self._workspace.store.documents.claim(shared) as claimed:
+                if claimed:
+                    yield
+                    return
+            time.sleep(TURN_SECONDS)
+
+    def _keep(
+        self,
+        container: Document,
+        part: UnpackedPart,
+        known: set[uuid.UUID | None],
+        room: "_Room",
+        added: builtins.list[uuid.UUID],
+    ) -> Part:
+        """What became of a part; the document, if it is a new one, is `added`."""
+        told = Part(name=part.name, size=part.size, reason=part.reason)
+        if part.file is None:
+            return told
+        sha256 = sha256_of(part.file)
+        # Always the same: whoever reads the container again, after a crash or at the same time, finds it there.
+        document_id = uuid.uuid5(container.id, f"{part.name}\n{sha256}")
+        if self._is_there(document_id):
+            return told.model_copy(update={"document_id": document_id})
+        if reason := REMOVED if document_id in known else room.refuse(part.size):
+            return told.model_copy(update={"reason": reason})
+        try:
+            document = self._originals.keep(
+                part.file,
+                part.name,
+                self._workspace.store.indexes.get_by_id(container.index_id),
+                # A place of its own in each version of a mail: it must not be lost with the older one.
+                source=f"{container.source}::{container.id}/{part.name}" if container.source else None,
+                source_path=part.name,
+                sha256=sha256,
+                document_id=document_id,
+                container=container,
+            )
+        except errors.DuplicateError as error:
+            return told.model_copy(update=_twin(error))
+        except (errors.SourceError, errors.ValidationError) as error:
+            return told.model_copy(update={"reason": error.message})
+        if document.status in UNFINISHED:
+            added.append(document_id)
+        return told.model_copy(update={"document_id": document_id})
+
+    def _is_there(self, document_id: uuid.UUID) -> bool:
+        try:
+            self._workspace.store.documents.get(document_id)
+        except errors.NotFoundError:
+            return False
+        return True
+
+
+class _Room:
+    """What may still be taken out of a container. The reader of it has counted, too, but not what came meanwhile."""
+
+    def __init__(self, limits: ParsingConfig, taken: Unpacked) -> None:
+        self._limits = limits
+        self._files = taken.files
+        self._bytes = taken.size
+
+    def refuse(self, size: int) -> str | None:
+        """Why a file of so many bytes is not taken; None if it is, which is counted."""
+        if self._files >= self._limits.max_parts:
+            return f"more than {self._limits.max_parts:,} files"
+        if self._bytes + size > self._limits.max_parts_mb * 1024 * 1024:
+            return f"more than {self._limits.max_parts_mb:,} MB unpacked"
+        self._files += 1
+        self._bytes += size
+        return None
+
+
+def _twin(error: errors.DuplicateError) -> dict[str, object]:
+    """The document that has the content already."""
+    name = error.details["name"]
+    if error.details["in_trash"]:
+        return {"reason": f"its content is in the trash, as {name}"}
+    return {"document_id": error.details["document_id"], "reason": f"its content was in the index already, as {name}"}

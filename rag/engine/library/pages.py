@@ -1,0 +1,140 @@
+"""Pages of documents: their text, their pictures, where words stand on them, and copies with what an answer quotes."""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from rag import errors, parsing
+from rag.engine.library import find_in_pages
+from rag.engine.workspace import Workspace
+from rag.export import Say
+from rag.ingestion.chunking import SECTION_SEPARATOR
+from rag.store.users.audit_log import Subject
+from rag.types import (
+    AnswerResponse,
+    BlockKind,
+    Chunk,
+    Citation,
+    Highlight,
+    OutlineEntry,
+    PageCount,
+    Passage,
+    Region,
+    Sentence,
+)
+
+
+class MarkedCopy(NamedTuple):
+    """A PDF of the pages on which a document's `highlights` stand, or of all its pages."""
+
+    highlights: tuple[Highlight, ...]
+    content: bytes
+
+    @property
+    def page_numbers(self) -> tuple[int, ...]:
+        """The pages that are marked, by their numbers in the document."""
+        return tuple(sorted({highlight.region.page_number for highlight in self.highlights}))
+
+
+class Pages:
+    """One user's pages."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def text(self, document_id: uuid.UUID, page_numbers: Sequence[int]) -> Passage:
+        """All lines of some pages, each once though chunks overlap; none of pages without text."""
+        asked = [(document_id, number) for number in page_numbers]
+        found = self._workspace.store.chunks.page_lines(asked)
+        return Passage(document_id=document_id, lines=tuple(line for page in asked for line in found.get(page, ())))
+
+    def image(
+        self, document_id: uuid.UUID, page_number: int, *, zoom: float = 2.0, regions: Sequence[Region] = ()
+    ) -> bytes:
+        """A page as PNG at `zoom` pixels per point, the boxes of `regions` drawn on it."""
+        rendition = self._workspace.files.local_path(document_id, "rendition")
+        return parsing.page_image(rendition, page_number, zoom=zoom, regions=regions)
+
+    def find(self, document_id: uuid.UUID, words: str) -> list[PageCount]:
+        """On which pages `words` stand, and how often; `found_on` has the places."""
+        texts = self._workspace.store.pages.texts(document_id)
+        counts = ((number, sum(1 for _ in find_in_pages.spans(words, text))) for number, text in texts.items())
+        return [PageCount(page_number=number, count=count) for number, count in counts if count]
+
+    def found_on(self, document_id: uuid.UUID, page_number: int, words: str) -> list[tuple[Region, ...]]:
+        """The boxes of exactly these words, for each place where they stand on a page."""
+        page = self.text(document_id, [page_number])
+        return [self.locate(document_id, page, *span) for span in find_in_pages.spans(words, page.text)]
+
+    def outline(self, document_id: uuid.UUID) -> tuple[OutlineEntry, ...]:
+        """The bookmarks of the file, or if it has none the headings found in it."""
+        rendition = self._workspace.files.local_path(document_id, "rendition")
+        return parsing.bookmarks(rendition) or tuple(_headings(self._workspace.store.chunks.of_document(document_id)))
+
+    def place(self, document_id: uuid.UUID, region: Region, *, zoom: float = 2.0) -> bytes:
+        """The part of a page where the boxes of `region` are, lit, as PNG. Raises NotFoundError."""
+        rendition = self._workspace.files.local_path(document_id, "rendition")
+        return parsing.place_image(rendition, region, zoom=zoom)
+
+    def marked(
+        self, response: AnswerResponse, document_id: uuid.UUID, *, whole: bool = False, say: Say = str
+    ) -> MarkedCopy:
+        """The pages on which `response` quotes the document, each quote lit, with its sentence and verdict as a note.
+
+        With `whole`, all pages of the document. `say` has the words of the notes in another language than English.
+
+        Raises:
+            errors.NotFoundError: it quotes nothing of this document, or the document is gone.
+        """
+        rendition = self._workspace.files.local_path(document_id, "rendition")
+        found = _highlights(response, document_id, say)
+        write = parsing.marked_whole if whole else parsing.marked_copy
+        return MarkedCopy(found, write(rendition, found))
+
+    def taken(self, document_id: uuid.UUID, copy: MarkedCopy) -> bytes:
+        """A document's marked copy, to be kept elsewhere, which the audit tells. Raises NotFoundError."""
+        subject = Subject("document", str(document_id), self._workspace.store.documents.get(document_id).name)
+        self._workspace.store.audit.note("export", subject, owner=self._workspace.user_id, format="marked")
+        return copy.content
+
+    def locate(self, document_id: uuid.UUID, passage: Passage, start: int, end: int) -> tuple[Region, ...]:
+        """The boxes of exactly the characters `passage.text[start:end]`.
+
+        Of a document that was never rendered, whose blocks a caller brought, the boxes of its lines.
+        """
+        try:
+            rendition = self._workspace.files.local_path(document_id, "rendition")
+        except errors.NotFoundError:
+            return passage.regions_of(start, end)
+        return parsing.locate(rendition, passage, start, end)
+
+
+def _headings(chunks: Iterable[Chunk]) -> Iterator[OutlineEntry]:
+    """Each heading that begins a section, where its chunk has it, else where the chunk begins."""
+    before: list[str] = []
+    for chunk in chunks:
+        path = chunk.section.split(SECTION_SEPARATOR) if chunk.section else []
+        same = next((i for i, (new, old) in enumerate(zip(path, before, strict=False)) if new != old), len(before))
+        for level, title in enumerate(path[same:], start=same + 1):
+            heads = (line for line in chunk.lines if line.kind is BlockKind.HEADING and line.text in title)
+            line = next(heads, chunk.lines[0])
+            yield OutlineEntry(level=level, title=title, page_number=line.page_number, y=line.bbox.y0)
+        before = path
+
+
+def _highlights(response: AnswerResponse, document_id: uuid.UUID, say: Say) -> tuple[Highlight, ...]:
+    """What the answer quotes of the document; words quoted twice are marked once, with both notes."""
+    notes: dict[Region, list[str]] = defaultdict(list)
+    for label, (citation, hit) in zip(response.labels, response.cited, strict=True):
+        if hit.passage.document_id == document_id and citation.sentence not in response.struck:
+            for region in citation.regions:
+                notes[region].append(_note(label, citation, response.sentences[citation.sentence], say))
+    return tuple(Highlight(region=region, note="\n\n".join(own)) for region, own in notes.items())
+
+
+def _note(label: str, citation: Citation, sentence: Sentence, say: Say) -> str:
+    missing = ", ".join(sentence.missing or citation.unsupported_numbers)
+    warning = f"\n{say('Not in the quoted words')}: {missing}" if missing else ""
+    verdict = f"{say(sentence.support)}, " if sentence.support else ""
+    return f"{label} · {verdict}{say(f'quote {citation.verdict.value}')}\n{sentence.text}{warning}"

@@ -1,0 +1,71 @@
+"""Filters under a name, which every request can take up."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from rag import errors
+from rag.engine.request_parsing import parse
+from rag.engine.workspace import Workspace
+from rag.store import UserStore
+from rag.types import FilterName, Filters, Model, RetrievalRequest, SavedFilter
+
+Request = TypeVar("Request", bound=RetrievalRequest)
+
+
+class _Named(Model):
+    name: FilterName
+
+
+class SavedFilters:
+    """One user's saved filters."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def list(self) -> list[SavedFilter]:
+        """All of them in the order of the alphabet."""
+        return self._workspace.store.saved_filters.list()
+
+    def get(self, name: str) -> SavedFilter:
+        """The one of this name. Raises NotFoundError."""
+        return self._workspace.store.saved_filters.get(name)
+
+    def save(self, name: str, filters: Filters | Mapping[str, Any]) -> SavedFilter:
+        """Keep filters under a name, in the place of those there were.
+
+        Raises:
+            errors.ValidationError: the name is empty or too long, or the filters are malformed, let everything through,
+                or name a saved filter themselves.
+        """
+        named, kept = parse(_Named, {"name": name}).name, parse(Filters, filters)
+        if kept.saved is not None:
+            raise errors.ValidationError(
+                "A saved filter cannot name another. Give its fields instead.", details={"field": "saved"}
+            )
+        if kept == Filters():
+            raise errors.ValidationError(
+                "The filter lets everything through. Give tags, an author, a date or another field.",
+                details={"field": "filters"},
+            )
+        self._workspace.store.saved_filters.put(named, kept)
+        return SavedFilter(name=named, filters=kept)
+
+    def delete(self, name: str) -> None:
+        """Forget the one of this name. Raises NotFoundError."""
+        self._workspace.store.saved_filters.delete(name)
+
+
+def resolved(store: UserStore, filters: Filters) -> Filters:
+    """`filters` with what their saved one says where they say nothing. Raises NotFoundError if there is none."""
+    if filters.saved is None:
+        return filters
+    said = {name: value for name, value in filters if name != "saved" and value}
+    return store.saved_filters.get(filters.saved).filters.model_copy(update=said)
+
+
+def with_saved(store: UserStore, request: Request) -> Request:
+    """`request` with its saved filter in the place of the filter's name. Raises as `resolved`."""
+    if request.retrieval.filters.saved is None:
+        return request
+    filters = resolved(store, request.retrieval.filters)
+    return request.model_copy(update={"retrieval": request.retrieval.model_copy(update={"filters": filters})})

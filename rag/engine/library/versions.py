@@ -1,0 +1,131 @@
+"""Versions of a user's documents: which there are, what differs, and what became of what an answer quotes."""
+
+import builtins
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from rag import errors
+from rag.engine.library.originals import display_name, sha256_of
+from rag.engine.library.version_diff import Paragraph, Text, differences, paragraphs_of
+from rag.engine.workspace import Workspace
+from rag.types import DEFAULT_INDEX, AnswerResponse, Citation, Document, Hit, LaterPlace, VersionDiff
+
+
+class Versions:
+    """One user's documents with their versions."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def list(self, document_id: uuid.UUID) -> list[Document]:
+        """All versions of the document that this is one of, the latest first; those in the trash only if this one is.
+
+        Raises:
+            errors.NotFoundError: there is no such document.
+        """
+        found = self._workspace.store.versions.list([document_id])
+        asked = next((one for one in found if one.id == document_id), None)
+        if asked is None:
+            raise errors.NotFoundError(f"There is no document {document_id}. List the documents and check the id.")
+        return [one for one in found if one.deleted_at is None or asked.deleted_at is not None]
+
+    def of_same_name(self, path: Path, name: str, index_name: str = DEFAULT_INDEX) -> Document | None:
+        """The document that a file may be a new version of: it has the name, and no document has the content.
+
+        None of what follows a folder, which gets its versions there. Raises NotFoundError if there is no such index.
+        """
+        index = self._workspace.ensure_index(index_name)
+        return self._workspace.store.versions.of_same_name(index.id, display_name(name), sha256_of(path))
+
+    def make_current(self, document_id: uuid.UUID) -> Document:
+        """Go back to an older version: it is searched from now on, as the latest one.
+
+        Raises:
+            errors.NotFoundError: there is no such document.
+            errors.ConflictError: it is searched already, was never read, or is in the trash.
+        """
+        document = self._workspace.store.documents.get(document_id)
+        if not self._workspace.store.versions.make_current(document_id):
+            raise errors.ConflictError(
+                f"{document.name} is no older version that was read and is not in the trash. List its versions."
+            )
+        return self._workspace.store.documents.get(document_id)
+
+    def before(self, document_id: uuid.UUID) -> Document:
+        """The version before this one.
+
+        Raises:
+            errors.NotFoundError: there is no such document.
+            errors.ConflictError: it is the first version.
+        """
+        versions = self.list(document_id)
+        place = next(place for place, one in enumerate(versions) if one.id == document_id)
+        if place + 1 == len(versions):
+            raise errors.ConflictError(f"{versions[place].name} has no earlier version. Name what to compare it with.")
+        return versions[place + 1]
+
+    def diff(self, old_id: uuid.UUID, new_id: uuid.UUID) -> VersionDiff:
+        """What differs between two documents, which need not be versions of one, paragraph by paragraph.
+
+        Raises:
+            errors.NotFoundError: there is no such document.
+            errors.ConflictError: one of them has no text yet, or is in the trash.
+        """
+        old, new = (self._workspace.store.documents.get(one) for one in (old_id, new_id))
+        changes, unchanged = differences(self._paragraphs(old), self._paragraphs(new))
+        return VersionDiff(
+            old_id=old.id,
+            new_id=new.id,
+            old_version=old.version,
+            new_version=new.version,
+            changes=tuple(changes),
+            unchanged=unchanged,
+        )
+
+    def _paragraphs(self, document: Document) -> Sequence[Paragraph]:
+        if document.deleted_at is not None or document.indexed_at is None:
+            state = "in the trash; restore it" if document.deleted_at else "not read yet; wait until it is ready"
+            raise errors.ConflictError(f"{document.name} (version {document.version}) is {state}.")
+        return paragraphs_of(self._workspace.store.chunks.of_document(document.id))
+
+    def later_places(self, responses: Sequence[AnswerResponse]) -> builtins.list[Mapping[int, LaterPlace]]:
+        """What became of what answers quote from older versions in those that are searched now, by citation number.
+
+        Nothing of citations of what is searched still, and of documents that are gone or in the trash.
+        """
+        latest = self.latest({hit.passage.document_id for response in responses for hit in response.contexts})
+        texts = {new.id: Text(self._paragraphs(new)) for new in {new.id: new for _, new in latest.values()}.values()}
+        return [
+            {
+                number: _later_place(citation, hit, texts, *latest[hit.passage.document_id])
+                for number, (citation, hit) in enumerate(response.cited)
+                if hit.passage.document_id in latest
+            }
+            for response in responses
+        ]
+
+    def latest(self, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, tuple[Document, Document]]:
+        """Those of `ids` that are older versions of documents, each with the version that is searched."""
+        versions = self._workspace.store.versions.list([*ids], in_trash=False) if ids else []
+        present = {one.lineage_id: one for one in versions if one.superseded_by is None and one.indexed_at is not None}
+        return {
+            one.id: (one, present[one.lineage_id])
+            for one in versions
+            if one.id in ids and one.superseded_by is not None and one.lineage_id in present
+        }
+
+
+def _later_place(
+    citation: Citation, hit: Hit, texts: Mapping[uuid.UUID, Text], old: Document, new: Document
+) -> LaterPlace:
+    found = texts[new.id].find(citation.quote or hit.chunk.text, citation.lines_in(hit)[0].page_number)
+    return LaterPlace(
+        document_id=new.id,
+        version=old.version,
+        latest_version=new.version,
+        change=found.change,
+        page_number=found.lines[0].page_number if found.lines else None,
+        text=" ".join(line.text for line in found.lines) or None,
+        regions=found.regions,
+    )

@@ -1,0 +1,1 @@
+"""Matrices: many questions to many documents."""

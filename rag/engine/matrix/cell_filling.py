@@ -1,0 +1,222 @@
+"""Fills a matrix cell by cell, each kept when it is answered: what a killed worker had done is not asked again."""
+
+import datetime as dt
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from rag import answering, errors, vocabulary
+from rag.answering.extraction import answer_fit
+from rag.answering.extraction.answer_fit import Fit
+from rag.answering.tables.figure_rows import Statements
+from rag.answering.verification import answer_agreement
+from rag.engine.questions.questions import Questions
+from rag.engine.workspace import Workspace
+from rag.types import (
+    AnswerRequest,
+    AnswerResponse,
+    Citation,
+    Document,
+    DocumentStatus,
+    Filters,
+    KeptCell,
+    MatrixCell,
+    MatrixQuestion,
+    OnProgress,
+    QuotedRow,
+    RetrievalOptions,
+    Support,
+)
+
+MOST_CHARS = 600
+"""Of an answer; the rest is read on the page."""
+SENTENCES = 2
+"""Of what a language model has written."""
+
+Place = tuple[uuid.UUID | None, int]
+
+
+def is_fresh(kept: KeptCell | None, document: Document) -> bool:
+    """Whether a cell is answered from what the document is now."""
+    return kept is not None and kept.cell.status != "failed" and kept.cell.sha256 == document.sha256
+
+
+def fill(
+    workspace: Workspace, questions: Questions, matrix_id: uuid.UUID, report: OnProgress, pause: Callable[[], None]
+) -> dict[str, Any]:
+    """Ask what is not answered yet, or was answered from content that has changed since.
+
+    `pause` is called before each question. A document that is not read yet is left for another time.
+
+    Returns:
+        Of the cells how many are `answered`, `notFound` and `failed`; `waiting`, the names of documents that are not
+        ready.
+
+    Raises:
+        errors.NotFoundError: there is no such matrix any more.
+        errors.CancelledError: the job was cancelled.
+        errors.ProviderError: a provider refuses or is down.
+    """
+    store = workspace.store.matrices
+    matrix = store.get(matrix_id)
+    documents = store.documents(matrix.lineage_ids)
+    kept: dict[Place, KeptCell] = {(one.cell.lineage_id, one.cell.question): one for one in store.cells(matrix_id)}
+    counts = {"answered": 0, "not_found": 0, "failed": 0}
+    total, done = len(documents) * len(matrix.questions), 0
+    for document in documents:
+        for number, question in enumerate(matrix.questions):
+            report("cells", done, total)
+            done += 1
+            present = kept.get((document.lineage_id, number))
+            if present is not None and is_fresh(present, document):
+                counts[present.cell.status] += 1
+            elif document.status is DocumentStatus.READY:
+                pause()
+                cell = ask(workspace, questions, document, number, question)
+                _keep(workspace, matrix_id, question, cell)
+                counts[cell.status] += 1
+    report("cells", total, total)
+    waiting = [document.name for document in documents if document.status is not DocumentStatus.READY]
+    return {
+        "answered": counts["answered"],
+        "notFound": counts["not_found"],
+        "failed": counts["failed"],
+        "waiting": waiting,
+    }
+
+
+def _keep(workspace: Workspace, matrix_id: uuid.UUID, question: MatrixQuestion, cell: MatrixCell) -> None:
+    """Nothing of what is not asked any more, or of a document that was removed for good meanwhile."""
+    try:
+        workspace.store.matrices.put(matrix_id, question, cell)
+    except errors.NotFoundError:
+        workspace.store.matrices.get(matrix_id)
+
+
+def ask(
+    workspace: Workspace, questions: Questions, document: Document, number: int, question: MatrixQuestion
+) -> MatrixCell:
+    """What a document answers to the question of this number. Raises ProviderError."""
+    request = AnswerRequest(
+        index_name=str(document.index_id),
+        question=question.text,
+        retrieval=RetrievalOptions(filters=Filters(document_ids=(document.id,))),
+    )
+    try:
+        response = questions.answer(request)
+    except (errors.GroundingError, errors.NotFoundError) as error:  # of this document; what else fails, fails for all
+        return _cell(document, number, {"status": "failed", "reason": error.message})
+    return _cell(document, number, _answered(question.text, response, _statements(workspace, document, question.text)))
+
+
+def _statements(workspace: Workspace, document: Document, question: str) -> Statements:
+    """Where the document's own statement is in which the line item stands that is asked for."""
+    item = answer_fit.wanted(question)
+    names = [item.place] if item and item.place else []
+    return vocabulary.own_pages(workspace.store.pages.landmarks(document.id, names))
+
+
+def _cell(document: Document, number: int, content: dict[str, Any]) -> MatrixCell:
+    return MatrixCell(
+        lineage_id=document.lineage_id or document.id,
+        question=number,
+        document_id=document.id,
+        version=document.version,
+        sha256=document.sha256,
+        answered_at=dt.datetime.now(dt.UTC),
+        **content,
+    )
+
+
+def _answered(question: str, response: AnswerResponse, statements: Statements) -> dict[str, Any]:
+    """Of what is cited that which answers best: its words, whether they are proved, and where."""
+    chosen = _best(question, response, statements) if response.status == "ok" else None
+    if chosen is None:
+        return {"status": "not_found", "model": response.model}
+    citation, support, likelihood = chosen
+    row = _row(response, citation)
+    return {
+        "status": "answered",
+        "answer": _row_text(row) if row else _text(response, citation),
+        "value": row.cells[row.asked] if row and row.asked is not None else None,
+        "verdict": support,
+        "likelihood": likelihood,
+        "quote": citation.quote,
+        "page_number": _page(response, citation),
+        "page_label": citation.page_label,
+        "regions": citation.regions,
+        "model": response.model,
+    }
+
+
+def _page(response: AnswerResponse, citation: Citation) -> int:
+    hit = response.sources[citation.citation_id]
+    return citation.regions[0].page_number if citation.regions else citation.lines_in(hit)[0].page_number
+
+
+class _Choice(NamedTuple):
+    """What answers best, whether it is proved that it does, and else how likely it is."""
+
+    citation: Citation
+    support: Support | None
+    likelihood: float | None
+
+
+def _best(question: str, response: AnswerResponse, statements: Statements) -> _Choice | None:
+    """The citation of the statement that answers best; None if none answers.
+
+    What is proved comes before what is not, what fits the question better before what fits it less. A line item that
+    does not stand in the document's own statement may be of an affiliate, and is not proved. Nor is what is quoted
+    because it fits a question of which nobody can tell what answers it: that is likely, or not.
+    """
+    found = [(_fit(question, response, citation, statements), citation) for citation, _ in response.cited]
+    able = [(fits, citation) for fits, citation in found if fits is None or fits > Fit.UNNAMED]
+    if not able:
+        return None
+
+    def worth(pair: tuple[Fit | None, Citation]) -> tuple[bool, bool]:
+        return response.sentences[pair[1].sentence].support is Support.SUPPORTED, pair[0] in (Fit.GIVES, None)
+
+    fits, citation = max(able, key=worth)
+    support = response.sentences[citation.sentence].support
+    if fits is None and response.confidence == "likely" and support is Support.SUPPORTED:
+        return _Choice(citation, None, response.likelihood)
+    alike = [response.sentences[one.sentence].text for kind, one in able if kind is not None]
+    is_given = fits is Fit.GIVES and not _is_contested(question, alike)
+    is_sure = is_given or (fits is None and response.confidence is None)
+    return _Choice(citation, support if is_sure or support is not Support.SUPPORTED else Support.UNSUPPORTED, None)
+
+
+def _is_contested(question: str, statements: Sequence[str]) -> bool:
+    """Whether statements that may all give the figure give different ones, as of a segment and of the whole."""
+    first, *others = (answer_agreement.read(question, statement) for statement in statements)
+    return not all(answer_agreement.agree(first, other) for other in others)
+
+
+def _fit(question: str, response: AnswerResponse, citation: Citation, statements: Statements) -> Fit | None:
+    hit = response.sources[citation.citation_id]
+    found = answer_fit.fit(question, response.sentences[citation.sentence].text, _row(response, citation), hit)
+    is_own = answer_fit.is_own(question, _page(response, citation), statements)
+    return found if is_own or found is not Fit.GIVES else Fit.NEAR
+
+
+def _row(response: AnswerResponse, citation: Citation) -> QuotedRow | None:
+    return citation.row if citation.sentence in response.rows else None
+
+
+def _text(response: AnswerResponse, first: Citation) -> str:
+    """The statement that is cited; of a model's the next one, too: it may begin with one that states nothing."""
+    count = 1 if response.model == answering.EXTRACTIVE_MODEL else SENTENCES
+    sentences = response.sentences[first.sentence : first.sentence + count]
+    shown = " ".join(" ".join(one.text.split()) for one in sentences if not one.is_unproved)
+    return shown if len(shown) <= MOST_CHARS else f"{shown[:MOST_CHARS].rpartition(' ')[0]} …"
+
+
+def _row_text(row: QuotedRow) -> str:
+    """As in: Net sales, 2022: 394,328 (in millions)."""
+    columns = [*row.columns, *[""] * (len(row.cells) - len(row.columns))]
+    chosen = [row.asked] if row.asked is not None else [*range(len(row.cells))]
+    cells = "; ".join(f"{columns[i]}: {row.cells[i]}" if columns[i] else row.cells[i] for i in chosen)
+    caption = f" ({row.caption.strip('() ')})" if row.caption else ""
+    text = f"{row.label}, {cells}{caption}" if row.label else f"{cells}{caption}"
+    return text[:MOST_CHARS]

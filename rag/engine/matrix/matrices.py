@@ -1,0 +1,212 @@
+"""Questions put to documents, each to each, answered in the background, and taken along as a table."""
+
+import builtins
+import datetime as dt
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rag import errors, export, vocabulary
+from rag.answering.verification import answer_agreement
+from rag.engine.matrix import cell_filling, fill_scheduling
+from rag.engine.questions.questions import Questions
+from rag.engine.request_parsing import parse
+from rag.engine.workspace import Workspace
+from rag.store.users.audit_log import Subject
+from rag.types import (
+    Document,
+    DocumentStatus,
+    FilledMatrix,
+    Job,
+    KeptCell,
+    Matrix,
+    MatrixCell,
+    MatrixEdit,
+    MatrixFormat,
+    MatrixQuestion,
+    MatrixRequest,
+    MatrixTemplate,
+    ShownCell,
+)
+
+
+class Matrices:
+    """One user's matrices, of the user's own documents."""
+
+    def __init__(self, workspace: Workspace, questions: Questions) -> None:
+        self._workspace = workspace
+        self._questions = questions
+
+    def templates(self) -> tuple[MatrixTemplate, ...]:
+        """Questions that documents of a kind are often asked."""
+        return vocabulary.question_sets()
+
+    def list(self) -> builtins.list[Matrix]:
+        """All of them, the latest first."""
+        return self._workspace.store.matrices.list()
+
+    def create(self, request: MatrixRequest | Mapping[str, Any]) -> Matrix:
+        """Put questions to documents, each to each; a worker asks them.
+
+        Raises:
+            errors.ValidationError: the request is malformed.
+            errors.NotFoundError: there is no such document among the user's own, or it is in the trash.
+        """
+        asked = parse(MatrixRequest, request)
+        lineages = self._lineages(asked.document_ids)
+        matrix = self._workspace.store.matrices.create(asked.name, asked.questions, lineages)
+        self.fill(matrix.id)
+        return self._workspace.store.matrices.get(matrix.id)
+
+    def ask(self, request: MatrixRequest | Mapping[str, Any]) -> FilledMatrix:
+        """Put questions to documents here and now, and keep nothing. What is not read yet has no cells.
+
+        Raises:
+            errors.ValidationError: the request is malformed.
+            errors.NotFoundError: there is no such document; see `create`.
+            errors.ProviderError: a provider refuses or is down.
+        """
+        asked = parse(MatrixRequest, request)
+        lineages = self._lineages(asked.document_ids)
+        documents = self._workspace.store.matrices.documents(lineages)
+        cells = [
+            KeptCell(cell=cell_filling.ask(self._workspace, self._questions, document, number, question))
+            for document in documents
+            if document.status is DocumentStatus.READY
+            for number, question in enumerate(asked.questions)
+        ]
+        matrix = Matrix(
+            id=uuid.uuid4(),
+            user_id=self._workspace.user_id,
+            name=asked.name,
+            questions=asked.questions,
+            lineage_ids=tuple(lineages),
+            created_at=dt.datetime.now(dt.UTC),
+        )
+        shown = _shown(asked.questions, documents, cells)
+        return FilledMatrix(matrix=matrix, documents=tuple(documents), cells=tuple(shown))
+
+    def edit(self, matrix_id: uuid.UUID, request: MatrixEdit | Mapping[str, Any]) -> Matrix:
+        """Change its name, documents or questions. What is new is asked; answers to what stays are kept.
+
+        Raises:
+            errors.ValidationError: the request is malformed.
+            errors.NotFoundError: there is no such matrix, or document; see `create`.
+        """
+        asked = parse(MatrixEdit, request)
+        lineages = None if asked.document_ids is None else self._lineages(asked.document_ids)
+        matrices = self._workspace.store.matrices
+        matrices.edit(matrix_id, name=asked.name, questions=asked.questions, lineage_ids=lineages)
+        if (asked.document_ids or asked.questions) and self.get(matrix_id).to_ask:
+            self.fill(matrix_id)
+        return matrices.get(matrix_id)
+
+    def _lineages(self, document_ids: Iterable[uuid.UUID]) -> builtins.list[uuid.UUID]:
+        store = self._workspace.store
+        found = [store.documents.get(document_id) for document_id in dict.fromkeys(document_ids)]
+        lineages = [*dict.fromkeys(document.lineage_id or document.id for document in found)]
+        if len(store.matrices.documents(lineages)) < len(lineages):
+            raise errors.NotFoundError("A matrix is of documents of your own that are not in the trash. Choose others.")
+        return lineages
+
+    def fill(self, matrix_id: uuid.UUID) -> Job:
+        """Have a worker ask what is not answered, or was before its document changed; the job that does so already.
+
+        Raises:
+            errors.NotFoundError: there is no such matrix.
+        """
+        return fill_scheduling.start(self._workspace, self._workspace.store.matrices.get(matrix_id))
+
+    def job(self, matrix_id: uuid.UUID) -> Job | None:
+        """The work that fills it, or did so last. Raises NotFoundError."""
+        return fill_scheduling.job_of(self._workspace, self._workspace.store.matrices.get(matrix_id))
+
+    def cancel(self, matrix_id: uuid.UUID) -> Job | None:
+        """End the work on it after the question that it is at; nothing is asked until `fill`, or another edit.
+
+        What is answered stays. Raises NotFoundError.
+        """
+        job = self.job(matrix_id)
+        return self._workspace.store.jobs.cancel(job.id) if job else None
+
+    def get(self, matrix_id: uuid.UUID) -> FilledMatrix:
+        """What is answered so far, and what of it contradicts something. Raises NotFoundError."""
+        store = self._workspace.store.matrices
+        matrix = store.get(matrix_id)
+        documents = store.documents(matrix.lineage_ids)
+        return FilledMatrix(
+            matrix=matrix,
+            documents=tuple(documents),
+            cells=tuple(_shown(matrix.questions, documents, store.cells(matrix_id))),
+            job=fill_scheduling.job_of(self._workspace, matrix),
+        )
+
+    def delete(self, matrix_id: uuid.UUID) -> None:
+        """Forget it with its answers, and end the work on it. Raises NotFoundError."""
+        self.cancel(matrix_id)
+        self._workspace.store.matrices.delete(matrix_id)
+
+    def export(self, matrix_id: uuid.UUID, format_name: MatrixFormat, *, say: export.Say = str) -> bytes:
+        """It as a table for a spreadsheet, in which no cell is a formula. Raises NotFoundError.
+
+        The table's own words are English, or as `say` has them in another language.
+        """
+        filled = self.get(matrix_id)
+        self._workspace.store.audit.note("export", Subject("matrix", str(matrix_id), filled.matrix.name))
+        write = export.matrix_xlsx if format_name == "xlsx" else export.matrix_csv
+        return write(filled, say)
+
+
+def _shown(
+    questions: Sequence[MatrixQuestion], documents: Iterable[Document], kept: Sequence[KeptCell]
+) -> list[ShownCell]:
+    """The cells of `documents`, stale and contradicting ones marked."""
+    present = {document.lineage_id: document for document in documents}
+    found = [one for one in kept if one.cell.lineage_id in present]
+    others = _dissenting(questions, [one.cell for one in found])
+    return [
+        ShownCell(
+            cell=one.cell,
+            previous=one.previous,
+            is_stale=one.cell.status != "failed" and not cell_filling.is_fresh(one, present[one.cell.lineage_id]),
+            conflict=_against_itself(questions, one) or others.get((one.cell.lineage_id, one.cell.question)),
+        )
+        for one in found
+    ]
+
+
+def _against_itself(questions: Sequence[MatrixQuestion], kept: KeptCell) -> str | None:
+    """What the document said before it changed, if that cannot be right, too."""
+    before = kept.previous
+    if before is None or "answered" not in (before.status, kept.cell.status):
+        return None
+    if before.status != kept.cell.status:
+        told = before.answer if before.status == "answered" else "not found"
+    elif answer_agreement.agree(_reading(questions, kept.cell), _reading(questions, before)):
+        return None
+    else:
+        told = before.answer
+    return f"Before it changed (version {before.version}): {told}"
+
+
+def _dissenting(questions: Sequence[MatrixQuestion], cells: Sequence[MatrixCell]) -> dict[tuple[uuid.UUID, int], str]:
+    """Cells that say yes against no, or another figure than others where all should agree, and what of it."""
+    columns: dict[int, list[MatrixCell]] = defaultdict(list)
+    for cell in cells:
+        if cell.status == "answered":
+            columns[cell.question].append(cell)
+    told = {}
+    for number, column in columns.items():
+        readings = [_reading(questions, cell) for cell in column]
+        for place in answer_agreement.dissenting(readings):
+            says = readings[place].says
+            if says is not None:
+                told[column[place].lineage_id, number] = f"Says {'yes' if says else 'no'}, others say otherwise"
+            elif questions[number].should_agree:
+                told[column[place].lineage_id, number] = "Differs from the others"
+    return told
+
+
+def _reading(questions: Sequence[MatrixQuestion], cell: MatrixCell) -> answer_agreement.Reading:
+    return answer_agreement.read(questions[cell.question].text, cell.value or cell.answer)

@@ -1,0 +1,1 @@
+"""Operation of an installation: settings, status, export and cleanup."""

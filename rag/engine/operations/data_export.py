@@ -1,0 +1,218 @@
+"""One user's documents in open formats: the files as they were uploaded, and JSON lines of what was made of them."""
+
+import json
+import shutil
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pydantic_core
+
+from rag import answering, errors
+from rag.contract import CitationBody
+from rag.engine.library.file_names import unique_names
+from rag.engine.workspace import Workspace
+from rag.store.users.audit_log import Subject
+from rag.types import ChatMessage, Chunk, Conversation, Document, Index, OnProgress, ignore_progress
+
+DOCUMENTS_FOLDER = "documents"
+GLOSSARY_FILE = "glossary.toml"
+
+
+class ExportReport(NamedTuple):
+    """What was written: numbers of documents, chunks and chats, and the documents whose file was not there."""
+
+    documents: int
+    chunks: int
+    conversations: int
+    missing: tuple[str, ...]
+
+
+class Export:
+    """Takes everything of one user out again."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def write(
+        self,
+        folder: Path,
+        index_name: str | None = None,
+        *,
+        vectors: bool = False,
+        on_progress: OnProgress = ignore_progress,
+    ) -> ExportReport:
+        """Write this user's documents, those in the trash left out, and chats into `folder`, of one index or of all.
+
+        Written are the originals in ``documents/``, and ``documents.jsonl``, ``chunks.jsonl`` (with the active vectors
+        of length 1 if `vectors`) and ``conversations.jsonl``; with all indexes ``glossary.toml``, if there is one. If
+        anything fails, nothing is left.
+
+        Raises:
+            errors.ValidationError: the folder has something in it.
+            errors.NotFoundError: there is no such index.
+            errors.SourceError: it cannot be written.
+        """
+        indexes = self._workspace.store.indexes.list()
+        if index_name is not None:
+            indexes = [index for index in indexes if index_name in {index.name, str(index.id)}]
+            if not indexes:
+                raise errors.NotFoundError(f"There is no index “{index_name}”. List the indexes and check the name.")
+        with _filled(folder):
+            documents = [(index, document) for index in indexes for document in self._exported(index)]
+            names = unique_names([document.name for _, document in documents])
+            missing = self._export_files(folder, [document for _, document in documents], names)
+            _write_lines(
+                folder / "documents.jsonl",
+                (
+                    _document(index, document, None if document.id in missing else name)
+                    for (index, document), name in zip(documents, names, strict=True)
+                ),
+            )
+            chunks = _write_lines(
+                folder / "chunks.jsonl",
+                self._all_chunks([document for _, document in documents], vectors, on_progress),
+            )
+            conversations = _write_lines(
+                folder / "conversations.jsonl", (line for index in indexes for line in self._conversations(index))
+            )
+            if index_name is None and (glossary := self._workspace.store.glossary.get()):
+                (folder / GLOSSARY_FILE).write_text(glossary, encoding="utf-8", newline="")
+        self._workspace.store.audit.note(
+            "export", Subject("index", name=index_name or "all"), documents=len(documents), vectors=vectors
+        )
+        lost = tuple(document.name for _, document in documents if document.id in missing)
+        return ExportReport(len(documents), chunks, conversations, lost)
+
+    def _exported(self, index: Index) -> list[Document]:
+        """With older versions, which old answers cite; oldest first, so that of several the first keeps its name."""
+        listed = self._workspace.store.documents.list(index.id)[::-1]
+        versions = self._workspace.store.versions.list([one.id for one in listed], in_trash=False) if listed else []
+        older = [one for one in versions if one.superseded_by is not None and one.index_id == index.id]
+        return sorted([*listed, *older], key=lambda one: one.created_at)
+
+    def _export_files(self, folder: Path, documents: Sequence[Document], names: Sequence[str]) -> set[uuid.UUID]:
+        """Copy the originals; returns the documents whose file is not there."""
+        missing = set()
+        (folder / DOCUMENTS_FOLDER).mkdir()
+        for document, name in zip(documents, names, strict=True):
+            try:
+                source = self._workspace.files.open(document.id, "original")
+            except errors.NotFoundError:
+                missing.add(document.id)
+                continue
+            with source, (folder / DOCUMENTS_FOLDER / name).open("xb") as target:
+                shutil.copyfileobj(source, target)
+        return missing
+
+    def _all_chunks(
+        self, documents: Sequence[Document], vectors: bool, on_progress: OnProgress
+    ) -> Iterator[dict[str, Any]]:
+        for done, document in enumerate(documents, start=1):
+            yield from self._chunks(document, vectors=vectors)
+            on_progress("documents", done, len(documents))
+
+    def _chunks(self, document: Document, *, vectors: bool) -> Iterator[dict[str, Any]]:
+        store = self._workspace.store.chunks
+        chunks = store.of_document(document.id)
+        found = store.vectors([chunk.id for chunk in chunks]) if vectors else {}
+        for chunk in chunks:
+            line = _chunk(document, chunk)
+            yield {**line, "vector": found[chunk.id].tolist()} if chunk.id in found else line
+
+    def _conversations(self, index: Index) -> Iterator[dict[str, Any]]:
+        store = self._workspace.store.conversations
+        for conversation in store.list(index.id):
+            yield _conversation(index, conversation, store.messages(conversation.id))
+
+
+@contextmanager
+def _filled(folder: Path) -> Iterator[None]:
+    """`folder`, new or empty, for the block to fill; empty again, or gone, if the block fails."""
+    try:
+        was_there = folder.is_dir()
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise errors.ValidationError(f"{folder} is not empty. Give a new folder, or an empty one.")
+        try:
+            yield
+        except BaseException:
+            _empty(folder)
+            if not was_there:
+                folder.rmdir()
+            raise
+    except OSError as error:
+        raise errors.SourceError(
+            f"{folder} cannot be written: {error.strerror or type(error).__name__}. Check the path, the rights and the "
+            "free space.",
+            details={"path": str(folder)},
+        ) from error
+
+
+def _empty(folder: Path) -> None:
+    shutil.rmtree(folder / DOCUMENTS_FOLDER, ignore_errors=True)
+    for path in (*folder.glob("*.jsonl"), *folder.glob(GLOSSARY_FILE)):
+        path.unlink()
+
+
+def _write_lines(path: Path, lines: Iterable[object]) -> int:
+    """One JSON value a line, camelCase as everywhere outside; returns how many."""
+    count = 0
+    with path.open("x", encoding="utf-8") as file:
+        for count, line in enumerate(lines, start=1):  # noqa: B007  # used after the loop
+            plain = pydantic_core.to_jsonable_python(line, by_alias=True)
+            file.write(json.dumps(plain, ensure_ascii=False) + "\n")
+    return count
+
+
+def _document(index: Index, document: Document, name: str | None) -> dict[str, Any]:
+    fields = document.model_dump(mode="json", by_alias=True, exclude={"user_id", "progress", "pages", "deleted_at"})
+    return {**fields, "indexName": index.name, "file": name and f"{DOCUMENTS_FOLDER}/{name}"}
+
+
+def _chunk(document: Document, chunk: Chunk) -> dict[str, Any]:
+    return {
+        **chunk.model_dump(by_alias=True),
+        "documentName": document.name,
+        "text": chunk.text,
+        "pages": chunk.pages,
+        "lineStart": chunk.line_start,
+        "lineEnd": chunk.line_end,
+    }
+
+
+def _conversation(index: Index, conversation: Conversation, messages: Sequence[ChatMessage]) -> dict[str, Any]:
+    fields = conversation.model_dump(mode="json", by_alias=True, exclude={"user_id"})
+    return {**fields, "indexName": index.name, "messages": [_message(message) for message in messages]}
+
+
+def _message(message: ChatMessage) -> dict[str, Any]:
+    line: dict[str, Any] = {"role": message.role, "content": message.content, "createdAt": message.created_at}
+    if message.response is None:
+        return line
+    response = answering.proved(message.response)
+    return {
+        **line,
+        "content": response.answer,
+        "status": response.status,
+        "model": response.model,
+        "citations": [_citation(CitationBody.of(*cited)) for cited in response.cited],
+    }
+
+
+def _citation(citation: CitationBody) -> dict[str, Any]:
+    return {
+        "citationId": citation.citation_id,
+        "sentence": citation.sentence,
+        "documentId": citation.file_id,
+        "documentName": citation.file_name,
+        "page": citation.page,
+        "pageLabel": citation.page_label,
+        "slide": citation.slide,
+        "cells": citation.cells,
+        "quote": citation.quote,
+        "verdict": citation.verdict,
+        "regions": citation.regions,
+    }

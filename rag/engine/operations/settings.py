@@ -1,0 +1,229 @@
+"""What is set for all users: which models write and embed, and vendors' keys. The environment wins over what is kept.
+
+Whoever is let at it decides for everybody; `rag.access.permissions` says who that is.
+"""
+
+import re
+import time
+from collections.abc import Iterator
+
+from pydantic import SecretStr
+
+from rag import errors, providers
+from rag.config import Config
+from rag.engine.models import Models, is_open
+from rag.store import Preferences
+from rag.types import (
+    FoundServer,
+    GenerationOptions,
+    KeyPlace,
+    ModelChoice,
+    ModelTest,
+    Origin,
+    ProviderOptions,
+    VendorKey,
+)
+
+WRITER, EMBEDDER = "rag_gen_model", "rag_embed_model"
+
+TEST_PROMPT = "Reply with the single word: ready"
+MOST_SHOWN_CHARS = 60
+"""Of what a model writes when it is tried."""
+ONCE = GenerationOptions(provider_options=ProviderOptions(max_retries=0))
+"""Who tries a model wants to know what is wrong, and soon."""
+
+_KEY = re.compile(r"[!-~]{8,1000}")
+"""What a vendor's key may be: it travels in a header."""
+
+
+class Settings:
+    """The models of one installation; `keys` are those of their vendors."""
+
+    def __init__(self, environment: Config, preferences: Preferences, models: Models) -> None:
+        self._environment = environment
+        self._preferences = preferences
+        self._models = models
+        self.keys = VendorKeys(environment, preferences, models)
+
+    # --- models ---
+
+    def writer(self) -> ModelChoice:
+        """Which model writes answers; `extractive` quotes."""
+        origin, written = self._origin(WRITER)
+        try:
+            llm = self._models.language_model()
+        except (errors.ConfigError, errors.ValidationError) as error:
+            return self._choice(written or "", origin, error.message)
+        return self._choice(providers.model_id(llm) if llm else providers.EXTRACTIVE, origin)
+
+    def embedder(self) -> ModelChoice:
+        """Which model embeds in indexes that are made from now on; the others keep theirs."""
+        origin, written = self._origin(EMBEDDER)
+        try:
+            return self._choice(self._models.preferred_name(), origin)
+        except errors.Error as error:
+            return self._choice(written or "", origin, error.message)
+
+    def choose_writer(self, model: str | None) -> ModelChoice:
+        """Have `model` (`provider:model`, or `extractive`) write answers; None: the best that the keys allow.
+
+        Raises:
+            errors.ValidationError: there is no such model.
+            errors.ConfigError: it cannot be used as things are, or the environment says otherwise.
+        """
+        _require_open(self._environment, WRITER)
+        if model not in {None, providers.EXTRACTIVE}:
+            self._models.language_model(GenerationOptions(model=model))
+        self._preferences.choose(WRITER, model)
+        return self.writer()
+
+    def choose_embedder(self, model: str | None) -> ModelChoice:
+        """Have `model` (`provider:model`) embed in new indexes; None: the best that the keys allow.
+
+        Raises as `choose_writer`, and:
+
+        Raises:
+            errors.EmbeddingCapabilityError: the provider does not embed.
+            errors.ProviderError: an unlisted model's size had to be asked for, and the vendor refused.
+        """
+        _require_open(self._environment, EMBEDDER)
+        if model is not None:
+            self._models.named_space(model)
+        self._preferences.choose(EMBEDDER, model)
+        return self.embedder()
+
+    def try_writer(self) -> ModelTest:
+        """Have the model that writes say a word.
+
+        Raises:
+            errors.ConfigError: no model writes, or it cannot be used as things are.
+            errors.ProviderError: its vendor or server refuses, is down, or says nothing.
+        """
+        llm = self._models.language_model(ONCE)
+        if llm is None:
+            raise errors.ConfigError("No model writes: answers are quotes, which needs none. Choose one to try it.")
+        import llama_index.core
+        from llama_index.core.llms import ChatMessage
+
+        started = time.perf_counter()
+        words = " ".join(providers.complete(llm, [ChatMessage(content=TEST_PROMPT)]).split())
+        if not words:
+            raise errors.ProviderError(f"{providers.model_id(llm)} answers, but says nothing. Choose another model.")
+        return ModelTest(
+            model=providers.model_id(llm),
+            result=words[:MOST_SHOWN_CHARS],
+            seconds=time.perf_counter() - started,
+            context_window=providers.context_window(llm),  # asked now, when its server has loaded it
+        )
+
+    def try_embedder(self) -> ModelTest:
+        """Have the model of new indexes embed a word. Raises as `try_writer`, and EmbeddingCapabilityError."""
+        started = time.perf_counter()
+        space = self._models.preferred_space()
+        vector = self._models.embedder(space, options=ProviderOptions(max_retries=0)).get_query_embedding(TEST_PROMPT)
+        return ModelTest(model=space.name, result=f"{len(vector)} dimensions", seconds=time.perf_counter() - started)
+
+    def usual_writers(self) -> tuple[str, ...]:
+        """The models with which each vendor that has a key writes unless another is named."""
+        return tuple(f"{row.name}:{row.default_chat_model}" for row in self._usable() if row.default_chat_model)
+
+    def usual_embedders(self) -> tuple[str, ...]:
+        """The same of those that embed, with the embedded one."""
+        usable = [row for row in self._usable() if row.default_embedding_model]
+        return tuple(f"{row.name}:{row.default_embedding_model}" for row in usable)
+
+    def servers(self) -> tuple[FoundServer, ...]:
+        """The servers of models that answer on this machine, or where the environment says; they are asked now."""
+        return providers.find_servers(self._models.registry.server_addresses(self._models.config))
+
+    # --- notes ---
+
+    def is_dismissed(self, note: str) -> bool:
+        """Whether somebody has read a note and put it away."""
+        return note in self._preferences.get().dismissed
+
+    def dismiss(self, note: str) -> None:
+        """Put a note away for good."""
+        self._preferences.dismiss(note)
+
+    # --- what wins ---
+
+    def _origin(self, setting: str) -> tuple[Origin, str | None]:
+        if not is_open(self._environment, setting):
+            return Origin.ENVIRONMENT, getattr(self._environment, setting)
+        kept = self._preferences.get().choices.get(setting)
+        return (Origin.KEPT if kept else Origin.DEFAULT), kept
+
+    def _usable(self) -> Iterator[providers.Provider]:
+        registry, config = self._models.registry, self._models.config
+        return (row for row in registry.providers() if registry.is_usable(row, config))
+
+    def _choice(self, model: str, origin: Origin, problem: str | None = None) -> ModelChoice:
+        provider = model.partition(":")[0]
+        labels = {row.name: row.label for row in self._models.registry.providers()}
+        return ModelChoice(model=model, label=labels.get(provider, provider), origin=origin, problem=problem)
+
+
+class VendorKeys:
+    """The vendors' keys of one installation; no method gives one back."""
+
+    def __init__(self, environment: Config, preferences: Preferences, models: Models) -> None:
+        self._environment = environment
+        self._preferences = preferences
+        self._models = models
+
+    def list(self) -> tuple[VendorKey, ...]:
+        """The vendors that take a key, and where it is."""
+        vendors: dict[str, providers.Provider] = {}
+        for row in self._models.registry.providers():
+            if row.key_setting:
+                vendors.setdefault(row.key_setting, row)
+        return tuple(self._key(setting, row) for setting, row in vendors.items())
+
+    def keep(self, provider: str, key: SecretStr) -> VendorKey:
+        """Keep a vendor's key for all users: in the key ring, else in a file that only its owner reads.
+
+        Raises:
+            errors.ValidationError: it is no key, or the provider takes none.
+            errors.ConfigError: the environment has one, which wins.
+            errors.StoreError: it cannot be kept.
+        """
+        row, setting = self._taking(provider)
+        _require_open(self._environment, setting)
+        secret = key.get_secret_value().strip()
+        if not _KEY.fullmatch(secret):
+            raise errors.ValidationError("This is no key: it has blanks or odd characters, or is too short or long.")
+        self._preferences.put_key(setting, SecretStr(secret))
+        return self._key(setting, row)
+
+    def remove(self, provider: str) -> VendorKey:
+        """Forget a vendor's key that was kept.
+
+        Raises:
+            errors.ValidationError: the provider takes none.
+            errors.StoreError: the key ring does not let go of it.
+        """
+        row, setting = self._taking(provider)
+        self._preferences.remove_key(setting)
+        return self._key(setting, row)
+
+    def _taking(self, provider: str) -> tuple[providers.Provider, str]:
+        row = self._models.registry.provider(provider)
+        if row.key_setting is None:
+            raise errors.ValidationError(f"{row.label} takes no key.")
+        return row, row.key_setting
+
+    def _key(self, setting: str, row: providers.Provider) -> VendorKey:
+        kept = self._preferences.get()
+        place = kept.places.get(setting)
+        is_readable = place is None or setting in kept.keys
+        if not is_open(self._environment, setting):
+            place, is_readable = KeyPlace.ENVIRONMENT, True
+        return VendorKey(
+            provider=row.name, label=row.label, setting=setting.upper(), place=place, is_readable=is_readable
+        )
+
+
+def _require_open(environment: Config, setting: str) -> None:
+    if not is_open(environment, setting):
+        raise errors.ConfigError(f"{setting.upper()} is set in the environment or in .env, which wins. Unset it there.")

@@ -1,0 +1,86 @@
+"""How the whole installation is: one look at the database, the disks and the workers, for those who run it."""
+
+import datetime as dt
+import logging
+from collections.abc import Iterator, Sequence
+from importlib import metadata
+from pathlib import Path
+
+from rag import errors
+from rag.config import Config
+from rag.engine.operations import disk_space
+from rag.store import Store
+from rag.types import BackupManifest, BackupRecord, DatabaseStatus, IndexHealth, LaneStatus, Status
+
+logger = logging.getLogger(__name__)
+
+CROWDED = 0.9
+"""With this share of its connections in use a database is about to refuse some."""
+
+
+def read(store: Store, config: Config) -> Status:
+    """The present state. Raises StoreError if the database cannot be reached."""
+    figures = store.figures
+    database = figures.database().model_copy(update={"is_embedded": config.rag_database_url is None})
+    workers, lanes, indexes, spaces = figures.workers(), figures.lanes(), figures.indexes(), disk_space.spaces(config)
+    return Status(
+        version=metadata.version("pagelight"),
+        at=dt.datetime.now(dt.UTC),
+        warnings=(*disk_space.warnings(spaces), *_warnings(database, len(workers), lanes, indexes)),
+        database=database,
+        workers=workers,
+        lanes=lanes,
+        running=figures.running(),
+        library=figures.library(),
+        indexes=indexes,
+        counts=figures.counts(),
+        disk=spaces,
+        backup=last_backup(store),
+    )
+
+
+def _warnings(
+    database: DatabaseStatus, workers: int, lanes: Sequence[LaneStatus], indexes: IndexHealth
+) -> Iterator[str]:
+    waiting = sum(lane.waiting for lane in lanes)
+    if waiting and not workers:
+        yield f"{waiting:,} waiting, and no worker is alive. Start one: pagelight worker."
+    if database.connections >= database.max_connections * CROWDED:
+        yield (
+            f"{database.connections} of the database's {database.max_connections} connections are in use. Raise "
+            "max_connections, or run fewer processes."
+        )
+    if indexes.missing_vectors:
+        yield f"{indexes.missing_vectors:,} chunks of ready documents have no vector. Re-index: pagelight reindex."
+    if indexes.invalid:
+        yield f"Indexes of the database are invalid: {', '.join(indexes.invalid)}. Rebuild them: REINDEX INDEX."
+
+
+def last_backup(store: Store) -> BackupRecord | None:
+    """The last backup, and whether it is still where it was written to."""
+    record = store.figures.last_backup()
+    return record.model_copy(update={"is_present": _is_file(Path(record.path))}) if record else None
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a disk that is gone
+        return False
+
+
+def keep_backup(store: Store, path: Path, manifest: BackupManifest) -> None:
+    """Remember an archive that was just written, and read again as a whole. Good as it is, it counts more than that."""
+    record = BackupRecord(
+        created_at=manifest.created_at,
+        path=str(path.absolute()),
+        bytes=path.stat().st_size,
+        documents=manifest.rows("documents"),
+        files=len(manifest.files),
+        missing=len(manifest.missing),
+        verified_at=dt.datetime.now(dt.UTC),
+    )
+    try:
+        store.figures.keep_backup(record)
+    except errors.StoreError as error:
+        logger.warning("The backup is written, and the page Status does not know of it: %s", error)

@@ -1,0 +1,1 @@
+"""Search and question answering."""

@@ -1,0 +1,375 @@
+"""Answers without a language model that take more than one look-up: extracts, one per document, figures worked out."""
+
+import re
+import time
+import uuid
+from collections.abc import Collection, Generator, Mapping, Sequence
+from typing import NamedTuple
+
+from rag import answering, errors, prompts, retrieval, vocabulary
+from rag.answering.extraction import answer_fit, document_comparison, summary
+from rag.answering.tables import calculation, requested_figures
+from rag.engine.library import saved_filters
+from rag.engine.library.pages import Pages
+from rag.engine.questions.document_mentions import Mention, aliases, mentions
+from rag.engine.questions.query_pipeline import Asking
+from rag.engine.workspace import Workspace
+from rag.types import (
+    AnswerEvent,
+    AnswerRequest,
+    AnswerResponse,
+    AnswerToken,
+    Chunk,
+    Document,
+    DocumentQuery,
+    Hit,
+    Index,
+    Usage,
+)
+
+MOST_DOCUMENTS = 6
+"""A question to more documents than this is one to the library."""
+
+SAME_SUBJECT = 0.75
+"""Of the best page's score: what scores as much is of the subject that an extract is asked for, too."""
+
+STATEMENT_PAGES = 4
+"""Pages that are read of each statement for the figures in it."""
+
+
+class Side(NamedTuple):
+    """Documents that are asked by themselves, what they are called, and what they are asked."""
+
+    name: str
+    documents: tuple[Document, ...]
+    question: str
+
+
+class Composing:
+    """One user's question to one index, where its answer is more than what a single search finds."""
+
+    def __init__(self, workspace: Workspace, index: Index, request: AnswerRequest) -> None:
+        self._workspace = workspace
+        self._index = index
+        self._request = saved_filters.with_saved(workspace.store, request)
+        self._locate = Pages(workspace).locate
+        self._listed: list[Document] | None = None
+
+    def events(self, question: str) -> Generator[AnswerEvent, None, None] | None:
+        """The answer piece by piece, then as a whole; None if a look-up is the way to answer `question`.
+
+        Raises:
+            errors.ProviderError: the provider that embeds the index refuses or is down.
+            errors.GroundingError: a document cannot be read any more.
+        """
+        if extract := summary.asked(question):
+            return self._extract(question, extract)
+        if sides := self.sides(question):
+            return self._each(self._of_side(sides[0]), sides)  # what refuses does so before the answer begins
+        answer = self._worked_out(question) or self._over_years(question)
+        return None if answer is None else _whole(answer)
+
+    # --- one answer per document ---
+
+    def sides(self, question: str) -> list[Side]:
+        """The documents that `question` compares, each with the question as it is asked; none if it compares none."""
+        of_each = document_comparison.asks_of_each(question)
+        if not (
+            of_each or document_comparison.compares(question) or re.search(r",|\b(?:and|or|und|oder|et|y)\b", question)
+        ):
+            return []
+        documents = self._documents()
+        named = mentions(question, documents)
+        spans = [mention.span for mention in named]
+        if _are_apart(named) and (
+            document_comparison.compares(question) or document_comparison.are_listed(question, spans)
+        ):
+            return [
+                Side(
+                    _name(mention, question),
+                    mention.documents,
+                    document_comparison.of_one(question, spans, mention.span),
+                )
+                for mention in named[:MOST_DOCUMENTS]
+            ]
+        chosen = bool(self._request.retrieval.filters.document_ids)
+        is_meant = of_each or (chosen and not named and document_comparison.compares(question))
+        if is_meant and 2 <= len(documents) <= MOST_DOCUMENTS:
+            asked = document_comparison.of_each(question)
+            return [Side(document.name, (document,), asked) for document in reversed(documents)]
+        return []
+
+    def _each(self, first: AnswerResponse, sides: Sequence[Side]) -> Generator[AnswerEvent, None, None]:
+        answers: list[tuple[str, AnswerResponse]] = []
+        text = ""
+        for side in sides:
+            answers.append((side.name, self._of_side(side) if answers else first))
+            joined = document_comparison.join(answers)
+            if joined.status == "ok" and joined.answer.startswith(text):
+                yield AnswerToken(text=joined.answer[len(text) :])
+                text = joined.answer
+        yield document_comparison.join(answers)
+
+    def _of_side(self, side: Side) -> AnswerResponse:
+        """The answer of one side's documents alone."""
+        own = self._within(side.documents)
+        worked_out = own._worked_out(side.question)
+        if worked_out is not None:
+            return worked_out
+        asking = own.asking()
+        synthesizer = asking.synthesizer(None, options=self._request.options)
+        response = asking.engine(synthesizer).query(retrieval.Query(side.question))
+        if not isinstance(response, answering.GroundedResponse) or response.answer is None:
+            raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
+        return response.answer
+
+    # --- an extract ---
+
+    def _extract(self, question: str, extract: summary.Extract) -> Generator[AnswerEvent, None, None] | None:
+        documents, extract = self._meant(question)[0], self._of_part(question, extract)
+        if len(documents) > MOST_DOCUMENTS:
+            return None if extract.part else _whole(self._which(len(documents)))
+        limit = summary.MAX_SENTENCES if len(documents) == 1 else summary.SHORT_SENTENCES
+        parts: list[answering.Statement | answering.Label] = []
+        for document in documents:
+            keys = self._extract_of(document, extract, limit)
+            if keys and len(documents) > 1:
+                parts.append(answering.Label(document_comparison.heading(document.name)))
+            parts += summary.parts_of(keys, self._whole(document.id), sections=len(documents) == 1)
+        note = answering.Label(f"*{prompts.EXTRACT_NOTE}*")
+        return _whole(self._composed([note, *parts])) if parts else None
+
+    def _meant(self, question: str) -> tuple[list[Document], list[Mention]]:
+        """The documents that `question` names, and where; all in scope if it names none."""
+        documents = self._documents()
+        named = mentions(question, documents)
+        return [document for mention in named for document in mention.documents] or documents, named
+
+    def _of_part(self, question: str, extract: summary.Extract) -> summary.Extract:
+        named = self._meant(question)[1]
+        return extract._replace(part=_without(extract.part, question, named)) if named else extract
+
+    def _whole(self, document_id: uuid.UUID) -> Document:
+        """A document with its pages, which lists leave out."""
+        return self._workspace.store.documents.get(document_id)
+
+    def _extract_of(self, document: Document, extract: summary.Extract, limit: int) -> list[summary.Key]:
+        store = self._workspace.store.chunks
+        chunks: Sequence[Chunk] = store.of_document(document.id)
+        if extract.part:
+            chunks = self._part(chunks, document, extract.part)
+        return summary.key_sentences(chunks, store.vectors([chunk.id for chunk in chunks]), limit=limit)
+
+    def _part(self, chunks: Sequence[Chunk], document: Document, part: str) -> Sequence[Chunk]:
+        """The chunks of the section of that name or number, else those that a search for it finds."""
+        wanted = {_plain(part), *(_plain(reference.name) for reference in vocabulary.references(part))}
+        inside = [
+            chunk
+            for chunk in chunks
+            if any(_is_heading(heading, wanted) for heading in (chunk.section or "").split(summary.SEPARATOR))
+        ]
+        if inside:
+            return inside
+        found = self._within((document,)).asking().search(part).results
+        least = SAME_SUBJECT * max((hit.final_score for hit in found), default=0.0)
+        pages = {page for hit in found if hit.final_score >= least for page in hit.passage.pages}
+        return [chunk for chunk in chunks if pages.intersection(chunk.pages)]
+
+    def _which(self, count: int) -> AnswerResponse:
+        message = prompts.WHICH_DOCUMENT_MESSAGE.format(count=count)
+        return AnswerResponse(status="insufficient_context", answer=message, model=answering.EXTRACTIVE_MODEL)
+
+    # --- a figure worked out ---
+
+    def _worked_out(self, question: str) -> AnswerResponse | None:
+        if not requested_figures.may_want(question):
+            return None
+        documents = self._documents()
+        named = mentions(question, documents)
+        meant = named[0].documents if len(named) == 1 else tuple(documents)
+        words = {word for document in meant for alias in aliases(document) for word in alias}
+        task = requested_figures.task(question, words)
+        if task is None or len(named) > 1 or (not named and len(documents) != 1):
+            return None
+        own = self._within(meant)
+        hits = [*own.asking().search(question).results] if len(meant) > 1 else []
+        document_id = hits[0].chunk.document_id if hits else meant[0].id
+        own = self._within([document for document in meant if document.id == document_id])
+        hits = [hit for text in task.searches for hit in own.asking(top_k=STATEMENT_PAGES).search(text).results]
+        places = {figure.place for figure in task.figures if figure.place}
+        statements = vocabulary.own_pages(self._workspace.store.pages.landmarks(document_id, places))
+        hits += self._on_pages(document_id, {page for pages in statements.values() for page in pages}, hits)
+        parts = calculation.work_out(task, hits, statements)
+        return self._composed(parts) if parts else None
+
+    def _on_pages(self, document_id: uuid.UUID, pages: Collection[int], found: Sequence[Hit]) -> list[Hit]:
+        """Those of the pages that were not found: a statement is read for certain."""
+        missing = sorted({*pages} - {page for hit in found for page in hit.passage.pages})
+        document = self._whole(document_id) if missing else None
+        return [hit for page in missing if document and (hit := self._page_of(document, page))]
+
+    def _page_of(self, document: Document, page: int) -> Hit | None:
+        """A page as if it had been found; None of one without text."""
+        store = self._workspace.store.chunks
+        lines = store.page_lines([(document.id, page)]).get((document.id, page))
+        chunks = store.of_document(document.id, page_number=page, limit=1)
+        return summary.hit_of(chunks[0], document, lines) if lines and chunks else None
+
+    # --- figures of two years ---
+
+    def _over_years(self, question: str) -> AnswerResponse | None:
+        """What is asked to have changed, each year by itself: they may stand in different reports.
+
+        With only one of them it tells which. None where nothing is found, or one place tells of both.
+        """
+        if not requested_figures.may_want(question):
+            return None
+        meant, named = self._meant(question)
+        words = {word for mention in named for document in mention.documents for al in aliases(document) for word in al}
+        task = requested_figures.task(question, words)
+        if task is None or task.formula or task.is_level or len(task.years) != 2:
+            return None
+        found = {year: self._of_year(task.measure, year, meant) for year in sorted(task.years)}
+        given = [(str(year), answer) for year, answer in found.items() if answer.status == "ok"]
+        places = [{hit.chunk.id for hit in answer.contexts} for _, answer in given]
+        if not given or (len(places) == 2 and places[0] & places[1]):
+            return None
+        return document_comparison.join(given) if len(given) == 2 else self._one_year(task.measure, found)
+
+    def _of_year(self, measure: str, year: int, documents: Sequence[Document]) -> AnswerResponse:
+        """What gives the measure of that year for certain; nothing of what does not."""
+        question = f"What was the {measure} in {year}?"
+        answer = self._of_side(Side(str(year), tuple(documents), question))
+        rows = {citation.sentence: citation.row for citation in answer.citations}
+        other = [
+            number
+            for number, sentence in enumerate(answer.sentences)
+            if not answer_fit.gives_of_year(question, year, sentence.text, rows.get(number))
+        ]
+        kept = answering.without(answer, other)
+        return kept if kept.sentences else kept.model_copy(update={"status": "insufficient_context"})
+
+    def _one_year(self, measure: str, found: Mapping[int, AnswerResponse]) -> AnswerResponse:
+        """That one year was found and the other was not."""
+        known = next(year for year, answer in found.items() if answer.status == "ok")
+        missing = next(year for year in found if year != known)
+        citation, hit = found[known].cited[0]
+        place = f"{hit.document_name}, {hit.page_name(citation.lines_in(hit)[0].page_number)}"
+        told = found[known].sentences[citation.sentence].text
+        message = self._request.options.insufficient_evidence_message or prompts.INSUFFICIENT_CONTEXT_MESSAGE
+        return AnswerResponse(
+            status="insufficient_context",
+            answer=message,
+            hint=f"Found for {known}: {told} ({place}). No {measure} of {missing} was found.",
+            nearest=(hit,),
+            model=answering.EXTRACTIVE_MODEL,
+        )
+
+    # --- for a model ---
+
+    def spread(self, question: str) -> list[Hit]:
+        """What a model reads for a comparison, from each document, or for a summary, from all of it; else nothing."""
+        if extract := summary.asked(question):
+            documents = self._meant(question)[0]
+            if len(documents) != 1:
+                return []
+            keys = self._extract_of(documents[0], self._of_part(question, extract), summary.PASSAGES)
+            return summary.passages(keys, self._whole(documents[0].id))
+        sides = self.sides(question)
+        most = max(self._request.retrieval.top_k // max(len(sides), 1), 1)
+        found = [self._within(side.documents).asking().search(side.question).results[:most] for side in sides]
+        return [hits[place] for place in range(most) for hits in found if place < len(hits)]
+
+    # --- what all of them need ---
+
+    def names(self) -> list[str]:
+        """What the documents in scope are called."""
+        found = {" ".join(alias) for document in self._documents() for alias in aliases(document) if len(alias) <= 3}
+        return sorted(found)
+
+    def asking(self, *, top_k: int | None = None) -> Asking:
+        """The way of a search in the same documents."""
+        update = {"min_score": 0.0} if top_k else {}
+        options = self._request.retrieval.model_copy(update={"top_k": top_k or self._request.retrieval.top_k, **update})
+        return Asking(self._workspace, self._index, self._request.model_copy(update={"retrieval": options}))
+
+    def _within(self, documents: Sequence[Document]) -> "Composing":
+        ids: tuple[uuid.UUID, ...] = tuple(document.id for document in documents)
+        filters = self._request.retrieval.filters.model_copy(update={"document_ids": ids})
+        options = self._request.retrieval.model_copy(update={"filters": filters})
+        return Composing(self._workspace, self._index, self._request.model_copy(update={"retrieval": options}))
+
+    def _documents(self) -> list[Document]:
+        """The documents in scope that can be asked, newest first."""
+        if self._listed is None:
+            self._listed = self._list()
+        return self._listed
+
+    def _list(self) -> list[Document]:
+        found = self._workspace.store.documents.list(
+            self._index.id, DocumentQuery(filters=self._request.retrieval.filters, disabled=False)
+        )
+        return [document for document in found if document.searchable]
+
+    def _composed(self, parts: Sequence[answering.Statement | answering.Label]) -> AnswerResponse:
+        return answering.compose(parts, locate=self._locate)
+
+
+def _whole(answer: AnswerResponse) -> Generator[AnswerEvent, None, None]:
+    yield AnswerToken(text=answer.answer)
+    yield answer
+
+
+def with_summary(
+    events: Generator[AnswerEvent, None, None], asking: Asking, started: float
+) -> Generator[AnswerEvent, None, None]:
+    """`events`, the answer with how its sources were searched and what it cost since `started`."""
+    for event in events:
+        if not isinstance(event, AnswerResponse):
+            yield event
+            continue
+        usage = Usage(latency_ms=(time.perf_counter() - started) * 1000)
+        yield event.model_copy(update={"retrieval": asking.summary(len(event.sources)), "usage": usage})
+
+
+def _are_apart(named: Sequence[Mention]) -> bool:
+    """Whether there are several names, and each means other documents."""
+    ids = [document.id for mention in named for document in mention.documents]
+    return len(named) > 1 and len(ids) == len(set(ids))
+
+
+def _name(mention: Mention, question: str) -> str:
+    """What a side is called: its document, or as the question calls several."""
+    if len(mention.documents) == 1:
+        return mention.documents[0].name
+    return question[mention.span.start : mention.span.end]
+
+
+def _without(part: str, question: str, named: Sequence[Mention]) -> str:
+    """What is to be summed up of the documents named: nothing but their names is all of them."""
+    for mention in named:
+        part = part.replace(question[mention.span.start : mention.span.end], " ")
+    left = re.sub(
+        r"['’]s\b|[^\w\s]|\b(?:the|of|in|from|report|document|file|and|\w*10-?k|pdf|\d+)\b",
+        " ",
+        part,
+        flags=re.IGNORECASE,
+    )
+    return part.strip() if left.strip() else ""
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.sub(r"^(?:the|section|chapter)\s+", "", text.strip().lower()).split())
+
+
+def _is_heading(heading: str, wanted: set[str]) -> bool:
+    """Whether a heading is the one that is wanted, by its words or its number."""
+    plain = " ".join(heading.lower().split())
+    bare = _NUMBER.sub("", plain)
+    begun = (
+        re.compile(rf"(?:section\s+|chapter\s+)?{re.escape(name)}(?![\w.]*\d)[\s.:–—-]") for name in wanted if name
+    )
+    return plain in wanted or bare in wanted or any(pattern.match(plain) for pattern in begun)
+
+
+_NUMBER = re.compile(r"(?:(?:section|chapter|part|item|note|article)\s+)?[\divxlc]+(?:\.\d+)*[a-z]?[.):–—-]*\s+")

@@ -1,0 +1,98 @@
+"""Which documents a question speaks of by name: by what their files and titles are called. Pure functions."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+from typing import NamedTuple
+
+from rag.answering.text.term_weights import word_set
+from rag.types import Document, Span
+from rag.vocabulary import years
+
+MOST_ALIAS_WORDS = 3
+"""Of a longer title no beginning is a name: "Annual results of the harbour board" is not called "Annual"."""
+
+MIN_BEGINNING_CHARS = 4
+"""A shorter first word of a name does not stand for it."""
+
+_WORD = re.compile(r"[^\W\d_]+(?:&[^\W\d_]+)*")
+_ASKED_WORD = re.compile(r"[^\W_]+(?:&[^\W_]+)*")
+
+
+_GENERIC = word_set(
+    "the a an of and for in on to by from with inc corp corporation company co ltd limited plc llc lp gmbh ag sa se "
+    "nv bv group holdings holding form annual quarterly report reports filing filed fy year quarter ended results "
+    "earnings press release statement statements financial final draft version copy signed dated document documents "
+    "doc pdf file page pages paper article manual presentation slides contract agreement lease policy letter "
+    "minutes notes memo january february march april may june july august september october november december "
+    "appendix exhibit ex"
+)
+"""What names of files have in common."""
+
+
+class Mention(NamedTuple):
+    """A name in a question, and the documents that it may mean."""
+
+    span: Span
+    documents: tuple[Document, ...]
+
+
+def mentions(question: str, documents: Iterable[Document]) -> list[Mention]:
+    """The names of `documents` in `question`, in its order.
+
+    Of several documents of one name those of the years in the question count, if there are any.
+    """
+    words = list(_ASKED_WORD.finditer(question))
+    found: dict[Span, list[Document]] = {}
+    for document in documents:
+        spans = {span for alias in aliases(document) if (span := _found(alias, words, question))}
+        for span in spans:
+            found.setdefault(span, []).append(document)
+    longest = [span for span in found if not any(_holds(other, span) for other in found if other != span)]
+    asked = years(question)
+    return [Mention(span, _of_years(found[span], asked)) for span in sorted(longest)]
+
+
+def aliases(document: Document) -> set[tuple[str, ...]]:
+    """What the document may be called, in lower case: the telling words of its file's name and of its title."""
+    named = (PurePath(document.name).stem, document.title or "")
+    return {words for text in named if (words := _telling(text))}
+
+
+def _telling(text: str) -> tuple[str, ...]:
+    words = (word.lower() for word in _WORD.findall(text))
+    return tuple(word for word in words if len(word) > 1 and word not in _GENERIC)
+
+
+def _found(alias: Sequence[str], words: Sequence[re.Match[str]], question: str) -> Span | None:
+    """Where the name stands: whole, also with other spaces in it, or its beginning, with a capital."""
+    whole = "".join(alias)
+    lowered = [match[0].lower() for match in words]
+    for first in range(len(words)):
+        for last in range(first, min(first + len(alias) + 2, len(words))):
+            joined = "".join(lowered[first : last + 1])
+            if joined == whole and len(whole) >= 3:
+                return Span(words[first].start(), words[last].end())
+    if not 1 < len(alias) <= MOST_ALIAS_WORDS or len(alias[0]) < MIN_BEGINNING_CHARS:
+        return None
+    for place, match in enumerate(words):
+        following = words[place + 1] if place + 1 < len(words) else None
+        goes_on = (
+            following is not None
+            and following[0][0].isupper()
+            and not question[match.end() : following.start()].strip()
+        )
+        if lowered[place] == alias[0] and match[0][0].isupper() and not goes_on:
+            return Span(*match.span())
+    return None
+
+
+def _holds(span: Span, other: Span) -> bool:
+    return span.start <= other.start and other.end <= span.end
+
+
+def _of_years(documents: Sequence[Document], asked: Sequence[int]) -> tuple[Document, ...]:
+    named = [
+        document for document in documents if {str(year) for year in asked} & set(re.findall(r"\d{4}", document.name))
+    ]
+    return tuple(named or documents)

@@ -1,0 +1,173 @@
+"""Why a passage is, or is not, among what an answer is made from: the stage at which it was lost."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rag import answering, retrieval
+from rag.engine.questions.query_pipeline import Asking
+from rag.store import UserStore
+from rag.types import (
+    CandidateTrace,
+    Explanation,
+    Finding,
+    Outcome,
+    Scope,
+    SearchRequest,
+    SearchResponse,
+    SearchTrace,
+    Stage,
+    lines_text,
+)
+
+if TYPE_CHECKING:  # see `rag.lazy_imports`
+    from llama_index.core.llms import LLM
+
+MOST_PLACES = 50
+"""Chunks with the words of the passage that are followed."""
+END_WORDS = 8
+"""A passage may run over the end of a chunk; its first and its last words then stand in different ones."""
+
+OUTCOMES: dict[Outcome, Stage] = {
+    "returned": "given",
+    "same_place": "given",
+    "beyond_top_k": "top_k",
+    "below_min_score": "min_score",
+    "not_considered": "considered",
+    "gone": "trash",
+}
+
+
+class Explainer:
+    """Follows passages of one user's index through one request."""
+
+    def __init__(self, store: UserStore, asking: Asking, request: SearchRequest) -> None:
+        """`asking` searches with a trace."""
+        self._store = store
+        self._asking = asking
+        self._scope = asking.scope
+        self._request = request
+
+    def explain(self, passage: str, llm: "LLM | None") -> Explanation:
+        """What became of `passage`, some words as they stand in a document, on its way to an answer that `llm` writes.
+
+        Raises:
+            errors.Error: as `Questions.search`.
+        """
+        places = self._places(passage)
+        if not places:
+            return self._not_indexed()
+        if all(place.in_trash for place in places):
+            return _at("trash", places[0], "The document is in the trash. Restore it to search in it again.")
+        live = [place for place in places if not place.in_trash]
+        response = self._asking.search(self._request.query)
+        trace = response.trace or SearchTrace(variants=(), candidates=())
+        traced = {candidate.chunk_id: candidate for candidate in trace.candidates}
+        followed = [(traced[place.chunk_id], place) for place in live if place.chunk_id in traced]
+        if followed:
+            candidate, place = min(followed, key=lambda pair: ([*OUTCOMES].index(pair[0].outcome), pair[0].fused_rank))
+            explanation = self._followed(candidate, place, response, passage, llm)
+        else:
+            explanation = self._not_found(live)
+        return explanation.model_copy(update={"rewritings": trace.rewritings})
+
+    def _places(self, passage: str) -> list[Finding]:
+        words = passage.split()
+        texts = [" ".join(words), " ".join(words[:END_WORDS]), " ".join(words[-END_WORDS:])]
+        for text in dict.fromkeys(texts):
+            found = self._store.chunks.with_words(self._scope.index_id, text, MOST_PLACES)
+            if found:
+                return found
+        return []
+
+    def _not_indexed(self) -> Explanation:
+        documents = self._store.documents.list(self._scope.index_id)
+        waiting = [document.name for document in documents if document.chunk_count == 0]
+        message = (
+            "No chunk of the index has these words. Copy them as they stand in the document; "
+            "look at the page's text in the index if they may have been read differently."
+        )
+        if waiting:
+            message += f" Not read so far, or without success: {', '.join(waiting[:5])}."
+        return Explanation(stage="not_indexed", message=message)
+
+    def _not_found(self, live: Sequence[Finding]) -> Explanation:
+        """Neither search had it among its candidates: it was shut out, or is too far from the question."""
+        allowed = self._in_scope(self._scope.model_copy(update={"must_include": ()}), live)
+        if not allowed:
+            return _at("filters", live[0], self._shut_out(live[0]))
+        having = self._in_scope(self._scope, live)
+        if not having:
+            words = ", ".join(self._scope.must_include)
+            return _at("must_include", allowed[0], f"Its chunk does not have the required words: {words}.")
+        standing = self._asking.retriever().standing(self._request.query, [place.chunk_id for place in having])
+        message = (
+            f"Neither search has it among its first {retrieval.POOL}: {_spell(standing)}. "
+            "Ask in the words of the document, or search for rewrites of the question."
+        )
+        return _at("candidates", having[0], message)
+
+    def _shut_out(self, place: Finding) -> str:
+        if self._store.documents.get(place.document_id).disabled:
+            return "Its document is disabled. Enable it."
+        return "The filters shut its document out. Search without them."
+
+    def _in_scope(self, scope: Scope, places: Sequence[Finding]) -> list[Finding]:
+        inside = self._store.chunks.in_scope(scope, [place.chunk_id for place in places])
+        return [place for place in places if place.chunk_id in inside]
+
+    def _followed(
+        self, candidate: CandidateTrace, place: Finding, response: SearchResponse, passage: str, llm: "LLM | None"
+    ) -> Explanation:
+        options = self._request.retrieval
+        stage = OUTCOMES[candidate.outcome]
+        message = {
+            "considered": f"Its fused score is only the {candidate.fused_rank}th best; so many are not looked at. "
+            "Raise top_k or rerank.",
+            "min_score": f"Its score {_score(candidate)} is below the least of {options.min_score}. Lower min_score.",
+            "top_k": f"Better places came first: only {options.top_k} are returned. Raise top_k.",
+            "trash": "It was deleted while it was searched.",
+        }.get(stage)
+        if message:
+            return _at(stage, place, message, candidate)
+        hit = response.results[(candidate.hit or 1) - 1]
+        shown = answering.read_context(self._request.query, response.results, llm)
+        source = next((source for source in shown.sources if source.hit is hit), None)
+        if source is None or not _holds(source, passage):
+            message = f"It is part of hit {candidate.hit}, but there was no room for it. Raise the budget of tokens."
+            return _at("context", place, message, candidate)
+        return _at("given", place, f"It is part of hit {candidate.hit} and is read as {source.citation_id}.", candidate)
+
+
+def _at(stage: Stage, place: Finding, message: str, candidate: CandidateTrace | None = None) -> Explanation:
+    return Explanation(
+        stage=stage,
+        message=message,
+        document_name=place.document_name,
+        page_number=place.page_number,
+        candidate=candidate,
+    )
+
+
+def _score(candidate: CandidateTrace) -> str:
+    return f"{candidate.final_score or 0.0:.3f}"
+
+
+def _holds(source: answering.Source, passage: str) -> bool:
+    """Whether the lines that are read have the beginning or the end of the passage."""
+    text = " ".join(lines_text(source.lines).split()).casefold()
+    words = passage.casefold().split()
+    return " ".join(words[:END_WORDS]) in text or " ".join(words[-END_WORDS:]) in text
+
+
+def _spell(standing: "retrieval.Standing") -> str:
+    """Ranks in words."""
+    parts = [
+        f"{name} it is number {rank} (score {score:.3f})"
+        if rank
+        else f"{name} it is beyond number {standing.looked_at}"
+        for name, rank, score in (
+            ("by meaning", standing.vector_rank, standing.vector_score or 0.0),
+            ("by words", standing.lexical_rank, standing.lexical_score or 0.0),
+        )
+    ]
+    return ", ".join(parts)

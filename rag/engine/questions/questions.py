@@ -1,0 +1,231 @@
+"""Questions: what is found for them, what is answered, and why."""
+
+import contextlib
+import time
+import uuid
+from collections.abc import Generator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rag import answering, errors, retrieval, tracing
+from rag.answering.conversation import suggested_questions
+from rag.engine.conversations.provenance import with_provenance
+from rag.engine.questions.composite_answers import Composing, with_summary
+from rag.engine.questions.explanation import Explainer
+from rag.engine.questions.query_pipeline import Asking
+from rag.engine.request_parsing import own_key, parse, with_own_key, within
+from rag.engine.workspace import Workspace
+from rag.types import (
+    AnswerEvent,
+    AnswerRequest,
+    AnswerResponse,
+    AnswerToken,
+    Chunk,
+    Explanation,
+    GenerationOptions,
+    Hit,
+    Index,
+    RetrievalSummary,
+    SearchRequest,
+    SearchResponse,
+)
+
+if TYPE_CHECKING:  # see `rag.lazy_imports`
+    from llama_index.core.llms import LLM
+
+QUESTION_TOP_K = 5
+"""Places that a bare question is answered from."""
+
+CHUNKS_BESIDE = 8
+SUGGESTED_FROM = 120
+"""So many chunks of a document, those around a source or the first ones, are looked through for what can be asked."""
+
+
+class Questions:
+    """What one user can ask."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def search(self, request: SearchRequest | Mapping[str, Any]) -> SearchResponse:
+        """Find the places that fit a query, best first.
+
+        Raises:
+            errors.ValidationError: the request is malformed.
+            errors.NotFoundError: there is no such index.
+            errors.AuthError: the provider that embeds the query refuses the request's own key.
+            errors.ProviderError: that provider refuses or is down.
+        """
+        request = parse(SearchRequest, request)
+        with own_key(request.auth), tracing.span("search") as step:
+            found = self._asking(request).search(request.query)
+            step.note(top_k=found.top_k, mode=found.mode, returned=len(found.results))
+            return found
+
+    def answer(
+        self, request: AnswerRequest | Mapping[str, Any] | str, document_id: uuid.UUID | str | None = None
+    ) -> AnswerResponse:
+        """Answer a question from the documents, every claim cited; `contexts` of the answer are the cited hits.
+
+        A bare question is answered from the best five places of the default index. `document_id` narrows the search.
+
+        Raises:
+            errors.ValidationError: the request is malformed.
+            errors.NotFoundError: there is no such index.
+            errors.AuthError: a provider refuses the request's own key.
+            errors.ProviderError: a provider refuses or is down.
+            errors.GroundingError: a quote's document cannot be read any more, or the answer broke off.
+        """
+        if isinstance(request, str):
+            request = {"question": request, "retrieval": {"top_k": QUESTION_TOP_K}}
+        asked = parse(AnswerRequest, request)
+        return answering.whole(self.stream(within(asked, document_id) if document_id else asked))
+
+    def stream(
+        self, request: AnswerRequest | Mapping[str, Any], stop: answering.Stop = answering.never
+    ) -> Generator[AnswerEvent, None, None]:
+        """Pieces of the answer as they come, then the checked answer, which replaces them. Raises as `answer`.
+
+        Once `stop` says so, no more is written: the answer is what was written before, and says that it was `stopped`.
+        """
+        asked = parse(AnswerRequest, request)
+        return tracing.streaming("question", lambda: self._answering(asked, stop))
+
+    def _answering(self, request: AnswerRequest, stop: answering.Stop) -> Generator[AnswerEvent, None, None]:
+        started = time.perf_counter()
+        index = self._workspace.asked_index(request.index_name)
+        generation = self._generation(request, index)
+        llm = self._workspace.models.language_model(generation)
+        with own_key(generation.auth), tracing.span("condense", turns=len(request.history)):
+            names = Composing(self._workspace, index, request).names() if request.history and llm is None else ()
+            question = answering.condense(request.question, request.history, llm, names)
+        understood = request.model_copy(update={"question": question})
+        events = self._composed(understood, index, started) if llm is None else None
+        if events is None:
+            events = self._looked_up(understood, index, llm, generation, started=started, stop=stop)
+        asked, differently = request.question, None if question == request.question else question
+        answered = self._with_what_follows(events, asked, differently)
+        return with_provenance(answered, self._workspace, index, understood)
+
+    def _with_what_follows(
+        self, events: Generator[AnswerEvent, None, None], asked: str, understood: str | None
+    ) -> Generator[AnswerEvent, None, None]:
+        """`events`, the answer with the question as it was understood, and with what can be asked next."""
+        for event in events:
+            if not isinstance(event, AnswerResponse):
+                yield event
+                continue
+            follow_ups = suggested_questions.follow_ups(understood or asked, event, self._around(event))
+            yield event.model_copy(update={"question": understood, "follow_ups": follow_ups})
+
+    def _around(self, response: AnswerResponse) -> Sequence[Chunk]:
+        """The chunks before and after the one that the first source was found by."""
+        if not response.contexts:
+            return ()
+        chunk = response.contexts[0].chunk
+        first = max(chunk.ordinal - CHUNKS_BESIDE, 0)
+        return self._workspace.store.chunks.of_document(chunk.document_id, limit=2 * CHUNKS_BESIDE, offset=first)
+
+    def suggestions(self, document_id: uuid.UUID) -> tuple[str, ...]:
+        """Questions to begin with that the document can answer; none where its headings tell of none."""
+        chunks = self._workspace.store.chunks.of_document(document_id, limit=SUGGESTED_FROM)
+        return suggested_questions.to_begin_with(chunks)
+
+    def _composed(
+        self, request: AnswerRequest, index: Index, started: float
+    ) -> Generator[AnswerEvent, None, None] | None:
+        """What is answered without a model by more than one look-up; None where one is the way."""
+        with own_key(request.auth):
+            events = Composing(self._workspace, index, request).events(request.question)
+        if events is None:
+            return None
+        asking = Asking(self._workspace, index, request)
+        return with_own_key(with_summary(events, asking, started), request.auth)
+
+    def _looked_up(
+        self,
+        request: AnswerRequest,
+        index: Index,
+        llm: "LLM | None",
+        generation: GenerationOptions,
+        *,
+        started: float,
+        stop: answering.Stop,
+    ) -> Generator[AnswerEvent, None, None]:
+        asking = Asking(self._workspace, index, request)
+        query = retrieval.Query(request.question)
+        synthesizer = asking.synthesizer(llm, options=request.options, generation=generation, streaming=True, stop=stop)
+        with own_key(request.auth):
+            spread = Composing(self._workspace, index, request).spread(request.question) if llm else []
+            nodes = [retrieval.HitNode.of(hit) for hit in spread]
+            response = synthesizer.synthesize(query, nodes) if nodes else asking.engine(synthesizer).query(query)
+        if not isinstance(response, answering.GroundedStream):
+            raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
+        found = asking.found(query, response.source_nodes, time.perf_counter() - started)
+        return with_own_key(_events(response, found), generation.auth)
+
+    def explain(self, request: SearchRequest | Mapping[str, Any], passage: str) -> Explanation:
+        """Why some words of a document are, or are not, among what an answer to the request's query is made from.
+
+        Raises:
+            errors.ValidationError: `passage` is empty.
+        """
+        request = parse(SearchRequest, request)
+        if not passage.split():
+            raise errors.ValidationError("The passage is empty. Give some words as they stand in the document.")
+        explainer = Explainer(self._workspace.store, self._asking(request, trace=True), request)
+        return explainer.explain(passage, self._workspace.models.language_model())
+
+    @property
+    def has_language_model(self) -> bool:
+        """Whether a language model writes the answers; without one they are quotes."""
+        return self._workspace.models.language_model() is not None
+
+    def _asking(self, request: SearchRequest, *, trace: bool = False) -> Asking:
+        if trace:
+            options = request.retrieval.model_copy(update={"trace": True})
+            request = request.model_copy(update={"retrieval": options})
+        return Asking(self._workspace, self._workspace.asked_index(request.index_name), request)
+
+    def _generation(self, request: AnswerRequest, index: Index) -> GenerationOptions:
+        """With the request's key where it can only be meant for the provider that writes, too: never for another."""
+        generation = request.generation
+        if generation.auth.api_key or not generation.provider or not request.auth.api_key:
+            return generation
+        embeds = index.space.provider
+        is_meant = embeds == generation.provider or self._workspace.models.registry.provider(embeds).key_setting is None
+        return generation.model_copy(update={"auth": request.auth}) if is_meant else generation
+
+
+def _events(response: "answering.GroundedStream", found: SearchResponse) -> Generator[AnswerEvent, None, None]:
+    """The pieces of an answer, and at the end the answer with what its search was and cost."""
+    with contextlib.closing(response.response_gen):
+        for text in response.response_gen:
+            yield AnswerToken(text=text)
+    if response.answer is None:
+        raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
+    usage = response.answer.usage
+    yield response.answer.model_copy(
+        update={
+            "retrieval": RetrievalSummary(
+                top_k=found.top_k,
+                min_score=found.min_score,
+                mode=found.mode,
+                returned=len(found.results),
+                pages=_pages(found.results),
+            ),
+            "usage": usage.model_copy(
+                update={
+                    "embedding_tokens": found.usage.embedding_tokens,
+                    "latency_ms": found.usage.latency_ms + usage.latency_ms,
+                }
+            ),
+        }
+    )
+
+
+def _pages(hits: Sequence[Hit]) -> dict[uuid.UUID, tuple[int, ...]]:
+    """By document the pages that were found."""
+    found: dict[uuid.UUID, set[int]] = {}
+    for hit in hits:
+        found.setdefault(hit.chunk.document_id, set()).update(hit.chunk.pages)
+    return {document_id: tuple(sorted(pages)) for document_id, pages in found.items()}

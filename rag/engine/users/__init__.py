@@ -1,0 +1,1 @@
+"""Users, their access, and collections shared between them."""

@@ -1,0 +1,118 @@
+"""Everybody who works here: roles, groups, quotas, and what admins see of all.
+
+Whoever is let at it acts for everybody; `rag.access.permissions` says who that is.
+"""
+
+import builtins
+from collections.abc import Sequence
+
+from rag import errors
+from rag.config import MEGABYTE
+from rag.engine.resources import Resources
+from rag.engine.users.api_keys import KeysOfAll
+from rag.engine.workspace import NOWHERE
+from rag.store import OwnAccount
+from rag.types import Account, AccountUse, Job, Role, Storage, Whence
+
+MAX_GROUP_BYTES = 512
+MAX_QUOTA_MB = 1_000_000_000
+JOBS_SHOWN = 200
+
+
+class Accounts:
+    """The accounts of an installation. What is changed is told in the audit, and by whom: see `by`."""
+
+    def __init__(self, resources: Resources, actor: str | None = None, origin: Whence = NOWHERE) -> None:
+        self._resources = resources
+        self._actor = actor
+        self._origin = origin
+
+    def by(self, actor: str, origin: Whence) -> "Accounts":
+        """The same for an admin who changes them, and where from."""
+        return Accounts(self._resources, actor, origin)
+
+    def get(self, user_id: str) -> Account:
+        """A user's account with the role in force: admins by `RAG_ADMINS` whatever it says, others as it says.
+
+        That of a member where nobody was seen under the name.
+        """
+        account = self._of(user_id).get()
+        named = user_id in self._resources.config.admins
+        return account.model_copy(update={"role": Role.ADMIN}) if named else account
+
+    def storage(self, user_id: str) -> Storage:
+        """How many bytes of originals a user has, of how many."""
+        return self._of(user_id).storage(self._resources.config.quota_bytes)
+
+    def see(self, user_id: str) -> None:
+        """The user is here; the first time an account is made."""
+        self._of(user_id).see()
+
+    # --- for admins ---
+
+    def list(self) -> builtins.list[AccountUse]:
+        """Everybody who was seen or owns something, with the role in force and what they use."""
+        found = self._resources.store.accounts.list(self._resources.config.session_lifetime)
+        admins = self._resources.config.admins
+        return [one.model_copy(update={"role": Role.ADMIN}) if one.user_id in admins else one for one in found]
+
+    def find(self, user_id: str) -> AccountUse:
+        """One of those. Raises NotFoundError: a slip must not give a role to nobody."""
+        found = next((one for one in self.list() if one.user_id == user_id), None)
+        if found is None:
+            raise errors.NotFoundError(f"There is no user {user_id}. List them: pagelight users list")
+        return found
+
+    def set_role(self, user_id: str, role: Role) -> Account:
+        """Give a user a role.
+
+        Raises:
+            errors.ConflictError: `RAG_ADMINS` names the user, who stays an admin.
+        """
+        if user_id in self._resources.config.admins and role is not Role.ADMIN:
+            raise errors.ConflictError(f"{user_id} is an administrator by RAG_ADMINS. Take the name out of it first.")
+        self._of(user_id).set_role(role)
+        return self.get(user_id)
+
+    def set_groups(self, user_id: str, groups: Sequence[str]) -> Account:
+        """Have a user in these groups, beside those that the login provider names.
+
+        Raises:
+            errors.ValidationError: a group has no name, or one that is too long or not printable.
+        """
+        self._of(user_id).set_groups(sorted({_group(name) for name in groups}))
+        return self.get(user_id)
+
+    def set_quota(self, user_id: str, megabytes: int | None) -> Storage:
+        """Allow a user so many megabytes of originals; None is what the installation allows.
+
+        Raises:
+            errors.ValidationError: it is less than none, or no size that a disk has.
+        """
+        if megabytes is not None and not 0 <= megabytes <= MAX_QUOTA_MB:
+            raise errors.ValidationError(
+                f"A quota has from 0 to {MAX_QUOTA_MB:,} megabytes.", details={"field": "quota_mb"}
+            )
+        self._of(user_id).set_quota(None if megabytes is None else megabytes * MEGABYTE)
+        return self.storage(user_id)
+
+    @property
+    def keys(self) -> KeysOfAll:
+        """Everybody's API keys."""
+        return KeysOfAll(self._resources, self._actor, self._origin)
+
+    def jobs(self) -> builtins.list[Job]:
+        """Everybody's latest jobs without their results."""
+        return self._resources.store.accounts.jobs(JOBS_SHOWN)
+
+    def _of(self, user_id: str) -> OwnAccount:
+        return self._resources.store.of(user_id, self._origin, actor=self._actor).account
+
+
+def _group(name: str) -> str:
+    stripped = name.strip()
+    if not stripped or not stripped.isprintable() or len(stripped.encode()) > MAX_GROUP_BYTES:
+        raise errors.ValidationError(
+            f"A group's name has 1 to {MAX_GROUP_BYTES} bytes, all of them printable.", details={"field": "groups"}
+        )
+    return stripped

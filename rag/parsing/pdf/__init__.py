@@ -1,0 +1,1 @@
+"""Text, layout and rendering of PDF pages."""

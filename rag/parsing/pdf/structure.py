@@ -1,0 +1,156 @@
+"""From pages to a document: lines are numbered, headings get their levels."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from rag.parsing import titles
+from rag.parsing.pdf import page_labels
+from rag.parsing.pdf.pages import PageContent
+from rag.parsing.pdf.text_lines import RawBlock, bounds
+from rag.types import BlockKind, Line, ParsedDocument, TextBlock
+
+LARGER_THAN_BODY = 1.12
+MAX_HEADING_LINES = 3
+MAX_HEADING_CHARS = 200
+MAX_BOLD_HEADING_CHARS = 120
+MAX_SENTENCE_HEADING_CHARS = 40
+"""What ends with a full stop and is longer is a sentence, however large it is set."""
+MAX_LEVEL = 6
+MARGIN = 0.13
+"""Running heads stand in this share of the page's height, at its top or bottom …"""
+MIN_REPEATS = 3
+"""… and on at least so many pages."""
+_NEVER_HEADINGS = frozenset({BlockKind.TABLE, BlockKind.PICTURE})
+MAX_SHARE = 0.5
+"""What is the first or last of more pages than this share is a running head, too, wherever it stands."""
+
+
+def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) -> ParsedDocument:
+    """The document of these pages, its lines numbered from 1 in reading order."""
+    contents = list(pages)
+    body = _body_size(contents)
+    repeated = _running_heads(contents)
+    levels = _levels(contents, body, repeated)
+    blocks: list[TextBlock] = []
+    number = 1
+    for content in contents:
+        for raw in content.blocks:
+            heads = _key(raw) not in repeated and not titles.is_letterhead(_text(raw), content.info.number)
+            is_sheet_name = content.has_grid and raw.kind is BlockKind.HEADING
+            level = 1 if is_sheet_name else _level(raw, body, levels) if heads else None
+            blocks.append(_number(raw, content.info.number, number, level))
+            number += len(raw.lines)
+    return ParsedDocument(
+        title=titles.find_title(metadata_title, blocks),
+        pages=page_labels.with_printed([content.info for content in contents], blocks),
+        blocks=tuple(blocks),
+    )
+
+
+def _number(raw: RawBlock, page_number: int, first: int, level: int | None) -> TextBlock:
+    own = raw.kind if raw.kind in _NEVER_HEADINGS else BlockKind.TEXT
+    kind = own if level is None else BlockKind.HEADING
+    lines = tuple(
+        Line(
+            number=first + offset,
+            page_number=page_number,
+            bbox=line.bbox,
+            text=line.text,
+            kind=kind,
+            starts_block=offset == 0,
+        )
+        for offset, line in enumerate(raw.lines)
+    )
+    return TextBlock(
+        page_number=page_number,
+        bbox=bounds(line.bbox for line in lines),
+        line_start=first,
+        line_end=first + len(lines) - 1,
+        text="\n".join(line.text for line in lines),
+        kind=kind,
+        level=level,
+        lines=lines,
+    )
+
+
+def _body_size(contents: Sequence[PageContent]) -> float:
+    """The size of type that most characters have, in half points."""
+    sizes: Counter[float] = Counter()
+    for content in contents:
+        for block in content.blocks:
+            if block.kind not in _NEVER_HEADINGS:
+                sizes[_round(block.size)] += _length(block)
+    return sizes.most_common(1)[0][0] if sizes else 0.0
+
+
+def _running_heads(contents: Sequence[PageContent]) -> set[str]:
+    """Texts, numbers aside, that stand in the margin of several pages, or first or last on most of them."""
+    in_margin: Counter[str] = Counter()
+    at_end: Counter[str] = Counter()
+    for content in contents:
+        height = content.info.height
+        marginal = {
+            _key(block)
+            for block in content.blocks
+            if block.lines[-1].bbox.y1 < MARGIN * height or block.lines[0].bbox.y0 > (1 - MARGIN) * height
+        }
+        in_margin.update(marginal)
+        at_end.update({_key(content.blocks[0]), _key(content.blocks[-1])} if content.blocks else ())
+    most = max(MIN_REPEATS, MAX_SHARE * len(contents) + 1)
+    return {key for key, count in in_margin.items() if count >= MIN_REPEATS} | {
+        key for key, count in at_end.items() if count >= most and "#" not in key
+    }
+
+
+def _key(block: RawBlock) -> str:
+    return re.sub(r"\d+", "#", _text(block))
+
+
+def _text(block: RawBlock) -> str:
+    return " ".join(line.text for line in block.lines)
+
+
+def _levels(contents: Sequence[PageContent], body: float, repeated: set[str]) -> list[float]:
+    """The sizes of headings larger than the body, largest first."""
+    sizes = {
+        _round(block.size)
+        for content in contents
+        for block in content.blocks
+        if _is_short(block) and block.size >= LARGER_THAN_BODY * body and _key(block) not in repeated
+    }
+    return sorted(sizes, reverse=True)
+
+
+def _level(block: RawBlock, body: float, levels: Sequence[float]) -> int | None:
+    """The depth of a heading: the rank of its size, bold type of the body's size coming last; None for other text."""
+    if not _is_short(block):
+        return None
+    if block.size >= LARGER_THAN_BODY * body:
+        return min(1 + levels.index(_round(block.size)), MAX_LEVEL)
+    last = block.lines[-1].text
+    is_heading = block.kind is BlockKind.HEADING or (
+        block.bold
+        and block.size >= 0.95 * body
+        and _length(block) <= MAX_BOLD_HEADING_CHARS
+        and not last.endswith((".", ",", ";", ":"))
+        and not block.lines[0].text.startswith("(")
+    )
+    return min(1 + len(levels), MAX_LEVEL) if is_heading else None
+
+
+def _is_short(block: RawBlock) -> bool:
+    return (
+        block.kind not in _NEVER_HEADINGS
+        and len(block.lines) <= MAX_HEADING_LINES
+        and _length(block) <= (MAX_SENTENCE_HEADING_CHARS if block.lines[-1].text.endswith(".") else MAX_HEADING_CHARS)
+        and sum(map(str.isalpha, "".join(line.text for line in block.lines))) >= 3
+    )
+
+
+def _length(block: RawBlock) -> int:
+    return sum(len(line.text) for line in block.lines)
+
+
+def _round(size: float) -> float:
+    return round(2 * size) / 2

@@ -1,0 +1,107 @@
+"""Runs of text and ruling lines, as MuPDF finds them on a page, in display space."""
+
+import enum
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from rag.parsing.ocr.tesseract import FONT
+from rag.parsing.pdf import character_cleaning
+from rag.parsing.pdf.mupdf import display_matrix, pymupdf, to_rect
+from rag.types import Rect
+
+TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE
+"""How text is extracted, everywhere: ligatures come apart, so that words can be searched; hyphens stay."""
+
+MAIN_SHARE = 0.15
+_BOLD_FONT = 16
+_BOLD_CHARS = 8
+
+
+class Direction(enum.Enum):
+    """Where a run of text goes on the displayed page."""
+
+    RIGHT = enum.auto()
+    DOWN = enum.auto()
+    LEFT = enum.auto()
+    UP = enum.auto()
+
+
+class Piece(NamedTuple):
+    """A run of text on one baseline. `order` counts through the page's content, `size` is in points.
+
+    What `is_recognised` is an unseen layer over a picture.
+    """
+
+    bbox: Rect
+    text: str
+    size: float
+    bold: bool
+    direction: Direction
+    order: int
+    is_recognised: bool = False
+
+
+class Rule(NamedTuple):
+    """A drawn line or box: its box, and whether it is a rectangle rather than any other shape."""
+
+    bbox: Rect
+    is_rectangle: bool
+
+
+def page_content(page: Any) -> tuple[list[Piece], list[Rule]]:
+    """The page's runs of text in the order of its content, and what is drawn on it."""
+    blocks = page.get_text("dict", flags=TEXT_FLAGS | pymupdf.TEXT_COLLECT_VECTORS)["blocks"]
+    visible = to_rect(page.rect)
+    matrix = display_matrix(page)
+    pieces = [piece for piece in _pieces(blocks, matrix) if _is_inside(piece.bbox, visible)]
+    rules = [Rule(to_display(block["bbox"], matrix), block["isrect"]) for block in blocks if block["type"] == 3]
+    return pieces, rules
+
+
+def to_display(box: tuple[float, float, float, float], matrix: Any | None) -> Rect:
+    """A box of PyMuPDF's unrotated page in display space; `matrix` is that of `display_matrix`."""
+    return to_rect(box if matrix is None else tuple(pymupdf.Rect(box) * matrix))
+
+
+def _pieces(blocks: list[Mapping[str, Any]], matrix: Any | None) -> Iterator[Piece]:
+    order = 0
+    for block in blocks:
+        for line in block.get("lines", ()):
+            spans = line["spans"]
+            alone = len(spans) == 1
+            content = character_cleaning.clean(spans[0]["text"] if alone else "".join(span["text"] for span in spans))
+            if not character_cleaning.is_readable(content):
+                continue
+            main = spans[0] if alone else _main_span(spans)
+            bold = bool(main["flags"] & _BOLD_FONT or main["char_flags"] & _BOLD_CHARS)
+            box = to_display(line["bbox"], matrix)
+            yield Piece(
+                box, content, round(main["size"], 1), bold, _direction(line["dir"], matrix), order, main["font"] == FONT
+            )
+            order += 1
+
+
+def _main_span(spans: list[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The largest type that is more than a letter here and there: small capitals have large ones among them."""
+    enough = MAIN_SHARE * sum(len(span["text"]) for span in spans)
+    lengths: Counter[float] = Counter()
+    for span in spans:
+        lengths[span["size"]] += len(span["text"])
+    size = max((size for size, length in lengths.items() if length >= enough), default=spans[0]["size"])
+    return max((span for span in spans if span["size"] == size), key=lambda span: len(span["text"]))
+
+
+def _direction(vector: tuple[float, float], matrix: Any | None) -> Direction:
+    x, y = vector
+    if matrix is not None:
+        x, y = x * matrix.a + y * matrix.c, x * matrix.b + y * matrix.d
+    if abs(x) >= abs(y):
+        return Direction.RIGHT if x >= 0 else Direction.LEFT
+    return Direction.DOWN if y > 0 else Direction.UP
+
+
+def _is_inside(box: Rect, visible: Rect) -> bool:
+    """Whether the middle of `box` is on the page: text beyond the crop box is never shown."""
+    x, y = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
+    return visible.x0 <= x <= visible.x1 and visible.y0 <= y <= visible.y1

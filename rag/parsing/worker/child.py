@@ -1,0 +1,109 @@
+"""What a parsing process does: it reads one file and writes results, a line of JSON each.
+
+It ends when nobody reads them any more, and when it has computed for too long, even while MuPDF hangs.
+"""
+
+import os
+import resource
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from rag import errors
+from rag.parsing import completeness, conversion, metadata, renditions
+from rag.parsing.ocr import text_layer
+from rag.parsing.pdf import document
+from rag.parsing.pdf.mupdf import open_pdf, readable
+from rag.parsing.pdf.pages import PageContent
+from rag.parsing.pdf.text_runs import TEXT_FLAGS
+from rag.parsing.worker import cpu_clock, protocol
+from rag.types import ParsingConfig, Unpacked
+
+CHARACTERS_PER_PAGE = 3500
+"""So many fit on A4."""
+
+
+def serve(request: Mapping[str, Any], results: BinaryIO) -> None:
+    """Does what `request` asks for, within its limits of memory and time, which stay for the process."""
+    config = ParsingConfig(**request["config"])
+    rendition = Path(request["rendition"])
+    limit_memory(config.memory_limit_mb)
+    cpu_clock.limit_cpu(config.timeout_seconds(_least_pages(request)))
+    try:
+        results.write(protocol.dump({"worker": os.getpid()}))
+        results.flush()
+        if request["task"] == "decrypt":
+            renditions.decrypt(Path(request["source"]), rendition, name=request["name"], password=request["password"])
+            results.write(protocol.dump_metadata(metadata.Metadata()))
+        else:
+            _read(request, rendition, config, results)
+    except BrokenPipeError:
+        rendition.unlink(missing_ok=True)
+        os._exit(1)  # at once, since nobody waits for the result
+    except OSError as error:
+        results.write(
+            protocol.dump_error(errors.StoreError(f"The rendition cannot be written: {error.strerror}. Make room."))
+        )
+    except errors.Error as error:
+        results.write(protocol.dump_error(error))
+    except MemoryError:
+        limit = f"{config.memory_limit_mb} MB of memory were not enough"
+        results.write(protocol.dump_error(errors.UnreadableFileError(f"“{request['name']}” cannot be read: {limit}.")))
+
+
+def _least_pages(request: Mapping[str, Any]) -> int:
+    """Pages that the file has at least, before it is opened: plain text is laid out to be counted."""
+    if not request["mime_type"].startswith("text/"):
+        return 0
+    return Path(request["source"]).stat().st_size // CHARACTERS_PER_PAGE
+
+
+def limit_memory(megabytes: int) -> None:
+    """Lets allocations beyond `megabytes` fail (Linux; macOS does not enforce it)."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = megabytes * 1024 * 1024
+    if sys.platform == "linux" and (hard == resource.RLIM_INFINITY or limit < hard):
+        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+
+
+def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, results: BinaryIO) -> None:
+    def send(line: bytes) -> None:
+        results.write(line)
+        results.flush()
+
+    def opened_with(pages: int) -> None:
+        cpu_clock.limit_cpu(config.timeout_seconds(pages))
+        send(protocol.dump({"pages": pages}))
+
+    unpacking = conversion.Unpacking(
+        request["name"], Path(request["parts_folder"]), Unpacked(**request["unpacked"]), config
+    )
+    rendered = renditions.make_rendition(
+        Path(request["source"]),
+        request["mime_type"],
+        rendition,
+        name=request["name"],
+        password=request["password"],
+        config=config,
+        unpacking=unpacking,
+        on_open=opened_with,
+        on_recognised=lambda done: send(protocol.dump({"recognised": done})),
+        with_pictures=request["pictures"],
+    )
+    send(protocol.dump_parts(unpacking.parts))
+    with open_pdf(rendition) as opened, readable(request["name"]):
+        tally = completeness.Tally(rendered.texts)
+        for content in document.iter_pages(opened, config):
+            send(protocol.dump_page(_with_recognition(content, rendered.recognition)))
+            tally.add(content, lambda number: str(opened[number - 1].get_text(flags=TEXT_FLAGS)))
+        send(protocol.dump({"picture_pages": rendered.recognition.picture_pages, "note": rendered.recognition.note}))
+        send(protocol.dump({"completeness": tally.result().model_dump()}))
+        send(protocol.dump_metadata(metadata.of(opened)))
+
+
+def _with_recognition(content: PageContent, recognition: text_layer.Recognition) -> PageContent:
+    info = content.info
+    error = info.error or recognition.failures.get(info.number)
+    return content._replace(info=info.model_copy(update={"ocr": info.number in recognition.pages, "error": error}))

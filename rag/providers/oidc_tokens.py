@@ -1,0 +1,115 @@
+"""Tokens of an OpenID Connect provider: verified by the keys that it publishes."""
+
+import threading
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from rag import errors
+from rag.providers.http_connections import http_client
+
+if TYPE_CHECKING:
+    from joserfc.jwk import KeySet
+    from joserfc.jwt import JWTClaimsRegistry, Token
+
+ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
+"""With a key that is published no symmetric algorithm, nor none, is ever right."""
+KEYS_SECONDS = 3600.0
+"""How long the provider's keys are kept."""
+RENEWAL_SECONDS = 30.0
+"""How often an unknown key has them fetched again: nonsense does not reach the provider each time."""
+FETCH_SECONDS = 10.0
+LEEWAY_SECONDS = 60
+"""How far the provider's clock may be from this one."""
+MAX_BYTES = 1_000_000
+
+
+class OpenIdProvider:
+    """An issuer of tokens, asked for its keys when they are needed."""
+
+    def __init__(self, issuer: str, audience: str) -> None:
+        self._issuer = issuer
+        self._audience = audience
+        self._lock = threading.Lock()
+        self._keys: KeySet | None = None
+        self._fetched_at = 0.0
+
+    def verify(self, token: str) -> Mapping[str, Any]:
+        """The claims of a token that the provider made for this audience, and that has not expired.
+
+        Raises:
+            errors.AuthError: it is anything else.
+            errors.ProviderError: the provider's keys cannot be had.
+        """
+        from joserfc.errors import JoseError
+
+        try:
+            claims = self._decode(token).claims
+            self._registry().validate(claims)
+        except (JoseError, ValueError, TypeError, KeyError):  # what is no token fails in many ways
+            raise errors.AuthError(
+                "The token is not valid here: it is damaged, has expired, or was made by or for somebody else. Log in "
+                "again for another."
+            ) from None
+        return claims
+
+    def _decode(self, token: str) -> "Token":
+        from joserfc import jwt
+        from joserfc.errors import JoseError
+
+        try:
+            return jwt.decode(token, self._key_set(KEYS_SECONDS), algorithms=ALGORITHMS)
+        except (JoseError, ValueError, KeyError):  # perhaps by a key that is new
+            return jwt.decode(token, self._key_set(RENEWAL_SECONDS), algorithms=ALGORITHMS)
+
+    def _registry(self) -> "JWTClaimsRegistry":
+        from joserfc.jwt import JWTClaimsRegistry
+
+        return JWTClaimsRegistry(
+            leeway=LEEWAY_SECONDS,
+            iss={"essential": True, "value": self._issuer},
+            aud={"essential": True, "value": self._audience},
+            exp={"essential": True},
+            iat={"essential": True},
+            sub={"essential": True},
+        )
+
+    def _key_set(self, seconds: float) -> "KeySet":
+        """The keys, not older than so many seconds."""
+        with self._lock:
+            if self._keys is None or time.monotonic() - self._fetched_at > seconds:
+                self._keys = self._fetch()
+                self._fetched_at = time.monotonic()
+            return self._keys
+
+    def _fetch(self) -> "KeySet":
+        from joserfc.errors import JoseError
+        from joserfc.jwk import KeySet
+
+        metadata = self._json(f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
+        if metadata.get("issuer") != self._issuer:
+            raise errors.ProviderError(f"{self._issuer} says of itself that it is another. Correct RAG_OIDC_ISSUER.")
+        try:
+            return KeySet.import_key_set(self._json(str(metadata["jwks_uri"])))
+        except (JoseError, ValueError, KeyError, TypeError):
+            raise self._unreachable() from None
+
+    def _json(self, url: str) -> Any:
+        try:
+            response = http_client().get(url, timeout=FETCH_SECONDS)
+            response.raise_for_status()
+            if len(response.content) > MAX_BYTES:
+                raise self._unreachable()
+            found = response.json()
+        except (httpx.HTTPError, ValueError):
+            raise self._unreachable() from None
+        if not isinstance(found, dict):
+            raise self._unreachable()
+        return found
+
+    def _unreachable(self) -> errors.ProviderError:
+        return errors.ProviderError(
+            f"The login provider {self._issuer} does not give its keys. Check that it runs, and RAG_OIDC_ISSUER."
+        )

@@ -1,0 +1,43 @@
+"""Other texts to search for beside the question: rewrites of it, and a hypothetical answer (HyDE)."""
+
+import re
+
+from rag import prompts
+from rag.retrieval.completion_cache import Completions
+from rag.types import RetrievalOptions, Variant
+
+MAX_VARIANT_CHARS = 2000
+"""What a model writes beyond this is no query any more."""
+
+_LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.):])\s+")
+
+
+def variants(query: str, options: RetrievalOptions, completions: Completions | None) -> tuple[Variant, ...]:
+    """The query first, then what the options ask for; each text once.
+
+    Raises:
+        errors.ProviderError: the language model refuses or is down.
+    """
+    found = [Variant(kind="question", text=query)]
+    if completions and options.multi_query:
+        prompt = prompts.REWRITE_QUERY.format(count=options.multi_query, question=query)
+        rewrites = read_list(completions.complete("rewrites", prompt))
+        found += [Variant(kind="rewrite", text=text) for text in rewrites[: options.multi_query]]
+    if completions and options.hyde:
+        text = completions.complete("hyde", prompts.HYPOTHETICAL_ANSWER.format(question=query)).strip()
+        found += [Variant(kind="hyde", text=text[:MAX_VARIANT_CHARS])] if text else []
+    unique: dict[str, Variant] = {}
+    for variant in found:
+        unique.setdefault(normal(variant.text), variant)
+    return tuple(unique.values())
+
+
+def normal(text: str) -> str:
+    """`text` as it is compared: searching for two that are the same so finds nothing new."""
+    return " ".join(text.split()).casefold()
+
+
+def read_list(reply: str) -> list[str]:
+    """The lines of a reply without their bullets, numbers and quotation marks."""
+    lines = (_LIST_MARK.sub("", line).strip().strip('"“”') for line in reply.splitlines())
+    return [line[:MAX_VARIANT_CHARS] for line in lines if any(character.isalnum() for character in line)]

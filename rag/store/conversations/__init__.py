@@ -1,0 +1,1 @@
+"""Chats, evaluations, matrices and cached completions."""

@@ -1,0 +1,1 @@
+"""File storage and its cleanup."""

@@ -1,0 +1,144 @@
+"""Finds what belongs to nobody, and clears it away.
+
+Folders are listed first and rows are read after it. An upload has its row before it has a folder (`deletions`), so
+that what is listed and has no row is of no upload that goes on. It is looked up once more under its lock before it is
+deleted, because a part of a mail has always the same id, and may come again just then.
+"""
+
+import datetime as dt
+import logging
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from rag import errors
+from rag.store.files import stale_files
+from rag.store.files.file_storage import Content, DocumentFolder, FileStore, is_document_id
+from rag.store.files.pending_deletions import SAFE_AGE, Due
+from rag.store.files.stale_files import Leftover
+from rag.store.files.temporary_folders import Drafts
+from rag.store.store import Store
+from rag.types import SweepReport
+
+logger = logging.getLogger(__name__)
+
+
+class Sweep:
+    """Over everything that an installation keeps on this machine and in its storage.
+
+    `own_folders` are those whose rights are ours to give. `drafts` knows of archives that are being written.
+    """
+
+    def __init__(self, store: Store, files: FileStore, drafts: Drafts, own_folders: Sequence[Path] = ()) -> None:
+        self._store = store
+        self._files = files
+        self._drafts = drafts
+        self._own_folders = own_folders
+
+    def finish_deletions(self, older_than: dt.timedelta = SAFE_AGE) -> int:
+        """Delete files whose documents are gone or never came; how many documents they were of.
+
+        What fails is tried again the next time. Raises StoreError if the database fails.
+        """
+        return sum(_mended(self._deletion(due, older_than)) for due in self._store.leftovers.due(older_than))
+
+    def run(self, *, mend: bool, doubtful: bool = False, older_than: dt.timedelta = SAFE_AGE) -> SweepReport:
+        """What was left behind longer ago than `older_than`; with `mend` it is gone afterwards.
+
+        When most of the storage is unknown to the database, it is more likely that one of them is not the right one:
+        then files are not deleted for that, unless `doubtful` ones are to be.
+
+        Raises:
+            errors.StoreError: the database or the storage fails.
+        """
+        counts: Counter[str] = Counter()
+        try:
+            with self._store.leftovers.alone() as is_alone:
+                if is_alone:
+                    counts.update(self._counted(self._shared(older_than, doubtful=doubtful), mend=mend))
+            counts.update(self._counted(self._of_this_machine(older_than), mend=mend))
+        except OSError as error:
+            raise errors.StoreError(
+                f"{error.filename} cannot be looked through: {error.strerror}. Correct its rights."
+            ) from error
+        return SweepReport(mended=mend, **counts)
+
+    def _counted(self, found: Iterator[Leftover], *, mend: bool) -> Counter[str]:
+        counts: Counter[str] = Counter()
+        for leftover in found:
+            if not mend or leftover.kind == "doubtful" or _mended(leftover):
+                counts[leftover.kind] += 1
+                counts["bytes"] += leftover.bytes
+        return counts
+
+    def _shared(self, older_than: dt.timedelta, *, doubtful: bool) -> Iterator[Leftover]:
+        for due in self._store.leftovers.due(older_than):
+            yield self._deletion(due, older_than)
+        folders = self._files.folders()
+        unknown = self._store.leftovers.unknown(folders)
+        is_sure = doubtful or len(unknown) * 2 <= len(folders)
+        for folder in sorted(unknown):
+            if self._is_old(folder, older_than):
+                found = self._unowned(folder)
+                yield found if is_sure else found._replace(kind="doubtful", bytes=0)
+        if self._files.local_root:
+            yield from stale_files.in_storage(self._files.local_root, older_than)
+
+    def _of_this_machine(self, older_than: dt.timedelta) -> Iterator[Leftover]:
+        yield from stale_files.open_folders(*self._own_folders)
+        yield from self._copies()
+        yield from stale_files.in_storage(self._files.cache_dir, older_than)
+        yield from stale_files.temporary(older_than)
+        yield from stale_files.of_backups(self._drafts)
+
+    def _deletion(self, due: Due, older_than: dt.timedelta) -> Leftover:
+        files = self._files.of(due.user_id)
+
+        def delete() -> None:
+            with self._store.of(due.user_id).deletions.taking(due.document_id, older_than) as is_unowned:
+                if is_unowned:
+                    files.delete(due.document_id)
+
+        return Leftover("deletions", files.content(due.document_id).bytes, delete)
+
+    def _unowned(self, folder: DocumentFolder) -> Leftover:
+        def delete() -> None:
+            with self._store.leftovers.taking_unknown(folder) as is_unknown:
+                if is_unknown:
+                    self._files.in_folder(folder.owner).delete(folder.document_id)
+
+        return Leftover("unowned", self._content(folder).bytes, delete)
+
+    def _is_old(self, folder: DocumentFolder, age: dt.timedelta) -> bool:
+        """Also what nothing is known of is not old enough; without files it is an empty folder."""
+        changed_at = self._files.in_folder(folder.owner).changed_at(folder.document_id)
+        return changed_at is not None and dt.datetime.now(dt.UTC) - changed_at >= age
+
+    def _content(self, folder: DocumentFolder) -> Content:
+        return self._files.in_folder(folder.owner).content(folder.document_id)
+
+    def _copies(self) -> Iterator[Leftover]:
+        """Of remote files; when a document is gone they are gone for good reason, however young."""
+        copies = [
+            DocumentFolder(path.parent.name, uuid.UUID(path.name))
+            for path in self._files.cache_dir.glob("*/*")
+            if is_document_id(path.name)
+        ]
+        for copy in sorted(self._store.leftovers.unknown(copies)):
+            folder = self._files.cache_dir / copy.owner / str(copy.document_id)
+            size = sum(path.lstat().st_size for path in folder.glob("*"))
+            yield Leftover("copies", size, partial(self._files.in_folder(copy.owner).forget_copies, copy.document_id))
+
+
+def _mended(leftover: Leftover) -> bool:
+    """Whether that worked. One that fails keeps nobody from the others, and is found again."""
+    try:
+        leftover.mend()
+    except FileNotFoundError:  # somebody else has
+        return True
+    except (OSError, errors.StoreError) as error:
+        logger.warning("%s: what was left behind cannot be cleared away: %s", leftover.kind, error)
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Rows of documents, collections and what users keep with them."""

@@ -1,0 +1,1 @@
+"""Chunks and their dense and lexical search."""

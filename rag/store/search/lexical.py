@@ -1,0 +1,283 @@
+"""Lexical search: BM25, exact in the asked scope.
+
+The database finds the postings of the question's terms inside the scope and hands them over as bytes; the scores are
+computed on them as arrays, which is several times faster than row by row in SQL.
+
+The documents of each language are a collection of their own: the question has other terms in each, by its stems and
+stop words, and a word that is common in few German documents would look rare among many English ones.
+"""
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rag.store.search import bm25, scopes, search_terms
+from rag.store.server import named_queries
+from rag.store.server.database import Connection, UserDatabase
+from rag.types import ENGLISH, Candidate, Scope
+
+Parameters = Mapping[str, object]
+
+
+ADDED_WEIGHT = 0.4
+"""What a word counts that means the same as one of the question's (1.0). Flat from 0.3 to 0.5."""
+DOCUMENTS = 100
+"""Documents that are told of, the best, and whose landmarks are looked for."""
+PAGES = 100
+"""Pages that are told of."""
+LOOKED_UP = 200
+"""Up to so many documents in scope their postings are looked up; of more, those of the whole index are read."""
+TITLE_SHARE = 0.2
+"""Of a page's score, what its title counts beside its whole text; more than 0.3 is worse."""
+
+
+class Field(IntEnum):
+    """What a posting is of; the same numbers stand in the SQL."""
+
+    CHUNK = 0
+    PAGE = 1
+    TITLE = 2
+    FRONT = 3
+    PAGE_BEGINS = 4
+
+
+class LexicalMatches(NamedTuple):
+    """What matches a query by words, each with its share of what the query can reach (see `bm25`), best first.
+
+    Shares are above 0, and above 1 only where a text has more than can be expected. Chunks; documents as a whole;
+    documents by their fronts, that is their names, titles and first pages; the chunks of the pages whose whole text and
+    title match best, in 0..1; and the chunks at the landmarks asked for, each with the landmark's strength in 0..1.
+    `languages` are those of all documents in scope.
+    """
+
+    chunks: list[Candidate]
+    documents: Mapping[uuid.UUID, float]
+    fronts: Mapping[uuid.UUID, float]
+    pages: list[Candidate]
+    landmarks: list[Candidate]
+    languages: frozenset[str] = frozenset()
+
+    @classmethod
+    def none(cls) -> "LexicalMatches":
+        """Nothing matches."""
+        return cls([], {}, {}, [], [])
+
+
+class _Language(NamedTuple):
+    """The documents of a language, where the question's terms are in them, by field, and how many its own words are."""
+
+    documents: bm25.Collection
+    lists: dict[int, list[bm25.PostingList]]
+    asked: float
+
+
+class _Found(NamedTuple):
+    """The index's vector size and active generation, and what there is in each language."""
+
+    dimensions: int
+    generation: int
+    languages: dict[str, _Language]
+
+    @property
+    def documents(self) -> bm25.Collection:
+        """All of them, one language after the other."""
+        parts = [(part.numbers, part.chunk_counts, part.lexeme_counts) for part, *_ in self.languages.values()]
+        return bm25.Collection(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def of_each(
+        self,
+        function: Callable[[bm25.Collection, list[bm25.PostingList], float], bm25.Floats],
+        field: Field,
+        *,
+        added: bool = False,
+    ) -> bm25.Floats:
+        """What `function` makes of a field in each language by its own statistics, in the order of `documents`.
+
+        Of the question's own words, unless the `added` ones count, too: what means the same tells where in a page the
+        answer is, but which document and page are meant, only the question says.
+        """
+        least = 0.0 if added else 1.0
+        parts = [
+            function(documents, [found for found in lists.get(field, ()) if found.weight >= least], asked)
+            for documents, lists, asked in self.languages.values()
+        ]
+        return np.concatenate(parts) if len(parts) > 1 else parts[0]  # a copy of a million takes its time
+
+    @property
+    def page_scores(self) -> bm25.Floats:
+        """How each page matches by whole text and title alike, in 0..1, at its first chunk."""
+        text, title = (self.of_each(bm25.chunk_scores, field) for field in (Field.PAGE, Field.TITLE))
+        np.clip(text, 0.0, 1.0, out=text)
+        np.clip(title, 0.0, 1.0, out=title)
+        np.multiply(text, 1 - TITLE_SHARE, out=text)
+        np.multiply(title, TITLE_SHARE, out=title)
+        return np.add(text, title, out=text)
+
+
+class LexicalSearch:
+    """The tables `postings` and `landmarks`."""
+
+    def __init__(self, database: UserDatabase, *, looked_up: int = LOOKED_UP) -> None:
+        self._database = database
+        self._looked_up = looked_up
+        self._queries = named_queries.load("lexical")
+
+    def search(
+        self, scope: Scope, query: str, limit: int, added: Sequence[str] = (), landmarks: Sequence[str] = ()
+    ) -> LexicalMatches:
+        """See `Chunks.lexical`."""
+        parameters = self._database.bind(
+            {
+                **scopes.parameters(scope),
+                "query": search_terms.normalize(query),
+                "added": search_terms.normalize(". ".join(added)),
+                "added_weight": ADDED_WEIGHT,
+                "landmarks": [*landmarks],
+            }
+        )
+        return self._database.search(
+            lambda bound: bound.read(lambda connection: self._search(connection, parameters, limit), in_snapshot=True)
+        )
+
+    def _search(self, connection: Connection, parameters: Parameters, limit: int) -> LexicalMatches:
+        found = self._find(connection, parameters)
+        if found is None:
+            return LexicalMatches.none()
+        whole = found.of_each(bm25.document_scores, Field.CHUNK)
+        fronts = found.of_each(bm25.front_scores, Field.FRONT)
+        best = bm25.best(_relative(whole) + _relative(fronts), DOCUMENTS)
+        if not len(best):  # nothing says which documents are meant
+            best = np.arange(min(len(whole), DOCUMENTS))
+        ids = self._document_ids(connection, parameters, found, best)
+        wanted = self._containing(connection, parameters, found)
+        chunks = found.of_each(bm25.chunk_scores, Field.CHUNK, added=True) * wanted
+        pages = self._pages(connection, parameters, found) * wanted
+        best_chunks, on_best_pages = self._candidates(
+            connection, parameters, found, (chunks, bm25.best(chunks, limit)), (pages, np.flatnonzero(pages))
+        )
+        return LexicalMatches(
+            chunks=best_chunks,
+            documents=_positive(ids, whole[best]),
+            fronts=_positive(ids, fronts[best]),
+            pages=on_best_pages,
+            landmarks=self._landmarks(connection, parameters, found, best) if parameters["landmarks"] else [],
+            languages=frozenset(found.languages),
+        )
+
+    def _pages(self, connection: Connection, parameters: Parameters, found: _Found) -> bm25.Floats:
+        """For every chunk how its page matches; 0 if the page is not among the best."""
+        at_firsts = found.page_scores
+        scores = np.zeros_like(at_firsts)
+        firsts = bm25.best(at_firsts, PAGES)
+        if len(firsts):
+            searched = found.documents
+            documents = np.unique(np.searchsorted(searched.offsets, firsts, side="right") - 1)
+            numbers = {"numbers": searched.numbers[documents].tolist()}
+            row = connection.execute(self._queries["page_starts"], {**parameters, **numbers}, binary=True).fetchone()
+            positions, places = bm25.pages(searched, firsts, _posting_list(row or {"blocks": None, "postings": None}))
+            scores[positions] = at_firsts[firsts[places]]
+        return scores
+
+    def _candidates(
+        self, connection: Connection, parameters: Parameters, found: _Found, *scored: tuple[bm25.Floats, bm25.Ints]
+    ) -> list[list[Candidate]]:
+        """Of each pair of scores and positions the chunks there; all are asked for at once."""
+        searched = found.documents
+        positions = np.concatenate([positions for _, positions in scored])
+        documents = np.searchsorted(searched.offsets, positions, side="right") - 1
+        places = {
+            "numbers": searched.numbers[documents].tolist(),
+            "ordinals": (positions - searched.offsets[documents]).tolist(),
+            "generation": found.generation,
+        }
+        query = self._queries["chunks"].format(chunks=named_queries.chunk_table(found.dimensions))
+        wanted = [(own, score) for own, (scores, at) in enumerate(scored) for score in scores[at].tolist()]
+        candidates: list[list[Candidate]] = [[] for _ in scored]
+        for row in connection.execute(query, {**parameters, **places}, binary=True):
+            own, score = wanted[row["place"] - 1]
+            candidates[own].append(
+                Candidate(row["chunk_id"], row["document_id"], row["page_number"], score, row["has_vector"])
+            )
+        return candidates
+
+    def _containing(self, connection: Connection, parameters: Parameters, found: _Found) -> Any:
+        """Of every chunk in scope, whether it has the required words; just true if none are required."""
+        if not (parameters["must_all"] or parameters["must_any"]):
+            return True
+        query = self._queries["containing"].format(chunks=named_queries.chunk_table(found.dimensions))
+        row = connection.execute(query, {**parameters, "generation": found.generation}, binary=True).fetchone() or {}
+        keys = _integers(row["chunks"], ">i8")
+        searched = found.documents
+        by_number = np.argsort(searched.numbers)
+        documents = by_number[np.searchsorted(searched.numbers, (keys >> 32).astype(np.int32), sorter=by_number)]
+        mask = np.zeros(searched.offsets[-1], dtype=bool)
+        mask[searched.offsets[documents] + (keys & 0xFFFFFFFF)] = True
+        return mask
+
+    def _document_ids(
+        self, connection: Connection, parameters: Parameters, found: _Found, positions: bm25.Ints
+    ) -> list[uuid.UUID]:
+        numbers = {"numbers": found.documents.numbers[positions].tolist()}
+        rows = connection.execute(self._queries["documents"], {**parameters, **numbers}, binary=True)
+        return [row["document_id"] for row in rows]
+
+    def _landmarks(
+        self, connection: Connection, parameters: Parameters, found: _Found, positions: bm25.Ints
+    ) -> list[Candidate]:
+        where = {"numbers": found.documents.numbers[positions].tolist(), "generation": found.generation}
+        query = self._queries["landmarks"].format(chunks=named_queries.chunk_table(found.dimensions))
+        return [
+            Candidate(row["chunk_id"], row["document_id"], row["page_number"], row["strength"], row["has_vector"])
+            for row in connection.execute(query, {**parameters, **where}, binary=True)
+        ]
+
+    def _find(self, connection: Connection, parameters: Parameters) -> _Found | None:
+        """What is searched; None if there is nothing in scope."""
+        rows = connection.execute(self._queries["collections"], parameters, binary=True).fetchall()
+        if not rows:
+            return None
+        documents = {row["language"]: _collection(row) for row in rows}
+        lists: dict[str, dict[int, list[bm25.PostingList]]] = {language: {} for language in documents}
+        asked = dict.fromkeys(documents, 0.0)
+        spoken = {"languages": [*documents], "question_languages": [*{*documents, ENGLISH}]}  # English is asked of all
+        numbers = np.concatenate([found.numbers for found in documents.values()])
+        few = {"numbers": numbers.tolist() if len(numbers) <= self._looked_up else None}
+        for row in connection.execute(self._queries["postings"], {**parameters, **spoken, **few}, binary=True):
+            language = row["language"]
+            for field, found in _posting_list(row, row["weight"]).by_field(documents[language]).items():
+                lists[language].setdefault(field, []).append(found)
+            asked[language] = row["asked"]
+        languages = {name: _Language(documents[name], lists[name], asked[name]) for name in documents}
+        return _Found(rows[0]["dimensions"], rows[0]["generation"], languages)
+
+
+def _posting_list(row: Mapping[str, Any], weight: float = 1.0) -> bm25.PostingList:
+    return bm25.PostingList(_integers(row["blocks"], ">i8"), _integers(row["postings"], ">i4"), weight)
+
+
+def _relative(scores: bm25.Floats) -> bm25.Floats:
+    """As shares of the best."""
+    return scores / max(float(scores.max(initial=0.0)), 1e-9)
+
+
+def _positive(ids: Sequence[uuid.UUID], scores: bm25.Floats) -> dict[uuid.UUID, float]:
+    return {document_id: score for document_id, score in zip(ids, scores.tolist(), strict=True) if score > 0}
+
+
+def _collection(row: Mapping[str, Any]) -> bm25.Collection:
+    numbers = _integers(row["numbers"], ">i4")
+    order = np.argsort(numbers)  # takes a tenth of the time that the database would need
+    return bm25.Collection(
+        numbers=numbers[order],
+        chunk_counts=_integers(row["chunk_counts"], ">i4")[order],
+        lexeme_counts=_integers(row["lexeme_counts"], ">i8")[order],
+    )
+
+
+def _integers(data: bytes | None, dtype: str) -> Any:
+    """Big endian bytes as numbers of this machine."""
+    stored = np.dtype(dtype)
+    return np.frombuffer(data or b"", dtype=stored).astype(stored.newbyteorder("="))

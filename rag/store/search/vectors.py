@@ -1,0 +1,50 @@
+"""The vectors of documents whose words are searched already: added in batches, each of which is searched at once."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+
+import pgvector
+
+from rag import errors
+from rag.store.search.chunks import lock_document, require_space, to_chunk
+from rag.store.server import named_queries
+from rag.store.server.database import UserDatabase
+from rag.types import Chunk, EmbeddingSpace
+
+
+class Vectors:
+    """The column `embedding` of a user's chunks."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._database = database
+        self._queries = named_queries.load("vectors")
+
+    def missing(self, document_id: uuid.UUID, space: EmbeddingSpace, limit: int) -> list[Chunk]:
+        """The next chunks of a document without a vector, in reading order; none if its index has another space."""
+        query = self._queries["missing"].format(chunks=named_queries.chunk_table(space.dimensions))
+        parameters = {"document_id": document_id, "limit": limit, **space.model_dump()}
+        return [to_chunk(row) for row in self._database.all(query, parameters)]
+
+    def add(self, document_id: uuid.UUID, space: EmbeddingSpace, vectors: Mapping[uuid.UUID, Sequence[float]]) -> bool:
+        """Keep vectors by the ids of their chunks, in one transaction; with the last the document is `ready`.
+
+        False if it is not being embedded any more, as one that was cancelled: then nothing is kept. Chunks that have
+        been replaced meanwhile are passed over.
+
+        Raises:
+            errors.NotFoundError: there is no such document.
+            errors.IndexError: the index of the document has another embedding space.
+        """
+        table = named_queries.chunk_table(space.dimensions)
+        values = {"ids": [*vectors], "vectors": [pgvector.Vector([*vector]).to_text() for vector in vectors.values()]}
+        with self._database.transaction(long=True) as connection:
+            document = lock_document(self._database, connection, document_id)
+            require_space(document, space)
+            row = connection.execute(self._queries["add"].format(chunks=table), {**document, **values}).fetchone()
+            if row is None:
+                return False
+            if row["vector_count"] > row["chunk_count"]:
+                raise errors.StoreError("A document has more vectors than chunks. This is a bug; report it.")
+            if row["vector_count"] == row["chunk_count"] or not vectors:
+                connection.execute(self._queries["finish"].format(chunks=table), document)
+        return True

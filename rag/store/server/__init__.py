@@ -1,0 +1,1 @@
+"""PostgreSQL: the embedded server, connections, roles and migrations."""

@@ -1,0 +1,1 @@
+"""Preferences of an installation and keys of vendors."""

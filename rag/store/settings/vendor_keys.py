@@ -1,0 +1,107 @@
+"""Vendors' keys: in the operating system's key ring or, where there is none, in a file that only its owner can read."""
+
+import json
+import logging
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from rag import errors
+from rag.store.files.atomic_files import write_whole
+from rag.types import KeyPlace
+
+FILE_NAME = "keys.json"
+OWNER_ONLY = 0o600
+
+LEAST_PRIORITY = 1
+"""Of a key ring that its library recommends: those below keep nothing, or keep it in clear."""
+
+logger = logging.getLogger(__name__)
+
+
+class VendorKeys:
+    """The keys that belong to one data folder, each under the name of its setting."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / FILE_NAME
+        self._service = f"pagelight {folder.absolute()}"
+
+    def put(self, name: str, secret: str) -> KeyPlace:
+        """Keep a key in the place of the one there was, and say where.
+
+        Raises:
+            errors.StoreError: neither the key ring nor the file takes it.
+        """
+        if self._put_in_ring(name, secret):
+            self._write({**self._read(), name: None})
+            return KeyPlace.KEY_RING
+        self._write({**self._read(), name: secret})
+        return KeyPlace.FILE
+
+    def get(self, name: str, place: KeyPlace) -> SecretStr | None:
+        """The key; None if it is not there any more, or the key ring does not give it."""
+        if place is KeyPlace.FILE:
+            secret = self._read().get(name)
+        else:
+            secret = self._get_from_ring(name)
+        return SecretStr(secret) if secret else None
+
+    def remove(self, name: str) -> None:
+        """Forget a key, wherever it is.
+
+        Raises:
+            errors.StoreError: the key ring does not let go of it.
+        """
+        import keyring
+        from keyring.errors import KeyringError
+
+        self._write({**self._read(), name: None})
+        if self._get_from_ring(name) is None:
+            return
+        try:
+            keyring.delete_password(self._service, name)
+        except (KeyringError, OSError):
+            raise errors.StoreError(
+                "The key ring of this computer does not let the key be removed. Unlock it and try again."
+            ) from None
+
+    def _put_in_ring(self, name: str, secret: str) -> bool:
+        """Whether the key is in the key ring now: some take anything and keep nothing."""
+        import keyring
+        from keyring.errors import KeyringError
+
+        if keyring.get_keyring().priority < LEAST_PRIORITY:
+            return False
+        try:
+            keyring.set_password(self._service, name, secret)
+        except (KeyringError, OSError):
+            logger.warning("The key ring does not take %s: it goes into a file.", name.upper())
+            return False
+        return self._get_from_ring(name) == secret
+
+    def _get_from_ring(self, name: str) -> str | None:
+        import keyring
+        from keyring.errors import KeyringError
+
+        try:
+            return keyring.get_password(self._service, name)
+        except (KeyringError, OSError):
+            logger.warning("The key ring does not give %s. Is it locked?", name.upper())
+            return None
+
+    def _read(self) -> dict[str, str | None]:
+        try:
+            kept = json.loads(self._file.read_text("utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError):
+            raise errors.StoreError(f"{self._file} cannot be read. Correct its rights, or remove it.") from None
+        return {name: secret for name, secret in kept.items() if isinstance(secret, str)}
+
+    def _write(self, keys: dict[str, str | None]) -> None:
+        """Those that are not None; without any there is no file."""
+        kept = {name: secret for name, secret in keys.items() if secret is not None}
+        if kept or self._file.exists():
+            write_whole(self._file, json.dumps(kept, indent=2), OWNER_ONLY)
+        if not kept:
+            self._file.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""Accounts, keys, logins, sharing and the audit log."""

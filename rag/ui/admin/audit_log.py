@@ -1,0 +1,168 @@
+"""The audit page: who did what, when and from where."""
+
+import datetime as dt
+import functools
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from rag.engine import to_csv
+from rag.engine.users.audit_log import Auditing
+from rag.types import AuditEntry, AuditFilter
+from rag.ui import session
+from rag.ui.formatting import decimal, moment, plural, size
+from rag.ui.language import N_, _
+from rag.ui.library.document_metadata import date_format
+
+SHOWN = 200
+DOWNLOADED = 100_000
+KINDS = {
+    N_("Everything"): None,
+    N_("Documents"): "document",
+    N_("Shares"): "share",
+    N_("Keys"): "key",
+    N_("Exports"): "export",
+    N_("Logins"): "login",
+    N_("Accounts"): "account",
+}
+ACTIONS = {
+    "document.upload": N_("Document uploaded"),
+    "document.trash": N_("Document put into the trash"),
+    "document.restore": N_("Document restored"),
+    "document.purge": N_("Document deleted for good"),
+    "document.move": N_("Document moved"),
+    "share.give": N_("Shared"),
+    "share.withdraw": N_("No longer shared"),
+    "key.create": N_("Key created"),
+    "key.revoke": N_("Key revoked"),
+    "export": N_("Exported"),
+    "answer.export": N_("Answer exported"),
+    "answer.show": N_("Answer shown"),
+    "answer.withdraw": N_("Answer no longer shown"),
+    "login.open": N_("Logged in"),
+    "login.end": N_("Logged out"),
+    "login.end_all": N_("Logged out everywhere"),
+    "account.role": N_("Role changed"),
+    "account.groups": N_("Groups changed"),
+    "account.quota": N_("Quota changed"),
+    "audit.forget": N_("Entries of the audit let go"),
+}
+"""What is done, by what programs are told."""
+DOORS = {"app": "App", "rest": "REST", "mcp": "MCP", "cli": N_("Command line"), "worker": N_("Worker")}
+DETAILS = {
+    "index": N_("collection"),
+    "size": N_("size"),
+    "shared": N_("in a shared collection"),
+    "grantee_kind": N_("with"),
+    "grantee": N_("named"),
+    "permission": N_("may"),
+    "hint": N_("begins with"),
+    "permissions": N_("may"),
+    "role": N_("role"),
+    "previous_role": N_("role before"),
+    "groups": N_("groups"),
+    "previous_groups": N_("groups before"),
+    "quota_bytes": N_("quota"),
+    "previous_quota_bytes": N_("quota before"),
+    "by_login": N_("by the login"),
+    "documents": N_("documents"),
+    "files": N_("files"),
+    "vectors": N_("with vectors"),
+    "format": N_("format"),
+    "answers": N_("answers"),
+    "rows": N_("entries"),
+    "before": N_("older than"),
+}
+"""What is told besides, but for ids."""
+SIZES = ("size", "quota_bytes", "previous_quota_bytes")
+ROLES = ("role", "previous_role")
+VALUES = {
+    "user": N_("a user"),
+    "group": N_("a group"),
+    "read": N_("read"),
+    "write": N_("write"),
+    "admin": N_("administer"),
+    "original": N_("original"),
+    "marked": N_("marked"),
+}
+FILE_COLUMNS = (
+    *(N_("When (UTC)"), N_("Who"), N_("What"), N_("Kind of thing"), N_("Thing"), N_("Id"), N_("Owner"), N_("Through")),
+    *(N_("Address"), N_("More")),
+)
+"""Of the file, whose values are the same in every language: programs read it, too."""
+
+
+def entries() -> None:
+    """The latest entries that fit what is asked for, and all of these as a file."""
+    audit = session.own_engine().audit
+    st.caption(
+        _("What everybody did.") if audit.sees_all else _("What you did, and what others did to documents of yours.")
+    )
+    asked = _asked()
+    found = audit.list(asked, limit=SHOWN)
+    if not found:
+        st.text(_("Nothing was done in this time."))
+        return
+    names = _names() if audit.sees_all else {}
+    st.dataframe([_row(entry, names) for entry in found], hide_index=True, width="stretch", height="content")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.download_button(
+            _("Download CSV"),
+            data=functools.partial(_file, audit, asked, tuple(map(_, FILE_COLUMNS))),
+            file_name="audit.csv",
+            mime="text/csv",
+            icon=":material/download:",
+        )
+        st.caption(
+            _("The latest {rows}; times are UTC.").format(rows=plural(len(found), "{count} row", "{count} rows"))
+        )
+
+
+def _asked() -> AuditFilter:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        since = st.date_input(
+            _("Since"), value=dt.datetime.now(dt.UTC).date() - dt.timedelta(days=30), format=date_format()
+        )
+        kind = st.selectbox(_("What"), list(KINDS), format_func=_)
+        actor = st.text_input(_("Who"), placeholder=_("User id"), max_chars=500)
+    start = dt.datetime.combine(since, dt.time(), dt.UTC)
+    return AuditFilter(since=start, actor=actor.strip() or None, action=KINDS[kind])
+
+
+def _names() -> dict[str, str]:
+    """What an admin reads in the place of ids."""
+    accounts = session.shared().accounts.by(session.require_admin(), session.whence())
+    return {one.user_id: one.name for one in accounts.list() if one.name}
+
+
+def _row(entry: AuditEntry, names: Mapping[str, str]) -> dict[str, object]:
+    return {
+        _("When"): moment(entry.at.astimezone(dt.UTC), _("y-MM-dd HH:mm:ss")),
+        _("Who"): names.get(entry.actor, entry.actor),
+        _("What"): _(ACTIONS.get(entry.action, entry.action)),
+        _("Thing"): entry.subject_name or entry.subject_id,
+        _("Owner"): names.get(entry.owner, entry.owner),
+        _("From"): " ".join(filter(None, (_(DOORS.get(entry.door, entry.door)), entry.address))),
+        _("More"): ", ".join(_detail(name, entry.details[name]) for name in DETAILS if name in entry.details),
+    }
+
+
+def _detail(name: str, value: object) -> str:
+    label = _(DETAILS[name])
+    if value is True:
+        return label
+    if isinstance(value, int) and value is not False:
+        return f"{label}: {size(value) if name in SIZES else decimal(value)}"
+    words = value if isinstance(value, list) else [value]
+    return f"{label}: {', '.join(_word(name, word) for word in words) or _('none')}"
+
+
+def _word(name: str, word: object) -> str:
+    if word in (None, False):
+        return _("as for all") if name in SIZES else _("none")
+    return _(str(word).capitalize()) if name in ROLES else _(VALUES.get(str(word), str(word)))
+
+
+def _file(audit: Auditing, asked: AuditFilter, headings: Sequence[str]) -> bytes:
+    """Made when it is asked for, where no page tells its language."""
+    return to_csv(audit.list(asked, limit=DOWNLOADED), headings).encode("utf-8-sig", errors="replace")

@@ -1,0 +1,352 @@
+"""The settings page: which model writes and which embeds, the servers on this machine, and vendors' keys.
+
+No key ever goes to the browser: a field takes one up, and is empty afterwards.
+"""
+
+from collections.abc import Callable, Sequence
+
+import pydantic
+import streamlit as st
+
+from rag import providers
+from rag.engine.operations.settings import Settings
+from rag.types import (
+    DEFAULT_INDEX,
+    FoundServer,
+    Index,
+    KeyPlace,
+    ModelChoice,
+    ModelTest,
+    Origin,
+    ServedModel,
+    VendorKey,
+)
+from rag.ui import session
+from rag.ui.formatting import decimal, plain
+from rag.ui.language import LANGUAGES, N_, _, of_browser
+from rag.ui.page_frame import door, empty
+from rag.ui.translated_messages import said
+
+AUTOMATIC = N_("Automatic")
+QUOTES = N_("Quotes only")
+ORIGINS = {Origin.KEPT: "Chosen here.", Origin.DEFAULT: "By the keys that are given."}
+PLACES = {
+    KeyPlace.KEY_RING: N_("In the key ring of this computer"),
+    KeyPlace.FILE: N_("In a file that only Pagelight's user can read"),
+}
+STEPS = N_("""
+1. Install Ollama: it is free, and its site is ollama.com.
+2. Have it fetch a model, in a terminal: `ollama pull llama3.2` (2 GB; with 16 GB of memory, `llama3.1` writes better).
+3. Come back and press *Look again*: the model stands here. Press *Use*.
+4. Press *Test* at *Answers* to see that it writes.
+
+Or with a vendor's key: make one on the vendor's site, and press *Add* below. Then your questions, and the passages
+found for them, go to that vendor.
+""")
+LOOK_SECONDS = 5
+"""A click on the page does not ask the servers again at once."""
+NOTE = "models"
+"""The name under which the note in the chat is put away."""
+
+
+def _settings() -> Settings:
+    return session.engine().installation.settings
+
+
+def require_administrator() -> None:
+    """Stop, with an explanation, for whoever may not change what holds for all."""
+    if session.may_administer():
+        return
+    with empty(
+        "lock", _("Settings are made by an administrator"), _("They hold for everybody who works with Pagelight here.")
+    ):
+        st.caption(_("To be one, have `RAG_ADMINS` name you:"))
+        st.code(session.user_id() or "", language=None)
+    st.stop()
+
+
+@st.cache_data(ttl=LOOK_SECONDS, show_spinner=False)
+def look_for_servers() -> tuple[FoundServer, ...]:
+    """The servers of models that answer on this machine now."""
+    return _settings().servers()
+
+
+# --- the language of the pages ---------------------------------------------------------------------
+
+
+def languages() -> None:
+    """The language of the pages: everybody chooses their own."""
+    chosen = session.account().language
+    offered: dict[str | None, str] = {None: _("As the browser: {language}").format(language=LANGUAGES[of_browser()])}
+    offered.update((tag, name) for tag, name in LANGUAGES.items())
+    wanted = st.selectbox(
+        _("Language of the pages"),
+        list(offered),
+        index=list(offered).index(chosen if chosen in offered else None),
+        format_func=offered.__getitem__,
+        key=f"language-{chosen}",
+        width=280,
+    )
+    if wanted != chosen:
+        with door():
+            session.own_engine().profile.choose_language(wanted)
+            st.rerun()
+
+
+# --- models -----------------------------------------------------------------------------------------
+
+
+def writer(servers: Sequence[FoundServer]) -> None:
+    """Which model writes answers, and whether it does."""
+    settings = _settings()
+    offered: dict[str, str | None] = {AUTOMATIC: None, QUOTES: providers.EXTRACTIVE}
+    offered |= {name: name for name in settings.usual_writers()}
+    offered |= {name: name for name in _models(servers, embeds=False)}
+    with st.container(border=True, key="writer"):
+        st.subheader(_("Answers"), anchor=False)
+        choice = settings.writer()
+        _choose(N_("Model that writes"), choice, offered, settings.choose_writer)
+        if choice.model == providers.EXTRACTIVE:
+            st.caption(_("Answers are sentences of your documents, word for word. Nothing leaves this machine."))
+            return
+        st.caption(
+            _("{label} receives each question, and the passages found for it.").format(label=plain(choice.label))
+        )
+        _try(settings.try_writer, "writer")
+
+
+def embedder(servers: Sequence[FoundServer]) -> None:
+    """Which model embeds in new indexes, and where to go for the index there is."""
+    settings = _settings()
+    offered: dict[str, str | None] = {AUTOMATIC: None}
+    offered |= {name: name for name in settings.usual_embedders()}
+    offered |= {name: name for name in _models(servers, embeds=True)}
+    with st.container(border=True, key="embedder"):
+        st.subheader(_("Search by meaning"), anchor=False)
+        choice = settings.embedder()
+        _choose(N_("Model that embeds in new indexes"), choice, offered, _choose_embedder)
+        if choice.model.startswith(f"{providers.LOCAL.name}:"):
+            st.caption(_("It is part of Pagelight: nothing leaves this machine."))
+        else:
+            st.caption(
+                _("{label} receives the text of their documents, and each question to them.").format(
+                    label=plain(choice.label)
+                )
+            )
+        _try(settings.try_embedder, "embedder")
+        for index in session.engine().indexes.list():
+            if index.name == DEFAULT_INDEX and index.space.name != choice.model:
+                _lead_to_reembedding(index, choice)
+
+
+def _choose_embedder(model: str | None) -> ModelChoice:
+    """An empty index takes it on at once."""
+    chosen = _settings().choose_embedder(model)
+    session.engine().indexes.follow_settings()
+    return chosen
+
+
+def _lead_to_reembedding(index: Index, choice: ModelChoice) -> None:
+    """From what the user's index has to what was chosen; what only follows from keys is just told."""
+    if choice.origin is Origin.DEFAULT or choice.problem:
+        st.caption(_("Your index keeps {name}.").format(name=plain(index.space.name)))
+        return
+    st.info(
+        _(
+            "Your index keeps {name}, by which its documents are embedded. To change that, build the "
+            "other vectors beside them, which takes a while, then switch on the page Index:"
+        ).format(name=plain(index.space.name)),
+        icon=":material/swap_horiz:",
+    )
+    st.code(f"pagelight reembed --model {choice.model}", language="sh", wrap_lines=True)
+    st.page_link("pages/index.py", label=_("Index"), icon=":material/manage_search:")
+
+
+def _choose(
+    label: str,
+    choice: ModelChoice,
+    offered: dict[str, str | None],
+    choose: Callable[[str | None], ModelChoice],
+) -> None:
+    """A field with what is offered, where anything else can be typed; what is chosen there holds at once."""
+    names = {model: name for name, model in offered.items() if model}
+    chosen = AUTOMATIC if choice.origin is Origin.DEFAULT else names.get(choice.model, choice.model)
+    options = list(dict.fromkeys([*offered, chosen]))
+    is_set = choice.origin is Origin.ENVIRONMENT
+    wanted = st.selectbox(
+        _(label),
+        options,
+        index=options.index(chosen),
+        key=f"{label} {chosen} {choice.model}",  # another choice, also of another process, is another field
+        format_func=lambda name: _called(name, choice.model if name == AUTOMATIC == chosen else ""),
+        accept_new_options=True,
+        disabled=is_set,
+        placeholder="provider:model",
+    )
+    if choice.problem:
+        st.error(plain(said(choice.problem)), icon=":material/error:")
+    if is_set:
+        st.caption(_("Set in the environment or in .env, which wins."))
+    if wanted and wanted != chosen:
+        with door(), st.spinner(_("Opening …")):
+            choose(offered.get(wanted, wanted))
+            st.toast(_("It holds from now on."), icon=":material/check:")
+            st.rerun()
+
+
+def _try(test: Callable[[], ModelTest], key: str) -> None:
+    if st.button(_("Test"), icon=":material/bolt:", key=f"test-{key}", help=_("Sends a tiny request.")):
+        with door(), st.spinner(_("Asking …")):
+            tried = test()
+            st.success(_told(tried), icon=":material/check_circle:")
+
+
+def _told(tried: ModelTest) -> str:
+    told = _("“{result}” in {seconds} s.").format(result=plain(tried.result), seconds=decimal(tried.seconds, 1))
+    if not tried.context_window:
+        return told
+    window = _("It takes {tokens} tokens at once.").format(tokens=decimal(tried.context_window))
+    return f"{told} {window}"
+
+
+def _called(name: str, model: str) -> str:
+    """A choice as the field has it; of the automatic one with the `model` that it comes to."""
+    called = _(name) if name in (AUTOMATIC, QUOTES) else name
+    if not model:
+        return called
+    return f"{called}: {_('quotes only') if model == providers.EXTRACTIVE else model}"
+
+
+def _models(servers: Sequence[FoundServer], *, embeds: bool) -> list[str]:
+    return [
+        f"{server.provider}:{model.name}" for server in servers for model in server.models if model.embeds == embeds
+    ]
+
+
+# --- servers ----------------------------------------------------------------------------------------
+
+
+def found(servers: Sequence[FoundServer]) -> None:
+    """The servers that answer on this machine; none is used unless a model of it is chosen."""
+    with st.container(border=True, key="servers"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.subheader(_("On this machine"), anchor=False, width="stretch")
+            st.button(_("Look again"), icon=":material/refresh:", type="tertiary", on_click=look_for_servers.clear)
+        if not servers:
+            st.caption(
+                _(
+                    "No server of models answers. Start Ollama, LM Studio, llama.cpp or vLLM, and its models can be "
+                    "chosen here: answers are written then, and nothing leaves this machine."
+                )
+            )
+            with st.expander(_("How to set one up, without a key"), icon=":material/help:"):
+                st.markdown(_(STEPS))
+        for server in servers:
+            _server(server)
+
+
+def _server(server: FoundServer) -> None:
+    settings = _settings()
+    works = {True: (settings.embedder(), _choose_embedder), False: (settings.writer(), settings.choose_writer)}
+    with st.container(gap=None, key=f"server-{server.provider}"):
+        st.markdown(f"**{server.label}** :gray[:small[{plain(server.url)}]]")
+        if not server.models:
+            st.caption(_("It has no model yet."))
+        for served in server.models:
+            choice, choose = works[served.embeds]
+            _served_model(f"{server.provider}:{served.name}", served, choice, choose)
+
+
+def _served_model(
+    model: str, served: ServedModel, choice: ModelChoice, choose: Callable[[str | None], ModelChoice]
+) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"served-{model}"):
+        where = f" :orange-badge[{_('not on this machine')}]" if served.is_elsewhere else ""
+        work = _("embeds") if served.embeds else _("writes")
+        st.markdown(f"{plain(served.name)} :gray[:small[{work}]]{where}", width="stretch")
+        if model == choice.model:
+            st.markdown(_(":material/check_circle: In use"), width="content")
+        elif st.button(_("Use"), key=f"use-{model}", type="tertiary", disabled=choice.origin is Origin.ENVIRONMENT):
+            with door(), st.spinner(_("Opening …")):
+                choose(model)
+                st.rerun()
+
+
+# --- keys -------------------------------------------------------------------------------------------
+
+
+def keys() -> None:
+    """The vendors' keys: whether there is one, and where. What a field takes up is not shown again."""
+    with st.container(border=True, key="keys"):
+        st.subheader(_("Keys"), anchor=False)
+        st.caption(_("A key switches its vendor on for everybody who works with Pagelight here."))
+        for key in _settings().keys.list():
+            _key(key)
+
+
+def _key(key: VendorKey) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"key-{key.provider}"):
+        with st.container(gap=None, width="stretch"):
+            st.markdown(f"**{key.label}**")
+            st.caption(_place(key))
+        if key.place is KeyPlace.ENVIRONMENT:
+            return
+        with st.popover(_("Replace") if key.place else _("Add")):
+            _key_form(key)
+        if key.place and st.button(_("Remove"), key=f"remove-{key.provider}", type="tertiary"):
+            with door():
+                _settings().keys.remove(key.provider)
+                st.rerun()
+
+
+def _key_form(key: VendorKey) -> None:
+    turn = st.session_state.setdefault("key-turn", 0)
+    with st.form(f"form-{key.provider}", clear_on_submit=True, border=False):
+        typed = st.text_input(
+            _("Key of {label}").format(label=key.label),
+            key=f"typed-{key.provider}-{turn}",
+            type="password",
+            autocomplete="off",
+        )
+        if st.form_submit_button(_("Keep"), type="primary"):
+            with door():
+                _settings().keys.keep(key.provider, pydantic.SecretStr(typed))
+                st.session_state["key-turn"] = turn + 1  # another field: Streamlit forgets what was typed into this one
+                st.rerun()
+
+
+def _place(key: VendorKey) -> str:
+    if key.place is None:
+        return _("No key")
+    if key.place is KeyPlace.ENVIRONMENT:
+        return _("Set by {setting} in the environment or in .env, which wins").format(setting=key.setting)
+    return (
+        _(PLACES[key.place])
+        if key.is_readable
+        else _("In the key ring of this computer, which does not give it: unlock it")
+    )
+
+
+# --- the note in the chat ---------------------------------------------------------------------------
+
+
+def offer_models() -> None:
+    """Say once what a model would add; for whoever could choose one, and has not chosen to have quotes."""
+    settings = _settings()
+    if settings.is_dismissed(NOTE) or not session.may_administer():
+        return
+    choice = settings.writer()
+    if choice.model != providers.EXTRACTIVE or choice.origin is not Origin.DEFAULT:
+        return
+    with st.container(key="offer", horizontal=True, vertical_alignment="center", gap="small", wrap=False):
+        st.caption(
+            _(
+                "Answers quote your documents. A language model, also one on this machine, would write them, from "
+                "several places at once."
+            ),
+            width="stretch",
+        )
+        st.page_link("pages/settings.py", label=_("Settings"), icon=":material/tune:", width="content")
+        if st.button(":material/close:", key="dismiss-offer", type="tertiary", help=_("Do not show this again")):
+            settings.dismiss(NOTE)
+            st.rerun()

@@ -1,0 +1,214 @@
+"""The status page: how the installation is, for those who run it."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from rag.types import BackupRecord, DatabaseStatus, DiskState, Status
+from rag.ui import session
+from rag.ui.formatting import decimal, done_of, moment, plain, plural, size
+from rag.ui.language import N_, _
+from rag.ui.page_frame import door
+from rag.ui.translated_messages import said
+
+REFRESH_SECONDS = 10
+STATES = {DiskState.GOOD: N_("good"), DiskState.LOW: N_("nearly full"), DiskState.FULL: N_("full: uploads are refused")}
+
+
+def overview() -> None:
+    """Everything, looked at again every few seconds; only for those who may administer."""
+    if not session.may_administer():
+        st.info(_("Only administrators see this page. RAG_ADMINS names them."), icon=":material/lock:")
+        return
+    st.fragment(_overview, run_every=REFRESH_SECONDS)()
+
+
+def _overview() -> None:
+    with door():
+        status = session.shared().status()
+        for warning in status.warnings:
+            st.warning(plain(said(warning)), icon=":material/warning:")
+        if not status.warnings:
+            st.success(_("All is well."), icon=":material/check_circle:")
+        _figures(status)
+        left, right = st.columns(2, gap="small")
+        with left:
+            _work(status)
+            _done(status)
+        with right:
+            _disks(status)
+            _database(status.database, status.version)
+            _backup(status.backup)
+
+
+def _figures(status: Status) -> None:
+    library, lanes = status.library, status.lanes
+    figures = {
+        _("Users"): decimal(library.users),
+        _("Documents"): decimal(library.documents),
+        _("Originals"): size(library.original_bytes),
+        _("Database"): size(status.database.bytes),
+        _("Workers"): decimal(len(status.workers)),
+        _("Waiting"): decimal(sum(lane.waiting for lane in lanes)),
+        _("Failed"): decimal(library.failed),
+        _("Last backup"): ago(status.at, status.backup.created_at) if status.backup else _("never"),
+    }
+    for row in (list(figures.items())[:4], list(figures.items())[4:]):
+        for column, (label, value) in zip(st.columns(4, gap="small"), row, strict=True):
+            column.metric(label, value, border=True)
+
+
+def _work(status: Status) -> None:
+    rows = [
+        {
+            _("lane"): _(lane.lane),
+            _("waiting"): lane.waiting,
+            _("running"): lane.running,
+            _("oldest waits"): span(lane.oldest_seconds) if lane.waiting else "–",
+        }
+        for lane in status.lanes
+    ]
+    with st.container(border=True):
+        st.subheader(_("Queue"), anchor=False)
+        st.dataframe(rows, hide_index=True, height="content")
+        if status.running:
+            st.caption(_("Running now"))
+            running = [
+                {
+                    _("work"): _(work.kind),
+                    _("user"): work.user_id,
+                    _("id"): str(work.id),
+                    _("done"): done_of(work.done, work.total) if work.total else "–",
+                    _("since"): ago(status.at, work.since) if work.since else "–",
+                }
+                for work in status.running
+            ]
+            st.dataframe(running, hide_index=True, height="content")
+        seen = ", ".join(
+            _("no. {number} ({seen})").format(number=worker.id, seen=ago(status.at, worker.last_seen))
+            for worker in status.workers
+        )
+        _facts({_("Workers alive"): seen or _("none")})
+
+
+def _done(status: Status) -> None:
+    done, health = status.counts, status.indexes
+    failures = [
+        f"{code} {decimal(count)}" for code, count in sorted(done.failures.items(), key=lambda found: -found[1])
+    ]
+    with st.container(border=True):
+        st.subheader(_("Done by workers so far"), anchor=False)
+        _facts(
+            {
+                _("Read"): _both(
+                    plural(done.documents_read, "{count} document", "{count} documents"),
+                    plural(done.pages_read, "{count} page", "{count} pages"),
+                ),
+                _("Embedded"): plural(done.chunks_embedded, "{count} chunk", "{count} chunks"),
+                _("Jobs"): decimal(done.jobs_done),
+                _("Failures"): ", ".join(failures) or _("none"),
+            }
+        )
+        st.subheader(_("Indexes"), anchor=False)
+        _facts(
+            {
+                _("Collections"): _("{indexes} with {chunks}").format(
+                    indexes=decimal(health.indexes), chunks=plural(health.chunks, "{count} chunk", "{count} chunks")
+                ),
+                _("Health"): _("good") if health.is_good else _("see above"),
+            }
+        )
+
+
+def _disks(status: Status) -> None:
+    rows = [
+        {
+            _("folder"): _(FOLDERS[space.place]),
+            _("left"): size(space.free_bytes),
+            _("of"): size(space.total_bytes),
+            _("used"): 1 - space.free_bytes / max(space.total_bytes, 1),
+            _("state"): _(STATES[space.state]),
+        }
+        for space in status.disk
+    ]
+    used = st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1, width="small")
+    with st.container(border=True):
+        st.subheader(_("Disks"), anchor=False)
+        st.dataframe(rows, hide_index=True, height="content", column_config={_("used"): used})
+
+
+def _database(database: DatabaseStatus, version: str) -> None:
+    replicas = [f"{replica.name} {replica.state}, {_behind(replica.behind_seconds)}" for replica in database.replicas]
+    facts = {
+        "Pagelight": version,
+        _("Schema"): database.migration,
+        _("Server"): f"PostgreSQL {database.server_version}, pgvector {database.vector_version}"
+        + (f", {_('embedded')}" if database.is_embedded else ""),
+        _("Connections"): done_of(database.connections, database.max_connections),
+        _("Oldest transaction"): span(database.oldest_transaction_seconds),
+        _("Replicas"): "; ".join(replicas) or _("none"),
+    }
+    if database.behind_primary_seconds is not None:
+        facts[_("This is a replica")] = _behind(database.behind_primary_seconds)
+    with st.container(border=True):
+        st.subheader(_("Database"), anchor=False)
+        _facts(facts)
+
+
+def _behind(seconds: float | None) -> str:
+    return _("up to date") if seconds is None else _("{time} behind").format(time=span(seconds))
+
+
+def _backup(backup: BackupRecord | None) -> None:
+    with st.container(border=True):
+        st.subheader(_("Last backup"), anchor=False)
+        if backup is None:
+            st.text(_("There is none. Make one with: pagelight backup FILE.tar"))
+            return
+        _facts(
+            {
+                _("Made"): moment(backup.created_at.astimezone(), _("d MMM y, HH:mm")),
+                _("Where"): backup.path + ("" if backup.is_present else f" ({_('not there now')})"),
+                _("Size"): _both(
+                    size(backup.bytes),
+                    plural(backup.documents, "{count} document", "{count} documents"),
+                    plural(backup.files, "{count} file", "{count} files"),
+                ),
+                _("Checked"): moment(backup.verified_at.astimezone(), _("d MMM y, HH:mm"))
+                if backup.verified_at
+                else _("no"),
+                _("Missing"): plural(backup.missing, "{count} file", "{count} files")
+                if backup.missing
+                else _("nothing"),
+            }
+        )
+
+
+def _both(*parts: str) -> str:
+    return ", ".join(parts)
+
+
+def _facts(facts: Mapping[str, str]) -> None:
+    for name, value in facts.items():
+        with st.container(horizontal=True, gap="small"):
+            st.caption(name, width=130)
+            st.text(value, width="stretch")
+
+
+FOLDERS = {"data": N_("data"), "files": N_("files"), "database": N_("database"), "temporary": N_("temporary")}
+UNITS: Sequence[tuple[str, int]] = ((N_("d"), 86400), ("h", 3600), ("min", 60), ("s", 1))
+
+
+def span(seconds: float | None) -> str:
+    """So much time in its largest whole unit: `3 h`."""
+    if seconds is None:
+        return "–"
+    whole = max(0, round(seconds))
+    unit, length = next((unit, length) for unit, length in UNITS if whole >= length or length == 1)
+    return f"{decimal(whole // length)} {_(unit)}"
+
+
+def ago(now: dt.datetime, then: dt.datetime) -> str:
+    """How long ago a moment was."""
+    return _("{time} ago").format(time=span((now - then).total_seconds()))

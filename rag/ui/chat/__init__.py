@@ -1,0 +1,1 @@
+"""The chat page: conversations, answers and what can be done with them."""

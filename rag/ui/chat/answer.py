@@ -1,0 +1,399 @@
+"""An answer in the chat: its text with a button for each citation, and the list of its sources."""
+
+import html
+import re
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from rag.answering import EXTRACTIVE_MODEL
+from rag.contract import NOTHING_LATER
+from rag.ingestion.chunking import SECTION_SEPARATOR
+from rag.types import (
+    LIKELY,
+    AnswerResponse,
+    BlockKind,
+    Citation,
+    Hit,
+    LaterPlace,
+    Line,
+    Passage,
+    Sentence,
+    Support,
+    Usage,
+    Verdict,
+    are_in_picture,
+)
+from rag.ui.chat.quoted_row import row_html
+from rag.ui.components import component
+from rag.ui.formatting import decimal, percent, plural, render
+from rag.ui.language import N_, _, either
+from rag.ui.translated_messages import said
+from rag.ui.viewer.pdf_viewer import Mark
+
+EXPLANATIONS = {
+    Verdict.VERIFIED: N_("These words stand in the document."),
+    Verdict.CORRECTED: N_("Nearly these words stand in the document; its own are shown."),
+    Verdict.UNVERIFIED: N_("No words in the passage support this sentence."),
+}
+VERDICTS = {
+    Verdict.VERIFIED: N_("quote verified"),
+    Verdict.CORRECTED: N_("quote corrected"),
+    Verdict.UNVERIFIED: N_("quote unverified"),
+}
+SUPPORT = {
+    Support.SUPPORTED: N_("✓ supported"),
+    Support.PARTLY: N_("◐ partly supported"),
+    Support.UNSUPPORTED: N_("✗ not supported"),
+    Support.UNCITED: N_("✗ no source"),
+}
+PROOF = {
+    Support.SUPPORTED: N_("Supported: the quoted words hold all of it."),
+    Support.PARTLY: N_("Partly supported: the quoted words do not hold all of it."),
+    Support.UNSUPPORTED: N_("Not supported: the quoted words do not hold it, or say otherwise."),
+    Support.UNCITED: N_("No source: it states something and cites nothing."),
+}
+"""What a sentence's verdict means."""
+
+MARK = (
+    r"\[(?P<id>S\d+)\]|(?P<struck>\ue010)|\ue011(?:(?P<labelled>\d+)\ue012)?"
+    r"|\ue014(?P<row>\d+)\ue015[^\ue016]*\ue016|(?P<place>\ue017)|(?P<placed>\ue018)"
+)
+"""A citation; where a sentence, or a cell of one, begins and ends that is struck through, its number at its end; a
+sentence that is a row of a table; and where begins and ends what names the place of the next sentence."""
+
+
+def show_answer(
+    response: AnswerResponse,
+    message_id: uuid.UUID,
+    *,
+    lit: int | None,
+    on_cite: Callable[[int, int], None],
+    later: Mapping[int, LaterPlace] = NOTHING_LATER,
+    on_later: Callable[[LaterPlace], None] | None = None,
+) -> None:
+    """Show `response`.
+
+    `on_cite` is called with the number of a citation, or nearest passage, that was clicked, and that of the click.
+    `later` says what became of quotes in later versions of their documents; `on_later` is called with the one whose
+    place was asked for.
+    """
+    key = f"answer-{message_id}"
+
+    def cited() -> None:
+        choice = st.session_state[key].get("cite")
+        if choice is not None:
+            on_cite(choice["number"], choice["click"])
+
+    def followed() -> None:
+        choice = st.session_state[key].get("later")
+        if choice is not None and on_later:
+            on_later(later[choice])
+
+    component("answer")(
+        key=key,
+        data={
+            "id": str(message_id),
+            "html": answer_html(response),
+            "sources": sources(response, later),
+            "insufficient": response.status != "ok",
+            "hint": said(response.hint or ""),
+            "writer": " · ".join([_("Stopped")] * response.stopped + [_writer(response)]),
+            "likelihood": likelihood(response),
+            "seconds": cost(response.usage),
+            "marks": drawn_marks(response, message_id),
+            "found": found_pages(response),
+            "lit": None if lit is None else f"{message_id}:{lit}",
+        },
+        on_cite_change=cited,
+        on_later_change=followed,
+    )
+
+
+def answer_html(response: AnswerResponse) -> str:
+    """The answer as safe HTML; each mark that has citations is a button with its number for each of them."""
+    text = _with_signs(response)
+
+    def insert(match: re.Match[str]) -> str | None:
+        if match["id"] is None:
+            return _shape(response, match)
+        numbers = _citations_at(response, match["id"], match.start() - _inserted_before(text, match.start()))
+        return "".join(_chip(response, number) for number in numbers) or None
+
+    return render(text, insert, MARK)
+
+
+def _shape(response: AnswerResponse, sign: re.Match[str]) -> str:
+    """What a sign stands for that is no citation."""
+    match sign.lastgroup:
+        case "struck":
+            return '<s class="unproved">'
+        case "row":
+            number = response.rows[int(sign["row"])]
+            row = response.citations[number].row
+            return row_html(row, _chip(response, number)) if row else ""
+        case "place":
+            return '<span class="place">'
+        case "placed":
+            return "</span>"
+        case _:
+            return "</s>" + (_label(response.sentences[int(sign["labelled"])]) if sign["labelled"] else "")
+
+
+def _chip(response: AnswerResponse, number: int) -> str:
+    citation = response.citations[number]
+    title = html.escape(
+        f"{proof(response.sentences[citation.sentence])}\n{citation.quote or explanation(citation)}".strip()
+    )
+    tone = tone_of(response.sentences[citation.sentence], citation)
+    return f'<button class="chip {tone}" data-citation="{number}" title="{title}">{response.labels[number]}</button>'
+
+
+def _label(sentence: Sentence) -> str:
+    """What is said of a sentence that is struck through, once at its end."""
+    if sentence.support is None:
+        return ""
+    words = _(SUPPORT[sentence.support]).removeprefix("✗ ")
+    return f' <span class="unproved-label" title="{html.escape(proof(sentence))}">{words}</span>'
+
+
+_CELL = re.compile(r"[^|\s](?:[^|]*[^|\s])?")
+_EMPHASIS = re.compile(r"(?P<lead>[*_]*)(?P<core>.*?)(?P<tail>[*_]*)", re.DOTALL)
+_INSERTED = re.compile(r"\ue010|\ue011(?:\d+\ue012)?|\ue014\d+\ue015|[\ue016-\ue018]")
+
+
+def _with_signs(response: AnswerResponse) -> str:
+    """The answer's text with the signs that `MARK` finds, and none that was in it before."""
+    said_ = response.answer if response.status == "ok" else said(response.answer)
+    text = re.sub("[\ue010-\ue018]", " ", said_)
+    signed, end = "", 0
+    for number, sentence in enumerate(response.sentences):
+        own = text[sentence.start : sentence.end]
+        if number in response.struck:
+            own = _struck(own, number)
+        elif number in response.rows:
+            own = f"\ue014{number}\ue015{own}\ue016"
+        signed += _placed(text[end : sentence.start], response) + own
+        end = sentence.end
+    return signed + text[end:]
+
+
+def _struck(own: str, number: int) -> str:
+    """A sentence with signs where it begins and ends; in a table's row, cell by cell.
+
+    They stand inside of what emphasises it, which they would else keep from being read as that.
+    """
+    if own.lstrip().startswith("|"):
+        own = _CELL.sub("\ue010\\g<0>\ue011", own)
+    elif parts := _EMPHASIS.fullmatch(own):
+        own = f"{parts['lead']}\ue010{parts['core']}\ue011{parts['tail']}"
+    before, _, after = own.rpartition("\ue011")
+    return f"{before}\ue011{number}\ue012{after}"
+
+
+def _placed(between: str, response: AnswerResponse) -> str:
+    """What stands before a sentence; where documents are quoted, what is in its own paragraph names its place."""
+    before, line_break, lead = between.rpartition("\n")
+    if response.model != EXTRACTIVE_MODEL or not lead.strip():
+        return between
+    return f"{before}{line_break}\ue017{lead}\ue018"
+
+
+def _inserted_before(text: str, position: int) -> int:
+    return sum(len(sign.group()) for sign in _INSERTED.finditer(text, 0, position))
+
+
+def tone_of(sentence: Sentence, citation: Citation) -> str:
+    """By which a citation is coloured: as its sentence, but never green without a quote; "" where nothing is stated."""
+    if sentence.support is Support.SUPPORTED and citation.quote is None:
+        return Support.PARTLY.value
+    return sentence.support.value if sentence.support else ""
+
+
+def proof(sentence: Sentence) -> str:
+    """Why a sentence has its verdict."""
+    if sentence.support is None:
+        return ""
+    proved = _(PROOF[sentence.support])
+    if not sentence.missing:
+        return proved
+    named = _("Not in them: {missing}.").format(missing=", ".join(sentence.missing))
+    return f"{proved} {named}"
+
+
+def _citations_at(response: AnswerResponse, citation_id: str, position: int) -> list[int]:
+    """Numbers of the citations a mark at `position` stands for: those of its sentence, else the first of its id."""
+    sentences = [i for i, sentence in enumerate(response.sentences) if sentence.start <= position]
+    same_id = [i for i, citation in enumerate(response.citations) if citation.citation_id == citation_id]
+    of_sentence = [i for i in same_id if sentences and response.citations[i].sentence == sentences[-1]]
+    return of_sentence or same_id[:1]
+
+
+def marks(response: AnswerResponse) -> list[tuple[uuid.UUID, Mark]]:
+    """Each citation, or nearest passage, as a mark in its document, numbered as `show_answer` numbers them."""
+    if response.status == "ok":
+        return [
+            (hit.passage.document_id, Mark.of_citation(citation, hit, label))
+            for label, (citation, hit) in zip(response.labels, response.cited, strict=True)
+        ]
+    return [(hit.passage.document_id, Mark.of_hit(hit, f"P{i + 1}")) for i, hit in enumerate(response.nearest)]
+
+
+def keyed_marks(response: AnswerResponse, message_id: uuid.UUID) -> list[tuple[uuid.UUID, Mark]]:
+    """The same, each with the key by which answer and viewer know it."""
+    return [
+        (document_id, mark._replace(key=f"{message_id}:{number}"))
+        for number, (document_id, mark) in enumerate(marks(response))
+    ]
+
+
+def drawn_marks(response: AnswerResponse, message_id: uuid.UUID) -> list[dict[str, Any]]:
+    """For the browser, which lights them by itself."""
+    return [{"document": str(document_id), **mark.drawn()} for document_id, mark in keyed_marks(response, message_id)]
+
+
+def found_pages(response: AnswerResponse) -> dict[str, list[int]]:
+    """By document the pages on which the search found something."""
+    found = {str(document_id): set(pages) for document_id, pages in response.retrieval.pages.items()}
+    for hit in (*response.contexts, *response.nearest):
+        found.setdefault(str(hit.chunk.document_id), set()).update(hit.chunk.pages)
+    return {document: sorted(pages) for document, pages in found.items()}
+
+
+def sources(response: AnswerResponse, later: Mapping[int, LaterPlace] = NOTHING_LATER) -> list[dict[str, Any]]:
+    """The rows under an answer: its citations, or the passages nearest to a question that has no answer."""
+    if response.status == "ok":
+        return [
+            _cited(number, label, response.sentences[cited[0].sentence], *cited) | _later(later.get(number))
+            for number, (label, cited) in enumerate(zip(response.labels, response.cited, strict=True))
+        ]
+    return [_nearest(number, hit) for number, hit in enumerate(response.nearest)]
+
+
+def _cited(number: int, label: str, sentence: Sentence, citation: Citation, hit: Hit) -> dict[str, Any]:
+    missing = ", ".join(sentence.missing or citation.unsupported_numbers)
+    proves = citation.quote is not None or sentence.support is not Support.SUPPORTED
+    verdict = [_(SUPPORT[sentence.support])] if sentence.support and proves else []
+    return {
+        **_source(number, label, hit),
+        "place": place(citation.lines_in(hit), citation.cells, hit),
+        "verdict": tone_of(sentence, citation),
+        "verdictText": " · ".join([*verdict, _(VERDICTS[citation.verdict]) if citation.quote else _("no quote")]),
+        "explanation": f"{proof(sentence)} {explanation(citation)}".strip(),
+        "quote": _quoted(citation) or _snippet(hit.chunk),
+        "warning": _("⚠ Not in the quoted words: {missing}").format(missing=missing) if missing else "",
+    }
+
+
+def _later(place: LaterPlace | None) -> dict[str, Any]:
+    """What became of the quote in the version that is searched now, and whether there is a place to go to."""
+    if place is None:
+        return {}
+    return {"later": said(place.label), "change": place.change.value, "leads": bool(place.regions)}
+
+
+def _quoted(citation: Citation) -> str | None:
+    """The quote; of a row of a table its cells, told apart."""
+    if citation.row is None:
+        return citation.quote
+    return " · ".join(part for part in (citation.row.label, *citation.row.cells) if part)
+
+
+def explanation(citation: Citation) -> str:
+    """Why the citation has its verdict."""
+    numbers = citation.unsupported_numbers
+    if not numbers or citation.quote is None:
+        return _(EXPLANATIONS[citation.verdict])
+    named = ", ".join(numbers)
+    return either(
+        len(numbers),
+        "These words stand in the document, but {named} stands in no quote.",
+        "These words stand in the document, but {named} stand in no quote.",
+    ).format(named=named)
+
+
+def _nearest(number: int, hit: Hit) -> dict[str, Any]:
+    return {
+        **_source(number, f"P{number + 1}", hit),
+        "place": place(hit.chunk.lines, hit=hit),
+        "quote": _snippet(hit.chunk),
+    }
+
+
+def _source(number: int, label: str, hit: Hit) -> dict[str, Any]:
+    return {"number": number, "label": label, "name": hit.document_name, "verdict": ""}
+
+
+def place(lines: Sequence[Line], cells: str | None = None, hit: Hit | None = None) -> str:
+    """Where consecutive lines stand, as `p. 4, lines 120–131`, or cells of a sheet, as `Balance!B14, p. 2`.
+
+    Of a hit, which people read of, the page comes with the number printed on it, and with the section in the place of
+    lines. And whether they were recognised in a picture.
+    """
+    first, last, page_number = lines[0].number, lines[-1].end, lines[0].page_number
+    page = (
+        said(hit.page_name(page_number))
+        if hit and page_number in hit.page_labels
+        else _("p. {page}").format(page=page_number)
+    )
+    if cells:
+        return f"{cells}, {page}"
+    where = _section(lines, hit) if hit else f", {_line_numbers(first, last)}"
+    seen = f" ({_('recognised in a picture')})" if are_in_picture(lines) else ""
+    return f"{page}{where}{seen}"
+
+
+def _line_numbers(first: int, last: int) -> str:
+    if first == last:
+        return _("line {number}").format(number=first)
+    return _("lines {first}–{last}").format(first=first, last=last)
+
+
+def _section(lines: Sequence[Line], hit: Hit) -> str:
+    """The heading that lines stand under, as far as it is known of them: a table may stand far below the last one."""
+    if any(line.kind is BlockKind.TABLE for line in lines):
+        return ""
+    heading = (hit.chunk.section or "").rpartition(SECTION_SEPARATOR)[2].strip()
+    known = {line.number for line in hit.chunk.lines}
+    return f" · {heading}" if heading and known.issuperset(line.number for line in lines) else ""
+
+
+def _snippet(passage: Passage, length: int = 240) -> str:
+    text = " ".join(passage.text.split())
+    return text if len(text) <= length else text[:length].rsplit(" ", 1)[0] + " …"
+
+
+def _writer(response: AnswerResponse) -> str:
+    """Who wrote the answer, or that its sentences are the documents' own."""
+    if response.model != EXTRACTIVE_MODEL:
+        return _("Written by {model}").format(model=response.model)
+    return _("Quoted from the documents") if response.status == "ok" else _("Nothing was quoted")
+
+
+def cost(usage: Usage) -> str:
+    """What an answer took: seconds, tokens and, where the price is known, money."""
+    tokens = usage.input_tokens + usage.output_tokens
+    parts = [
+        f"{decimal(usage.latency_ms / 1000, 1)} s" if usage.latency_ms else "",
+        plural(tokens, "{count} token", "{count} tokens") if tokens else "",
+        _("about ${cost}").format(cost=decimal(usage.cost_usd, 2 if usage.cost_usd >= 1 else 4))
+        if usage.cost_usd is not None
+        else "",
+    ]
+    return " · ".join(filter(None, parts))
+
+
+def likelihood(response: AnswerResponse) -> dict[str, str] | None:
+    """What a quoted answer's likelihood is called, and what it says."""
+    if response.likelihood is None or response.confidence is None:
+        return None
+    return {
+        "name": _(response.confidence),
+        "kind": response.confidence,
+        "explanation": _(
+            "Probability that this answer is right: {likelihood}, calibrated on questions whose answers are known. "
+            "From {likely} on an answer is called likely."
+        ).format(likelihood=percent(response.likelihood), likely=percent(LIKELY)),
+    }

@@ -1,0 +1,185 @@
+"""Taking an answer or a conversation along: copied, saved in open formats, asked again, shown to others."""
+
+import uuid
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from rag.engine import RAGEngine
+from rag.export import ExportFormat
+from rag.types import AnswerLink, AskedAgain, ChatMessage, Grantee
+from rag.ui import people_picker, session
+from rag.ui.formatting import plain
+from rag.ui.language import N_, _
+from rag.ui.page_frame import dialog, door
+from rag.ui.translated_messages import said
+
+FILES: dict[ExportFormat, str] = {
+    "pdf": "PDF",
+    "docx": "Word",
+    "markdown": "Markdown",
+    "xlsx": N_("Evidence table (Excel)"),
+    "json": "JSON",
+}
+ABOUT: dict[ExportFormat, str] = {
+    "pdf": N_("With each claim's verdict, its quote, and a picture of the place."),
+    "docx": N_("With each claim's verdict, its quote, and a picture of the place, to be edited."),
+    "markdown": N_("With each claim's verdict, its quote, and a picture of the place; one file."),
+    "xlsx": N_("A row for each claim and place: verdict, quote, document, version, page."),
+    "json": N_("Everything, with the boxes of each quote, for programs."),
+}
+COPIES: dict[ExportFormat, str] = {"text": N_("Plain text"), "clipping": "Markdown"}
+STATES = {
+    "same": N_(":material/check: same"),
+    "changed": N_(":material/edit: changed"),
+    "gone": N_(":material/remove: gone"),
+    "new": N_(":material/add: new"),
+}
+AGAIN = "asked-again"
+SHARED_PAGE = "shared"
+
+Action = Callable[[uuid.UUID, uuid.UUID | None], None]
+
+
+def offer_answer(message: ChatMessage) -> None:
+    """The menu of an answer."""
+    actions: dict[str, Action] = {N_("Copy"): _copy, N_("Save as …"): _save, N_("Ask again"): _ask_again}
+    _menu(actions, message.conversation_id, message.id)
+
+
+def offer_conversation(conversation_id: uuid.UUID | None, messages: Sequence[ChatMessage]) -> None:
+    """The menu of a conversation that has an answer."""
+    if conversation_id and any(message.response for message in messages):
+        _menu({N_("Copy"): _copy, N_("Save as …"): _save}, conversation_id, None)
+
+
+def _menu(actions: dict[str, Action], conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
+    if session.is_for_users():
+        actions = {**actions, N_("Show others"): _show}
+    choice = st.menu_button(
+        _("Take along") if message_id else _("Take the chat along"),
+        list(actions),
+        format_func=_,
+        icon=":material/ios_share:",
+        key=f"take-{message_id or conversation_id}",
+        type="tertiary",
+    )
+    if choice:
+        st.session_state.pop(AGAIN, None)
+        actions[choice](conversation_id, message_id)
+
+
+def _engine(conversation_id: uuid.UUID) -> RAGEngine:
+    return session.own_engine().reach.conversation(conversation_id)
+
+
+@dialog("Copy", width="medium")
+def _copy(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
+    with door():
+
+        def names(key: ExportFormat) -> str:
+            return _(COPIES[key])
+
+        chosen = (
+            st.radio(_("As"), list(COPIES), format_func=names, horizontal=True, label_visibility="collapsed") or "text"
+        )
+        file = _engine(conversation_id).answers.export(conversation_id, chosen, message_id, say=said)
+        st.code(file.content.decode("utf-8"), language=None, wrap_lines=True, height=360)
+        st.caption(_("The button in the corner copies all of it."))
+
+
+@dialog("Save as")
+def _save(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
+    with door():
+        chosen = (
+            st.radio(_("Format"), list(FILES), format_func=lambda key: _(FILES[key]), label_visibility="collapsed")
+            or "pdf"
+        )
+        st.caption(_(ABOUT[chosen]))
+        engine = _engine(conversation_id)
+        with st.spinner(_("Making the file …")):
+            file = engine.answers.export(conversation_id, chosen, message_id, say=said)
+        st.download_button(
+            _("Download"),
+            file.content,
+            file.name,
+            file.mime_type,
+            icon=":material/download:",
+            type="primary",
+            on_click="ignore",
+        )
+
+
+@dialog("Ask again", width="medium")
+def _ask_again(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
+    with door():
+        engine = _engine(conversation_id)
+        if AGAIN not in st.session_state and message_id:
+            with st.spinner(_("Asking as it was asked then …")):
+                st.session_state[AGAIN] = engine.answers.again(conversation_id, message_id)
+        again: AskedAgain = st.session_state[AGAIN]
+        with st.container(key="asked-again"):
+            st.markdown(f"**{plain(said(again.summary))}**")
+            for claim in again.claims:
+                st.markdown(_(STATES[claim.state]))
+                st.text(claim.after or claim.before or "")
+                if claim.state == "changed" and claim.before != claim.after:
+                    st.caption(_("Was: {before}").format(before=plain(claim.before or "")))
+        if not again.same and st.button(_("Keep the new answer in the chat"), type="primary"):
+            question = again.response.provenance.question if again.response.provenance else ""
+            engine.chats.append(conversation_id, "user", question)
+            engine.chats.append(conversation_id, "assistant", again.response.answer, again.response)
+            st.rerun()
+
+
+@dialog("Show others")
+def _show(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
+    with door():
+        answers, known = session.own_engine().answers, _people(conversation_id)
+        st.caption(
+            _("They see this answer read-only, as long as they may read the collection that it is about.")
+            if message_id
+            else _("They see this conversation read-only, as long as they may read the collection that it is about.")
+        )
+        for link in answers.shown(conversation_id):
+            if link.message_id == message_id:
+                _shown(link, people_picker.called(known, link.grantee_kind, link.grantee))
+        with st.form("show-others", clear_on_submit=True, border=False):
+            grantee = people_picker.choose(_("To"), known.values())
+            if st.form_submit_button(_("Show"), type="primary") and grantee:
+                asked = {"grantee": grantee.id, "grantee_kind": grantee.kind, "message_id": message_id}
+                answers.show(conversation_id, asked)
+                st.rerun(scope="fragment")
+
+
+def _people(conversation_id: uuid.UUID) -> people_picker.Known:
+    """Whom it can be shown to: those who may read its collection are the first, as far as the user knows of them."""
+    engine = session.own_engine()
+    conversation = engine.chats.get(conversation_id)
+    shares = [] if conversation.index_owner else engine.sharing.list(str(conversation.index_id))
+    readers = [(one.grantee_kind, one.grantee) for one in shares]
+    if conversation.index_owner:
+        readers.append(("user", conversation.index_owner))
+    own = [Grantee(kind="group", id=group) for group in session.account().groups]
+    colleagues = people_picker.known(engine.sharing.colleagues())
+    first = [colleagues.get(one) or Grantee(kind=one[0], id=one[1]) for one in readers]
+    return people_picker.known(first, colleagues.values(), own)
+
+
+def _shown(link: AnswerLink, called: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(plain(called))
+        st.button(_("Withdraw"), key=f"withdraw-{link.id}", on_click=_withdraw, args=[link.id])
+    st.code(address(link.id), language=None)
+
+
+def _withdraw(link_id: uuid.UUID) -> None:
+    session.own_engine().answers.withdraw(link_id)
+
+
+def address(link_id: uuid.UUID) -> str:
+    """Where in this installation the others see it."""
+    base = (st.context.url or "").partition("?")[0].rstrip("/")
+    pages = {"chat", "library", "upload", "index", SHARED_PAGE}
+    root = base.rpartition("/")[0] if base.rpartition("/")[2] in pages else base
+    return f"{root}/{SHARED_PAGE}?link={link_id}"

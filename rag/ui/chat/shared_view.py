@@ -1,0 +1,84 @@
+"""What others show the present user: a conversation or an answer, read-only, beside its documents."""
+
+import uuid
+from functools import partial
+
+import streamlit as st
+
+from rag import errors
+from rag.types import DEFAULT_INDEX, ChatMessage, SharedAnswer
+from rag.ui import session
+from rag.ui.chat import conversation
+from rag.ui.chat.answer import show_answer
+from rag.ui.formatting import plain
+from rag.ui.language import _
+from rag.ui.page_frame import door, empty
+from rag.ui.viewer.citation_viewer import Viewing
+
+
+def link() -> SharedAnswer | None:
+    """The one that the address names, else the latest; None where nothing is shown to the user."""
+    links = session.own_engine().answers.with_me()
+    asked = st.query_params.get("link", "")
+    chosen = next((one for one in links if str(one.id) == asked), None)
+    if asked and chosen is None:
+        with empty(
+            "lock", _("Not shown to you"), _("The link was withdrawn, or its documents are not shared with you.")
+        ):
+            return None
+    if not links:
+        with empty("group", _("Nothing is shown to you"), _("Answers that others show you appear here.")):
+            return None
+    picked = st.selectbox(
+        _("Shown to you"),
+        links,
+        index=links.index(chosen) if chosen else 0,
+        format_func=lambda one: f"{one.title} · {one.owner_name or one.owner}",
+        label_visibility="collapsed",
+    )
+    _look_into(picked)
+    return picked
+
+
+def _look_into(shown: SharedAnswer) -> None:
+    """Look at the collection that it is about, where its documents can be read."""
+    own = {index.id: index.name for index in session.own_engine().indexes.list()}
+    collection = DEFAULT_INDEX if own.get(shown.index_id) == DEFAULT_INDEX else str(shown.index_id)
+    if session.collection() != collection:
+        asked = dict(st.query_params)
+        session.enter(collection)
+        st.query_params.from_dict(asked)
+        st.rerun()
+
+
+@st.fragment(key="chat")
+def transcript(shown: SharedAnswer) -> None:
+    """Its turns; a citation that is clicked is lit in its document."""
+    with door(), st.container(key="transcript", height=400, border=False):
+        for turn in session.own_engine().answers.shown_turns(shown.id):
+            _turn(turn)
+
+
+def _turn(turn: ChatMessage) -> None:
+    if turn.role == "user":
+        with st.container(key=f"question-{turn.id}"):
+            st.text(turn.content)
+    elif turn.response is None:
+        st.caption(plain(turn.content))
+    else:
+        viewing: Viewing | None = st.session_state.get("viewing")
+        is_lit = viewing is not None and viewing.message_id == turn.id and viewing.active is not None
+        lit = viewing.numbers[viewing.active] if is_lit and viewing and viewing.active is not None else None
+        show_answer(turn.response, turn.id, lit=lit, on_cite=partial(conversation.cite, turn))
+
+
+def first_document(shown: SharedAnswer) -> uuid.UUID | None:
+    """The document to begin with: the first that is cited and can be read."""
+    engine = session.engine()
+    for turn in session.own_engine().answers.shown_turns(shown.id):
+        for hit in turn.response.contexts if turn.response else ():
+            try:
+                return engine.documents.get(hit.passage.document_id).id
+            except errors.NotFoundError:
+                continue
+    return None

@@ -1,0 +1,179 @@
+"""What can be done with a turn of a conversation: ask again, put the question differently, judge, leaf through."""
+
+import re
+import uuid
+from collections.abc import Callable
+from typing import Literal
+
+import streamlit as st
+
+from rag import errors
+from rag.types import ChatMessage, Rating
+from rag.ui import session
+from rag.ui.chat import export
+from rag.ui.chat.marked_copy import offer_copy
+from rag.ui.language import N_, _
+from rag.ui.page_frame import dialog, door
+
+MORE_SOURCES = 20
+"""Places that are read where more are asked for; eight are usual."""
+REASONS = (
+    N_("Wrong"),
+    N_("Incomplete"),
+    N_("Wrong place in the document"),
+    N_("It is in the documents"),
+    N_("Hard to understand"),
+)
+LOOK_SECONDS = 10
+"""For so long it is remembered which models there are."""
+ASKED_WHY = "asked-why"
+"""Where the session keeps which answer was just found bad."""
+JUDGEMENTS: tuple[tuple[Rating, str, str], ...] = (
+    ("good", "thumb_up", N_("Good answer")),
+    ("bad", "thumb_down", N_("Bad answer")),
+)
+AGAIN, MORE = N_("Same question"), N_("With more sources")
+
+Again = Callable[[ChatMessage, str | None, int | None], None]
+"""Has an answer made anew: by a model, None for the usual one, and from so many places, None for as many as usual."""
+
+
+def question_actions(message: ChatMessage, ask: Callable[[str, uuid.UUID], None]) -> None:
+    """Below a question: put it differently, and go to what it was before. `ask` asks another in the place of it."""
+    with st.container(key=f"actions-{message.id}", horizontal=True, horizontal_alignment="right", gap=None):
+        _leaf(message)
+        if st.button(":material/edit:", key=f"edit-{message.id}", type="tertiary", help=_("Edit the question")):
+            _edit(message, ask)
+
+
+@dialog("Edit the question", width="medium")
+def _edit(message: ChatMessage, ask: Callable[[str, uuid.UUID], None]) -> None:
+    text = st.text_area(_("Question"), message.content, max_chars=4000, label_visibility="collapsed")
+    st.caption(_("What was asked and answered before stays: arrows below the question lead there."))
+    if st.button(_("Ask"), type="primary", disabled=not text.strip()):
+        with door():
+            ask(text.strip(), message.id)
+
+
+def answer_actions(message: ChatMessage, again: Again) -> None:
+    """Below an answer: judge it, have it made anew, take it along, and go to what it was before."""
+    with st.container(key=f"actions-{message.id}", horizontal=True, vertical_alignment="center", gap=None):
+        _leaf(message)
+        for rating, icon, word in JUDGEMENTS:
+            given = message.rating == rating
+            kind: Literal["secondary", "tertiary"] = "secondary" if given else "tertiary"
+            wanted: Rating | None = None if given else rating
+            st.button(
+                f":material/{icon}:",
+                key=f"{rating}-{message.id}",
+                type=kind,
+                help=_(word),
+                on_click=_rate,
+                args=(message, wanted),
+            )
+        if st.session_state.get(ASKED_WHY) == message.id:
+            del st.session_state[ASKED_WHY]
+            _why(message)
+        _offer_again(message, again)
+        _offer_case(message)
+        if message.response:
+            offer_copy(message.response, message.id)
+            export.offer_answer(message)
+
+
+def _leaf(message: ChatMessage) -> None:
+    """Which of several turns in the same place it is, and the way to the others."""
+    if len(message.versions) < 2:
+        return
+    own = message.versions.index(message.id)
+    for sign, word, place in (
+        ("chevron_left", N_("Earlier version"), own - 1),
+        ("chevron_right", N_("Later version"), own + 1),
+    ):
+        is_there = 0 <= place < len(message.versions)
+        if place > own:
+            st.caption(f"{own + 1}/{len(message.versions)}", width="content")
+        help_ = _(word)
+        key = f"{word.partition(' ')[0].lower()}-{message.id}"
+        if st.button(f":material/{sign}:", key=key, type="tertiary", disabled=not is_there, help=help_):
+            session.engine().chats.choose(message.conversation_id, message.versions[place])
+            st.session_state.pop("viewing", None)
+            st.rerun()
+
+
+def _offer_again(message: ChatMessage, again: Again) -> None:
+    models = _other_models()
+    choice = st.menu_button(
+        ":material/refresh:",
+        [AGAIN, MORE, *models],
+        key=f"again-{message.id}",
+        type="tertiary",
+        help=_("Ask again"),
+        format_func=lambda option: _("With {model}").format(model=option) if option in models else _(option),
+    )
+    if choice:
+        again(message, choice if choice in models else None, MORE_SOURCES if choice == MORE else None)
+
+
+@st.cache_data(ttl=LOOK_SECONDS, show_spinner=False)
+def _other_models() -> list[str]:
+    """The models that could write, too."""
+    settings = session.engine().installation.settings
+    usual = settings.writer().model
+    return [model for model in settings.usual_writers() if model != usual]
+
+
+# --- Judging ----------------------------------------------------------------------------------------
+
+
+def _rate(message: ChatMessage, rating: Rating | None) -> None:
+    """It is kept at once; of a bad answer it is asked why."""
+    with door():
+        session.engine().answers.rate(message.conversation_id, message.id, rating)
+        if rating == "bad":
+            st.session_state[ASKED_WHY] = message.id
+
+
+@dialog("What is wrong?")
+def _why(message: ChatMessage) -> None:
+    reasons = st.pills(
+        _("What is wrong?"), REASONS, format_func=_, selection_mode="multi", label_visibility="collapsed"
+    )
+    words = st.text_area(_("In your words"), max_chars=1500, placeholder=_("Optional"))
+    right = st.text_input(_("The right answer, if you know it"), max_chars=1000)
+    pages = st.text_input(_("On which pages of the document?"), max_chars=100, placeholder="12, 13")
+    with st.container(horizontal=True):
+        is_kept = st.button(_("Keep"), type="primary")
+        is_case = st.button(_("Keep, and measure with it"), disabled=not (right.strip() or pages.strip()))
+    if is_kept or is_case:
+        with door():
+            answers = session.engine().answers
+            numbers = _numbers(pages)
+            reason = " · ".join([*reasons, *filter(None, [words.strip()])])
+            answers.rate(message.conversation_id, message.id, "bad", reason or None)
+            if is_case:
+                add_case(message, numbers, right.strip() or None)
+            st.rerun()
+
+
+def _numbers(pages: str) -> list[int] | None:
+    """Page numbers as they are typed; None for none."""
+    if not re.fullmatch(r"[\d\s,;]*", pages):
+        raise errors.ValidationError(_("These are no page numbers. Type them as 12, 13."))
+    return [int(number) for number in re.findall(r"\d+", pages)] or None
+
+
+def _offer_case(message: ChatMessage) -> None:
+    """An answer that was found good can be measured with."""
+    if message.rating != "good":
+        return
+    help_ = _("Keep the question and what the answer quotes, to measure with on the page Index")
+    if st.button(_("Measure with it"), key=f"case-{message.id}", icon=":material/quiz:", type="tertiary", help=help_):
+        with door():
+            add_case(message)
+
+
+def add_case(message: ChatMessage, pages: list[int] | None = None, answer: str | None = None) -> None:
+    """Keep the question of an answer to measure with."""
+    session.engine().question_sets.add_answered(message.conversation_id, message.id, pages=pages, answer=answer)
+    st.toast(_("Kept. The page Index measures with it."), icon=":material/check:")

@@ -1,0 +1,1 @@
+"""The index page: statistics, chunks, search playground and evaluation."""

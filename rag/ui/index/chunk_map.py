@@ -1,0 +1,158 @@
+"""The view of the index page that lays its chunks out by meaning; a point that is clicked is opened on its page."""
+
+import collections
+import uuid
+from typing import Any
+
+import altair as alt
+import streamlit as st
+
+from rag import errors
+from rag.types import EmbeddingMap
+from rag.ui import charts, session
+from rag.ui.formatting import decimal, percent, plain, plural
+from rag.ui.index import chunk_browser, index_cache
+from rag.ui.language import _
+from rag.ui.page_frame import door
+from rag.ui.viewer.pdf_viewer import Mark, show_pdf
+
+MAP_PX = 640
+COLOURS = ("#4e79a7", "#f28e2b", "#e15759", "#2a9d8f", "#59a14f", "#c9a227", "#b07aa1", "#e07a9a", "#9c755f")
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
+"""Documents are told apart by both, in turn: not everybody sees all colours."""
+OTHERS = "#8c8c8c"
+MOST_NAME_CHARS = 24
+CHOSEN = "map-chosen"
+CHART = "map-chart"
+
+
+@st.fragment
+def chunk_map() -> None:
+    """The map, and beside it the chunk of the point that was clicked last."""
+    with door():
+        shown = index_cache.until_changed("map", session.engine().surveys.map)
+        if not shown.points:
+            chunk_browser.nothing_indexed()
+            return
+        left, right = chunk_browser.split([6, 5])
+        with left:
+            _explain(shown)
+            _points(shown)
+        with right, st.container(key="map-chunk"):
+            _chosen()
+
+
+def _explain(shown: EmbeddingMap) -> None:
+    drawn = plural(shown.chunks, "{count} chunk", "{count} chunks")
+    if len(shown.points) < shown.chunks:
+        drawn = _("{count} of {all}, drawn at random").format(count=decimal(len(shown.points)), all=drawn)
+    st.caption(
+        _(
+            "{drawn}; what is similar in meaning lies close together. The map is flat: it shows the "
+            "two directions in which the vectors differ most (principal components), and **{sum}** "
+            "of all their difference. What is far apart here is different; what is close may still "
+            "differ in what the map cannot show. Click a point to read its chunk."
+        ).format(drawn=drawn, sum=percent(sum(shown.spread)))
+    )
+
+
+def _points(shown: EmbeddingMap) -> None:
+    names = _names(shown)
+    rows = [
+        {
+            "id": str(point.chunk_id),
+            "x": point.x,
+            "y": point.y,
+            "document": names.get(point.document_id, _others(shown, names)),
+            "name": point.document_name,
+            "page": point.page_number,
+            "begins": " ".join(point.beginning.split()),
+        }
+        for point in shown.points
+    ]
+    chart = charts.spoken(_chart(rows, names, _others(shown, names)))
+    st.altair_chart(chart, key=CHART, on_select=_choose, alt=_told(shown))
+
+
+def _chart(rows: list[dict[str, Any]], names: dict[uuid.UUID, str], others: str) -> alt.Chart:
+    domain = [*names.values(), others] if any(row["document"] == others for row in rows) else [*names.values()]
+    colours = [*COLOURS[: len(names)], OTHERS][: len(domain)]
+    shapes = [SHAPES[place % len(SHAPES)] for place in range(len(domain))]
+    legend = alt.Legend(title=None, orient="bottom", columns=2, labelLimit=160, symbolOpacity=1)
+    chosen = alt.selection_point(name="point", fields=["id"], empty=False)
+    hidden = alt.Axis(labels=False, ticks=False, grid=False, domain=False)
+    chart: alt.Chart = (
+        alt.Chart(alt.InlineData(values=rows), height=MAP_PX)
+        .mark_point(filled=True, cursor="pointer", aria=False)
+        .encode(
+            x=alt.X("x:Q", title=None, axis=hidden, scale=alt.Scale(zero=False, nice=False, padding=12)),
+            y=alt.Y("y:Q", title=None, axis=hidden, scale=alt.Scale(zero=False, nice=False, padding=12)),
+            color=alt.Color("document:N", scale=alt.Scale(domain=domain, range=colours), legend=legend),
+            shape=alt.Shape("document:N", scale=alt.Scale(domain=domain, range=shapes), legend=legend),
+            size=alt.condition(chosen, alt.value(260), alt.value(42)),
+            opacity=alt.condition(chosen, alt.value(1), alt.value(0.62)),
+            tooltip=[
+                alt.Tooltip("name:N", title=_("document")),
+                alt.Tooltip("page:Q", title=_("page")),
+                alt.Tooltip("begins:N", title=_("begins")),
+            ],
+        )
+        .add_params(chosen)
+    )
+    return chart
+
+
+def _names(shown: EmbeddingMap) -> dict[uuid.UUID, str]:
+    """The documents with the most points by what the legend calls them, each by a name of its own."""
+    counts = collections.Counter(point.document_id for point in shown.points)
+    called = {point.document_id: point.document_name for point in shown.points}
+    names: dict[uuid.UUID, str] = {}
+    for document_id, _count in sorted(counts.items(), key=lambda found: (-found[1], called[found[0]]))[: len(COLOURS)]:
+        name = _shortened(called[document_id])
+        taken = sum(other == name or other.startswith(f"{name} (") for other in names.values())
+        names[document_id] = f"{name} ({taken + 1})" if taken else name
+    return names
+
+
+def _shortened(name: str) -> str:
+    half = MOST_NAME_CHARS // 2
+    return name if len(name) <= MOST_NAME_CHARS else f"{name[:half]}…{name[-half:]}"
+
+
+def _others(shown: EmbeddingMap, names: dict[uuid.UUID, str]) -> str:
+    documents = {point.document_id for point in shown.points}
+    return plural(len(documents) - len(names), "{count} other document", "{count} other documents")
+
+
+def _told(shown: EmbeddingMap) -> str:
+    documents = len({point.document_id for point in shown.points})
+    return _("A map of {chunks} of {documents} by their meaning.").format(
+        chunks=plural(len(shown.points), "{count} chunk", "{count} chunks"),
+        documents=plural(documents, "{count} document", "{count} documents"),
+    )
+
+
+def _choose() -> None:
+    """A click beside all points leaves open what is open."""
+    picked = st.session_state[CHART].selection.get("point")
+    if picked:
+        st.session_state[CHOSEN] = uuid.UUID(picked[0]["id"])
+
+
+def _chosen() -> None:
+    chunk_id: uuid.UUID | None = st.session_state.get(CHOSEN)
+    if chunk_id is None:
+        st.caption(_("The chunk of the point that you click is shown here, on its page."))
+        return
+    try:
+        chunk = session.engine().chunks.get(chunk_id)
+    except errors.NotFoundError:
+        st.caption(_("This chunk is not there any more: its document was deleted, or read again."))
+        return
+    document = session.engine().documents.get(chunk.document_id)
+    with st.expander(
+        _("{name}, page {main_page}").format(name=plain(document.name), main_page=chunk.main_page), expanded=False
+    ):
+        st.caption(plain(chunk.context))
+        st.text(chunk.text)
+    show_pdf(document, [Mark.of_chunk(chunk)], 0, key="map-viewer")

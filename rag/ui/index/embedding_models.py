@@ -1,0 +1,85 @@
+"""The embedding models whose vectors the index has: which one is searched, and the ways to another."""
+
+import streamlit as st
+
+from rag.types import EmbeddingGeneration, GenerationState
+from rag.ui import session
+from rag.ui.formatting import decimal, plain
+from rag.ui.language import N_, _
+from rag.ui.page_frame import door
+
+POLL_SECONDS = 2.0
+STATES = {
+    GenerationState.ACTIVE: N_(":material/check_circle: In use"),
+    GenerationState.READY: N_(":material/pending: Ready"),
+    GenerationState.BUILDING: N_(":material/hourglass: Incomplete"),
+    GenerationState.RETIRED: N_(":material/history: Used before"),
+}
+
+
+def embedding_models() -> None:
+    """The models, if there is more than one; followed while one is being built by `pagelight reembed`."""
+    generations = session.engine().indexes.generations().list()
+    if len(generations) == 1:
+        return
+    building = any(one.state is GenerationState.BUILDING for one in generations)
+    st.fragment(_models, run_every=POLL_SECONDS if building else None)(building)
+
+
+def _models(was_building: bool) -> None:
+    generations = session.engine().indexes.generations().list()
+    if was_building and not any(one.state is GenerationState.BUILDING for one in generations):
+        st.rerun()  # nothing is left to follow
+    with door(), st.container(border=True):
+        st.subheader(_("Embedding models"), anchor=False)
+        for generation in generations:
+            _model(generation)
+
+
+def _model(generation: EmbeddingGeneration) -> None:
+    space, number = generation.space, generation.generation
+    with st.container(horizontal=True, vertical_alignment="center", key=f"generation-{number}"):
+        st.markdown(
+            _("{name} · {dimensions} dimensions").format(name=plain(space.name), dimensions=space.dimensions),
+            width="stretch",
+        )
+        if generation.state is GenerationState.BUILDING:
+            _progress(generation)
+        else:
+            st.markdown(_(STATES[generation.state]), width="content")
+        if generation.state is GenerationState.READY and st.button(_("Switch"), key=f"switch-{number}", type="primary"):
+            with st.spinner(_("Switching …")):
+                session.engine().indexes.generations().switch(generation=number)
+            st.rerun()
+        if generation.state is GenerationState.RETIRED and st.button(_("Roll back"), key=f"rollback-{number}"):
+            with st.spinner(_("Rolling back …")):
+                session.engine().indexes.generations().rollback()
+            st.rerun()
+        if generation.state is not GenerationState.ACTIVE:
+            _drop(generation)
+
+
+def _progress(generation: EmbeddingGeneration) -> None:
+    done, total = generation.progress.done, generation.progress.total
+    st.progress(
+        done / max(total, 1),
+        text=_("{done} of {total} chunks").format(done=decimal(done), total=decimal(total)),
+        width=220,
+    )
+    st.markdown(
+        _(STATES[generation.state]),
+        width="content",
+        help=_("`pagelight reembed --model {name}` builds the rest, if it is not running.").format(
+            name=generation.space.name
+        ),
+    )
+
+
+def _drop(generation: EmbeddingGeneration) -> None:
+    with st.popover(_("Drop"), key=f"drop-{generation.generation}"):
+        st.text(
+            _("The vectors of {name} will be gone; a build that is running ends.").format(name=generation.space.name)
+        )
+        if st.button(_("Drop them"), key=f"drop-now-{generation.generation}", type="primary"):
+            session.engine().indexes.generations().drop(generation=generation.generation)
+            st.rerun()

@@ -1,0 +1,209 @@
+"""The view of the index page that measures: questions in, figures and misses out; a worker does what lies between.
+
+Beside that: the sets of questions, two runs beside each other, and how it went over time.
+"""
+
+import uuid
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any
+
+import streamlit as st
+
+from rag import evaluation
+from rag.evaluation import EvaluationScope, EvaluationSubject
+from rag.types import Job
+from rag.ui import session
+from rag.ui.formatting import decimal, moment, plain, plural
+from rag.ui.index import evaluation_runs, question_sets
+from rag.ui.index.evaluation_labels import NAMES, SCOPES, SUBJECTS, local, outcome, place, scope_name, when
+from rag.ui.language import N_, _
+from rag.ui.numeric_tables import score, written
+from rag.ui.page_frame import door, empty
+from rag.ui.translated_messages import said
+
+POLL_SECONDS = 1.0
+MAX_FILE_MB = 20
+MAX_NAME_CHARS = 100
+MOST_RUNS = 20
+"""Earlier evaluations that can be looked at."""
+ENOUGH_HITS = 5
+"""A right page that comes later than this among the hits is a miss."""
+FORM = N_(
+    "One JSON object a line: id, question, pdf (the file's name), gold_pages, and if they are known answer, evidence, "
+    "and answerable: false where there is no answer."
+)
+
+
+def evaluations() -> None:
+    """Measure, look at the questions, compare runs, or see how it went over time."""
+    views = {
+        N_("Measure"): _measure,
+        N_("Questions"): question_sets.question_sets,
+        N_("Compare"): evaluation_runs.comparison,
+        N_("History"): evaluation_runs.history,
+    }
+    view = st.segmented_control(
+        _("What to see"),
+        list(views),
+        default="Measure",
+        label_visibility="collapsed",
+        required=True,
+        key="evaluation-view",
+        format_func=_,
+    )
+    views[view or "Measure"]()
+
+
+def _measure() -> None:
+    """Begin an evaluation, and look at this one or an earlier one."""
+    _start()
+    jobs = session.engine().jobs.list(kind="evaluation", limit=MOST_RUNS)
+    if not jobs:
+        with empty("quiz", _("Nothing measured yet"), _("Bring questions whose answers you know: how many are found?")):
+            return
+    by_id = {job.id: job for job in jobs}
+    chosen: uuid.UUID = st.selectbox(
+        _("Evaluation"),
+        list(by_id),
+        format_func=lambda job_id: when(by_id[job_id].created_at),
+        key=f"evaluation-{jobs[0].id}",  # a new one is the one to look at
+        label_visibility="collapsed",
+    )
+    is_ended = by_id[chosen].finished_at is not None
+    st.fragment(_show, run_every=None if is_ended else POLL_SECONDS)(chosen, is_ended)
+
+
+def _start() -> None:
+    kept = [one.name for one in session.engine().question_sets.list()]
+    with st.form("evaluation-form", clear_on_submit=True):
+        chosen = st.selectbox(_("Kept questions"), kept, index=None, placeholder=_("None: a file")) if kept else None
+        file = st.file_uploader(
+            _("Questions and their answers (JSONL)"), type=["jsonl"], max_upload_size=MAX_FILE_MB, help=_(FORM)
+        )
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            subject = st.selectbox(_("What"), list(SUBJECTS), format_func=lambda key: _(SUBJECTS[key]), width=160)
+            scope = st.selectbox(_("Among"), list(SCOPES), format_func=lambda key: _(SCOPES[key]), width=240)
+            is_started = st.form_submit_button(_("Measure"), type="primary", icon=":material/speed:")
+    if is_started and file is None and chosen is None:
+        st.info(_("Choose a file with questions."), icon=":material/upload_file:")
+    elif is_started:
+        with door():
+            engine = session.engine()
+            questions = [*engine.question_sets.get(chosen)] if chosen else []
+            questions += evaluation.parse_questions(file.getvalue(), file.name) if file else []
+            named = ", ".join(name for name in (chosen, file and PurePath(file.name).stem) if name)
+            request = {"questions": questions, "subject": subject, "scope": scope, "name": _as_name(named)}
+            engine.jobs.start_evaluation(request)
+
+
+def _as_name(given: str) -> str | None:
+    """What runs on the same questions are told by: without what a name cannot have."""
+    kept = "".join(char for char in given if char.isprintable() and char not in "/\\")
+    return kept[:MAX_NAME_CHARS].strip(" .") or None
+
+
+def _show(job_id: uuid.UUID, was_ended: bool) -> None:
+    with door():
+        job = session.engine().jobs.get(job_id)
+        if (job.finished_at is not None) != was_ended:
+            st.rerun()  # nothing is left to follow
+        if job.finished_at is None:
+            _going_on(job)
+        elif job.status == "cancelled":
+            st.info(_("Cancelled."), icon=":material/cancel:")
+        elif job.error or job.result is None:
+            st.error(plain(said(job.error or "")), icon=":material/error:")
+        elif "subject" in job.result:
+            _figures(job.result)
+            _misses(job.result)
+        else:
+            st.info(_("An earlier version measured this. Measure again to see it here."), icon=":material/history:")
+
+
+def _going_on(job: Job) -> None:
+    done, total = job.progress.done, job.progress.total
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(
+            done / max(total, 1),
+            text=plural(total, "{done} of {count} question", "{done} of {count} questions", done=decimal(done))
+            if total
+            else _("Waiting …"),
+        )
+        if st.button(_("Cancel"), key=f"cancel-{job.id}", icon=":material/cancel:"):
+            session.engine().jobs.cancel(job.id)
+            st.rerun()
+    if job.error:
+        st.caption(plain(said(job.error)))
+    if job.retry_after:
+        st.caption(_("Goes on at {time}.").format(time=moment(local(job.retry_after), "HH:mm:ss")))
+
+
+def _figures(result: Mapping[str, Any]) -> None:
+    """Each mean with its interval, and how many questions it is of."""
+    subject: EvaluationSubject = result["subject"]
+    measures, intervals, counts = result["measures"], result["intervals"], result["counts"]
+    rows = [
+        {
+            _("measure"): _(name),
+            _("mean"): measures[measure],
+            _("95 % interval"): _interval(intervals.get(measure)),
+            _("questions"): counts[measure],
+        }
+        for measure, name in NAMES[subject].items()
+        if measure in measures
+    ]
+    st.caption(_summary(result))
+    st.dataframe(
+        written(rows, {_("mean"): score}),
+        hide_index=True,
+        height="content",
+        column_config={_("mean"): st.column_config.NumberColumn(width=80)},
+        placeholder="–",
+    )
+
+
+def _summary(result: Mapping[str, Any]) -> str:
+    scope: EvaluationScope = result["scope"]
+    subject: EvaluationSubject = result["subject"]
+    parts = [
+        _(SUBJECTS[subject]),
+        scope_name(scope),
+        plural(result["measures"]["questions"], "{count} question", "{count} questions"),
+    ]
+    parts += [f"{_(name)} {decimal(value, 2)} s" for name, value in result.get("secondsPerAnswer", {}).items()]
+    if result.get("sentences"):
+        parts.append(", ".join(f"{decimal(count)} {_(name)}" for name, count in result["sentences"].items()))
+    if result["missing"]:
+        parts.append(_("not in the index: {names}").format(names=", ".join(result["missing"])))
+    return plain(" · ".join(parts))
+
+
+def _interval(ends: tuple[float, float] | None) -> str:
+    return f"{decimal(ends[0], 3)} – {decimal(ends[1], 3)}" if ends else "–"
+
+
+def _misses(result: Mapping[str, Any]) -> None:
+    """The questions that went wrong: where their answer stands, and what was found or cited first instead."""
+    rows = [row for question in result["questions"] if (row := _miss(question))]
+    st.subheader(plural(len(rows), "{count} miss", "{count} misses"), anchor=False)
+    if rows:
+        st.dataframe(rows, hide_index=True, placeholder="–")
+
+
+def _miss(question: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A row for a question that went wrong; None for the others, and for those that cannot be judged."""
+    if "mistake" in question:
+        if question["mistake"] is None:
+            return None
+    else:
+        rank = question["rank"]
+        if not question["goldPages"] or (rank is not None and rank <= ENOUGH_HITS):
+            return None
+    found = question["found"]
+    return {
+        _("question"): question["question"],
+        _("right"): place(question["pdf"], question["goldPages"]) if question["goldPages"] else "–",
+        _("first"): place(found["pdf"], [found["page"]]) if found else "–",
+        _("what"): outcome(question),
+    }

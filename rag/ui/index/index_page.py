@@ -1,0 +1,98 @@
+"""The index page at first sight: what is in the index, how large it is, and the models that serve it."""
+
+import streamlit as st
+
+from rag.types import language_name
+from rag.ui import session
+from rag.ui.formatting import decimal, percent, plain, plural, size
+from rag.ui.index import health_check
+from rag.ui.index.embedding_models import embedding_models
+from rag.ui.language import N_, _
+from rag.ui.numeric_tables import written
+from rag.ui.translated_messages import said
+
+REMEMBERED = {
+    "rewrites": N_("Questions in other words"),
+    "hyde": N_("Passages imagined for a question"),
+    "lookups": N_("What a question asks for"),
+    "rerank": N_("Order of passages"),
+    "answers": N_("Answers"),
+    "embeddings": N_("Meaning of texts"),
+}
+"""What the caches are called on the page."""
+
+
+def overview() -> None:
+    """Counts, sizes on disk, and the models."""
+    stats = session.engine().inspect_index()
+    figures = {
+        _("Documents"): decimal(stats.documents),
+        _("Pages"): decimal(stats.pages),
+        _("Chunks"): decimal(stats.chunks),
+        _("Tokens"): decimal(stats.tokens),
+        _("Files on disk"): size(stats.file_bytes),
+        _("Database"): size(stats.database_bytes),
+        _("Failed"): decimal(stats.failed_documents),
+        _("In the trash"): decimal(stats.documents_in_trash),
+    }
+    for row in (list(figures.items())[:4], list(figures.items())[4:]):
+        for column, (label, value) in zip(st.columns(4, gap="small"), row, strict=True):
+            column.metric(label, value, border=True)
+    left, right = st.columns(2, gap="small")
+    space, chunking = stats.index.space, stats.index.chunking
+    with left.container(border=True):
+        st.subheader(_("Index"), anchor=False)
+        _facts(
+            {
+                _("Name"): stats.index.name,
+                _("Vectors"): _("{dimensions} dimensions, {model}").format(
+                    dimensions=space.dimensions, model=f"{space.provider}:{space.model}"
+                ),
+                _("Chunk size"): _("{characters} characters, {shared} of them shared").format(
+                    characters=chunking.chunk_size_chars, shared=chunking.chunk_overlap_chars
+                ),
+                _("Embedded"): plural(stats.index.generation, "{count} time", "{count} times"),
+                _("Languages"): ", ".join(_(language_name(code)) for code in stats.languages) or "–",
+            }
+        )
+    with right.container(border=True):
+        st.subheader(_("Models"), anchor=False)
+        _facts({_(role.capitalize()): model for role, model in session.engine().indexes.models().items()})
+    if stats.advice:
+        st.info(plain(said(stats.advice)), icon=":material/translate:")
+    health_check.warning()
+    embedding_models()
+    _caches()
+
+
+def _caches() -> None:
+    """What is remembered, how often it helps, and a button to forget it."""
+    with st.container(border=True):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.subheader(_("Caches"), anchor=False, width="stretch")
+            if st.button(_("Clear caches"), icon=":material/delete_sweep:"):
+                removed = session.engine().caches.clear()
+                st.toast(_("{removed} entries removed.").format(removed=decimal(removed)))
+        shown = [
+            {
+                _("remembered"): _(REMEMBERED.get(cache.kind, cache.kind)),
+                _("entries"): cache.entries,
+                _("size"): size(cache.bytes),
+                _("lookups"): cache.hits + cache.misses,
+                _("hit rate"): cache.hit_rate,
+            }
+            for cache in session.engine().caches.stats()
+        ]
+        st.dataframe(
+            written(shown, {_("entries"): decimal, _("lookups"): decimal, _("hit rate"): percent}),
+            hide_index=True,
+            height="content",
+            placeholder="–",
+        )
+
+
+def _facts(facts: dict[str, str]) -> None:
+    for name, value in facts.items():
+        with st.container(horizontal=True, gap="small"):
+            st.caption(name, width=130)
+            st.text(value, width="stretch")

@@ -1,0 +1,150 @@
+"""The view of the index page that shows in pictures what the index is made of."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import streamlit as st
+
+from rag.types import Growth, LengthBand, WordlessSummary
+from rag.ui import charts, session
+from rag.ui.formatting import decimal, done_of, plural
+from rag.ui.index import chunk_browser, index_cache
+from rag.ui.language import N_, _
+
+GROWN = (N_("documents"), N_("pages"), N_("chunks"))
+GROWTH_PX = 170
+LENGTHS_PX = 220
+FEW_STEPS = 40
+"""So many steps are told apart by dots."""
+
+
+def contents() -> None:
+    """How the index grew, how long its chunks are, and which pages have no text."""
+    surveys = session.engine().surveys
+    growth = surveys.growth()
+    if not growth:
+        chunk_browser.nothing_indexed()
+        return
+    with st.container(border=True):
+        st.subheader(_("Growth"), anchor=False)
+        _growth(growth)
+    left, right = st.columns([5, 6], gap="small")
+    with left.container(border=True):
+        st.subheader(_("Lengths of chunks"), anchor=False)
+        _lengths(index_cache.until_changed("lengths", surveys.lengths))
+    with right.container(border=True):
+        st.subheader(_("Pages without text"), anchor=False)
+        _wordless(index_cache.until_changed("wordless", surveys.wordless))
+
+
+def _growth(growth: Sequence[Growth]) -> None:
+    st.caption(_("What is in the index now, by the time at which it was added."))
+    for column, counted in zip(st.columns(len(GROWN), gap="small"), GROWN, strict=True):
+        rows = [{"at": step.at.isoformat(), "count": getattr(step, counted)} for step in growth]
+        total = f"{decimal(rows[-1]['count'])} {_(counted)}"
+        column.markdown(f"**{total}**")
+        chart = (
+            alt.Chart(alt.InlineData(values=rows), height=GROWTH_PX)
+            .mark_area(interpolate="step-after", line=True, opacity=0.25, point=len(rows) <= FEW_STEPS)
+            .encode(
+                x=alt.X("at:T", axis=charts.time_axis()),
+                y=alt.Y("count:Q", title=None, axis=alt.Axis(tickMinStep=1)),
+                tooltip=[charts.when("at:T", _("by")), alt.Tooltip("count:Q", title=_(counted), format=",")],
+            )
+        )
+        column.altair_chart(
+            charts.spoken(chart),
+            alt=_("How the number of {things} grew: {total} now.").format(things=_(counted), total=total),
+        )
+
+
+def _lengths(bands: Sequence[LengthBand]) -> None:
+    if not bands:
+        st.caption(_("There are no chunks."))
+        return
+    width = next((band.end - band.start for band in bands if band.end), 1)
+    rows = [
+        {
+            "from": band.start,
+            "to": band.end or band.start + width,
+            "length": _("{start} to {end}").format(start=decimal(band.start), end=decimal(band.end - 1))
+            if band.end
+            else _("{start} and more").format(start=decimal(band.start)),
+            "chunks": band.chunks,
+        }
+        for band in bands
+    ]
+    limit = session.engine().inspect_index().index.chunking.chunk_size_chars
+    bars = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_bar()
+        .encode(
+            x=alt.X("from:Q", bin="binned", title=_("characters")),
+            x2="to:Q",
+            y=alt.Y("chunks:Q", title=_("chunks")),
+            tooltip=[
+                alt.Tooltip("length:N", title=_("characters")),
+                alt.Tooltip("chunks:Q", title=_("chunks"), format=","),
+            ],
+        )
+    )
+    cut = alt.Chart(alt.InlineData(values=[{"from": limit}])).mark_rule(strokeDash=[4, 4]).encode(x="from:Q")
+    st.altair_chart(
+        charts.spoken((bars + cut).properties(height=LENGTHS_PX)),
+        alt=_("How many chunks there are of each length. They are cut at {limit} characters.").format(
+            limit=decimal(limit)
+        ),
+    )
+    st.caption(_("Chunks are cut at about {limit} characters, the dashed line.").format(limit=decimal(limit)))
+
+
+def _wordless(summary: WordlessSummary) -> None:
+    if not summary.pages:
+        st.success(_("Every page has text."), icon=":material/check_circle:")
+        return
+    st.caption(
+        _("{pages} of {documents}: blank, a picture, or not read. Select a row to look at the first of them.").format(
+            pages=plural(summary.pages, "{count} page", "{count} pages"),
+            documents=plural(summary.documents, "{count} document", "{count} documents"),
+        )
+    )
+    rows = [
+        {
+            _("document"): document.name,
+            _("without text"): document.wordless / document.page_count,
+            _("pages"): done_of(document.wordless, document.page_count),
+            _("which"): _ranges(document.first) + (" …" if document.wordless > len(document.first) else ""),
+        }
+        for document in summary.worst
+    ]
+
+    def look() -> None:
+        for row in st.session_state["wordless"].selection.rows:
+            chunk_browser.open_page(summary.worst[row].document_id, summary.worst[row].first[0])
+
+    st.dataframe(
+        rows,
+        key="wordless",
+        hide_index=True,
+        height=LENGTHS_PX,
+        on_select=look,
+        selection_mode="single-row",
+        column_config={
+            _("without text"): st.column_config.ProgressColumn(
+                format="percent", min_value=0, max_value=1, width="small"
+            )
+        },
+    )
+    if summary.documents > len(rows):
+        st.caption(_("The {rows} documents with the most of them.").format(rows=len(rows)))
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Numbers in order as people write them: `1, 4–6`."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ", ".join(f"{part[0]}–{part[-1]}" if len(part) > 1 else str(part[0]) for part in parts)

@@ -1,0 +1,42 @@
+"""Why a passage was, or was not, found: on the index page, below a search."""
+
+import streamlit as st
+
+from rag import errors
+from rag.types import Explanation, SearchRequest
+from rag.ui import session
+from rag.ui.formatting import plain
+from rag.ui.language import _
+from rag.ui.translated_messages import said
+
+ICONS = {True: ":material/check_circle:", False: ":material/help:"}
+
+
+def why_not(request: SearchRequest) -> None:
+    """A field for words that were expected, and what became of them in this search."""
+    with st.form("why-form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+        passage = st.text_input(
+            _("Missing a passage?"),
+            placeholder=_("Missing a passage? Some words of it, as they stand in the document"),
+            label_visibility="collapsed",
+            key="why-passage",
+        )
+        asked = st.form_submit_button(_("Why?"), icon=":material/route:")
+    if asked and passage.strip():
+        try:
+            st.session_state["why"] = session.engine().questions.explain(request, passage)
+        except errors.Error as error:
+            st.error(plain(said(error.message)), icon=":material/error:")
+            return
+    explanation: Explanation | None = st.session_state.get("why")
+    if explanation:
+        _show(explanation)
+
+
+def _show(explanation: Explanation) -> None:
+    place = (
+        _("{name}, page {number}: ").format(name=explanation.document_name, number=explanation.page_number)
+        if explanation.document_name
+        else ""
+    )
+    st.info(plain(place + said(explanation.message)), icon=ICONS[explanation.stage == "given"])

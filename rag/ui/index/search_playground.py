@@ -1,0 +1,319 @@
+"""The view of the index page that searches with every knob and every score, and with two settings side by side."""
+
+import uuid
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from rag import retrieval
+from rag.types import (
+    MOST_LOOKUPS,
+    CandidateTrace,
+    Filters,
+    Fusion,
+    Hit,
+    RerankOptions,
+    RetrievalOptions,
+    SearchMode,
+    SearchRequest,
+    SearchResponse,
+)
+from rag.ui import session
+from rag.ui.formatting import decimal, plural
+from rag.ui.index.chunk_browser import split
+from rag.ui.index.query_understanding import understood
+from rag.ui.index.search_explanation import why_not
+from rag.ui.language import _
+from rag.ui.numeric_tables import score, written
+from rag.ui.page_frame import door
+from rag.ui.viewer.pdf_viewer import Mark, show_pdf
+
+SCORE = st.column_config.NumberColumn(width=54)
+MOST_ROWS = 8
+"""A longer table scrolls within the window."""
+RANK = st.column_config.NumberColumn(width=50)
+FINAL = st.column_config.ProgressColumn(min_value=0.0, max_value=1.0, format="localized", width=92)
+MODES: list[SearchMode] = ["hybrid", "vector", "lexical"]
+FUSIONS: list[Fusion] = ["weighted", "rrf"]
+SWITCHES = ("periods", "vocabulary", "landmarks", "routing")
+"""Options of how a question is understood."""
+BESIDE = "search-beside"
+SIDES = ("A", "B")
+
+
+class Side(NamedTuple):
+    """One of two searches: what its settings are called, and what it found."""
+
+    name: str
+    response: SearchResponse
+
+
+def playground() -> None:
+    """A search, or two of them side by side; the chosen passage is shown on its page."""
+    left, right = split([7, 5])
+    with left:
+        requests = _search_form()
+        st.toggle(
+            _("Compare two settings"),
+            key=BESIDE,
+            help=_("Search with other settings, too, and see which places each finds, and in which order."),
+        )
+        if requests:
+            st.session_state["search"] = session.engine().search(requests[0])
+            st.session_state["search-other"] = session.engine().search(requests[1]) if len(requests) > 1 else None
+            st.session_state["search-request"] = requests[0]
+            for name in ("why", "search-chosen"):
+                st.session_state.pop(name, None)
+        response: SearchResponse | None = st.session_state.get("search")
+        other: SearchResponse | None = st.session_state.get("search-other") if st.session_state[BESIDE] else None
+        if response and other:
+            response, chosen = _side_by_side(Side("A", response), Side("B", other))
+        else:
+            chosen = _found(response) if response else None
+    with right:
+        if response and chosen is not None:
+            _hit_view(response.results, chosen)
+
+
+# --- what to search, and how ------------------------------------------------------------------------
+
+
+def _search_form() -> list[SearchRequest] | None:
+    """The searches that are asked for: one, or two of the same query."""
+    sides = SIDES if st.session_state.get(BESIDE) else SIDES[:1]
+    with st.form("search-form", border=False):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            query = st.text_input(_("Query"), placeholder=_("What to look for"), label_visibility="collapsed")
+            asked = st.form_submit_button(_("Search"), type="primary", icon=":material/search:")
+        options = []
+        for side in sides:
+            if len(sides) > 1:
+                st.markdown(_("**Settings {side}**").format(side=side))
+            options.append(_settings(side))
+    if not (asked and query.strip()):
+        return None
+    return [SearchRequest(query=query.strip(), retrieval=chosen) for chosen in options]
+
+
+def _settings(side: str) -> RetrievalOptions:
+    """The knobs of one search. The second one reranks at first, or both would find the same."""
+    usual = retrieval.as_configured(RetrievalOptions(), session.engine().config)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        mode = st.selectbox(_("Mode"), MODES, MODES.index(usual.mode), width=100, key=f"mode-{side}")
+        fusion = st.selectbox(_("Fusion"), FUSIONS, FUSIONS.index(usual.fusion), width=110, key=f"fusion-{side}")
+        weight = st.slider(_("Weight of vectors"), 0.0, 1.0, 0.65, 0.05, width=110, key=f"weight-{side}")
+        top_k = st.number_input(_("Results"), 1, 50, 10, width=70, key=f"results-{side}")
+        min_score = st.number_input(_("Least score"), 0.0, 1.0, 0.0, 0.05, width=75, key=f"least-{side}")
+        lookups = st.number_input(
+            _("Look-ups"),
+            *(0, MOST_LOOKUPS),
+            width=70,
+            help=_(RetrievalOptions.model_fields["lookups"].description or ""),
+            disabled=not session.engine().questions.has_language_model,
+            key=f"lookups-{side}",
+        )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        described = RerankOptions.model_fields["enabled"].description
+        rerank = st.toggle(_("Rerank"), side != SIDES[0], help=_(described or ""), key=f"rerank-{side}")
+        switches = {name: _switch(name, side) for name in SWITCHES}
+    options = RetrievalOptions(
+        top_k=int(top_k),
+        min_score=min_score,
+        mode=mode,
+        fusion=fusion,
+        vector_weight=weight,
+        lexical_weight=round(1 - weight, 2),
+        lookups=int(lookups),
+        rerank=RerankOptions(enabled=rerank),
+        filters=Filters(),
+        trace=True,
+    )
+    return options.model_copy(update=switches)
+
+
+def _switch(name: str, side: str) -> bool:
+    """A toggle for an option of a search, in its own words."""
+    field = RetrievalOptions.model_fields[name]
+    return st.toggle(_(name.capitalize()), field.default, help=_(field.description or ""), key=f"{name}-{side}")
+
+
+# --- what one search found --------------------------------------------------------------------------
+
+
+def _found(response: SearchResponse) -> int | None:
+    """All there is to tell of a search; gives the position of the chosen hit."""
+    with st.container(key="found"):
+        if response.trace:
+            understood(response.trace)
+        chosen = _hits(response)
+        why_not(st.session_state["search-request"])
+    return chosen
+
+
+def _hits(response: SearchResponse) -> int | None:
+    """The hits as a table; gives the position of the chosen one, at first the best."""
+    if not response.results:
+        _nothing()
+        return None
+    st.caption(
+        _("{results} results in {latency_ms} ms. Select a row to see it on its page.").format(
+            results=len(response.results), latency_ms=decimal(response.usage.latency_ms, 0)
+        )
+    )
+    table = st.container(key="hits", height="stretch")
+    traced = {candidate.chunk_id: candidate for candidate in response.trace.candidates} if response.trace else {}
+    state = table.dataframe(
+        written(
+            [_hit_row(rank, hit, traced.get(hit.chunk.id)) for rank, hit in enumerate(response.results, 1)],
+            dict.fromkeys((_("vector"), _("lexical"), _("landmark"), _("fit"), _("rerank")), score),
+        ),
+        key=f"hits-{hash(response.query + response.mode)}",
+        column_config={
+            "#": st.column_config.NumberColumn(width=30),
+            _("document"): st.column_config.TextColumn(width=100),
+            _("page"): st.column_config.NumberColumn(width=44),
+            _("final"): FINAL,
+            _("vector"): SCORE,
+            _("v. rank"): RANK,
+            _("lexical"): SCORE,
+            _("l. rank"): RANK,
+            _("landmark"): st.column_config.NumberColumn(
+                width=66, help=_("How surely it stands at a landmark that is asked for")
+            ),
+            _("fit"): st.column_config.NumberColumn(
+                width=52, help=_("How well its whole document fits; empty where there is only one")
+            ),
+            _("rerank"): SCORE,
+        },
+        hide_index=True,
+        height="stretch" if len(response.results) > MOST_ROWS else "content",
+        on_select="rerun",
+        selection_mode="single-row",
+        placeholder="–",
+    )
+    return state.selection.rows[0] if state.selection.rows else 0
+
+
+def _nothing() -> None:
+    st.info(_("Nothing scores high enough. Lower the least score or use other words."), icon=":material/search_off:")
+
+
+def _hit_row(rank: int, hit: Hit, candidate: CandidateTrace | None) -> dict[str, Any]:
+    return {
+        "#": rank,
+        _("document"): hit.document_name,
+        _("page"): hit.chunk.main_page,
+        _("final"): hit.final_score,
+        _("vector"): hit.vector_score,
+        _("v. rank"): hit.vector_rank,
+        _("lexical"): hit.lexical_score,
+        _("l. rank"): hit.lexical_rank,
+        _("landmark"): candidate.landmark_score if candidate else None,
+        _("fit"): candidate.document_score if candidate else None,
+        _("rerank"): hit.rerank_score,
+        _("text"): " ".join(hit.chunk.text.split())[:200],
+    }
+
+
+# --- what two searches found ------------------------------------------------------------------------
+
+Place = tuple[uuid.UUID, int]
+"""A hit is a page of a document: two searches may have found it by different chunks."""
+
+
+def _side_by_side(one: Side, other: Side) -> tuple[SearchResponse, int | None]:
+    """Both tables, each with the ranks of the other; gives the search and the position of the hit chosen last."""
+    ranks = {side.name: _ranks(side.response) for side in (one, other)}
+    st.caption(_in_common(ranks[one.name], ranks[other.name]))
+    for column, side, beside in zip(st.columns(2, gap="small"), (one, other), (other, one), strict=True):
+        with column:
+            _ranked(side, ranks[beside.name], beside.name)
+    name, chosen = st.session_state.get("search-chosen", (one.name, 0))
+    shown = one.response if name == one.name else other.response
+    return shown, chosen if chosen < len(shown.results) else None
+
+
+def _ranks(response: SearchResponse) -> dict[Place, int]:
+    return {_place(hit): rank for rank, hit in reversed([*enumerate(response.results, 1)])}
+
+
+def _place(hit: Hit) -> Place:
+    return hit.chunk.document_id, hit.chunk.main_page
+
+
+def _in_common(ranks: dict[Place, int], others: dict[Place, int]) -> str:
+    common = ranks.keys() & others.keys()
+    same = sum(ranks[found] == others[found] for found in common)
+    return (
+        plural(
+            len(common),
+            "{count} place found by both, {same} of them at the same rank; only A: {a}, only B: {b}.",
+            "{count} places found by both, {same} of them at the same rank; only A: {a}, only B: {b}.",
+            same=decimal(same),
+            a=decimal(len(ranks) - len(common)),
+            b=decimal(len(others) - len(common)),
+        )
+        + " "
+        + _("Select a row to see it on its page.")
+    )
+
+
+def _ranked(side: Side, others: dict[Place, int], other: str) -> None:
+    found, key = side.response.results, f"ranked-{side.name}"
+    st.markdown(f"**{side.name}** · {decimal(side.response.usage.latency_ms)} ms")
+    if not found:
+        _nothing()
+        return
+
+    inside = _("in {other}").format(other=other)
+
+    def choose() -> None:
+        for row in st.session_state[key].selection.rows:
+            st.session_state["search-chosen"] = (side.name, row)
+
+    rows = [
+        {
+            "#": rank,
+            inside: _moved(rank, others.get(_place(hit))),
+            _("document"): hit.document_name,
+            _("page"): hit.chunk.main_page,
+            _("final"): hit.final_score,
+            _("text"): " ".join(hit.chunk.text.split())[:200],
+        }
+        for rank, hit in enumerate(found, 1)
+    ]
+    st.dataframe(
+        written(rows, {_("final"): score}),
+        key=key,
+        column_config={
+            "#": st.column_config.NumberColumn(width=30),
+            inside: st.column_config.TextColumn(
+                width=56, help=_("Its rank in {other}, and whether that is higher").format(other=other)
+            ),
+            _("document"): st.column_config.TextColumn(width=96),
+            _("page"): st.column_config.NumberColumn(width=44),
+            _("final"): SCORE,
+        },
+        hide_index=True,
+        height="content",
+        on_select=choose,
+        selection_mode="single-row",
+    )
+
+
+def _moved(rank: int, other: int | None) -> str:
+    """The rank that the other search gives, with the way it is from here."""
+    if other is None:
+        return "–"
+    return f"{other} {'=' if other == rank else '↑' if other < rank else '↓'}"
+
+
+# --- the page ---------------------------------------------------------------------------------------
+
+
+def _hit_view(hits: tuple[Hit, ...], chosen: int) -> None:
+    document_id = hits[chosen].chunk.document_id
+    here = [(i, Mark.of_hit(hit, str(i + 1))) for i, hit in enumerate(hits) if hit.chunk.document_id == document_id]
+    active = [i for i, _ in here].index(chosen)
+    with door():
+        show_pdf(session.engine().documents.get(document_id), [mark for _, mark in here], active, key="hit-viewer")

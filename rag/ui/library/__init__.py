@@ -1,0 +1,1 @@
+"""Library pages: documents, uploads, trash and sharing."""

@@ -1,0 +1,188 @@
+"""Keeping documents in order: the filter over the library, the scope's tags, and the dialog that edits documents."""
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from rag.types import Document, DocumentEdit, Filters
+from rag.ui import session
+from rag.ui.formatting import moment, plain, plural
+from rag.ui.language import N_, _
+from rag.ui.page_frame import dialog, door
+
+FILTER = "library-filter"
+"""What the fields of the library's filter are kept by."""
+STATUSES = ("Ready", "Waiting", "Parsing", "Embedding", "Needs password", "Failed", "Disabled")
+"""As `rag.ui.library.document_rows` has them."""
+EARLIEST, LATEST = dt.date(1500, 1, 1), dt.date(2200, 1, 1)
+
+
+# --- Filters ----------------------------------------------------------------------------------------
+
+
+def kept(key: str) -> Filters:
+    """The filter whose fields are kept by `key`."""
+    state = st.session_state
+    after, before = state.get(f"{key}-after"), state.get(f"{key}-until")
+    return Filters(
+        tags=tuple(state.get(f"{key}-tags", ())),
+        author=(state.get(f"{key}-author") or "").strip() or None,
+        dated_after=after,
+        dated_before=before and before + dt.timedelta(days=1),
+        saved=state.get(f"{key}-saved"),
+    )
+
+
+def summary(filters: Filters) -> str:
+    """What a filter lets through in a few words; empty if everything."""
+    days = [day for day in (filters.dated_after, filters.dated_before) if day]
+    words = [filters.saved, *filters.tags, filters.author, f"{' – '.join(map(_day, days))}" if days else None]
+    return " · ".join(word for word in words if word)
+
+
+def _day(day: dt.date) -> str:
+    return moment(dt.datetime.combine(day, dt.time()), _("y-MM-dd"))
+
+
+def date_format() -> str:
+    """How a field for a date writes it."""
+    return _("YYYY-MM-DD")
+
+
+def narrow(key: str) -> None:
+    """Fields for tags and a saved filter, where there are any."""
+    engine = session.engine()
+    saved, tags = [one.name for one in engine.filters.list()], [tag.name for tag in engine.catalogue.tags()]
+    _forget_missing(key, saved, tags)
+    if saved:
+        st.selectbox(_("Saved filter"), saved, index=None, key=f"{key}-saved", placeholder=_("None"))
+    if tags or st.session_state.get(f"{key}-tags"):
+        st.multiselect(_("With all of these tags"), tags, key=f"{key}-tags", placeholder=_("Any"))
+
+
+def _forget_missing(key: str, saved: Sequence[str], tags: Sequence[str]) -> None:
+    """What was deleted meanwhile can be chosen no longer."""
+    if st.session_state.get(f"{key}-saved") not in saved:
+        st.session_state[f"{key}-saved"] = None
+    chosen = st.session_state.get(f"{key}-tags", ())
+    st.session_state[f"{key}-tags"] = [tag for tag in chosen if tag in tags]
+
+
+def chosen_filter() -> tuple[Filters, str | None]:
+    """The library's filter and the status wanted, as the reader has chosen them."""
+    return kept(FILTER), st.session_state.get(f"{FILTER}-status")
+
+
+def filter_bar() -> None:
+    """Fields for the library's filter and the status wanted."""
+    filters, status = chosen_filter()
+    label = " · ".join(word for word in (summary(filters), _(status or "")) if word)
+    with st.popover(plain(label) or _("Filter"), icon=":material/filter_list:", key="library-filter"):
+        narrow(FILTER)
+        st.text_input(_("Author"), key=f"{FILTER}-author", placeholder=_("Any"))
+        with st.container(horizontal=True):
+            st.date_input(_("From"), None, EARLIEST, LATEST, key=f"{FILTER}-after", format=date_format())
+            st.date_input(_("Until"), None, EARLIEST, LATEST, key=f"{FILTER}-until", format=date_format())
+        st.selectbox(_("Status"), STATUSES, format_func=_, index=None, key=f"{FILTER}-status", placeholder=_("Any"))
+        _save_bar(filters)
+
+
+def _save_bar(filters: Filters) -> None:
+    """Keep the filter under a name, forget the saved one, or clear all fields."""
+    if filters.saved and st.button(
+        _("Delete “{saved}”").format(saved=plain(filters.saved)), icon=":material/delete:", type="tertiary"
+    ):
+        session.engine().filters.delete(filters.saved)
+        st.rerun()
+    own = filters.model_copy(update={"saved": None})
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.text_input(_("Save this filter as"), key=f"{FILTER}-name", max_chars=100, placeholder=_("Name"))
+        st.button(
+            _("Save"),
+            icon=":material/bookmark_add:",
+            disabled=own == Filters() or not name.strip(),
+            on_click=_save,
+            args=(own,),
+        )
+    st.button(_("Clear"), icon=":material/filter_list_off:", disabled=filters == Filters(), on_click=_clear)
+
+
+def _save(filters: Filters) -> None:
+    with door():
+        saved = session.engine().filters.save(st.session_state[f"{FILTER}-name"], filters)
+        _clear()
+        st.session_state[f"{FILTER}-saved"] = saved.name
+
+
+def _clear() -> None:
+    for field in ("after", "until", "saved", "status"):
+        st.session_state[f"{FILTER}-{field}"] = None
+    for field in ("author", "name"):
+        st.session_state[f"{FILTER}-{field}"] = ""
+    st.session_state[f"{FILTER}-tags"] = []
+
+
+# --- Editing ----------------------------------------------------------------------------------------
+
+
+@dialog("Edit", width="medium")
+def edit(documents: Sequence[Document]) -> None:
+    """Change a document, or the tags of many."""
+    with door():
+        if len(documents) == 1:
+            _edit_one(documents[0])
+        else:
+            _edit_many(documents)
+
+
+def _edit_one(document: Document) -> None:
+    given: dict[str, Any] = {
+        "name": st.text_input(_("Name"), document.name, max_chars=255),
+        "title": st.text_input(_("Title"), document.title or "", max_chars=500),
+        "author": st.text_input(_("Author"), document.author or "", max_chars=500),
+        "dated": st.date_input(_("Date"), document.dated, EARLIEST, LATEST, format=date_format()),
+        "tags": _tags_field(_("Tags"), document.tags, document.tags),
+    }
+    given["disabled"] = not st.toggle(
+        _("Searched"), not document.disabled, help=_("Off: the document is kept, and left out of every search.")
+    )
+    st.caption(_("An empty title, author or date is the file's own again. The name keeps its ending."))
+    if st.button(_("Save"), type="primary", icon=":material/check:"):
+        changed = {field: value for field, value in given.items() if not _same(value, getattr(document, field))}
+        emptied = {field: None for field in ("title", "author") if changed.get(field) == ""}
+        session.engine().catalogue.edit(document.id, DocumentEdit(**{**changed, **emptied}))
+        st.rerun()
+
+
+def _edit_many(documents: Sequence[Document]) -> None:
+    st.text(plural(len(documents), "{count} document", "{count} documents"))
+    theirs = list(dict.fromkeys(tag for document in documents for tag in document.tags))
+    added = _tags_field(_("Add tags"), (), ())
+    removed = st.multiselect(_("Remove tags"), theirs, placeholder=_("None"))
+    searched = st.segmented_control(
+        _("Searched"), [N_("As they are"), N_("Yes"), N_("No")], default="As they are", required=True, format_func=_
+    )
+    if st.button(_("Save"), type="primary", icon=":material/check:"):
+        catalogue, ids = session.engine().catalogue, [document.id for document in documents]
+        catalogue.tag(ids, add=added, remove=removed)
+        if searched in ("Yes", "No"):
+            for document_id in ids:
+                catalogue.edit(document_id, DocumentEdit(disabled=searched == "No"))
+        st.rerun()
+
+
+def _tags_field(label: str, chosen: Sequence[str], own: Sequence[str]) -> list[str]:
+    """Tags to choose from those there are, or to make."""
+    known = dict.fromkeys([*own, *(tag.name for tag in session.engine().catalogue.tags())])
+    return st.multiselect(
+        label, list(known), list(chosen), accept_new_options=True, placeholder=_("Choose or type tags")
+    )
+
+
+def _same(value: object, before: object) -> bool:
+    """Whether a field still has what it had; an empty one has nothing."""
+    if isinstance(value, list):
+        return value == list(before) if isinstance(before, tuple) else False
+    return (value or None) == (before or None)

@@ -1,0 +1,120 @@
+"""Documents as rows of a table: what is told of each, and by what they are ordered."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rag.types import ARCHIVE, MAIL, OUTLOOK_MAIL, UNFINISHED, Document, DocumentStatus, reading_of
+from rag.ui.formatting import size
+from rag.ui.language import N_, _
+from rag.ui.library.document_table import Column
+from rag.ui.library.incomplete_documents import is_incomplete
+from rag.ui.translated_messages import said
+
+KIND_NAMES = {
+    "application/pdf": "PDF",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "Word",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "PowerPoint",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "Excel",
+    "text/html": N_("Web page"),
+    "text/markdown": "Markdown",
+    "text/plain": N_("Text"),
+    "text/csv": "CSV",
+    MAIL: N_("Mail"),
+    OUTLOOK_MAIL: N_("Mail"),
+    ARCHIVE: "ZIP",
+}
+STATUS_NAMES = {
+    DocumentStatus.QUEUED: N_("Waiting"),
+    DocumentStatus.NEEDS_PASSWORD: N_("Needs password"),
+    DocumentStatus.PARSING: N_("Parsing"),
+    DocumentStatus.EMBEDDING: N_("Embedding"),
+    DocumentStatus.READY: N_("Ready"),
+    DocumentStatus.FAILED: N_("Failed"),
+}
+DISABLED = N_("Disabled")
+INCOMPLETE = N_("Ready, incomplete")
+
+DOCUMENTS = (
+    Column("name", N_("Name"), "name"),
+    Column("version", N_("Version"), "version"),
+    Column("inside", N_("In"), sorts=False),
+    Column("status", N_("Status"), "status"),
+    Column("tags", N_("Tags"), "tags"),
+    Column("pages", N_("Pages"), "number"),
+    Column("title", N_("Title")),
+    Column("author", N_("Author")),
+    Column("dated", N_("Date"), "day"),
+    Column("kind", N_("Kind")),
+    Column("chunks", N_("Chunks"), "number"),
+    Column("size", N_("Size"), "size"),
+    Column("added", N_("Added"), "moment"),
+)
+TRASH = (
+    Column("name", N_("Name"), "name"),
+    Column("inside", N_("In"), sorts=False),
+    Column("kind", N_("Kind")),
+    Column("pages", N_("Pages"), "number"),
+    Column("size", N_("Size"), "size"),
+    Column("added", N_("Deleted"), "moment"),
+)
+NOTHING: dict[str, Any] = {"version": 1, "inside": "", "tags": (), "title": "", "author": "", "dated": None}
+"""What rare columns have in a document that has nothing for them; without any that has, they are not shown."""
+
+
+def row(document: Document) -> dict[str, Any]:
+    """What the table shows of a document."""
+    return {
+        "id": str(document.id),
+        "state": _state(document),
+        "name": document.name,
+        "title": document.title or "",
+        "author": document.author or "",
+        "dated": document.dated and document.dated.isoformat(),
+        "tags": document.tags,
+        "kind": _(KIND_NAMES.get(document.mime_type, "")) or _ending(document),
+        "inside": document.container_name or "",
+        "version": document.version,
+        "pages": document.page_count,
+        "chunks": document.chunk_count,
+        "size": size(document.size),
+        "status": {"text": status(document), "reason": _reason(document)},
+        "added": (document.deleted_at or document.created_at).isoformat(),
+    }
+
+
+def columns(every: Sequence[Column], rows: Sequence[dict[str, Any]]) -> list[Column]:
+    """Those that have something to tell of these rows."""
+    return [
+        column
+        for column in every
+        if column.field not in NOTHING or any(row[column.field] != NOTHING[column.field] for row in rows)
+    ]
+
+
+def status(document: Document) -> str:
+    """How it is with a document, in a word or two; `Ready` hides no loss."""
+    if document.disabled:
+        return _(DISABLED)
+    if document.status is DocumentStatus.READY and is_incomplete(document):
+        return _(INCOMPLETE)
+    return said(reading_of(document) or "") or _(STATUS_NAMES[document.status])
+
+
+def _state(document: Document) -> str:
+    if document.disabled:
+        return "disabled"
+    if document.status is DocumentStatus.FAILED:
+        return "failed"
+    return "waiting" if document.status in UNFINISHED else "ready"
+
+
+def _reason(document: Document) -> str:
+    """Why it failed, or what it waits for."""
+    if document.status is DocumentStatus.NEEDS_PASSWORD:
+        return _("Give it on the page Upload.")
+    return said(document.error or "")
+
+
+def _ending(document: Document) -> str:
+    _, dot, ending = document.name.rpartition(".")
+    return ending.upper() if dot and len(ending) <= 5 else document.mime_type

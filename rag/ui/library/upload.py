@@ -1,0 +1,376 @@
+"""The upload page: files in, and what becomes of each."""
+
+import datetime as dt
+import uuid
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from rag import errors
+from rag.types import UNFINISHED, Document, DocumentStatus, Filters, reading_of, told_parts
+from rag.ui import drag_and_drop, session
+from rag.ui.chat import conversation_list, tour
+from rag.ui.formatting import moment, plain, plural, size
+from rag.ui.language import N_, _
+from rag.ui.library import document_metadata
+from rag.ui.library.incomplete_documents import warn_of_losses
+from rag.ui.page_frame import door, empty
+from rag.ui.translated_messages import said
+
+KINDS = {
+    "PDF": ["pdf"],
+    "Word": ["docx", "odt", "rtf", "doc"],
+    "PowerPoint": ["pptx", "odp", "ppt"],
+    "EPUB": ["epub"],
+    N_("Spreadsheets"): ["xlsx", "xlsm", "xls", "ods", "csv", "tsv"],
+    N_("Web page"): ["html", "htm"],
+    "Markdown": ["md", "markdown"],
+    N_("Text"): ["txt"],
+    N_("Picture"): ["png", "jpg", "jpeg", "tif", "tiff", "gif", "bmp", "webp", "heic", "heif", "avif"],
+    N_("Mail"): ["eml", "msg"],
+    "ZIP": ["zip"],
+}
+"""What can be taken in, and the endings of its names."""
+POLL_SECONDS = 0.8
+PART_STEP = 0.1
+"""From the place of a file to that of what was in it: well below the next file, however deep that is."""
+STAGES = {
+    DocumentStatus.QUEUED: ("schedule", N_("Waiting")),
+    DocumentStatus.NEEDS_PASSWORD: ("lock", N_("Needs its password")),
+    DocumentStatus.PARSING: ("description", N_("Reading")),
+    DocumentStatus.EMBEDDING: ("scatter_plot", N_("Reading")),
+    DocumentStatus.READY: ("check_circle", N_("Ready")),
+    DocumentStatus.FAILED: ("error", N_("Failed")),
+}
+
+
+UNREADY = tuple(status for status in DocumentStatus if status is not DocumentStatus.READY)
+
+
+class Refusal(NamedTuple):
+    """A file that was not taken in, and why: nothing can be done, or it is asked what to do.
+
+    `duplicate_of` has its content already, in the trash or as an older version; `file` may be a new version of
+    `version_of`, whose name it has.
+    """
+
+    name: str
+    message: str
+    duplicate_of: uuid.UUID | None = None
+    in_trash: bool = False
+    is_older: bool = False
+    version_of: uuid.UUID | None = None
+    file: UploadedFile | None = None
+
+
+def room() -> None:
+    """How much of their quota the user has taken up, where there is one."""
+    storage = session.shared().accounts.storage(session.engine().user_id)
+    if storage.quota_bytes is not None:
+        st.caption(
+            _("{used_bytes} of {quota_bytes} used. The trash and old versions count, too.").format(
+                used_bytes=size(storage.used_bytes), quota_bytes=size(storage.quota_bytes)
+            ),
+            width="content",
+        )
+
+
+def drop_zone() -> None:
+    """Take in files as they are dropped, and clear the field for the next ones."""
+    if refusal := session.refusal():
+        st.info(refusal, icon=":material/lock:")
+        return
+    for warning in session.shared().disk_warnings:
+        st.warning(plain(said(warning)), icon=":material/hard_drive:")
+    turn = st.session_state.setdefault("upload-turn", 0)
+    files = st.file_uploader(
+        _("Drop files anywhere on this page, or paste them: {kinds}").format(kinds=", ".join(map(_, KINDS))),
+        accept_multiple_files=True,
+        max_upload_size=session.engine().config.rag_parsing.max_file_mb,
+        key=f"drop-{turn}",
+    )
+    drag_and_drop.catch()
+    with st.container(horizontal=True, key="more-ways"):
+        files = [*files, *_folder(turn)]
+        address = _address(turn) if session.shared().config.rag_web_addresses else None
+    if not files and not address:
+        return
+    with st.spinner(
+        plural(len(files), "Taking in {count} file …", "Taking in {count} files …") if files else _("Fetching …")
+    ):
+        for file in files:
+            _take_in(file)
+        if address:
+            _fetch(address)
+    st.session_state["upload-turn"] = turn + 1
+    st.rerun()
+
+
+def _folder(turn: int) -> list[UploadedFile]:
+    """All files of a folder of the reader's machine."""
+    with st.popover(_("A folder"), icon=":material/drive_folder_upload:"):
+        files = st.file_uploader(
+            _("All files in it and in its folders"),
+            accept_multiple_files="directory",
+            max_upload_size=session.engine().config.rag_parsing.max_file_mb,
+            key=f"folder-{turn}",
+        )
+    return [file for file in files if not PurePosixPath(file.name).name.startswith(".")]
+
+
+def _address(turn: int) -> str | None:
+    """An address of the web that was given, from which this server fetches the file."""
+    with st.popover(_("A web address"), icon=":material/link:"), st.form(f"address-{turn}", border=False):
+        address = st.text_input(_("Address of a file or page"), placeholder="https://", max_chars=2000)
+        st.caption(_("Pagelight fetches it once, from the Internet, and keeps a copy."))
+        if st.form_submit_button(_("Fetch"), type="primary", icon=":material/download:"):
+            return address.strip() or None
+    return None
+
+
+def _fetch(address: str) -> None:
+    try:
+        _uploaded().append(session.engine().files.fetch(address).id)
+    except errors.DuplicateError as error:
+        _refused().append(_duplicate(address, error))
+    except errors.Error as error:
+        _refused().append(Refusal(address, said(error.message)))
+
+
+def _uploaded() -> list[uuid.UUID]:
+    """What this session brought in, in order."""
+    uploaded: list[uuid.UUID] = st.session_state.setdefault("uploaded", [])
+    return uploaded
+
+
+def _refused() -> list[Refusal]:
+    refused: list[Refusal] = st.session_state.setdefault("refused", [])
+    return refused
+
+
+def _take_in(file: UploadedFile) -> None:
+    try:
+        _uploaded().append(session.engine().documents.add(file, file.name, on_same_name="ask").id)
+    except errors.SameNameError as error:
+        _refused().append(_same_name(file, error))
+    except errors.DuplicateError as error:
+        _refused().append(_duplicate(file.name, error))
+    except errors.Error as error:
+        _refused().append(Refusal(file.name, said(error.message)))
+
+
+def _duplicate(name: str, error: errors.DuplicateError) -> Refusal:
+    twin = str(error.details.get("name") or _("another document"))
+    in_trash = bool(error.details.get("in_trash"))
+    version = error.details.get("version")
+    message = _("Same content as “{name}”, which is in the library already.")
+    if in_trash:
+        message = _("Same content as “{name}”, which is in the trash already. Restore it?")
+    elif version:
+        message = _(
+            "Same content as “{name}”, which is in the library already, as version {version}. Go back to that version?"
+        )
+    document_id = uuid.UUID(str(error.details["document_id"]))
+    is_older = bool(version) and not in_trash
+    return Refusal(name, message.format(name=twin, version=version), document_id, in_trash, is_older)
+
+
+def _same_name(file: UploadedFile, error: errors.SameNameError) -> Refusal:
+    uploaded = dt.datetime.fromisoformat(str(error.details["created_at"])).astimezone()
+    message = _("New version of “{name}” (version {version}, uploaded {time}), or a document of its own?").format(
+        name=error.details["name"],
+        version=error.details["version"],
+        time=moment(uploaded, _("d MMM y, HH:mm")),
+    )
+    return Refusal(file.name, message, version_of=uuid.UUID(str(error.details["document_id"])), file=file)
+
+
+def progress() -> None:
+    """Each file of this session and each unfinished one of the library; followed while there is work to be done."""
+    busy = any(document.status in UNFINISHED for document in _documents())
+    st.fragment(_rows, run_every=POLL_SECONDS if busy else None)(busy)
+
+
+def _rows(followed: bool) -> None:
+    with door():
+        documents = _documents()
+        busy = any(document.status in UNFINISHED for document in documents)
+        if busy != followed:
+            st.rerun()
+        if not documents and not _refused():
+            if total := session.engine().catalogue.count():
+                st.caption(
+                    plural(
+                        total,
+                        "{count} document in the library, all read.",
+                        "{count} documents in the library, all read.",
+                    )
+                )
+                return
+            tour.offer()
+            with empty(
+                "draft",
+                _("Nothing uploaded yet"),
+                _("Files you add appear here with their progress. You can leave this page meanwhile."),
+            ):
+                return
+        for number, refusal in enumerate(_refused()):
+            _refusal_row(number, refusal)
+        _read(documents, is_all=not busy)
+        for document in documents:
+            _document_row(document)
+
+
+def _read(documents: list[Document], *, is_all: bool) -> None:
+    """What can be done with what has been read; with what was brought in, when all of it has been."""
+    with st.container(horizontal=True, vertical_alignment="center", key="read"):
+        asked = tuple(document.id for document in documents if document.searchable and not document.disabled)
+        if asked and st.button(_("Ask about them"), icon=":material/forum:"):
+            conversation_list.open_conversation(None, asked)
+            st.switch_page("pages/chat.py")
+        own = [document for document in documents if document.id in _uploaded()]
+        if own and is_all and not session.refusal() and st.button(_("Edit"), icon=":material/edit:"):
+            document_metadata.edit(own)
+
+
+def _documents() -> list[Document]:
+    engine, uploaded = session.engine(), _uploaded()
+    library = [document for status in UNREADY for document in engine.documents.list(status=status)]
+    if uploaded:
+        library += engine.documents.list(filters=Filters(document_ids=tuple(uploaded)))
+        library += [part for part in engine.files.parts(*uploaded) if part.deleted_at is None]
+    shown = {document.id: document for document in library}
+    order: dict[uuid.UUID | None, float] = {document_id: number for number, document_id in enumerate(uploaded)}
+    for document in sorted(shown.values(), key=lambda one: one.created_at):  # below the file that it was in
+        if document.container_id in order:
+            order.setdefault(document.id, order[document.container_id] - PART_STEP)
+    return sorted(shown.values(), key=lambda document: order.get(document.id, -1), reverse=True)
+
+
+def _document_row(document: Document) -> None:
+    icon, stage = STAGES[document.status]
+    with st.container(key=f"file-{document.status}-{document.id}", border=True, gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            version = f" ({_('version {number}').format(number=document.version)})" if document.version > 1 else ""
+            st.markdown(
+                f":material/{icon}: **{plain(document.name)}**{version}",
+                width="stretch",
+            )
+            st.caption(f"{size(document.size)} · {_stage(document, stage)}", width="content")
+            _actions(document)
+        if document.status in UNFINISHED:
+            st.progress(min(document.progress.done / max(document.progress.total, 1), 1.0))
+        if document.container_name:
+            st.caption(
+                _(":material/attach_file: in {container_name}").format(container_name=plain(document.container_name))
+            )
+        if document.tags:
+            st.caption(f":material/sell: {plain(', '.join(document.tags))}")
+        if document.error:
+            st.caption(plain(said(document.error)))
+        if told := told_parts(document.parts):
+            st.caption(plain(said(told)))
+        if document.failed_pages:
+            st.caption(
+                plural(
+                    len(document.failed_pages),
+                    "{count} page could not be read: {numbers}",
+                    "{count} pages could not be read: {numbers}",
+                    numbers=_numbers(document.failed_pages),
+                )
+            )
+        warn_of_losses([document])
+        if document.note:
+            st.caption(plain(said(document.note)))
+        if document.status == DocumentStatus.NEEDS_PASSWORD:
+            _password(document)
+
+
+def _stage(document: Document, stage: str) -> str:
+    if document.status == DocumentStatus.READY:
+        pages = plural(document.page_count, "{count} page", "{count} pages")
+        chunks = plural(document.chunk_count, "{count} chunk", "{count} chunks")
+        return f"{pages} · {chunks}"
+    reading = reading_of(document)
+    waits_in_line = document.status == DocumentStatus.QUEUED and not document.retry_after
+    return f"{_(stage)}: {said(reading)}" if reading and not waits_in_line else _(stage)
+
+
+def _numbers(numbers: tuple[int, ...], most: int = 10) -> str:
+    shown = ", ".join(str(number) for number in numbers[:most])
+    return shown if len(numbers) <= most else f"{shown} …"
+
+
+def _actions(document: Document) -> None:
+    if document.status in UNFINISHED and st.button(_("Cancel"), key=f"cancel-{document.id}", icon=":material/cancel:"):
+        session.engine().documents.cancel([document.id])
+        st.rerun(scope="fragment")
+    if document.status == DocumentStatus.FAILED:
+        if st.button(_("Retry"), key=f"retry-{document.id}", icon=":material/refresh:"):
+            session.engine().documents.retry(document.id)
+            st.rerun(scope="fragment")
+        if st.button(_("Remove"), key=f"remove-{document.id}", icon=":material/delete:"):
+            session.engine().documents.trash([document.id])
+            st.rerun(scope="fragment")
+
+
+def _password(document: Document) -> None:
+    form = st.form(f"unlock-{document.id}", border=False)
+    with form, st.container(horizontal=True, vertical_alignment="bottom"):
+        password = st.text_input(
+            _("Password"), type="password", label_visibility="collapsed", placeholder=_("Password of this file")
+        )
+        given = st.form_submit_button(_("Unlock"), icon=":material/lock_open:")
+    if given and password:
+        try:
+            session.engine().documents.unlock(document.id, password)
+            st.rerun(scope="fragment")
+        except errors.PasswordError as error:
+            st.error(plain(said(error.message)))
+
+
+def _refusal_row(number: int, refusal: Refusal) -> None:
+    icon = "help" if refusal.file else "content_copy" if refusal.duplicate_of else "block"
+    with st.container(key=f"refused-{number}", border=True, gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f":material/{icon}: **{plain(refusal.name)}**", width="stretch")
+            _offers(number, refusal)
+            if st.button(":material/close:", key=f"dismiss-{number}", type="tertiary", help=_("Dismiss")):
+                _dismiss(number)
+        st.caption(plain(refusal.message))
+
+
+def _offers(number: int, refusal: Refusal) -> None:
+    """The ways out, of which the first is the likely one."""
+    engine = session.engine()
+    if refusal.file:
+        if st.button(_("New version"), key=f"version-{number}", icon=":material/history:", type="primary"):
+            _answer(number, refusal, refusal.file, replaces=refusal.version_of)
+        if st.button(_("Document of its own"), key=f"own-{number}", icon=":material/note_add:"):
+            _answer(number, refusal, refusal.file)
+    if refusal.duplicate_of is None:
+        return
+    if refusal.in_trash and st.button(_("Restore"), key=f"restore-{number}", icon=":material/restore_from_trash:"):
+        engine.documents.restore([refusal.duplicate_of])
+        _dismiss(number)
+    if refusal.is_older and st.button(_("Go back"), key=f"current-{number}", icon=":material/history:"):
+        engine.versions.make_current(refusal.duplicate_of)
+        _dismiss(number)
+
+
+def _answer(number: int, refusal: Refusal, file: UploadedFile, replaces: uuid.UUID | None = None) -> None:
+    """Take in a file that was asked about."""
+    file.seek(0)
+    try:
+        _uploaded().append(session.engine().documents.add(file, file.name, replaces=replaces).id)
+    except errors.Error as error:  # it changed meanwhile: say what is so now
+        _refused()[number] = Refusal(refusal.name, said(error.message))
+        st.rerun(scope="fragment")
+    _dismiss(number)
+
+
+def _dismiss(number: int) -> None:
+    del _refused()[number]
+    st.rerun(scope="fragment")

@@ -1,0 +1,1 @@
+"""The matrix page: many questions to many documents."""

@@ -1,0 +1,324 @@
+"""The matrix page: questions put to documents, each to each, and the place of the answer that is clicked."""
+
+import functools
+import hashlib
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from rag import errors
+from rag.types import (
+    MATRIX_FILES,
+    UNFINISHED,
+    Document,
+    DocumentStatus,
+    FilledMatrix,
+    Matrix,
+    MatrixCell,
+    MatrixFormat,
+    ShownCell,
+    Support,
+)
+from rag.ui import session
+from rag.ui.formatting import decimal, percent, plain, plural
+from rag.ui.language import N_, _, current, spoken
+from rag.ui.matrix import matrix_form
+from rag.ui.page_frame import door, empty
+from rag.ui.translated_messages import said
+from rag.ui.viewer.pdf_viewer import Mark, show_pdf
+
+POLL_SECONDS = 1.0
+ROW_PX = 76
+"""Three lines of an answer."""
+MOST_HEIGHT_PX = 640
+CONFLICT, BLANK = "background-color: rgb(230 150 30 / 28%)", "color: #8a8a8a"
+"""Seen on light and on dark ground."""
+VERDICTS = {
+    Support.SUPPORTED: N_("The quote proves it."),
+    Support.PARTLY: N_("The quote proves a part of it."),
+    Support.UNSUPPORTED: N_("The quote does not prove it."),
+    Support.UNCITED: N_("It cites nothing."),
+}
+SURE_MARKS = {None: "", Support.SUPPORTED: "", "likely": "≈ ", Support.PARTLY: "½ "}
+"""Before an answer, by what it is called; before any other a question mark."""
+LEGEND = N_(
+    "≠ contradicts another answer · ↻ the document has changed since · ≈ likely · ½ proved in part · ? not proved"
+)
+FILES: dict[MatrixFormat, str] = {"xlsx": "Excel", "csv": "CSV"}
+
+
+# --- The table --------------------------------------------------------------------------------------
+
+
+def table() -> None:
+    """A matrix, how far it is, and what can be done with it."""
+    if matrix_form.is_open():
+        matrix_form.show()
+        return
+    engine = session.own_engine()
+    known = {one.id: one for one in engine.matrices.list()}
+    if not known:
+        with empty("table", _("No matrix yet"), _("Ask many documents the same questions, and compare what they say.")):
+            return
+    with st.container():  # what stands below keeps its place when the state comes and goes
+        filled = engine.matrices.get(_chosen(known))
+        _state(filled)
+    with st.container(key="matrix-table"):
+        _answers(filled)
+    st.caption(_("Click an answer to see its words on the page. {legend}").format(legend=_(LEGEND)))
+    _actions(filled)
+
+
+def _chosen(known: Mapping[uuid.UUID, Matrix]) -> uuid.UUID:
+    """The one that is looked at, also after a visit to a form or to another page."""
+    ids = list(known)
+    shown: uuid.UUID | None = st.session_state.get(matrix_form.CHOSEN)
+    chosen: uuid.UUID = st.selectbox(
+        _("Matrix"),
+        ids,
+        index=ids.index(shown) if shown is not None and shown in known else 0,
+        format_func=lambda one: known[one].name,
+        key=_chooser(shown),
+        label_visibility="collapsed",
+    )
+    st.session_state[matrix_form.CHOSEN] = chosen
+    return chosen
+
+
+def _chooser(shown: uuid.UUID | None) -> str:
+    """The key of the list of matrices: a new one when a form has chosen what is shown."""
+    return f"matrix-of-{shown}"
+
+
+def _answers(filled: FilledMatrix) -> None:
+    numbers = range(len(filled.matrix.questions))
+    columns = {f"q{number}": _column(filled.matrix.questions[number].text) for number in numbers}
+    rows = [[one.name, *(_short(one, filled.at(one, number)) for number in numbers)] for one in filled.documents]
+    looks = [["", *(_look(filled.at(one, number)) for number in numbers)] for one in filled.documents]
+    table = pd.DataFrame(rows, columns=["document", *columns])
+    st.dataframe(
+        table.style.apply(lambda shown: pd.DataFrame(looks, shown.index, shown.columns), axis=None),
+        key=_key(filled),
+        column_config={"document": st.column_config.TextColumn(_("Document"), width=150, pinned=True), **columns},
+        hide_index=True,
+        row_height=ROW_PX,
+        height=min(ROW_PX * len(rows) + 40, MOST_HEIGHT_PX),
+        on_select="rerun",
+        selection_mode="single-cell",
+    )
+
+
+def _key(filled: FilledMatrix) -> str:
+    """Of the table: what is chosen in it means another cell once there are other rows or columns."""
+    asked = (*(one.lineage_id for one in filled.documents), *(one.text for one in filled.matrix.questions))
+    return f"matrix-{filled.matrix.id}-{hashlib.sha256(repr(asked).encode()).hexdigest()[:8]}"
+
+
+def _look(shown: ShownCell | None) -> str:
+    if shown is not None and shown.conflict:
+        return CONFLICT
+    return BLANK if shown is None or shown.cell.status != "answered" else ""
+
+
+def _column(question: str) -> Any:
+    return st.column_config.TextColumn(plain(question), width=230, help=plain(question))
+
+
+def _short(document: Document, shown: ShownCell | None) -> str:
+    """A cell: its marks, the page, and the answer, of which the end may not be seen."""
+    if shown is None:
+        return "…" if document.status is DocumentStatus.READY else _("… not read yet")
+    cell = shown.cell
+    marks = ("≠ " if shown.conflict else "") + ("↻ " if shown.is_stale else "")
+    if cell.status != "answered":
+        return marks + (_("not found") if cell.status == "not_found" else _("failed"))
+    marks += SURE_MARKS.get(cell.assurance, "? ")
+    return f"{marks}{_('p. {page}').format(page=cell.page_label or cell.page_number)} · {cell.answer}"
+
+
+def _state(filled: FilledMatrix) -> None:
+    """How the work stands; what is empty or stale can be asked."""
+    job = filled.job
+    if job is not None and job.finished_at is None:
+        st.fragment(_going_on, run_every=POLL_SECONDS)(filled.matrix.id, job.progress.done)
+        return
+    reading = [one for one in filled.documents if one.status in UNFINISHED]
+    if reading:
+        st.fragment(_reading, run_every=POLL_SECONDS)(filled.matrix.id, [one.id for one in reading])
+    if job is not None and job.status == "failed":
+        st.error(plain(said(job.error or "")), icon=":material/error:")
+    if filled.to_ask:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(
+                plural(
+                    filled.to_ask,
+                    "{count} answer missing, or of documents that have changed.",
+                    "{count} answers missing, or of documents that have changed.",
+                )
+            )
+            if st.button(_("Ask now"), icon=":material/refresh:", type="primary"):
+                session.own_engine().matrices.fill(filled.matrix.id)
+                st.rerun()
+
+
+def _reading(matrix_id: uuid.UUID, document_ids: Sequence[uuid.UUID]) -> None:
+    """Waits for documents, which are asked by themselves when they have been read."""
+    with door():
+        engine = session.own_engine()
+        job = engine.matrices.job(matrix_id)
+        if job and job.finished_at is None:
+            st.rerun()
+        if any(engine.documents.get(one).status not in UNFINISHED for one in document_ids):
+            st.rerun()
+        st.caption(
+            plural(
+                len(document_ids),
+                "{count} document being read; asked then.",
+                "{count} documents being read; asked then.",
+            )
+        )
+
+
+def _going_on(matrix_id: uuid.UUID, shown: int) -> None:
+    """Follows the work; what is new is shown by the whole page."""
+    with door():
+        matrices = session.own_engine().matrices
+        job = matrices.job(matrix_id)
+        if job is None or job.finished_at is not None or job.progress.done > shown:
+            st.rerun()
+        done, total = job.progress.done, job.progress.total
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.progress(
+                done / max(total, 1),
+                text=_("{done} of {answers}").format(
+                    done=decimal(done), answers=plural(total, "{count} answer", "{count} answers")
+                )
+                if total
+                else _("Waiting …"),
+            )
+            if st.button(_("Cancel"), key=f"cancel-{job.id}", icon=":material/cancel:"):
+                matrices.cancel(matrix_id)
+                st.rerun()
+        if job.error:
+            st.caption(plain(said(job.error)))
+
+
+def _actions(filled: FilledMatrix) -> None:
+    matrix = filled.matrix
+    with st.container(horizontal=True):
+        st.button(_("Edit"), icon=":material/edit:", on_click=matrix_form.switch, args=(matrix.id,))
+        for format_name, label in FILES.items():
+            st.download_button(
+                label,
+                data=functools.partial(_file, matrix.id, format_name, current()),
+                file_name=f"{matrix.name}.{format_name}",
+                mime=MATRIX_FILES[format_name],
+                icon=":material/download:",
+                on_click="ignore",
+            )
+        with st.popover(_("Delete"), icon=":material/delete:"):
+            st.text(_("The documents stay; the answers go."))
+            st.button(_("Delete the matrix"), type="primary", on_click=_delete, args=(matrix.id,))
+
+
+def _file(matrix_id: uuid.UUID, format_name: MatrixFormat, language: str) -> bytes:
+    """Made when it is asked for, where no page tells its language."""
+    with spoken(language):
+        return session.own_engine().matrices.export(matrix_id, format_name, say=said)
+
+
+def _delete(matrix_id: uuid.UUID) -> None:
+    with door():
+        session.own_engine().matrices.delete(matrix_id)
+    st.session_state.pop(matrix_form.CHOSEN, None)
+
+
+# --- The place --------------------------------------------------------------------------------------
+
+
+class Clicked(NamedTuple):
+    """A cell of a matrix that was clicked: its question, what answers it so far, and the document to show."""
+
+    key: str
+    question: str
+    shown: ShownCell | None
+    document: Document
+
+
+def clicked() -> Clicked | None:
+    """The cell to show beside the table, known before the table is drawn."""
+    shown = st.session_state.get(matrix_form.CHOSEN)
+    matrix_id = st.session_state.get(_chooser(shown)) or shown
+    if matrix_id is None or matrix_form.is_open():
+        return None
+    try:
+        filled = session.own_engine().matrices.get(matrix_id)
+    except errors.NotFoundError:
+        return None
+    found = _clicked(filled)
+    return _with_pages(filled, *found) if found else None
+
+
+def _with_pages(filled: FilledMatrix, document: Document, number: int) -> Clicked | None:
+    """A cell beside the pages that it was answered from, else of its document as it is; None as long as it has none."""
+    shown = filled.at(document, number)
+    read = session.own_engine().documents.get(shown.cell.document_id) if shown else document
+    key = f"{filled.matrix.id}:{document.id}:{number}"
+    return Clicked(key, filled.matrix.questions[number].text, shown, read) if read.page_count else None
+
+
+def viewer(clicked: Clicked) -> None:
+    """The answer that was clicked, and its words on the page."""
+    with st.container(key="matrix-told", gap="xsmall"):
+        st.markdown(f"**{plain(clicked.question)}**")
+        if clicked.shown is None:
+            st.caption(_("Not answered yet."))
+        else:
+            _told(clicked.shown)
+    _show(clicked.document, clicked.shown.cell if clicked.shown else None)
+
+
+def _clicked(filled: FilledMatrix) -> tuple[Document, int] | None:
+    """The document and question of the chosen cell; of the name of a document its first question."""
+    state: Mapping[str, Any] = st.session_state.get(_key(filled)) or {}
+    cells = (state.get("selection") or {}).get("cells") or []
+    if not cells or cells[0][0] >= len(filled.documents):
+        return None
+    row, column = cells[0]
+    number = int(column.removeprefix("q")) if column.removeprefix("q").isdigit() else 0
+    return filled.documents[row], number
+
+
+def _assured(cell: MatrixCell) -> str:
+    """What speaks for the answer."""
+    if cell.likelihood is not None:
+        told = _("These words fit the question best. That they answer it is likely: {likelihood}.")
+        return told.format(likelihood=percent(cell.likelihood))
+    return _(VERDICTS[cell.verdict]) if cell.verdict else ""
+
+
+def _told(shown: ShownCell) -> None:
+    cell = shown.cell
+    if cell.status == "answered":
+        st.text(cell.answer)
+        st.caption(_assured(cell))
+    else:
+        st.text(
+            _("Nothing in the document answers it.")
+            if cell.status == "not_found"
+            else said(cell.reason or "") or _("It failed.")
+        )
+    if shown.conflict:
+        st.warning(plain(said(shown.conflict)), icon=":material/difference:")
+    if shown.is_stale:
+        st.info(_("The document has changed since. Ask again to have the answer of today."), icon=":material/refresh:")
+
+
+def _show(document: Document, cell: MatrixCell | None) -> None:
+    marks = (Mark("", cell.quote or "", cell.regions, ()),) if cell and cell.regions else ()
+    active, page_number = 0 if marks else None, cell.page_number if cell else None
+    with st.container(key="matrix-viewer"):
+        show_pdf(document, marks, active, page_number=page_number, key="matrix-viewer-pdf")

@@ -1,0 +1,36 @@
+"""`streamlit`, with a guard before its connections: `python streamlit_server.py run server.py`."""
+
+import functools
+from typing import Any
+
+SERVES = "auto"
+"""How uvicorn calls the protocol that Streamlit takes, who has no setting for it."""
+
+
+@functools.cache
+def _protocol() -> Any:
+    from rag.config import load_config
+    from rag.slow_clients import Guard
+
+    return Guard.of(load_config()).protocol
+
+
+def protocol(**options: Any) -> Any:
+    """A connection of the app."""
+    return _protocol()(**options)
+
+
+def main() -> None:
+    """Run Streamlit's command line."""
+    from rag import lazy_imports
+
+    lazy_imports.collect_rarely()
+    from streamlit.web import cli
+    from uvicorn import config
+
+    config.HTTP_PROTOCOLS[SERVES] = "rag.ui.streamlit_server:protocol"
+    cli.main(prog_name="streamlit")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,257 @@
+"""What the engine says, in the language of the page.
+
+The engine speaks English, to programs too. Its sentences that readers of the pages meet are known here by their shape;
+one that is not is shown as it is.
+"""
+
+import datetime as dt
+import functools
+import re
+
+from rag.ui.formatting import decimal, moment
+from rag.ui.language import ENGLISH, N_, _, current
+from rag.ui.translated_errors import FAILURES
+
+SHAPES = (
+    # How far a document is read: rag.types.reading_progress
+    N_("waiting"),
+    N_("reading"),
+    N_("{_done}, {time} left"),
+    N_("page {done} of {total}"),
+    N_("chunk {done} of {total}"),
+    N_("words only; meaning {share} %"),
+    N_("tried again in {time}"),
+    N_("{kept} of {total} ({share} %)"),
+    N_("{taken} of 1 file in it was taken in."),
+    N_("{taken} of 1 file in it were taken in."),
+    N_("{taken} of {total} files in it was taken in."),
+    N_("{taken} of {total} files in it were taken in."),
+    # What the index is told of
+    N_("{model} does not speak the language of most of this text. A multilingual model finds more: {command}"),
+    # The matrix
+    N_("Before it changed (version {version}): {told}"),
+    N_("Says yes, others say otherwise"),
+    N_("Says no, others say otherwise"),
+    N_("Differs from the others"),
+    # Places
+    N_("page {page}"),
+    N_("p. {label} (page {page} of {count})"),
+    N_("p. {label} (page {page})"),
+    N_("p. {page}"),
+    N_("v{version}; changed in v{latest} (page {page})"),
+    N_("v{version}; changed in v{latest}"),
+    N_("v{version}; gone in v{latest}"),
+    # Answers
+    N_("I do not have enough grounded context to answer that."),
+    N_("No sentence and no row of a table was found that could answer."),
+    N_("Nothing that was found answers this closely enough. {_nearest}"),
+    N_("The figure itself was not found. {_nearest}"),
+    N_("Found for {year}: {told} ({document}, {_page}). No {measure} of {other} was found."),
+    N_("{names} was not found. {_nearest}"),
+    N_("{names} were not found. {_nearest}"),
+    N_("No e-mail address was found that answers this. {_nearest}"),
+    N_("No telephone or fax number was found that answers this. {_nearest}"),
+    N_("No web address was found that answers this. {_nearest}"),
+    N_("The nearest ({years}) stands in {document}, {_page}."),
+    N_("The nearest stands in {document}, {_page}."),
+    N_("The answer failed. Ask again; if it persists, look into the log."),
+    N_("The answer broke off before it was checked. Ask again."),
+    N_("The same answer."),
+    N_("Changed, though nothing that it is made from did: the model wrote it in another way."),
+    # What is left out of mails and archives
+    N_("{taken} of 1 file in it was taken in. Left out: {_left}"),
+    N_("{taken} of 1 file in it were taken in. Left out: {_left}"),
+    N_("{taken} of {total} files in it was taken in. Left out: {_left}"),
+    N_("{taken} of {total} files in it were taken in. Left out: {_left}"),
+    N_("more than {limit} files"),
+    N_("more than {limit} MB unpacked"),
+    N_("more than {limit} MB"),
+    N_("of a kind that cannot be read ({_kind})"),
+    N_("damaged"),
+    N_("empty"),
+    N_("it was deleted for good"),
+    N_("its content is in the trash, as {present}"),
+    N_("its content was in the index already, as {present}"),
+    # What its owner should know of a document
+    N_("{_what}, which cannot be read: install Tesseract ({how}), and read the document again."),
+    N_(
+        "{_what}, which cannot be read: install Tesseract with its data for “{language}” ({how}), and read the "
+        "document again."
+    ),
+    N_("Page {page} is a picture"),
+    N_("{count} pages are pictures"),
+    N_(
+        "Its pictures were recognised with {_languages} only, and the words are of no known language. Install "
+        "Tesseract's data for its language."
+    ),
+    N_(
+        "Its pictures were recognised with {_languages} only, and read like {_language}. Set "
+        "RAG_PARSING__OCR_LANGUAGE={code} and read it again."
+    ),
+    N_(
+        "Its pictures were recognised with {_languages} only, and read like {_language}. Install its data (Debian: "
+        "{package}) and read it again."
+    ),
+    N_("{count} more places"),
+    N_("section “{title}”"),
+    N_("slide {number}"),
+    # Asked again
+    N_("The same answer, though {_reasons}."),
+    N_("Changed because {_reasons}."),
+    N_("Changed; {_reasons}."),
+    N_("what the first answer was made from was not kept"),
+    N_("{name} is gone"),
+    N_("{name} is in the trash"),
+    N_("{name} has version {latest} now, where version {version} was read"),
+    N_("{name} is left out of searches"),
+    N_("{name} was read again"),
+    N_("{_names} came since"),
+    N_("{_names} went since"),
+    N_("the index is of {model}, was of {earlier}"),
+    N_("the index is in generation {generation}, was in {earlier}"),
+    N_("the instructions are version {version}, were {earlier}"),
+    N_("Pagelight is version {version}, was {earlier}"),
+    N_("the model was {model}, now the model was {latest}"),
+    N_("the model was {model}, now the documents were quoted"),
+    N_("the documents were quoted, now the model was {model}"),
+    N_("{group} option {name} is {value}, was {earlier}"),
+    # Why a passage was not found
+    N_("The document is in the trash. Restore it to search in it again."),
+    N_(
+        "No chunk of the index has these words. Copy them as they stand in the document; look at the page's text "
+        "in the index if they may have been read differently."
+    ),
+    N_(
+        "No chunk of the index has these words. Copy them as they stand in the document; look at the page's text "
+        "in the index if they may have been read differently. Not read so far, or without success: {names}."
+    ),
+    N_("Its chunk does not have the required words: {words}."),
+    N_(
+        "Neither search has it among its first {count}: {_meaning}, {_words}. Ask in the words of the document, or "
+        "search for rewrites of the question."
+    ),
+    N_("{_how} it is number {rank} (score {score})"),
+    N_("{_how} it is beyond number {count}"),
+    N_("by meaning"),
+    N_("by words"),
+    N_("Its document is disabled. Enable it."),
+    N_("The filters shut its document out. Search without them."),
+    N_("Its fused score is only the {rank}th best; so many are not looked at. Raise top_k or rerank."),
+    N_("Its score {score} is below the least of {least}. Lower min_score."),
+    N_("Better places came first: only {count} are returned. Raise top_k."),
+    N_("It was deleted while it was searched."),
+    N_("It is part of hit {number}, but there was no room for it. Raise the budget of tokens."),
+    N_("It is part of hit {number} and is read as {citation}."),
+    # The state of the installation
+    N_("{count} waiting, and no worker is alive. Start one: pagelight worker."),
+    N_("{count} of the database's {total} connections are in use. Raise max_connections, or run fewer processes."),
+    N_("{count} chunks of ready documents have no vector. Re-index: pagelight reindex."),
+    N_("Indexes of the database are invalid: {names}. Rebuild them: REINDEX INDEX."),
+    # Files to take along
+    N_("Taken along from Pagelight on {_moment}"),
+    N_("Understood as"),
+    N_("Quoted from the documents"),
+    N_("Nothing was quoted"),
+    N_("Written by {model}"),
+    N_("Evidence"),
+    N_("Made from"),
+    N_("left out of the answer"),
+    N_("left out"),
+    N_("Not in the quoted words"),
+    N_("Index “{name}”, generation {generation}, {model}"),
+    N_("Model {model}, instructions version {version}, Pagelight {program}"),
+    N_("version {number}"),
+    *(N_("Matrix"), N_("Document"), N_("Version"), N_("Page"), N_("Question"), N_("Answer"), N_("Source")),
+    *(N_("not found"), N_("failed"), N_("recognised in a picture"), N_("no quote")),
+    N_("Claim"),
+    N_("Verdict"),
+    N_("Not in the quotes"),
+    N_("Quote"),
+    N_("Quote verdict"),
+    N_("Printed page"),
+    N_("Cells"),
+    N_("Lines"),
+    N_("Conflict"),
+    N_("State"),
+    N_("stale"),
+    N_("answered"),
+    N_("the document has changed since"),
+)
+"""Messages with names for what differs; what a name with an underscore stands for is said by the engine, too."""
+
+WORDS = (
+    *(N_("Member"), N_("Curator"), N_("Admin")),
+    *(N_("Valid"), N_("Expired"), N_("Revoked")),
+    *(N_("Reindex"), N_("Sync"), N_("Evaluation"), N_("Matrix")),
+    *(N_("reindex"), N_("sync"), N_("evaluation"), N_("matrix")),
+    *(N_("Queued"), N_("Running"), N_("Done"), N_("Failed"), N_("Cancelled")),
+    *(N_("likely"), N_("unsure")),
+    *(N_("Embedding"), N_("Answers"), N_("Reranking")),
+    *(N_("embedding"), N_("renewing"), N_("pictures"), N_("jobs")),
+    *(N_("user"), N_("group")),
+    *(N_("said"), N_("said in the first quote"), N_("first citation on a right page")),
+    *(N_("any citation on a right page"), N_("unanswerable, refused"), N_("answerable, refused")),
+    N_("citations per answer"),
+    *(N_("supported"), N_("partly"), N_("unsupported"), N_("uncited")),
+    *(
+        N_("English"),
+        N_("German"),
+        N_("French"),
+        N_("Spanish"),
+        N_("Italian"),
+        N_("Dutch"),
+        N_("Portuguese"),
+        N_("other"),
+    ),
+    *(N_("Periods"), N_("Vocabulary"), N_("Landmarks"), N_("Routing")),
+    N_("Order the best places anew."),
+    N_("Take the question apart into single facts, so many at most, and search for each (language model)."),
+    N_("Search for periods as documents write them: FY22 as 2022, Q2'23 as second quarter 2023."),
+    N_("Search by words for what a trade calls the same, too: net sales where revenue is asked for."),
+    N_("Prefer the part of a document that is named or meant: a balance sheet, table 4, page 12."),
+    N_("Prefer documents whose name, title or first pages the question speaks of."),
+)
+"""The engine's names of things, which pages translate where they show them."""
+
+_FIELD = re.compile(r"\\{(\w+)\\}")
+_COUNTED = {
+    *("done", "total", "kept", "taken", "count", "limit", "size", "page", "rank", "score", "least", "seconds"),
+    *("used", "quota", "left", "needed", "dimensions"),
+}
+"""What differs and is a number of things; others, such as a label, a name or a year, stay as they are."""
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC")
+_NUMBER = re.compile(r"(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?")
+
+
+def said(sentence: str) -> str:
+    """A sentence of the engine in the present language, if it is known; else as it is."""
+    if current() == ENGLISH or not sentence:
+        return sentence
+    if (known := _(sentence)) != sentence:
+        return known
+    if _MOMENT.fullmatch(sentence):
+        return moment(dt.datetime.fromisoformat(sentence.replace(" UTC", "+00:00")), _("d MMM y, HH:mm")) + " UTC"
+    for message, shape in _shapes():
+        if match := shape.fullmatch(sentence):
+            return _(message).format(**{name: _part(name, text) for name, text in match.groupdict().items()})
+    return sentence
+
+
+def _part(name: str, text: str) -> str:
+    if name[0] == "_":
+        return said(text)
+    return _grouped(text) if name in _COUNTED else text
+
+
+def _grouped(text: str) -> str:
+    """A number as the language writes it; anything else as it is."""
+    number = _NUMBER.fullmatch(text)
+    return decimal(float(text.replace(",", "")), len(number[2] or "")) if number else text
+
+
+@functools.cache
+def _shapes() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple(
+        (message, re.compile(_FIELD.sub(r"(?P<\1>.+?)", re.escape(message)), re.DOTALL))
+        for message in (*SHAPES, *FAILURES)
+    )

@@ -1,0 +1,1 @@
+"""The PDF viewer beside answers, and the server that feeds it pages."""

@@ -1,0 +1,182 @@
+"""What the viewer asks for by itself: pages as pictures and lines, what is found in them, the reader's own marks.
+
+It stands beside the pages of the app, on the same port, below `PATH`. Whoever asks shows a ticket of their session.
+"""
+
+import logging
+import uuid
+from collections.abc import Callable
+from itertools import groupby
+from typing import Any
+
+import pydantic
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from rag import errors
+from rag.engine import Installation, RAGEngine
+from rag.types import Document, Region
+from rag.ui.language import _, spoken
+from rag.ui.translated_messages import said
+from rag.ui.viewer import tickets
+
+PATH = "/reading"
+TICKET = "x-pagelight-ticket"
+SCALE_RANGE = (0.1, 6.0)
+"""Pixels per point."""
+MAX_BODY_BYTES = 256 * 1024
+MOST_ON_A_PAGE = 500
+"""Places of which the boxes are told."""
+PRIVATE = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+STATUS = {errors.AuthError: 401, errors.ForbiddenError: 403, errors.NotFoundError: 404, errors.ValidationError: 422}
+
+given = tickets.Tickets()
+"""Of this process, in which both the app and this door run."""
+log = logging.getLogger(__name__)
+
+Answer = Callable[[RAGEngine, uuid.UUID, Request, Any], object]
+
+
+def create_door(installation: Installation) -> Starlette:
+    """The door over an installation, which stays the caller's to close."""
+    document = "/{document_id:uuid}"
+    page = document + "/pages/{number:int}"
+    annotation = document + "/annotations/{annotation_id:uuid}"
+    routes = [
+        (document, "GET", describe),
+        (page + "/picture", "GET", _picture),
+        (page + "/lines", "GET", _lines),
+        (page + "/find", "GET", _found_on),
+        (document + "/find", "GET", _find),
+        (document + "/outline", "GET", _outline),
+        (document + "/annotations", "GET", _annotations),
+        (document + "/annotations", "POST", _annotate),
+        (annotation, "PATCH", _edit),
+        (annotation, "DELETE", _delete),
+    ]
+    return Starlette(
+        routes=[Route(path, _endpoint(installation, answer), methods=[method]) for path, method, answer in routes]
+    )
+
+
+def _endpoint(installation: Installation, answer: Answer) -> Callable[[Request], Any]:
+    """An endpoint that lets in who may read the document, and turns errors into sentences."""
+
+    def respond(request: Request, body: Any) -> Response:
+        document_id: uuid.UUID = request.path_params["document_id"]
+        try:
+            engine = given.engine(installation, request.headers.get(TICKET, ""))
+            found = answer(engine.reach.document(document_id), document_id, request, body)
+        except errors.Error as error:
+            status = next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 503)
+            with spoken(request.headers.get("accept-language")):
+                return JSONResponse({"message": said(error.message)}, status, headers=PRIVATE)
+        return found if isinstance(found, Response) else JSONResponse(found, headers=PRIVATE)
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            body = await _body(request)
+            return await run_in_threadpool(respond, request, body)
+        except HTTPException:
+            raise
+        except Exception:
+            log.exception("The viewer was not answered")
+            with spoken(request.headers.get("accept-language")):
+                return JSONResponse({"message": _("Something went wrong. Reload the page.")}, 500, headers=PRIVATE)
+
+    return endpoint
+
+
+async def _body(request: Request) -> Any:
+    if request.method not in ("POST", "PATCH"):
+        return None
+    content = b""
+    async for piece in request.stream():
+        content += piece
+        if len(content) > MAX_BODY_BYTES:
+            raise HTTPException(413)
+    try:
+        return pydantic.TypeAdapter(dict[str, Any]).validate_json(content)
+    except pydantic.ValidationError as error:
+        raise HTTPException(422) from error
+
+
+def describe(engine: RAGEngine, document_id: uuid.UUID, _request: Request, _body: Any) -> dict[str, Any]:
+    """A document for the viewer."""
+    return description(engine.documents.get(document_id))
+
+
+def description(document: Document) -> dict[str, Any]:
+    """A document's name and pages. Sizes are runs of width, height and number of pages alike."""
+    sizes = ((page.width, page.height) for page in document.pages)
+    return {
+        "id": str(document.id),
+        "stamp": stamp(document),
+        "name": document.name,
+        "sizes": [[*size, len(list(alike))] for size, alike in groupby(sizes)],
+        "labels": document.page_labels,
+        "failed": [page.number for page in document.pages if page.error],
+    }
+
+
+def stamp(document: Document) -> str:
+    """Tells a document from its later self: more of it may have been read, or it was read again."""
+    return f"{len(document.pages)}-{document.chunk_count}-{document.indexed_at or ''}"
+
+
+def _picture(engine: RAGEngine, document_id: uuid.UUID, request: Request, _body: Any) -> Response:
+    try:
+        scale = float(request.query_params.get("scale", "1"))
+    except ValueError:
+        scale = 1.0
+    scale = min(max(scale, SCALE_RANGE[0]), SCALE_RANGE[1])
+    png = engine.pages.image(document_id, request.path_params["number"], zoom=scale)
+    return Response(png, media_type="image/png", headers=PRIVATE)
+
+
+def _lines(engine: RAGEngine, document_id: uuid.UUID, request: Request, _body: Any) -> list[tuple[float | str, ...]]:
+    """The page's lines, each once: box and text."""
+    found = engine.pages.text(document_id, [request.path_params["number"]]).lines
+    return [(*line.bbox, line.text) for line in sorted(found, key=lambda line: line.number)]
+
+
+def _find(engine: RAGEngine, document_id: uuid.UUID, request: Request, _body: Any) -> list[tuple[int, int]]:
+    found = engine.pages.find(document_id, request.query_params.get("words", ""))
+    return [(page.page_number, page.count) for page in found]
+
+
+def _found_on(engine: RAGEngine, document_id: uuid.UUID, request: Request, _body: Any) -> list[list[Any]]:
+    """The boxes of each place on a page."""
+    words = request.query_params.get("words", "")
+    found = engine.pages.found_on(document_id, request.path_params["number"], words)
+    return [_rects(regions) for regions in found[:MOST_ON_A_PAGE]]
+
+
+def _rects(regions: tuple[Region, ...]) -> list[Any]:
+    return [rect for region in regions for rect in region.rects]
+
+
+def _outline(engine: RAGEngine, document_id: uuid.UUID, _request: Request, _body: Any) -> list[Any]:
+    return [entry.model_dump() for entry in engine.pages.outline(document_id)]
+
+
+def _annotations(engine: RAGEngine, document_id: uuid.UUID, _request: Request, _body: Any) -> list[Any]:
+    return [own.model_dump(mode="json") for own in engine.annotations.list(document_id)]
+
+
+def _annotate(engine: RAGEngine, document_id: uuid.UUID, _request: Request, body: Any) -> Any:
+    return engine.annotations.add(document_id, body).model_dump(mode="json")
+
+
+def _edit(engine: RAGEngine, document_id: uuid.UUID, request: Request, body: Any) -> Any:
+    changed = engine.annotations.edit(document_id, request.path_params["annotation_id"], body.get("note", ""))
+    return changed.model_dump(mode="json")
+
+
+def _delete(engine: RAGEngine, document_id: uuid.UUID, request: Request, _body: Any) -> Any:
+    engine.annotations.delete(document_id, request.path_params["annotation_id"])
+    return None

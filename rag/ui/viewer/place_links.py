@@ -1,0 +1,74 @@
+"""Links to a place in a document: `/?document=…&page=12&place=x0,y0,x1,y1;…`, for whoever may read it here."""
+
+import re
+import uuid
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import streamlit as st
+
+from rag import errors
+from rag.types import BOX, DEFAULT_INDEX, Document, Rect, Region
+from rag.ui import session
+from rag.ui.language import _
+from rag.ui.viewer.pdf_viewer import Mark, show_pdf
+
+MOST_BOXES = 20
+MAX_PAGE = 2**31 - 1
+
+
+class Place(NamedTuple):
+    """What a link leads to: a document, a page, and words on it, in points; without boxes the page."""
+
+    document_id: uuid.UUID
+    page_number: int = 1
+    rects: tuple[Rect, ...] = ()
+
+    @classmethod
+    def of(cls, address: Mapping[str, str]) -> "Place | None":
+        """The place that an address names, if it does; of what is malformed as much as can be understood."""
+        try:
+            document_id = uuid.UUID(address.get("document", ""))
+        except ValueError:
+            return None
+        page = address.get("page", "")
+        boxes = [box for box in address.get("place", "").split(";")[:MOST_BOXES] if re.fullmatch(BOX, box)]
+        number = min(max(int(page), 1), MAX_PAGE) if re.fullmatch(r"[0-9]{1,10}", page) else 1
+        return cls(document_id, number, tuple(Rect(*map(float, box.split(","))) for box in boxes))
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """The words, to be lit."""
+        return (Mark("", "", (Region(page_number=self.page_number, rects=self.rects),), ()),) if self.rects else ()
+
+
+def follow() -> None:
+    """Look at the collection of the document that the address names: an own one, or one that another shares."""
+    place = asked()
+    if place is None:
+        return
+    try:
+        reached = session.own_engine().reach.document(place.document_id)
+        document = reached.documents.get(place.document_id)
+    except errors.NotFoundError:
+        return
+    own = {index.id: index.name for index in session.own_engine().indexes.list()}
+    is_usual = own.get(document.index_id) == DEFAULT_INDEX
+    st.session_state[session.COLLECTION] = DEFAULT_INDEX if is_usual else str(document.index_id)
+
+
+def asked() -> Place | None:
+    """The place that the address names, until something else is looked at."""
+    return None if st.session_state.get("viewing") else Place.of(st.query_params.to_dict())
+
+
+def show(place: Place) -> bool:
+    """Show the place. False: there is no such document for this user, which is said."""
+    try:
+        document: Document = session.engine().documents.get(place.document_id)
+    except errors.NotFoundError:
+        st.caption(_(":material/link_off: The document of this link is gone, or not shared with you."))
+        return False
+    active = 0 if place.marks else None
+    show_pdf(document, place.marks, active, page_number=place.page_number)
+    return True

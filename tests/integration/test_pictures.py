@@ -7,14 +7,10 @@ import pytest
 from rag import errors
 from rag.engine import RAGEngine
 from rag.parsing.mupdf import pymupdf
-from rag.parsing.tesseract import find_tessdata
 from rag.types import BlockKind, Document, DocumentStatus
 from tests import pdfs
 
-pytestmark = [
-    pytest.mark.ocr,
-    pytest.mark.skipif(find_tessdata("eng") is None, reason="Tesseract is not installed"),
-]
+pytestmark = pytest.mark.needs_tesseract
 
 
 @pytest.fixture

@@ -10,14 +10,10 @@ import pytest
 from rag import parsing
 from rag.parsing import ocr, pictures, tesseract
 from rag.parsing.mupdf import pymupdf
-from rag.parsing.tesseract import find_tessdata
 from rag.types import BlockKind, Line, ParsedDocument, ParsingConfig, Passage, Rect
 from tests import pdfs
 
-pytestmark = [
-    pytest.mark.ocr,
-    pytest.mark.skipif(find_tessdata("eng") is None, reason="Tesseract is not installed"),
-]
+pytestmark = pytest.mark.needs_tesseract
 
 
 def read(

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from benchmarks.apps import find_chromium
+from benchmarks.apps import chromium
 from benchmarks.processes import free_port
 from tests import vendor_servers
 from tests.databases import new_database
@@ -42,6 +42,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.e2e)
+            if "browser" in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.needs_chromium)
             item.add_marker(pytest.mark.timeout(3 * PATIENCE_SECONDS))
 
 
@@ -114,12 +116,9 @@ def _wait_for(url: str, app: subprocess.Popen[bytes]) -> None:
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Chromium without a window; while it is there, Playwright's event loop runs in this thread."""
-    path = find_chromium()
-    if path is None:
-        pytest.skip("Chromium is not installed")
     expect.set_options(timeout=PATIENCE_SECONDS * 1000)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM_FLAGS))
+        browser = playwright.chromium.launch(executable_path=chromium(), args=list(CHROMIUM_FLAGS))
         yield browser
         browser.close()
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 from psycopg import conninfo, sql
@@ -43,8 +44,7 @@ USER = """
 
 
 def children(parent: int) -> list[int]:
-    listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True)
-    return [int(pid) for pid, ppid in map(str.split, listing.stdout.splitlines()) if int(ppid) == parent]
+    return [child.pid for child in psutil.Process(parent).children()]
 
 
 def postmaster(root: Path) -> int:

@@ -211,7 +211,8 @@ $$;
 
 -- The messages of a link. An answer that cites a document which the user may not see, or which is deleted, is withheld.
 CREATE FUNCTION turns_shown_to(asker text, link_id uuid) RETURNS TABLE (
-    number bigint, id uuid, conversation_id uuid, role text, content text, response jsonb, created_at timestamptz, held_back boolean)
+    number bigint, id uuid, conversation_id uuid, role text, content text, response jsonb, created_at timestamptz,
+    held_back boolean)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE

@@ -32,7 +32,7 @@ only_root = pytest.mark.skipif(not IS_ROOT, reason="only root needs another acco
 
 USER = """
     import pathlib, sys
-    from rag.store import embedded
+    from rag.store.server import embedded
     server = embedded.start(pathlib.Path(sys.argv[1]))
     print(server.url, flush=True)
     sys.stdin.read()
@@ -52,7 +52,7 @@ def postmaster(root: Path) -> int:
 
 
 def supervisor(root: Path) -> int:
-    (pid,) = processes("_supervisor.py", str(root))
+    (pid,) = processes("server_supervisor.py", str(root))
     return pid
 
 
@@ -69,7 +69,7 @@ def kill_everything(root: Path, user: "User") -> None:
 
 
 def is_running(root: Path) -> bool:
-    return bool(server_supervisor.processes_in(root / "pgdata") or processes("_supervisor.py", str(root)))
+    return bool(server_supervisor.processes_in(root / "pgdata") or processes("server_supervisor.py", str(root)))
 
 
 class User:
@@ -392,7 +392,7 @@ def test_processes_that_start_at_once_share_one_server(folder: Path) -> None:
 
     assert {*urls, *(server.url for server in servers)} == {servers[0].url}
     assert all(accepts(url) for url in urls)
-    assert len(processes("_supervisor.py", str(root))) == 1
+    assert len(processes("server_supervisor.py", str(root))) == 1
 
     # Whoever started it: the output of each ends with the process, and the server does not.
     assert [user.end() for user in users] == [""] * 3
@@ -485,7 +485,7 @@ def test_a_killed_supervisor_is_followed_by_another_though_nobody_starts_anew(ro
         add_fact(url, 1)
         killed = supervisor(root)
         kill(killed)
-        assert eventually(lambda: (others := processes("_supervisor.py", str(root))) and killed not in others)
+        assert eventually(lambda: (others := processes("server_supervisor.py", str(root))) and killed not in others)
         assert eventually(lambda: accepts(url))
         assert facts(url) == [1]
 
@@ -515,7 +515,7 @@ def test_a_terminated_supervisor_stops_the_server_in_good_order(root: Path) -> N
     with running(root):
         terminated = supervisor(root)
         os.kill(terminated, signal.SIGTERM)
-        assert eventually(lambda: terminated not in processes("_supervisor.py", str(root)))
+        assert eventually(lambda: terminated not in processes("server_supervisor.py", str(root)))
         assert "database system is shut down" in (root / "postgres.log").read_text()
 
 
@@ -688,7 +688,7 @@ def test_a_cluster_that_cannot_be_written_leaves_nothing_half_made(folder: Path)
     code = """
         import pathlib, resource, sys
         from rag import errors
-        from rag.store import embedded
+        from rag.store.server import embedded
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))  # initdb meets it as it meets a full disk
         try:
             embedded.start(pathlib.Path(sys.argv[1]))

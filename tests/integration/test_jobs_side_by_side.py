@@ -98,7 +98,7 @@ import os, signal, sys
 from pathlib import Path
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.engine.questions import Questions
+from rag.engine.questions.questions import Questions
 
 verb, url, folder, most = sys.argv[1:]
 ask, asked = getattr(Questions, verb), []

@@ -330,23 +330,8 @@ def test_a_backup_reads_everything_and_writes_nothing(
                 connection.execute(sql.SQL(statement))
 
 
-def test_a_right_of_an_earlier_version_is_taken_back(empty_url: str) -> None:
-    migrations.migrate(empty_url, until="0050_codes")
-    prepare(empty_url)
-    may = (
-        "SELECT has_function_privilege('pagelight_worker', 'forget_audit(text, timestamptz, text)', 'EXECUTE'), "
-        "has_table_privilege('pagelight_worker', 'audit', 'INSERT')"
-    )
-    with psycopg.connect(empty_url, autocommit=True) as connection:
-        connection.execute("GRANT EXECUTE ON FUNCTION forget_audit(text, timestamptz, text) TO pagelight_worker")
-        connection.execute("GRANT INSERT ON audit TO pagelight_worker")
-        assert connection.execute(may).fetchone() == (True, True)
-        migrations.migrate(empty_url)
-        assert connection.execute(may).fetchone() == (False, False)
-
-
-def test_a_database_of_an_earlier_version_is_backed_up_by_the_role_for_it(empty_url: str) -> None:
-    migrations.migrate(empty_url, until="0050_codes")
+def test_a_database_set_up_without_the_role_for_backups_is_backed_up_by_it(empty_url: str) -> None:
+    migrations.migrate(empty_url)
     access = prepare(empty_url)
     with psycopg.connect(empty_url, autocommit=True) as connection:
         connection.execute("DROP POLICY of_all_users ON glossaries")

@@ -254,7 +254,8 @@ NOWHERE = Whence()
 class UserDatabase:
     """A database as one user's statements see it: the parameter `user_id` of each of them is this user's.
 
-    So is the setting by which the server itself shows no other user's rows, see ``sql/migrations/0025_walls.sql``.
+    So is the setting by which the server itself shows no other user's rows, see
+    ``sql/migrations/0001_row_level_security.sql``.
     """
 
     def __init__(self, database: Database, user_id: str, origin: Whence = NOWHERE, *, actor: str | None = None) -> None:

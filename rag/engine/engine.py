@@ -9,23 +9,21 @@ from rag import answering, lazy_imports, retrieval, vocabulary
 from rag.config import Config, load_config
 from rag.engine.conversations.chats import Chats
 from rag.engine.conversations.saved_answers import Answers
-from rag.engine.evaluation.evaluation_runs import EvaluationRuns
+from rag.engine.evaluation.evaluator import EvaluationRuns
 from rag.engine.evaluation.question_sets import QuestionSets
 from rag.engine.indexes.glossary import Glossary
-from rag.engine.indexes.health_check import Checkup
-from rag.engine.indexes.index_statistics import Surveys
 from rag.engine.indexes.indexes import Indexes
+from rag.engine.indexes.statistics_and_health import Checkup, Surveys
 from rag.engine.ingestion.document_reader import Reader
 from rag.engine.ingestion.folders import Folders
 from rag.engine.ingestion.sync import OnFile
 from rag.engine.jobs.jobs import Jobs
 from rag.engine.jobs.worker_tasks import Work
 from rag.engine.library.annotations import Annotations
-from rag.engine.library.chunks import Chunks
 from rag.engine.library.document_metadata import Catalogue
 from rag.engine.library.documents import Documents
 from rag.engine.library.files import Files
-from rag.engine.library.pages import Pages
+from rag.engine.library.pages import Chunks, Pages
 from rag.engine.library.saved_filters import SavedFilters
 from rag.engine.library.versions import Versions
 from rag.engine.matrix.matrices import Matrices
@@ -39,10 +37,9 @@ from rag.engine.request_parsing import parse
 from rag.engine.resources import Parts, Resources
 from rag.engine.retrieval_api import Collections
 from rag.engine.users import api_keys
-from rag.engine.users.accounts import Accounts
+from rag.engine.users.accounts import Accounts, Profile
 from rag.engine.users.audit_log import Auditing
 from rag.engine.users.logins import Logins
-from rag.engine.users.profile import Profile
 from rag.engine.users.reachable_collections import Reach
 from rag.engine.users.sharing import Sharing
 from rag.engine.vector_store_api import BY_SIMILARITY, deleted, ingested, named, queried

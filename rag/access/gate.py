@@ -164,6 +164,19 @@ def origins(config: "Config") -> list[str]:
     return [origin.strip() for origin in (config.cors_origin or "").split(",") if origin.strip()]
 
 
+def require_key(installation: "Installation", host: str) -> None:
+    """See that other machines are answered only with a key.
+
+    Raises:
+        errors.ConfigError: `host` is not this machine alone, and there is neither RAG_API_KEY nor a key of a user.
+    """
+    if not is_loopback(host) and not installation.keys_exist():
+        raise errors.ConfigError(
+            f"At {host} other machines reach the server, so it needs a key. Make one: pagelight keys create --name "
+            "LABEL. Or set RAG_API_KEY."
+        )
+
+
 def _secret(headers: Mapping[str, str]) -> str | None:
     """The key that a request shows. An empty one is a wrong one."""
     if (given := headers.get("x-api-key")) is not None:

@@ -2,7 +2,7 @@
 
 import uvicorn
 
-from rag.access.listen_addresses import require_key
+from rag.access.gate import require_key
 from rag.api.app import create_app
 from rag.engine import Installation
 from rag.observability import log_as_json

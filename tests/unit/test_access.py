@@ -185,7 +185,7 @@ def test_without_a_limit_nobody_is_counted() -> None:
 
 
 def test_of_those_refused_only_who_still_waits_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rate_limits, "REMEMBERED", 2)
+    monkeypatch.setattr(rate_limits, "MAX_REMEMBERED", 2)
     counted, now = Counted(1.0, 5.0, 9.0), [0.0]
     limiter = RateLimiter(lambda: counted, clock=lambda: now[0])
     for who, moment in (("ann", 0.0), ("bob", 0.0), ("cem", 2.0), ("bob", 3.0)):

@@ -181,7 +181,7 @@ def mcp(
         pagelight mcp --http --port 3002
         pagelight mcp --http --host 0.0.0.0 --allow-host reports.example
     """
-    from rag.slow_clients import Guard
+    from rag.slow_clients import ConnectionGuard
 
     try:
         from rag import mcp_server
@@ -208,4 +208,4 @@ def mcp(
             "only with a key" if needs_key or settings.rag_api_key else "to this machine, with a key once there is one"
         )
         output.print_note(f"Serving http://{name}:{bound.getsockname()[1]}/mcp {access}. Stop with Ctrl-C.")
-        mcp_server.serve_http(app, bound, Guard.of(settings))
+        mcp_server.serve_http(app, bound, ConnectionGuard.from_config(settings))

@@ -169,7 +169,10 @@ def _traced(workspace: Workspace, document: Document, lane: Lane) -> Iterator[No
     if not tracing.is_on():
         yield
         return
-    with tracing.within(workspace.store.readings.trace(document.id)), tracing.span(lane.value, document=document.id):
+    with (
+        tracing.continue_trace(workspace.store.readings.trace(document.id)),
+        tracing.span(lane.value, document=document.id),
+    ):
         yield
 
 
@@ -177,4 +180,4 @@ def _trace_end(done: Document) -> None:
     """A mark in the trace where a document has come to its end: `ready` or `failed`."""
     if done.status not in UNFINISHED:
         with tracing.span(done.status.value, document=done.id, pages=done.page_count, chunks=done.chunk_count) as step:
-            step.note(error=done.error_code)
+            step.add(error=done.error_code)

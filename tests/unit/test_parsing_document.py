@@ -3,8 +3,10 @@ from pathlib import Path
 import pytest
 
 from rag import errors, parsing
+from rag.parsing import rows
+from rag.parsing.pieces import Direction, Piece
 from rag.parsing.text import upright
-from rag.types import BlockKind, Line, ParsedDocument, ParsingConfig
+from rag.types import BlockKind, Line, ParsedDocument, ParsingConfig, Rect
 from tests import pdfs
 
 
@@ -30,6 +32,23 @@ def test_lines_are_numbered_through_the_document(tmp_path: Path) -> None:
         assert (block.line_start, block.line_end) == (block.lines[0].number, block.lines[-1].number)
         assert block.text == "\n".join(line.text for line in block.lines)
         assert [line.starts_block for line in block.lines] == [True] + [False] * (len(block.lines) - 1)
+
+
+def test_spaces_beside_underlined_links_are_kept(tmp_path: Path) -> None:
+    assert texts(parse(tmp_path, pdfs.underlined_links())) == ["".join(runs) for runs in pdfs.LINKED_LINES]
+
+
+def test_a_space_stands_on_the_side_where_it_is_drawn() -> None:
+    latin = Piece(Rect(40, 0, 60, 10), "PDF", 10, False, Direction.RIGHT, 0, space_right=True)
+    hebrew = Piece(Rect(60, 0, 110, 10), "המגדלור", 10, False, Direction.RIGHT, 1)
+    suffix = Piece(Rect(20, 0, 40, 10), "נבנה", 10, False, Direction.RIGHT, 2)
+    assert rows.join([suffix, latin, hebrew]) == "המגדלור PDFנבנה"
+
+
+def test_what_stands_below_the_end_of_a_line_is_another_word() -> None:
+    first = Piece(Rect(0, 0, 200, 12), "a model aims to", 10, False, Direction.RIGHT, 0)
+    second = Piece(Rect(0, 5, 200, 17), "predict a label", 10, False, Direction.RIGHT, 1)
+    assert rows.join([first, second]) == "a model aims to predict a label"
 
 
 @pytest.mark.parametrize("row_by_row", [False, True])

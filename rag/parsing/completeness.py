@@ -80,20 +80,19 @@ class Tally:
         self._missing += result.missing
 
     def _add_words(
-        self, page: PageContent, lines: Iterable[str], page_words: Callable[[int], Iterable[Sequence[Any]]]
+        self, page: PageContent, lines: Sequence[str], page_words: Callable[[int], Iterable[Sequence[Any]]]
     ) -> None:
-        """Compare the words; MuPDF's are asked for only if those of the lines are not those of the runs."""
-        read = [line.split() for line in lines]
-        runs = Counter(word for run in page.runs for word in run.split())
-        self._words += runs.total()
-        if not Counter(word for line in read for word in line) - runs:
+        """Compare the words; MuPDF's are asked for only if the lines have a word that no run has."""
+        runs = " ".join(page.runs).split()
+        self._words += len(runs)
+        if set(" ".join(lines).split()).issubset(runs):
             return
         expected = [
             Word(text, (x0, y0, x1, y1))
             for x0, y0, x1, y1, word, *_ in page_words(page.info.number)
             for text in to_words(word)
         ]
-        normal = [to_words(" ".join(line)) for line in read]
+        normal = [to_words(line) for line in lines]
         glued, split = glued_words(expected, normal), split_words(expected, normal)
         self._glued_words += len(glued)
         self._split_words += len(split)

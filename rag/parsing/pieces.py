@@ -96,9 +96,14 @@ def _pieces(blocks: list[Mapping[str, Any]], matrix: Any | None) -> Iterator[Pie
 
 
 def _outer_spaces(raw: str) -> tuple[bool, bool]:
-    """Whether there is white space to the left of the text, and to the right."""
+    """Whether there is white space to the left of the text, and to the right.
+
+    Files store text from right to left in either order, so white space at one end of it may be at any side.
+    """
     first, last = raw[0].isspace(), raw[-1].isspace()
-    return (last, first) if (first or last) and text.is_right_to_left(raw) else (first, last)
+    if first != last and text.is_right_to_left(raw):
+        return True, True
+    return first, last
 
 
 def _main_span(spans: list[Mapping[str, Any]]) -> Mapping[str, Any]:

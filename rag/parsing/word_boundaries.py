@@ -5,7 +5,7 @@ at superscripts; words that touch are therefore rightly read as one.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -41,7 +41,8 @@ def glued_words(expected: Sequence[Word], lines: Sequence[Sequence[str]]) -> lis
     return [
         WrongWord(word, " ".join(parts))
         for word in extra.elements()
-        if (parts := _parts(word, boxes)) and not all(_is_touching(boxes[a], boxes[b]) for a, b in pairwise(parts))
+        if (parts := _parts(word, boxes))
+        and not all(_is_touching(first, second, boxes) for first, second in pairwise(parts))
     ]
 
 
@@ -79,14 +80,15 @@ def _parts(word: str, parts: Collection[str]) -> list[str] | None:
     return found if found and len(found) > 1 else None
 
 
-def _is_touching(firsts: Iterable[Box], seconds: Sequence[Box]) -> bool:
-    """Whether one of the boxes `firsts` touches one of `seconds`, along the text's direction."""
-    return any(_gap(first, second) < TOUCH_EM for first in firsts for second in seconds)
+def _is_touching(first: str, second: str, boxes: Mapping[str, Sequence[Box]]) -> bool:
+    """Whether the words `first` and `second` touch somewhere on the page."""
+    long = min(len(first), len(second)) > 1  # a single letter is taller than wide in any text
+    return any(_gap(one, other, long) < TOUCH_EM for one in boxes[first] for other in boxes[second])
 
 
-def _gap(first: Box, second: Box) -> float:
+def _gap(first: Box, second: Box, long: bool) -> float:
     """White between two words in heights of the text; infinite if they are not on one line, or overlap widely."""
-    if min(first[3] - first[1], second[3] - second[1]) > max(first[2] - first[0], second[2] - second[0]):
+    if long and min(first[3] - first[1], second[3] - second[1]) > max(first[2] - first[0], second[2] - second[0]):
         first, second = ((y0, x0, y1, x1) for x0, y0, x1, y1 in (first, second))  # text that runs up or down
     height = max(first[3] - first[1], second[3] - second[1])
     gap = max(first[0], second[0]) - min(first[2], second[2])

@@ -1,12 +1,14 @@
+import json
 from pathlib import Path
 
 import pytest
 
 from rag import errors, parsing
-from rag.parsing import rows
+from rag.parsing import rows, wire
+from rag.parsing.pages import PageContent
 from rag.parsing.pieces import Direction, Piece
 from rag.parsing.text import upright
-from rag.types import BlockKind, Line, ParsedDocument, ParsingConfig, Rect
+from rag.types import BlockKind, Line, PageInfo, ParsedDocument, ParsingConfig, Rect
 from tests import pdfs
 
 
@@ -43,6 +45,12 @@ def test_a_space_stands_on_the_side_where_it_is_drawn() -> None:
     hebrew = Piece(Rect(60, 0, 110, 10), "המגדלור", 10, False, Direction.RIGHT, 1)
     suffix = Piece(Rect(20, 0, 40, 10), "נבנה", 10, False, Direction.RIGHT, 2)
     assert rows.join([suffix, latin, hebrew]) == "המגדלור PDFנבנה"
+
+
+def test_that_a_page_is_of_a_sheet_reaches_the_parent_process() -> None:
+    info = PageInfo(number=1, width=10, height=10)
+    (sent,) = json.loads(wire.dump_page(PageContent(info, [], has_grid=True))).values()
+    assert wire.load_page(sent).has_grid
 
 
 def test_what_stands_below_the_end_of_a_line_is_another_word() -> None:

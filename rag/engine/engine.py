@@ -83,10 +83,9 @@ DEFAULT_RETRIEVAL = RetrievalOptions()
 
 
 class Installation:
-    """What serves all users: one database, one storage of files, one set of models, each opened when first needed.
+    """The resources that all users share: one database, one file storage, one set of models, each opened on first use.
 
-    `for_user` gives what one of them can do, `settings` has what is set for all, `worker_tasks` what is to be done, `accounts`
-    who they are, and `cleanup` clears away what was left behind.
+    `for_user` returns one user's engine. `settings`, `worker_tasks`, `accounts`, `logins`, `cleanup` act for all.
     """
 
     def __init__(self, config: Config | None = None, **parts: Unpack[Parts]) -> None:

@@ -42,10 +42,10 @@ def run(installation: Installation, *, wait: bool = True, concurrency: int | Non
     With `wait` False, until nothing is left but what is to be tried again later. So many jobs are done at the same time
     as `concurrency` says, or the setting of that name.
     """
-    installation.work.be_patient()
+    installation.work.use_background_timeouts()
     installation.recover_queue()
     installation.upkeep.finish_deletions()
-    lanes = Lanes(installation, wait=wait, concurrency=concurrency)
+    lanes = DocumentScheduler(installation, wait=wait, concurrency=concurrency)
     if not wait:
         installation.work.hear_hints(lanes.wake, wait=False)
         lanes.join()
@@ -85,7 +85,7 @@ def _recover_for_ever(installation: Installation, wake: Callable[[], None]) -> N
             logger.warning("%s", error)
 
 
-class Lanes:
+class DocumentScheduler:
     """The threads of a worker. Each does what is most urgent in its lane, again and again.
 
     Which that is, and that no two are at the same, the database decides for all workers.

@@ -78,7 +78,7 @@ def folder_of(folder: Path, count: int) -> Path:
 
 
 def do_job(engine: RAGEngine) -> Job | None:
-    return engine.installation.work.do_job(lambda: False)
+    return engine.installation.worker_tasks.do_job(lambda: False)
 
 
 def change(engine: RAGEngine, statement: str) -> None:
@@ -111,7 +111,7 @@ def dying(self, *arguments):
 
 setattr(Questions, verb, dying)
 config = load_config(rag_data_dir=Path(folder), rag_database_url=url)
-RAGEngine(config, user_id="ada").installation.work.do_job(lambda: False)
+RAGEngine(config, user_id="ada").installation.worker_tasks.do_job(lambda: False)
 """
 
 
@@ -201,7 +201,7 @@ def test_a_job_that_could_not_go_on_does_so_later(engine: RAGEngine, job: Job, m
     assert left.retry_after
     assert do_job(engine) is None
     pass_time(engine)
-    assert engine.installation.work.is_due()
+    assert engine.installation.worker_tasks.is_due()
     asked = watch(monkeypatch, lambda _: None)
     worker.run(engine.installation, wait=False)
     assert (asked[0], engine.jobs.get(job.id).status, engine.jobs.get(job.id).error) == ("Question 3?", "done", None)
@@ -212,7 +212,7 @@ def test_a_worker_that_stops_leaves_its_job_to_the_next(
 ) -> None:
     asked = watch(monkeypatch, lambda _: None)
     for _ in range(MAX_ATTEMPTS + 1):
-        engine.installation.work.do_job(lambda: len(asked) % 2 == 1)
+        engine.installation.worker_tasks.do_job(lambda: len(asked) % 2 == 1)
         asked.append("stopped")
     assert engine.jobs.get(job.id).status == "done"
     assert [query for query in asked if query != "stopped"] == [f"Question {n}?" for n in range(QUESTIONS)]
@@ -479,7 +479,7 @@ def test_a_job_lets_an_upload_go_first(engine: RAGEngine, job: Job, monkeypatch:
 
     def read() -> None:
         for lane in (Lane.READING, Lane.EMBEDDING):
-            while engine.installation.work.do_next(lane, lambda: False):
+            while engine.installation.worker_tasks.do_next(lane, lambda: False):
                 pass
 
     readers: list[threading.Thread] = []

@@ -171,7 +171,7 @@ def engine(database_url: str, tmp_path: Path, embedder: Counting) -> Iterator[RA
 
 
 def do_next(engine: RAGEngine, lane: Lane) -> bool:
-    return engine.installation.work.do_next(lane, never) is not None
+    return engine.installation.worker_tasks.do_next(lane, never) is not None
 
 
 @pytest.fixture
@@ -423,8 +423,8 @@ embedded, model, registry = [], bag_of_words(64), providers.Registry()
 register(registry, "own", 64, embed)
 config = load_config(rag_data_dir=Path(folder), rag_database_url=url, rag_embed_model="own:model")
 engine = RAGEngine(config, user_id="ann", registry=registry)
-engine.installation.work.do_next(Lane.READING, lambda: False)
-while engine.installation.work.do_next(Lane.EMBEDDING, lambda: False):
+engine.installation.worker_tasks.do_next(Lane.READING, lambda: False)
+while engine.installation.worker_tasks.do_next(Lane.EMBEDDING, lambda: False):
     pass
 """
 
@@ -521,9 +521,9 @@ def test_what_the_machine_lacks_is_no_fault_of_the_document(
     assert do_next(engine, Lane.READING)  # and keeps nobody waiting
     assert not do_next(engine, Lane.READING)
     assert engine.documents.get(note.id).searchable
-    assert not engine.installation.work.is_due()
+    assert not engine.installation.worker_tasks.is_due()
     pass_time(engine.installation._resources.store, document)
-    assert engine.installation.work.is_due()
+    assert engine.installation.worker_tasks.is_due()
     worker.run(engine.installation, wait=False)
     done = engine.documents.get(document.id)
     assert (done.status, done.error, done.retry_after) == (DocumentStatus.READY, None, None)
@@ -603,7 +603,7 @@ def test_a_batch_of_vectors_that_fails_is_tried_again_in_its_lane(
 
 def test_a_worker_that_stops_leaves_its_document_to_the_next(engine: RAGEngine) -> None:
     document = engine.documents.add(fleet(), "fleet.pdf")
-    assert engine.installation.work.do_next(Lane.READING, lambda: True)
+    assert engine.installation.worker_tasks.do_next(Lane.READING, lambda: True)
     assert engine.documents.get(document.id).status is DocumentStatus.PARSING
     with engine.installation._resources.store.document_scheduler.next(Lane.READING) as taken:
         assert taken is not None

@@ -117,21 +117,21 @@ def test_the_stamp_changes_with_what_is_there(owner: Owner) -> None:
 
 
 def test_findings_name_what_is_amiss_and_mending_lines_it_up(engine: RAGEngine) -> None:
-    assert engine.checkup.findings() == []
+    assert engine.health_checks.findings() == []
     whole = engine.documents.add(pdfs.plain(), "whole.pdf", enqueue=False)
     engine.documents.process(whole.id)
     locked = engine.documents.add(pdfs.encrypted("a word"), "locked.pdf")
     broken = [engine.documents.add(pdfs.plain([f"Number {i}."]), f"broken{i}.pdf", enqueue=False) for i in range(7)]
     for document in broken:
         engine.installation.workspace("ada").store.documents.fail(document.id, "parsing_failed", "It *broke*.")
-    failed, waiting = sorted(engine.checkup.findings(), key=lambda finding: finding.kind)
+    failed, waiting = sorted(engine.health_checks.findings(), key=lambda finding: finding.kind)
     assert (failed.kind, failed.count, waiting.kind, waiting.count) == ("failed", 7, "password", 1)
     assert [(one.name, one.error) for one in failed.documents] == [(f"broken{i}.pdf", "It *broke*.") for i in range(5)]
     assert [one.document_id for one in waiting.documents] == [locked.id]
     with pytest.raises(errors.ValidationError, match="password"):
-        engine.checkup.mend("password")
-    assert set(engine.checkup.mend("failed")) == {document.id for document in broken}
-    assert [finding.kind for finding in engine.checkup.findings()] == ["password"]
+        engine.health_checks.mend("password")
+    assert set(engine.health_checks.mend("failed")) == {document.id for document in broken}
+    assert [finding.kind for finding in engine.health_checks.findings()] == ["password"]
     assert {engine.documents.get(document.id).status for document in broken} == {DocumentStatus.QUEUED}
     assert engine.documents.get(whole.id).status is DocumentStatus.READY
 

@@ -20,7 +20,7 @@ MOST_POINTS = 2000
 """Of more chunks a map shows a sample: a screen has no room for more, and a browser not the time."""
 
 
-class Surveys:
+class IndexStatistics:
     """One user's indexes, looked at as a whole."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -58,7 +58,7 @@ MOST_MENDED = 1000
 """Documents that are lined up at once; the rest is still found afterwards."""
 
 
-class Checkup:
+class HealthChecks:
     """One user's indexes, looked through for what is amiss."""
 
     def __init__(self, workspace: Workspace, documents: Documents) -> None:

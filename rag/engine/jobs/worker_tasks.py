@@ -47,7 +47,7 @@ class _Turn:
         return now >= self._ends
 
 
-class Work:
+class WorkerTasks:
     """The work in the background of an installation."""
 
     def __init__(self, resources: Resources) -> None:

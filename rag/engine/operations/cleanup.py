@@ -14,7 +14,7 @@ SWEEP_SECONDS = 6 * 3600.0
 """Between two looks through the whole storage of a worker."""
 
 
-class Upkeep:
+class Cleanup:
     """What keeps an installation clean, for all users."""
 
     def __init__(self, resources: Resources) -> None:

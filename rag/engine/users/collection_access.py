@@ -13,7 +13,7 @@ from rag.types import DEFAULT_INDEX
 Engine = TypeVar("Engine")
 
 
-class Reach(Generic[Engine]):
+class CollectionAccess(Generic[Engine]):
     """The engines of what is asked for: the user's own, or those of collections that another shares.
 
     To be asked for each request: shares end at any time. `engine_of` makes an engine of a workspace.

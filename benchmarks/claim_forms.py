@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
-from rag.answering.extraction.quotable_units import Unit
+from rag.answering.passages.quotable_units import Unit
 from rag.answering.text.analyzed_text import Text
 from rag.answering.text.numbers import Number, find_numbers
 from rag.answering.text.sentences import flowing

@@ -17,7 +17,7 @@ from rag.answering.generation.answer import (
 )
 from rag.answering.generation.claim_filter import proved, without
 from rag.answering.generation.context import Context, Source, build_context
-from rag.answering.generation.markup import SHOWN_MARK
+from rag.answering.text.markup import SHOWN_MARK
 from rag.answering.verification.grounding import Locate
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from enum import IntEnum
 
-from rag.answering.conversation.question_parts import measure_of, slots_of
+from rag.answering.text.question_parts import measure_of, slots_of
 from rag.answering.extraction.question_intent import Kind, read
 from rag.answering.tables.figure_rows import BELOW_YEAR, Statements
 from rag.answering.tables.requested_figures import line_item, named_formula

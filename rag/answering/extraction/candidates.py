@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from rag.answering.extraction.question_intent import PRECISE, Asked, Kind
-from rag.answering.extraction.quotable_units import Unit, split_passage
+from rag.answering.passages.quotable_units import Unit, split_passage
 from rag.answering.text import term_weights
 from rag.answering.text.sentences import flowing
 from rag.retrieval import Reranker

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rag.answering.extraction.quotable_units import Unit
-from rag.answering.generation.markup import plain
+from rag.answering.passages.quotable_units import Unit
+from rag.answering.text.markup import plain
 from rag.answering.verification.grounding import Grounder, Locate
 from rag.answering.verification.quote_matching import Quote
 from rag.types import AnswerResponse, Citation, Hit, QuotedRow, Sentence, Span, Support, Verdict

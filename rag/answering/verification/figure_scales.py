@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from rag.answering.tables.captions import declared_scales
+from rag.answering.passages.captions import declared_scales
 from rag.answering.text.analyzed_text import Text
 from rag.answering.text.numbers import Number, Scales, is_same
 

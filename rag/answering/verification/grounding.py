@@ -7,8 +7,8 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from rag import errors
-from rag.answering.extraction.quotable_units import Unit
-from rag.answering.generation.citations import Claim
+from rag.answering.passages.quotable_units import Unit
+from rag.answering.verification.citations import Claim
 from rag.answering.text import numbers
 from rag.answering.verification import checkable_statements, entailment
 from rag.answering.verification.entailment import THRESHOLDS, Judgement, Thresholds

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
-from rag.answering.extraction.quotable_units import Unit, split_passage
-from rag.answering.tables.captions import declared_scales, scales_of_row
+from rag.answering.passages.quotable_units import Unit, split_passage
+from rag.answering.passages.captions import declared_scales, scales_of_row
 from rag.answering.text import numbers, term_weights
 from rag.answering.text.analyzed_text import Text
 from rag.answering.text.clauses import refers_back

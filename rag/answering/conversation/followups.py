@@ -8,7 +8,16 @@ nothing of its kind it is added. A question that is whole stays as it is.
 import re
 from collections.abc import Iterable, Sequence
 
-from rag.answering.text.question_parts import (is_name, is_term, measure_of, owner_of, slots_of, topic_of, without_determiner, without_periods)
+from rag.answering.text.question_parts import (
+    is_name,
+    is_term,
+    measure_of,
+    owner_of,
+    slots_of,
+    topic_of,
+    without_determiner,
+    without_periods,
+)
 from rag.ingestion.language_detection import detect
 from rag.types import ENGLISH, Span
 from rag.vocabulary import either, find_periods, reason_language, references, says, words, years, years_away

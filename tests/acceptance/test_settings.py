@@ -26,7 +26,7 @@ APP = Path(__file__).parents[2] / "app.py"
 KEY = "sk-correct-horse-battery-staple"
 MODEL = "ollama:llama3.2:3b"
 LOCAL = "local:bge-small-en-v1.5"
-NOWHERE = "http://127.0.0.1:9/v1"
+UNKNOWN_ORIGIN = "http://127.0.0.1:9/v1"
 SERVERS = ("OLLAMA_BASE_URL", "LM_STUDIO_BASE_URL", "LLAMA_CPP_BASE_URL", "VLLM_BASE_URL")
 
 
@@ -34,7 +34,7 @@ SERVERS = ("OLLAMA_BASE_URL", "LM_STUDIO_BASE_URL", "LLAMA_CPP_BASE_URL", "VLLM_
 def quiet(settings: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine on which no server of models runs, whatever runs on this one; the data folder."""
     for name in SERVERS:
-        monkeypatch.setenv(name, NOWHERE)
+        monkeypatch.setenv(name, UNKNOWN_ORIGIN)
     monkeypatch.setenv("RAG_WORKER", "false")
     return settings
 

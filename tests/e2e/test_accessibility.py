@@ -20,7 +20,7 @@ SENTENCE = "The beacon on Gull Rock was lit by hand until the spring of 1954."
 PAPER = Paper("Beacon.pdf", SENTENCE, "Until when was the beacon on Gull Rock lit by hand?", long(SENTENCE, 40, 30))
 BRIEF = Paper("Iron rings.pdf", "The quay holds 312 iron rings.", "", plain("The quay holds 312 iron rings."))
 DIALOG, POPOVER = '[role="dialog"]', '[data-testid="stPopoverBody"]'
-NOWHERE = "Who conducted the orchestra of Ulan Bator in 1931?"
+UNKNOWN_ORIGIN = "Who conducted the orchestra of Ulan Bator in 1931?"
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def _chat(page: Page, audit: Audit) -> None:
     page.get_by_text("Ask your documents").wait_for()
     audit.look("chat, empty", phone=True)
     field = page.get_by_placeholder("Ask about your documents")
-    field.fill(NOWHERE)
+    field.fill(UNKNOWN_ORIGIN)
     field.press("Enter")
     page.locator(".answer.insufficient").wait_for()
     audit.look("chat, refusal", phone=True)

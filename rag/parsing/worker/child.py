@@ -97,7 +97,11 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
         tally = completeness.Tally(rendered.texts)
         for content in document.iter_pages(opened, config):
             send(protocol.dump_page(_with_recognition(content, rendered.recognition)))
-            tally.add(content, lambda number: str(opened[number - 1].get_text(flags=TEXT_FLAGS)))
+            tally.add(
+                content,
+                lambda number: str(opened[number - 1].get_text(flags=TEXT_FLAGS)),
+                lambda number: opened[number - 1].get_text("words", flags=TEXT_FLAGS),
+            )
         send(protocol.dump({"picture_pages": rendered.recognition.picture_pages, "note": rendered.recognition.note}))
         send(protocol.dump({"completeness": tally.result().model_dump()}))
         send(protocol.dump_metadata(metadata.of(opened)))

@@ -70,7 +70,7 @@ def _menu(actions: dict[str, Action], conversation_id: uuid.UUID, message_id: uu
 
 
 def _engine(conversation_id: uuid.UUID) -> RAGEngine:
-    return session.own_engine().reach.conversation(conversation_id)
+    return session.own_engine().access.conversation(conversation_id)
 
 
 @dialog("Copy", width="medium")

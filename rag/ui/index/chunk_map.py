@@ -30,7 +30,7 @@ CHART = "map-chart"
 def chunk_map() -> None:
     """The map, and beside it the chunk of the point that was clicked last."""
     with door():
-        shown = index_cache.until_changed("map", session.engine().surveys.map)
+        shown = index_cache.until_changed("map", session.engine().statistics.map)
         if not shown.points:
             chunk_browser.nothing_indexed()
             return

@@ -36,7 +36,7 @@ TOLD: dict[FindingKind, tuple[str, str]] = {
 def findings() -> None:
     """All that is amiss with documents of the index, the worst first."""
     with door():
-        found = {finding.kind: finding for finding in session.engine().checkup.findings()}
+        found = {finding.kind: finding for finding in session.engine().health_checks.findings()}
         if not found:
             st.success(_("No problems found in the documents read so far."), icon=":material/check_circle:")
             return
@@ -47,7 +47,7 @@ def findings() -> None:
 
 def warning() -> None:
     """One line that leads to the findings; nothing if there are none."""
-    found = session.engine().checkup.findings()
+    found = session.engine().health_checks.findings()
     if found:
         told = ", ".join(
             f"{plural(finding.count, '{count} document', '{count} documents')} {_(TOLD[finding.kind][0])}"
@@ -94,7 +94,7 @@ def _way_out(finding: HealthFinding) -> None:
 
 def _mend(kind: FindingKind) -> None:
     with door():
-        mended = session.engine().checkup.mend(kind)
+        mended = session.engine().health_checks.mend(kind)
         st.toast(
             plural(len(mended), "{count} document will be read again.", "{count} documents will be read again."),
             icon=":material/healing:",

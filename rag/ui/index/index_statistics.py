@@ -20,8 +20,8 @@ FEW_STEPS = 40
 
 def contents() -> None:
     """How the index grew, how long its chunks are, and which pages have no text."""
-    surveys = session.engine().surveys
-    growth = surveys.growth()
+    statistics = session.engine().statistics
+    growth = statistics.growth()
     if not growth:
         chunk_browser.nothing_indexed()
         return
@@ -31,10 +31,10 @@ def contents() -> None:
     left, right = st.columns([5, 6], gap="small")
     with left.container(border=True):
         st.subheader(_("Chunk lengths"), anchor=False)
-        _lengths(index_cache.until_changed("lengths", surveys.lengths))
+        _lengths(index_cache.until_changed("lengths", statistics.lengths))
     with right.container(border=True):
         st.subheader(_("Pages without text"), anchor=False)
-        _wordless(index_cache.until_changed("wordless", surveys.wordless))
+        _wordless(index_cache.until_changed("wordless", statistics.wordless))
 
 
 def _growth(growth: Sequence[Growth]) -> None:

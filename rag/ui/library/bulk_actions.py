@@ -82,7 +82,7 @@ def download(chosen: Sequence[Document]) -> None:
 
 def offer_moving(chosen: Sequence[Document], refusal: str | None) -> None:
     """Move what is chosen to another collection of the user's own."""
-    if session.engine().reach.is_shared:
+    if session.engine().access.is_shared:
         return
     if st.button(
         _("Move"), icon=":material/drive_file_move:", disabled=bool(refusal) or not chosen, help=refusal, key="move"

@@ -141,7 +141,7 @@ def _actions(chosen: list[Document]) -> None:
 
 def _offer_matrix(asked: list[Document]) -> None:
     """Ask the documents the same questions; a matrix is about documents of the user's own."""
-    if session.engine().reach.is_shared:
+    if session.engine().access.is_shared:
         return
     help_ = _("Ask all selected documents the same questions")
     if st.button(_("Matrix"), icon=":material/table:", disabled=not asked, help=help_):

@@ -111,7 +111,7 @@ def _known(documents: Iterable[Document]) -> dict[uuid.UUID, Document]:
 
 def _index_name() -> str:
     """The collection that is looked at, where it is the user's own; else the user's first."""
-    return "default" if session.engine().reach.is_shared else session.collection()
+    return "default" if session.engine().access.is_shared else session.collection()
 
 
 def _documents(known: Mapping[uuid.UUID, Document], chosen: Sequence[uuid.UUID], key: str) -> list[uuid.UUID]:

@@ -48,7 +48,7 @@ def follow() -> None:
     if place is None:
         return
     try:
-        reached = session.own_engine().reach.document(place.document_id)
+        reached = session.own_engine().access.document(place.document_id)
         document = reached.documents.get(place.document_id)
     except errors.NotFoundError:
         return

@@ -2,26 +2,24 @@
 
 import uuid
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Generic, TypeVar
 
 from rag import errors
-from rag.engine.users.collection_workspace import CollectionWorkspace
-from rag.engine.users.shared_workspace import SharedWorkspace
+from rag.engine.users.collection_workspaces import CollectionWorkspace, SharedWorkspace
 from rag.engine.users.sharing import Sharing
 from rag.engine.workspace import Workspace
 from rag.types import DEFAULT_INDEX
 
-if TYPE_CHECKING:
-    from rag.engine.engine import RAGEngine
+Engine = TypeVar("Engine")
 
 
-class Reach:
+class CollectionAccess(Generic[Engine]):
     """The engines of what is asked for: the user's own, or those of collections that another shares.
 
     To be asked for each request: shares end at any time. `engine_of` makes an engine of a workspace.
     """
 
-    def __init__(self, own: "RAGEngine", workspace: Workspace, engine_of: "Callable[[Workspace], RAGEngine]") -> None:
+    def __init__(self, own: Engine, workspace: Workspace, engine_of: Callable[[Workspace], Engine]) -> None:
         self._own = own
         self._workspace = workspace
         self._engine_of = engine_of
@@ -36,7 +34,7 @@ class Reach:
         """Whether the engine may change documents: not where a collection is shared for reading only."""
         return not isinstance(self._workspace, SharedWorkspace) or self._workspace.store.access.may_write
 
-    def collection(self, name: str) -> "RAGEngine":
+    def collection(self, name: str) -> Engine:
         """What can be done in a collection as if there were no other: its engine means it by the default's name.
 
         `name` is the default's, or the id of a collection, the user's own or shared with them.
@@ -51,7 +49,7 @@ class Reach:
         index = self._workspace.find_index(name)
         return self._engine_of(CollectionWorkspace.of(self._workspace, index.id))
 
-    def index(self, name: str) -> "RAGEngine":
+    def index(self, name: str) -> Engine:
         """What can be done in the index that is named: a shared one by its id, or as `shared:NAME`.
 
         Raises:
@@ -61,7 +59,7 @@ class Reach:
         shared = None if self.is_shared else Sharing(self._workspace).meant(name)
         return self._shared(shared) if shared else self._own
 
-    def document(self, document_id: uuid.UUID) -> "RAGEngine":
+    def document(self, document_id: uuid.UUID) -> Engine:
         """The engine of a document: the own one, or that of the collection that it is in and another shares.
 
         Raises:
@@ -69,19 +67,19 @@ class Reach:
         """
         store = self._workspace.store
         try:
-            store.catalogue.called(document_id)
+            store.document_metadata.called(document_id)
         except errors.NotFoundError:
             if self.is_shared:
                 raise
             return self._shared(store.shares.holding(document_id))
         return self._own
 
-    def conversation(self, conversation_id: uuid.UUID) -> "RAGEngine":
+    def conversation(self, conversation_id: uuid.UUID) -> Engine:
         """The engine of what a chat is about, or the own one if that is not shared any more. Raises NotFoundError."""
-        conversation = self._own.chats.get(conversation_id)
+        conversation = self._workspace.store.conversations.get(conversation_id)
         return self.index(str(conversation.index_id)) if conversation.index_owner else self._own
 
-    def _shared(self, index_id: uuid.UUID) -> "RAGEngine":
+    def _shared(self, index_id: uuid.UUID) -> Engine:
         """What the user can do in a collection that another shares with them, as long as it is.
 
         Of the engine what is for the right that was given; all else raises ForbiddenError. Chats, caches, glossary and

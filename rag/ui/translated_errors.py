@@ -54,15 +54,15 @@ FAILURES = (
     N_("{name} has {size} MB, more than the limit of {limit} MB. Split it, or raise RAG_PARSING__MAX_FILE_MB."),
     N_("There is no room for {name}: the collection's owner has used what they may."),
     N_(
-        "The file is of an older Office version, which only LibreOffice can read. Install it (and leave "
+        "The file is in an old Office format that only LibreOffice can read. Install LibreOffice (and leave "
         "RAG_PARSING__OFFICE at auto), or save the file as DOCX, PPTX or PDF."
     ),
     N_("The filter lets everything through. Give tags, an author, a date or another field."),
     N_("This page was open for too long, or the login has ended. Reload it."),
     N_("The picture has more than {limit} pixels. Save a smaller copy."),
     N_("The picture is damaged. Open it in another program and save it again."),
-    N_("The book is damaged: it does not say what it holds. Get another copy of it."),
-    N_("“{name}” has mails in mails in mails, more than can be read. Save the ones you need by themselves."),
+    N_("The book is damaged: its list of contents is missing. Get another copy of it."),
+    N_("“{name}” has mails nested too deeply. Save the ones you need by themselves."),
     N_("The mail is damaged ({error}). Open it in Outlook and save it again."),
     N_("The spreadsheet is damaged ({error}). Open it in another program and save it again."),
     N_("The spreadsheet unpacks to more than {limit} GB. Split it into smaller files."),
@@ -71,7 +71,7 @@ FAILURES = (
     N_("The workbook is damaged ({error}). Open it in another program and save it again."),
     N_("The table is damaged: {error}. Save it again in another program."),
     N_("The file has more than {limit} cells. Split it into smaller files, or leave out sheets."),
-    N_("The file unpacks to far more than a document needs. Save it anew."),
+    N_("The file unpacks to far more than a document needs. Save it again."),
     N_("The file's text unpacks to more than can be read. Split it into parts."),
     N_("The file defines XML entities, which no office program writes. Open it in one and save it again."),
     N_("The document cannot be read: {_reason}. Open it in another program and save it again, or split it."),
@@ -94,8 +94,8 @@ FAILURES = (
     N_("{limit} MB of memory were not enough"),
     N_("it crashed the process that read it"),
     N_("reading it took more than {seconds} seconds of computing"),
-    N_("reading it takes more memory than it may take"),
-    N_("reading it takes longer than it may take"),
+    N_("reading it exceeds the memory limit"),
+    N_("reading it exceeds the time limit"),
     N_("for {seconds} seconds nothing came from its disk. Try again when it answers"),
     N_("the system ended the process that read it, most likely for want of memory. Free some and try again"),
     N_("The words in its pictures could not be recognised: {reason}"),

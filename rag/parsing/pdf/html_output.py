@@ -7,7 +7,7 @@ from pathlib import Path
 import pypandoc
 
 from rag import errors
-from rag.parsing.conversion.layout import lay_out
+from rag.parsing.html.layout import lay_out
 from rag.parsing.pdf.mupdf import LOCK, readable
 
 DOCX_SECONDS = 120.0

@@ -17,8 +17,15 @@ ROOT = Path(__file__).parents[1]
 APP = ("-m", "rag", "run", "--no-browser", "--port")
 WINDOW = (1440, 900)
 PATIENCE_MS = 600_000
-CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-"""What it may be called, the first that is there. The first draws for less computing: it keeps no windows."""
+CHROMIUM = (
+    "chromium-headless-shell",  # draws for less computing: it keeps no windows
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+)
+"""Its possible names; the first that is installed is used."""
 RAN = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 """Is there while no page runs on the server."""
 

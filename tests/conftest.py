@@ -14,6 +14,8 @@ import pytest
 import xdist
 from xdist import scheduler
 
+from tests import programs
+
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 SETTINGS = (
@@ -89,7 +91,13 @@ MEMORY_BYTES = 6 << 30
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Temporary files are kept in memory, where there is enough of it: on a disk the tests take a sixth longer.
+    for marker, program in programs.PROGRAMS.items():
+        config.addinivalue_line("markers", f"{marker}: {program.reason}")
+    _keep_temporary_files_in_memory(config)
+
+
+def _keep_temporary_files_in_memory(config: pytest.Config) -> None:
+    """Keep temporary files in memory, where there is enough of it: on a disk the tests take a sixth longer.
 
     They are removed at the end. `TMPDIR=/var/tmp make test` has them on a disk, and kept.
     """
@@ -131,7 +139,9 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.hookimpl(trylast=True)  # after the hooks that add markers
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
+    programs.skip_where_missing(items)
     folders = FOLDERS if xdist.is_xdist_worker(session) else FOLDERS[::-1]
     items.sort(key=lambda item: folders.index(item.path.relative_to(TESTS).parts[0]))
 
@@ -146,3 +156,13 @@ class FilesAndBrowser(scheduler.LoadFileScheduling):  # type: ignore[misc]  # xd
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FilesAndBrowser:
     config.option.loadscopereorder = False  # the order of above stands
     return FilesAndBrowser(config, log)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Print, after pytest's own closing line, which tests were left out because a program is missing."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None:  # a worker of xdist, which prints nothing
+        return
+    reasons = [report.longrepr[2].removeprefix("Skipped: ") for report in reporter.getreports("skipped")]
+    if line := programs.summary(reasons):
+        reporter.write_line(line, yellow=True)

@@ -206,4 +206,4 @@ def _gone(look: Callable[[], list[Process]], seconds: float) -> list[Process]:
 
 def is_supervisor(process: Process) -> bool:
     """Whether it keeps the embedded server."""
-    return "_supervisor.py" in process.command
+    return "server_supervisor.py" in process.command

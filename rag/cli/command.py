@@ -31,7 +31,7 @@ Model = TypeVar("Model", bound=pydantic.BaseModel)
 def open_engine(index_name: str = DEFAULT_INDEX) -> "Iterator[RAGEngine]":
     """The local user's engine under the settings of this environment, or that of a shared collection that is named."""
     with rag.RAGEngine(config.load_config()) as engine:
-        yield engine.installation.for_user(engine.user_id, Whence("cli")).reach.index(index_name)
+        yield engine.installation.for_user(engine.user_id, Whence("cli")).access.index(index_name)
 
 
 def validated(model: type[Model], **fields: object) -> Model:

@@ -21,7 +21,7 @@ def require_index(engine: "RAGEngine", name: str) -> None:
     Raises:
         errors.NotFoundError: the message lists what exists.
     """
-    if engine.reach.is_shared:  # which is the one that was named
+    if engine.access.is_shared:  # which is the one that was named
         return
     names = [DEFAULT_INDEX, *(index.name for index in engine.indexes.list() if index.name != DEFAULT_INDEX)]
     if name not in names:

@@ -7,8 +7,8 @@ from rag.config import Config
 from rag.providers.google_drive import DriveFolder, is_drive
 from rag.providers.local_servers import find_servers
 from rag.providers.oidc_tokens import OpenIdProvider
-from rag.providers.provider_catalogue import LOCAL, EmbeddingModel, Provider
-from rag.providers.registry import EXTRACTIVE, Embed, EmbeddingCapabilities, Registry
+from rag.providers.provider_catalogue import LOCAL, Embed, EmbeddingModel, Provider
+from rag.providers.registry import EXTRACTIVE, EmbeddingCapabilities, Registry
 from rag.providers.web_files import Web, WebFile, is_public
 from rag.types import EmbeddingSpace, GenerationOptions
 

@@ -4,7 +4,7 @@ import llama_index.core
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from pydantic import PrivateAttr
 
-from rag.providers.registry import Embed
+from rag.providers.provider_catalogue import Embed
 
 
 def as_embedding(adapter: BaseEmbedding | Embed) -> BaseEmbedding:

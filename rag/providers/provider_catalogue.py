@@ -6,6 +6,7 @@ docs.perplexity.ai and openrouter.ai/docs. Models that their vendor has retired 
 deployments may still serve them. A model that is not listed can be chosen by name.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -14,6 +15,10 @@ from rag.types import ENGLISH
 
 REASONING_TOKENS = 4096
 """Vendors count hidden reasoning against the output limit: this much is added, so that the answer keeps its own."""
+
+
+Embed = Callable[[list[str]], list[list[float]]]
+"""A caller's own embedding function: texts in, one vector per text out."""
 
 
 class Protocol(StrEnum):

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from rag import errors
 from rag.config import Config
 from rag.providers import clients, local_servers
-from rag.providers.provider_catalogue import OPENAI_COMPATIBLE, PROVIDERS, EmbeddingModel, Protocol, Provider
+from rag.providers.provider_catalogue import OPENAI_COMPATIBLE, PROVIDERS, Embed, EmbeddingModel, Protocol, Provider
 from rag.types import EmbeddingSpace, GenerationOptions
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
@@ -25,8 +25,6 @@ EXTRACTIVE = "extractive"
 
 PROBE = "dimension"
 """What is embedded once to learn the size of an unlisted model's vectors."""
-
-Embed = Callable[[list[str]], list[list[float]]]
 
 
 @dataclass(frozen=True)

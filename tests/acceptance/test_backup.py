@@ -262,7 +262,7 @@ def test_a_damaged_archive_is_named_and_nothing_is_started(tmp_path: Path, monke
     sound = archive.read_bytes()
     monkeypatch.setenv("RAG_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")  # checking needs no database
     assert "Checked" in pagelight("restore", archive, "--check").stdout
-    for damaged in (sound[: len(sound) // 2], sound.replace(b"0001_documents", b"0001_documentz"), b"", b"%PDF-1.7"):
+    for damaged in (sound[: len(sound) // 2], sound.replace(b"0002_documents", b"0002_documentz"), b"", b"%PDF-1.7"):
         archive.write_bytes(damaged)
         for arguments in ([], ["--check"]):
             assert parsed("restore", archive, *arguments, code=5)["error"]["code"] == "unreadable_file"

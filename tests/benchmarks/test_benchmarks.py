@@ -85,7 +85,7 @@ def test_every_part_runs_in_a_small_size_and_writes_its_figures(
         assert f"{section['part']} · " in told.read_text()
 
 
-@pytest.mark.skipif(not CHROMIUM, reason="needs Chromium")
+@pytest.mark.needs_chromium
 @pytest.mark.timeout(600)
 @pytest.mark.usefixtures("settings")
 def test_all_tasks_of_an_analyst_are_done(tmp_path: Path) -> None:

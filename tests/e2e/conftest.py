@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from benchmarks.apps import find_chromium
+from benchmarks.apps import chromium
 from benchmarks.processes import free_port
 from tests import vendor_servers
 from tests.databases import new_database
@@ -25,7 +25,7 @@ from tests.vendor_servers import VendorServer
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 300
 """How long to wait for what must come, on the slowest machine; nothing is asserted about time."""
-NOWHERE = ""
+UNKNOWN_ORIGIN = ""
 """The server of addresses that are `data:` or `blob:`."""
 CHROMIUM_FLAGS = (
     "--no-sandbox",
@@ -42,6 +42,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.e2e)
+            if "browser" in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.needs_chromium)
             item.add_marker(pytest.mark.timeout(3 * PATIENCE_SECONDS))
 
 
@@ -114,12 +116,9 @@ def _wait_for(url: str, app: subprocess.Popen[bytes]) -> None:
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Chromium without a window; while it is there, Playwright's event loop runs in this thread."""
-    path = find_chromium()
-    if path is None:
-        pytest.skip("Chromium is not installed")
     expect.set_options(timeout=PATIENCE_SECONDS * 1000)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM_FLAGS))
+        browser = playwright.chromium.launch(executable_path=chromium(), args=list(CHROMIUM_FLAGS))
         yield browser
         browser.close()
 
@@ -142,7 +141,7 @@ def visit(browser: Browser, base_url: str, *others: str) -> Iterator[Page]:
     page.on("pageerror", lambda error: thrown.append(str(error)))
     yield page
     context.close()
-    servers = {urlsplit(url).netloc for url in (base_url, *others)} | {NOWHERE}
+    servers = {urlsplit(url).netloc for url in (base_url, *others)} | {UNKNOWN_ORIGIN}
     elsewhere = [url for url in asked if urlsplit(url).netloc not in servers]
     assert not elsewhere, "\n".join(elsewhere)
     assert thrown == []

@@ -92,9 +92,10 @@ if child:
 """A program and its child; nothing is sent."""
 
 
+@pytest.mark.needs_strace
 def test_connections_of_a_program_and_its_children_are_noticed(tmp_path: Path) -> None:
     if not tracing.is_possible():
-        pytest.skip("strace is not installed, or may not be used")
+        pytest.skip("strace may not be used here")
     log = tmp_path / "connections.log"
     subprocess.run(tracing.traced([sys.executable, "-S", "-c", CONNECTING], log), check=True)
     noticed = tracing.elsewhere(log.read_text(encoding="utf-8").splitlines())

@@ -1,8 +1,7 @@
 """Backup and restore between real databases, row by row; and what they refuse."""
 
-import datetime as dt
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +16,6 @@ from rag.store.backup import backup, restore
 from rag.store.files.file_storage import KINDS
 from rag.store.server import database_roles, migrations
 from rag.types import AnswerResponse, ChunkingOptions, EmbeddingSpace
-from tests.databases import new_database
 from tests.integration.samples import IN_TRASH, SPACE, Owner, random_vector
 
 ANN, BOB = "ann", "bob\t\\N'; DROP TABLE documents; --"
@@ -110,7 +108,7 @@ def content(url: str) -> dict[str, list[str]]:
     found = {}
     with psycopg.connect(url) as connection:
         connection.execute("SET timezone TO 'UTC'")
-        for table in tables(url) - {*backup.LEFT_OUT}:
+        for table in tables(url) - {*backup.EXCLUDED_TABLES}:
             rows = connection.execute(f'SELECT t::text FROM "{table}" t').fetchall()
             found[table] = sorted(row for (row,) in rows)
     return found
@@ -451,7 +449,8 @@ def test_a_backup_of_a_newer_version_is_refused(here: Machine, there: Machine, t
     "statement",
     [
         "ALTER TABLE documents ADD COLUMN secret text",
-        "DELETE FROM migrations WHERE name = '0004_generations'",
+        "DELETE FROM migrations WHERE name = '0002_documents'",
+        "UPDATE migrations SET name = '0001_documents' WHERE name = '0001_row_level_security'",
         "SELECT create_chunk_table(4); ALTER TABLE data_document_chunks_4 RENAME TO data_document_chunks_0384",
     ],
 )
@@ -466,39 +465,28 @@ def test_a_schema_that_never_was_is_refused(here: Machine, there: Machine, tmp_p
 
 
 @pytest.fixture
-def earlier_archive(server_url: str, tmp_path: Path) -> Iterator[Path]:
-    """A backup of an installation that ran before documents could follow files, and before there were keys."""
-    path = tmp_path / "earlier.tar"
-    with new_database(server_url) as url:
-        migrations.migrate(url, until="0005_caches")
-        with psycopg.connect(url) as connection:
-            keys = {"user": ANN, "index": uuid.uuid4(), "document": uuid.uuid4(), "at": dt.datetime.now(dt.UTC)}
-            connection.execute(
-                "INSERT INTO indexes (user_id, id, name, provider, model, dimensions, chunk_size_chars, "
-                "chunk_overlap_chars, min_chunk_chars) "
-                "VALUES (%(user)s, %(index)s, 'default', 'test', 'random', 384, 1200, 200, 200)",
-                keys,
-            )
-            connection.execute(
-                "INSERT INTO documents (user_id, id, index_id, name, mime_type, sha256, size, status) VALUES "
-                "(%(user)s, %(document)s, %(index)s, 'old.pdf', 'application/pdf', 'x', 1, 'queued')",
-                keys,
-            )
-        files = FileStore((tmp_path / "earlier files").as_uri(), tmp_path / "earlier cache")
-        manifest = backup.write(url, files, path)
-        assert manifest.migrations[-1] == "0005_caches"
-        yield path
+def later(tmp_path: Path) -> Path:
+    """The migrations of a later version: ours, and one that adds a column."""
+    folder = tmp_path / "migrations"
+    folder.mkdir()
+    for name in migrations.names():
+        (folder / f"{name}.sql").write_text((migrations.FOLDER / f"{name}.sql").read_text())
+    (folder / "9998_shelves.sql").write_text("ALTER TABLE documents ADD COLUMN shelf int NOT NULL DEFAULT 7;")
+    return folder
 
 
-def test_a_backup_of_an_earlier_version_is_brought_forward(earlier_archive: Path, there: Machine) -> None:
-    restore.restore(there.url, there.files, earlier_archive)
-    with store.Store.open(there.url, pool_size=1) as db:
-        ann = Owner.of(db, ANN)
-        assert [document.name for document in db.of(ANN).documents.list(ann.index.id)] == ["old.pdf"]
-        assert db.health().migration == migrations.names()[-1]
-        assert [user for user, _ in db.unfinished_documents()] == [ANN]
+def test_a_backup_of_an_earlier_version_is_brought_forward(archive: Path, there: Machine, later: Path) -> None:
+    manifest = restore.restore(there.url, there.files, archive, schema=later)
+    with psycopg.connect(there.url) as connection:
+        assert connection.execute("SELECT FROM migrations WHERE name = '9998_shelves'").fetchone() is not None
+        shelves = connection.execute("SELECT shelf FROM documents").fetchall()
+    assert shelves == [(7,)] * manifest.rows("documents") != []
 
 
-def test_a_backup_of_an_earlier_version_needs_a_new_database(earlier_archive: Path, here: Machine) -> None:
+def test_a_backup_of_an_earlier_version_needs_a_new_database(
+    here: Machine, there: Machine, later: Path, tmp_path: Path
+) -> None:
+    backup.write(here.url, here.files, tmp_path / "backup.tar")
+    migrations.migrate(there.url, folder=later)
     with pytest.raises(errors.StoreError, match="Restore into a new database"):
-        restore.restore(here.url, here.files, earlier_archive)
+        restore.restore(there.url, there.files, tmp_path / "backup.tar", schema=later)

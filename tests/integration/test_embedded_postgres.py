@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 from psycopg import conninfo, sql
@@ -31,7 +32,7 @@ only_root = pytest.mark.skipif(not IS_ROOT, reason="only root needs another acco
 
 USER = """
     import pathlib, sys
-    from rag.store import embedded
+    from rag.store.server import embedded
     server = embedded.start(pathlib.Path(sys.argv[1]))
     print(server.url, flush=True)
     sys.stdin.read()
@@ -43,8 +44,7 @@ USER = """
 
 
 def children(parent: int) -> list[int]:
-    listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True)
-    return [int(pid) for pid, ppid in map(str.split, listing.stdout.splitlines()) if int(ppid) == parent]
+    return [child.pid for child in psutil.Process(parent).children()]
 
 
 def postmaster(root: Path) -> int:
@@ -52,7 +52,7 @@ def postmaster(root: Path) -> int:
 
 
 def supervisor(root: Path) -> int:
-    (pid,) = processes("_supervisor.py", str(root))
+    (pid,) = processes("server_supervisor.py", str(root))
     return pid
 
 
@@ -69,7 +69,7 @@ def kill_everything(root: Path, user: "User") -> None:
 
 
 def is_running(root: Path) -> bool:
-    return bool(server_supervisor.processes_in(root / "pgdata") or processes("_supervisor.py", str(root)))
+    return bool(server_supervisor.processes_in(root / "pgdata") or processes("server_supervisor.py", str(root)))
 
 
 class User:
@@ -256,8 +256,8 @@ def test_the_account_that_runs_the_server_is_not_admitted(root: Path) -> None:
 
 def who_runs_it_gets(server: embedded.EmbeddedServer) -> str | None:
     """What `SELECT 1` gives the account that runs the server, if anything."""
-    place = cluster_directory.Place(server.data_dir.parent, cluster_directory.server_account())
-    done = place.run(cluster_directory.reachable_binaries(place) / "psql", "-At", "-c", "SELECT 1", server.url)
+    place = cluster_directory.Cluster(server.data_dir.parent, cluster_directory.server_account())
+    done = place.run(cluster_directory.accessible_binaries(place) / "psql", "-At", "-c", "SELECT 1", server.url)
     if done.returncode:
         assert "Peer authentication failed" in done.stdout
         return None
@@ -392,7 +392,7 @@ def test_processes_that_start_at_once_share_one_server(folder: Path) -> None:
 
     assert {*urls, *(server.url for server in servers)} == {servers[0].url}
     assert all(accepts(url) for url in urls)
-    assert len(processes("_supervisor.py", str(root))) == 1
+    assert len(processes("server_supervisor.py", str(root))) == 1
 
     # Whoever started it: the output of each ends with the process, and the server does not.
     assert [user.end() for user in users] == [""] * 3
@@ -485,7 +485,7 @@ def test_a_killed_supervisor_is_followed_by_another_though_nobody_starts_anew(ro
         add_fact(url, 1)
         killed = supervisor(root)
         kill(killed)
-        assert eventually(lambda: (others := processes("_supervisor.py", str(root))) and killed not in others)
+        assert eventually(lambda: (others := processes("server_supervisor.py", str(root))) and killed not in others)
         assert eventually(lambda: accepts(url))
         assert facts(url) == [1]
 
@@ -515,7 +515,7 @@ def test_a_terminated_supervisor_stops_the_server_in_good_order(root: Path) -> N
     with running(root):
         terminated = supervisor(root)
         os.kill(terminated, signal.SIGTERM)
-        assert eventually(lambda: terminated not in processes("_supervisor.py", str(root)))
+        assert eventually(lambda: terminated not in processes("server_supervisor.py", str(root)))
         assert "database system is shut down" in (root / "postgres.log").read_text()
 
 
@@ -629,7 +629,7 @@ def test_any_path_will_do(folder: Path, cluster: Path, name: str) -> None:
 
 
 def short_socket_dir(root: Path) -> Path:
-    return cluster_directory.Place(root, cluster_directory.server_account()).socket_dir
+    return cluster_directory.Cluster(root, cluster_directory.server_account()).socket_dir
 
 
 def test_the_short_socket_folder_is_private_and_goes_with_the_server(folder: Path, cluster: Path) -> None:
@@ -688,7 +688,7 @@ def test_a_cluster_that_cannot_be_written_leaves_nothing_half_made(folder: Path)
     code = """
         import pathlib, resource, sys
         from rag import errors
-        from rag.store import embedded
+        from rag.store.server import embedded
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))  # initdb meets it as it meets a full disk
         try:
             embedded.start(pathlib.Path(sys.argv[1]))

@@ -6,15 +6,11 @@ import pytest
 
 from rag import errors
 from rag.engine import RAGEngine
-from rag.parsing.ocr.tesseract import find_tessdata
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import BlockKind, Document, DocumentStatus
 from tests import pdfs
 
-pytestmark = [
-    pytest.mark.ocr,
-    pytest.mark.skipif(find_tessdata("eng") is None, reason="Tesseract is not installed"),
-]
+pytestmark = pytest.mark.needs_tesseract
 
 
 @pytest.fixture

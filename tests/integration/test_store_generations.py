@@ -4,15 +4,11 @@ import concurrent.futures
 import threading
 import time
 import uuid
-from importlib import resources
 
 import psycopg
 import pytest
-from psycopg import sql
-from psycopg.types.json import Jsonb
 
 from rag import errors, store
-from rag.store.server import migrations
 from rag.types import EmbeddingGeneration, EmbeddingSpace, GenerationState
 from tests.integration.samples import SPACE, Owner, random_vector
 
@@ -220,60 +216,3 @@ def test_documents_replaced_while_switches_happen_are_always_whole(owner: Owner)
             stop.set()
         assert reader.result() == {2}
         writer.result()
-
-
-def old_database(url: str, last: str) -> None:
-    """A database as it was after the migration `last`."""
-    folder = resources.files("rag.store") / "sql" / "migrations"
-    files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
-    with psycopg.connect(url) as connection:
-        connection.execute("CREATE TABLE migrations (name text PRIMARY KEY, applied_at timestamptz DEFAULT now())")
-        for file in files:
-            name = file.name.removesuffix(".sql")
-            if name <= last:
-                connection.execute(sql.SQL(file.read_text(encoding="utf-8")))
-                connection.execute("INSERT INTO migrations VALUES (%s)", (name,))
-
-
-def test_a_filled_database_of_before_generations_goes_on(empty_url: str) -> None:
-    old_database(empty_url, "0003_postings")
-    sizes = {SPACE: uuid.uuid4(), OTHER_SIZE: uuid.uuid4(), NEW_TABLE: uuid.uuid4()}
-    documents: dict[EmbeddingSpace, uuid.UUID] = {}
-    with psycopg.connect(empty_url) as connection:
-        connection.execute("SELECT create_chunk_table(48)")
-        for generation, (space, index_id) in enumerate(sizes.items(), start=1):
-            documents[space] = uuid.uuid4()
-            connection.execute(
-                "INSERT INTO indexes (user_id, id, name, provider, model, dimensions, chunk_size_chars, "
-                "chunk_overlap_chars, min_chunk_chars, generation) "
-                "VALUES ('ann', %s, %s, %s, %s, %s, 1200, 200, 200, %s)",
-                (index_id, space.model, space.provider, space.model, space.dimensions, generation),
-            )
-            connection.execute(
-                "INSERT INTO documents (user_id, id, index_id, name, mime_type, sha256, size, status, chunk_count) "
-                "VALUES ('ann', %s, %s, 'a.pdf', 'application/pdf', 'x', 1, 'ready', 1)",
-                (documents[space], index_id),
-            )
-            connection.execute(
-                sql.SQL(
-                    "INSERT INTO {} (user_id, index_id, document_id, ordinal, chunk_id, text, embedding, page_number, "
-                    "page_end, x0, y0, x1, y1, line_start, line_end, context, lines) "
-                    "VALUES ('ann', %s, %s, 0, gen_random_uuid(), 'words', %s, 1, 1, 0, 0, 1, 1, 1, 1, '', %s)"
-                ).format(sql.Identifier(f"data_document_chunks_{space.dimensions}")),
-                (
-                    index_id,
-                    documents[space],
-                    str(random_vector("words", space.dimensions)),
-                    Jsonb([[1, 1, 0, 0, 1, 1, 5, "text", True]]),
-                ),
-            )
-    migrations.migrate(empty_url)
-    with store.Store.open(empty_url) as db:
-        for space, index_id in sizes.items():
-            index = db.of("ann").indexes.get_by_id(index_id)
-            owner = Owner(db, "ann", index)
-            assert (index.space, index.generation, states(owner)) == (space, 1, ["active"])
-            assert nearest(owner, space, random_vector("words", space.dimensions))[0][1] == 1.0
-            assert [chunk.text for chunk in db.of("ann").chunks.of_document(documents[space])] == ["words"]
-            assert build(owner, SAME_SIZE).state is GenerationState.READY
-            assert owner.db.of("ann").generations.switch(present(owner, 2)) is not None

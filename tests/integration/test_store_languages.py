@@ -9,7 +9,6 @@ import pytest
 from rag import errors, store
 from rag.ingestion.language_detection import LANGUAGES
 from rag.store.search import search_terms
-from rag.store.server import migrations
 from rag.types import SIMPLE, Document, Scope
 from tests.integration.samples import Owner
 
@@ -129,27 +128,3 @@ def test_pairs_of_characters_have_no_stems(connection: psycopg.Connection[tuple[
     query = "SELECT tsvector_to_array(to_tsvector(%s::regconfig, %s))"
     (kept,) = connection.execute(query, [language, " ".join(pairs)]).fetchone() or ([],)
     assert sorted(kept) == sorted(pairs)
-
-
-def test_documents_from_before_are_taken_for_english(empty_url: str) -> None:
-    migrations.migrate(empty_url, until="0012_followed_folders")
-    index_id = uuid.uuid4()
-    with psycopg.connect(empty_url) as connection:
-        connection.execute(
-            "INSERT INTO indexes (user_id, id, name, provider, model, dimensions, chunk_size_chars, "
-            "chunk_overlap_chars, min_chunk_chars) VALUES ('ann', %s, 'old', 'test', 'random', 384, 1200, 200, 200)",
-            [index_id],
-        )
-        (document_id, number) = connection.execute(
-            "INSERT INTO documents (user_id, id, index_id, name, mime_type, sha256, size, status, chunk_count, "
-            "lexeme_count) VALUES ('ann', gen_random_uuid(), %s, 'x.md', 'text/markdown', 'x', 1, 'ready', 1, 1) "
-            "RETURNING id, number",
-            [index_id],
-        ).fetchone() or (None, None)
-        connection.execute(
-            "INSERT INTO postings SELECT 'ann', number, 'hous', %s, 0, '\\x00010001' FROM indexes", [number]
-        )
-    with store.Store.open(empty_url, pool_size=1) as opened:
-        user = opened.of("ann")
-        assert user.documents.get(document_id).language == "english"
-        assert set(user.chunks.lexical(Scope(index_id=index_id), "houses", 10).documents) == {document_id}

@@ -1,25 +1,26 @@
 """The schema: applied once, by one process, or refused with words that help."""
 
 import threading
-import uuid
-from typing import Any
+from pathlib import Path
 
 import psycopg
 import pytest
 from psycopg import conninfo
-from psycopg.types.json import Jsonb
 
 from rag import errors, store
 from rag.store.server import migrations
-from rag.types import AnswerResponse, Citation, Hit, Region, Verdict
-from tests import sources
 from tests.integration.conftest import new_account
 
-INDEX = (
-    "INSERT INTO indexes (user_id, id, name, provider, model, dimensions, chunk_size_chars, chunk_overlap_chars, "
-    "min_chunk_chars) VALUES ('ann', %s, 'old', 'test', 'random', 3, 1200, 200, 200)"
-)
-"""An index of any migration so far."""
+FIRST = "0001_row_level_security"
+"""The packaged migration whose functions are called whenever migrations were applied."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of migrations: a packaged one, and a later one that makes a table."""
+    (tmp_path / f"{FIRST}.sql").write_text((migrations.FOLDER / f"{FIRST}.sql").read_text())
+    (tmp_path / "0002_notes.sql").write_text("CREATE TABLE notes (user_id text PRIMARY KEY);")
+    return tmp_path
 
 
 def applied(url: str) -> list[tuple[object, ...]]:
@@ -33,7 +34,26 @@ def test_migrating_again_does_nothing(empty_url: str) -> None:
     migrations.migrate(empty_url)
     assert applied(empty_url) == first
     names = {name for name, _ in first}
-    assert {"0001_documents", "0002_chunks", "0003_postings", "procrastinate"} <= names
+    assert {*migrations.names(), "procrastinate"} <= names
+
+
+def test_each_migration_is_applied_once_and_the_next_ones_later(empty_url: str, folder: Path) -> None:
+    migrations.migrate(empty_url, until=FIRST, folder=folder)
+    before = applied(empty_url)
+    assert {FIRST} == {name for name, _ in before if str(name).startswith("0")}
+    migrations.migrate(empty_url, folder=folder)
+    assert [row for row in applied(empty_url) if row[0] != "0002_notes"] == before
+    with psycopg.connect(empty_url) as connection:
+        walled = connection.execute("SELECT relforcerowsecurity FROM pg_class WHERE relname = 'notes'").fetchone()
+    assert walled == (True,)
+
+
+def test_a_failing_migration_undoes_those_before_it(empty_url: str, folder: Path) -> None:
+    (folder / "0003_broken.sql").write_text("ALTER TABLE nowhere ADD COLUMN x int;")
+    with pytest.raises(errors.StoreError):
+        migrations.migrate(empty_url, folder=folder)
+    with psycopg.connect(empty_url) as connection:
+        assert connection.execute("SELECT FROM pg_tables WHERE schemaname = 'public'").fetchall() == []
 
 
 def test_many_processes_may_migrate_at_once(empty_url: str) -> None:
@@ -85,82 +105,6 @@ def test_a_schema_of_a_newer_version_is_refused(empty_url: str) -> None:
         store.Store.open(empty_url)
 
 
-def cited(hit: Hit, citation_id: str, *numbers: int) -> Citation:
-    """A citation of lines of `hit`, by their numbers; of none of them: it has no quote."""
-    lines = tuple(line for line in hit.passage.lines if line.number in numbers)
-    by_page: dict[int, list[Any]] = {}
-    for line in lines:
-        by_page.setdefault(line.page_number, []).append(line.bbox)
-    return Citation(
-        citation_id=citation_id,
-        sentence=0,
-        quote="\n".join(line.text for line in lines) or None,
-        lines=lines,
-        regions=tuple(Region(page_number=page, rects=tuple(rects)) for page, rects in by_page.items()),
-        verdict=Verdict.VERIFIED if lines else Verdict.UNVERIFIED,
-    )
-
-
-def as_once_kept(response: AnswerResponse) -> dict[str, Any]:
-    """As an answer was kept until 0009: each citation with its whole source, and without lines."""
-    kept = response.model_dump(mode="json", round_trip=True)
-    found = kept.pop("sources")
-    for citation in kept["citations"]:
-        citation["hit"] = found[citation["citation_id"]]
-        del citation["lines"]
-    return kept
-
-
-def test_kept_answers_have_each_source_once_and_lines_afterwards(empty_url: str) -> None:
-    first = sources.hit('She said "no\\yes" — 100 %.\n年度報告書の売上高\tC:\\temp\\new')
-    over = sources.passage("On the next page: :name, {0}, %s.", first=3, page_number=2).lines
-    passage = first.passage.model_copy(update={"lines": first.passage.lines + over})
-    one, other = first.model_copy(update={"passage": passage}), sources.hit("None.", "Of it.", first=9)
-    answered = AnswerResponse(
-        status="ok",
-        answer="No. [S1][S2]",
-        citations=(cited(one, "S1", 2, 3), cited(other, "S2"), cited(one, "S1", 1), cited(other, "S2", 10)),
-        sources={"S1": one, "S2": other},
-        model="m",
-    )
-    insufficient = AnswerResponse(status="insufficient_context", answer="?", nearest=(one, other), model="m")
-    migrations.migrate(empty_url, until="0009_source_names")
-    index_id, chat_id = uuid.uuid4(), uuid.uuid4()
-    with psycopg.connect(empty_url) as connection:
-        connection.execute(INDEX, [index_id])
-        connection.execute(
-            "INSERT INTO conversations (user_id, id, index_id, title) VALUES ('ann', %s, %s, 'old')",
-            [chat_id, index_id],
-        )
-        for role, response in (("user", None), ("assistant", answered), ("assistant", insufficient)):
-            connection.execute(
-                "INSERT INTO messages (user_id, conversation_id, id, role, content, response) "
-                "VALUES ('ann', %s, gen_random_uuid(), %s, 'x', %s)",
-                [chat_id, role, Jsonb(as_once_kept(response)) if response else None],
-            )
-    with store.Store.open(empty_url, pool_size=1) as opened:
-        kept = [message.response for message in opened.of("ann").conversations.messages(chat_id)]
-    assert kept == [None, answered, insufficient]
-
-
-def test_sources_from_before_are_shown_only_if_they_are_addresses(empty_url: str) -> None:
-    migrations.migrate(empty_url, until="0010_sources_once")
-    sources_before = ["/home/ann/x.md", "s3://bucket/x.md", "zip://x.md::/home/x.zip", "sftp://ann:pw@host/x.md", None]
-    index_id = uuid.uuid4()
-    with psycopg.connect(empty_url) as connection:
-        connection.execute(INDEX, [index_id])
-        for number, source in enumerate(sources_before):
-            connection.execute(
-                "INSERT INTO documents (user_id, id, index_id, name, mime_type, sha256, size, source, status) "
-                "VALUES ('ann', gen_random_uuid(), %s, 'x.md', 'text/markdown', %s, 1, %s, 'ready')",
-                [index_id, str(number), source],
-            )
-    migrations.migrate(empty_url)
-    with psycopg.connect(empty_url) as connection:
-        shown = [row[0] for row in connection.execute("SELECT shown_source FROM documents ORDER BY number")]
-    assert shown == [None, "s3://bucket/x.md", None, "sftp://host/x.md", None]
-
-
 def test_an_account_without_rights(server_url: str, empty_url: str, external_database_url: str | None) -> None:
     if external_database_url:
         pytest.skip("accounts are of the whole server, which others use")
@@ -179,18 +123,36 @@ def test_errors_never_show_the_password() -> None:
     assert "secret" not in f"{caught.value} {dict(caught.value.details)}"
 
 
-def test_vectors_from_before_are_found_by_their_codes(empty_url: str) -> None:
-    migrations.migrate(empty_url, until="0049_edited_matrices")
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("0001_documents", "0002_chunks", "0053_weights"),
+        ("0001_documents",),
+        (migrations.names()[0], *migrations.names()[2:]),
+    ],
+)
+def test_a_schema_of_a_development_version_is_refused_and_left_as_it_is(empty_url: str, names: tuple[str, ...]) -> None:
     with psycopg.connect(empty_url) as connection:
-        for dimensions in (8, 1700):
+        connection.execute("CREATE TABLE migrations (name text PRIMARY KEY, applied_at timestamptz DEFAULT now())")
+        connection.execute("INSERT INTO migrations (name) SELECT unnest(%s::text[])", [[*names]])
+    before = applied(empty_url)
+    with pytest.raises(errors.StoreError, match=r"development version.*RAG_DATA_DIR") as refused:
+        store.Store.open(empty_url)
+    assert refused.value.details == {"migrations": [*names]}
+    assert applied(empty_url) == before
+    with psycopg.connect(empty_url) as connection:
+        tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
+    assert tables == [("migrations",)]
+
+
+def test_long_vectors_are_indexed_by_their_codes(database_url: str) -> None:
+    with psycopg.connect(database_url) as connection:
+        for dimensions in (16, 1700):
             connection.execute("SELECT create_chunk_table(%s)", [dimensions])
-    migrations.migrate(empty_url)
-    with psycopg.connect(empty_url) as connection:
-        connection.execute("SELECT create_chunk_table(16)")
         found = connection.execute(
             "SELECT tablename, array_agg(indexname) FROM pg_indexes WHERE indexdef ~ 'hnsw' GROUP BY tablename"
         ).fetchall()
-    tables = {8: "embedding", 16: "embedding", 384: "codes", 768: "codes", 1536: "codes", 1700: "codes"}
+    tables = {16: "embedding", 384: "codes", 768: "codes", 1536: "codes", 1700: "codes"}
     assert dict(found) == {
         f"data_document_chunks_{dimensions}": [f"data_document_chunks_{dimensions}_{kind}_idx"]
         for dimensions, kind in tables.items()

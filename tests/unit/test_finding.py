@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.engine.library import find_in_pages
+from rag.engine.library.pages import find_words
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ from rag.engine.library import find_in_pages
     ],
 )
 def test_words_are_found_as_a_reader_types_them(words: str, text: str, found: list[str]) -> None:
-    assert [text[start:end] for start, end in find_in_pages.spans(words, text)] == found
+    assert [text[start:end] for start, end in find_words(words, text)] == found

@@ -17,7 +17,6 @@ import pytest
 
 from rag import errors, parsing
 from rag.parsing.file_reader import FIRST_PAGES
-from rag.parsing.ocr.text_layer import find_tessdata
 from rag.parsing.worker import forks, protocol
 from rag.types import ParsedDocument, ParsingConfig
 from tests import pdfs
@@ -238,8 +237,7 @@ def test_files_are_read_at_once_from_several_threads(tmp_path: Path, long_pdf: P
     assert eventually(lambda: forked() == [server()])
 
 
-@pytest.mark.ocr
-@pytest.mark.skipif(find_tessdata("eng") is None, reason="Tesseract is not installed")
+@pytest.mark.needs_tesseract
 def test_a_worker_has_the_environment_of_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "scan.pdf"
     source.write_bytes(pdfs.scanned())

@@ -10,9 +10,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from rag import errors, parsing
-from rag.parsing import detect_mime_type, file_types
-from rag.parsing.conversion import images
-from rag.parsing.ocr.tesseract import find_tessdata
+from rag.parsing import detect_mime_type, file_types, images
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import ParsingConfig
 from tests import pdfs
@@ -148,8 +146,7 @@ def read(folder: Path, content: bytes, **settings: object) -> list[str]:
     return [line.text for block in document.blocks for line in block.lines]
 
 
-@pytest.mark.ocr
-@pytest.mark.skipif(find_tessdata("eng") is None, reason="Tesseract is not installed")
+@pytest.mark.needs_tesseract
 @pytest.mark.parametrize("kind", ["png", "jpeg", "heif"])
 def test_words_in_a_picture_are_read(tmp_path: Path, kind: str) -> None:
     assert read(tmp_path, encoded(page_picture(), kind, dpi=(200, 200))) == list(pdfs.SENTENCES)

@@ -10,7 +10,7 @@ import pytest
 
 from rag import errors, parsing
 from rag.parsing import completeness, file_types
-from rag.parsing.conversion import libreoffice, packages, pandoc
+from rag.parsing.office import package, pandoc
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import BlockKind, ParsedDocument, ParsingConfig, Passage
 from tests import offices, pdfs
@@ -224,9 +224,9 @@ def test_entities_are_refused(tmp_path: Path) -> None:
 def test_what_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "bomb.docx"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
-        file.writestr("word/document.xml", b" " * (packages.MAX_PART_BYTES + 1))
+        file.writestr("word/document.xml", b" " * (package.MAX_PART_BYTES + 1))
     with pytest.raises(errors.UnreadableFileError, match="unpacks"):
-        packages.Package(path)
+        package.Package(path)
 
 
 def test_pandoc_stays_within_its_memory(tmp_path: Path) -> None:
@@ -242,11 +242,10 @@ def test_older_formats_need_libreoffice(tmp_path: Path) -> None:
         read(tmp_path, compound, "a.doc")
 
 
-needs_libreoffice = pytest.mark.skipif(libreoffice.find() is None, reason="LibreOffice is not installed")
 AUTO = ParsingConfig(office="auto")
 
 
-@needs_libreoffice
+@pytest.mark.needs_libreoffice
 def test_libreoffice_converts_where_it_is_installed(tmp_path: Path) -> None:
     document = read(tmp_path, pdfs.word_document(), "a.docx", AUTO)
     assert [sentence for sentence in pdfs.SENTENCES if sentence not in text(document)] == []
@@ -254,7 +253,7 @@ def test_libreoffice_converts_where_it_is_installed(tmp_path: Path) -> None:
         assert "LibreOffice" in rendition.metadata["producer"]
 
 
-@needs_libreoffice
+@pytest.mark.needs_libreoffice
 @pytest.mark.parametrize("suffix", ["docx", "pptx"])
 def test_what_libreoffice_leaves_out_is_there_all_the_same(tmp_path: Path, suffix: str) -> None:
     content = full_word_document() if suffix == "docx" else pdfs.presentation()

@@ -9,15 +9,11 @@ import pytest
 
 from rag import parsing
 from rag.parsing.ocr import pictures, tesseract, text_layer
-from rag.parsing.ocr.tesseract import find_tessdata
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import BlockKind, Line, ParsedDocument, ParsingConfig, Passage, Rect
 from tests import pdfs
 
-pytestmark = [
-    pytest.mark.ocr,
-    pytest.mark.skipif(find_tessdata("eng") is None, reason="Tesseract is not installed"),
-]
+pytestmark = pytest.mark.needs_tesseract
 
 
 def read(

@@ -22,7 +22,6 @@ GERMAN = (
 )
 GIBBERISH = "OTUMTHIBAeCTCA O NpOMequwIeM rose BEIPOCIM Ha BOCeMb KpyIIHbIe 3akKa3bI ObLIM IOTMMCAHBI paHbIle " * 3
 GREEK = "Το διοικητικό συμβούλιο παρουσιάζει τα αποτελέσματα της χρήσης. " * 3
-needs_tesseract = pytest.mark.skipif(tesseract.find_tessdata("eng") is None, reason="Tesseract is not installed")
 
 
 def scans(*pages: tuple[str, ...]) -> bytes:
@@ -40,13 +39,24 @@ def read(folder: Path, content: bytes, **settings: object) -> ParsedDocument:
     return parsing.read_file(source, name="a.pdf", rendition=folder / "rendition.pdf", config=config)
 
 
-@pytest.mark.parametrize(("content", "is_asked"), [(pdfs.plain(), False), (pdfs.scanned(), True)], ids=["text", "scan"])
+def text_and_scans(*pages: tuple[str, ...]) -> bytes:
+    """A page of text, and a scan of each of `pages`."""
+    document = pymupdf.open(stream=pdfs.plain(), filetype="pdf")
+    with pymupdf.open(stream=scans(*pages), filetype="pdf") as scanned:
+        document.insert_pdf(scanned)
+    return pdfs.finish(document)
+
+
+@pytest.mark.parametrize(
+    ("content", "is_asked"), [(pdfs.plain(), False), (text_and_scans(pdfs.SENTENCES), True)], ids=["text", "scan"]
+)
 def test_tesseract_is_asked_for_only_where_there_is_a_picture(
     content: bytes, is_asked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who asks for it starts it."""
+    """The program on the path stands in for Tesseract. It has no languages, so nothing is recognised on any machine."""
     asked = tmp_path / "asked"
-    (program := tmp_path / "tesseract").write_text(f"#!/bin/sh\ntouch {asked}\n", encoding="utf-8")
+    script = f"""#!/bin/sh\ntouch {asked}\necho 'List of available languages in "{tmp_path}" (0):'\n"""
+    (program := tmp_path / "tesseract").write_text(script, encoding="utf-8")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.delenv("TESSDATA_PREFIX", raising=False)
@@ -54,20 +64,16 @@ def test_tesseract_is_asked_for_only_where_there_is_a_picture(
     assert asked.exists() is is_asked
 
 
-@pytest.mark.ocr
-@needs_tesseract
+@pytest.mark.needs_tesseract
 def test_a_page_that_takes_too_long_is_its_own_failure(tmp_path: Path) -> None:
-    mixed = pymupdf.open(stream=scans(pdfs.SENTENCES, pdfs.SENTENCES), filetype="pdf")
-    with pymupdf.open(stream=pdfs.plain(), filetype="pdf") as text:
-        mixed.insert_pdf(text)
-    document = read(tmp_path, pdfs.finish(mixed), timeout_seconds_ocr=0.01, ocr_language="eng")
-    assert [bool(page.error) for page in document.pages] == [True, True, False]
-    assert "more than 0.01 seconds of computing" in (document.pages[0].error or "")
+    content = text_and_scans(pdfs.SENTENCES, pdfs.SENTENCES)
+    document = read(tmp_path, content, timeout_seconds_ocr=0.01, ocr_language="eng")
+    assert [bool(page.error) for page in document.pages] == [False, True, True]
+    assert "more than 0.01 seconds of computing" in (document.pages[1].error or "")
     assert document.blocks[0].text.split("\n") == list(pdfs.SENTENCES)
 
 
-@pytest.mark.ocr
-@needs_tesseract
+@pytest.mark.needs_tesseract
 @pytest.mark.parametrize(
     ("do", "words"),
     [
@@ -92,8 +98,7 @@ def test_a_picture_costs_only_itself(do: Callable[[], None], words: str, monkeyp
     assert waits
 
 
-@pytest.mark.ocr
-@needs_tesseract
+@pytest.mark.needs_tesseract
 def test_a_wrong_language_is_told(tmp_path: Path) -> None:
     document = read(tmp_path, scans(GERMAN), ocr_language="eng")
     assert document.pages[0].ocr
@@ -101,8 +106,7 @@ def test_a_wrong_language_is_told(tmp_path: Path) -> None:
     assert read(tmp_path, scans(pdfs.SENTENCES), ocr_language="eng").note is None
 
 
-@pytest.mark.ocr
-@pytest.mark.skipif(tesseract.find_tessdata("eng+deu") is None, reason="Tesseract's German is not installed")
+@pytest.mark.needs_tesseract_german
 def test_the_language_is_found(tmp_path: Path) -> None:
     document = read(tmp_path, scans(GERMAN, pdfs.SENTENCES))
     assert "Umsätze sind gegenüber" in "".join(block.text for block in document.blocks)

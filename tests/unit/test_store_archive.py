@@ -32,7 +32,7 @@ def manifest() -> BackupManifest:
     return BackupManifest(
         pagelight="0.1.0",
         created_at=dt.datetime(2026, 5, 1, tzinfo=dt.UTC),
-        migrations=("0001_documents",),
+        migrations=("0001_row_level_security",),
         tables=(BackupTable(**measures(TABLE), table="things", columns=("id", "name"), rows=2),),
         files=(BackupFile(**measures(FILE), user_id="ann", document_id=DOCUMENT, kind="original"),),
     )

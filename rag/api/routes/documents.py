@@ -100,7 +100,7 @@ def upload(
 
     It can be asked as soon as it is `searchable`: by its words, and by the meaning of `vectorCount` of `chunkCount`.
     """
-    document, is_new = sender.engine.reach.index(form.index_name or DEFAULT_INDEX).documents.upload(
+    document, is_new = sender.engine.access.index(form.index_name or DEFAULT_INDEX).documents.upload(
         form.file.file,
         form.file.filename or "unnamed",
         index_name=form.index_name or DEFAULT_INDEX,

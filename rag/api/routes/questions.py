@@ -57,7 +57,7 @@ def _in_turn(request: Request, sender: Caller, asked: AnswerRequest) -> Iterator
     """The answer's events, made while it is this question's turn."""
     with ExitStack() as turn:
         turn.enter_context(request.app.state.questions.take())
-        for event in sender.engine.reach.index(asked.index_name).questions.stream(asked):
+        for event in sender.engine.access.index(asked.index_name).questions.stream(asked):
             if isinstance(event, AnswerResponse):
                 request.state.usage = event.usage
             yield event

@@ -239,7 +239,7 @@ def _walls(engine: "RAGEngine", config: Config) -> Found:
     """Whether the database itself keeps users apart, and how its owner gets in by hand."""
     from rag.store.server import embedded
 
-    walls = engine.installation.upkeep.walls()
+    walls = engine.installation.cleanup.walls()
     if walls.unprotected:
         return State.BROKEN, f"no row-level security on {', '.join(walls.unprotected)}. Restart Pagelight to set it up"
     if not walls.has_roles:
@@ -264,7 +264,7 @@ def _queue(engine: "RAGEngine", workers: int) -> Found:
 
 
 def _left_behind(engine: "RAGEngine", *, mend: bool, doubtful: bool) -> Found:
-    report = engine.installation.upkeep.sweep(mend=mend, doubtful=doubtful)
+    report = engine.installation.cleanup.sweep(mend=mend, doubtful=doubtful)
     counts = report.model_dump(exclude={"mended", "bytes"}, exclude_defaults=True)
     listed = ", ".join(f"{count:,} {LEFT_BEHIND[kind]}" for kind, count in counts.items())
     if not counts:

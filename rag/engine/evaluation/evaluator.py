@@ -1,19 +1,22 @@
 """Evaluations of an index on its user's own questions."""
 
+import builtins
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rag import evaluation
+from rag import errors, evaluation
 from rag.engine.library.pages import Pages
 from rag.engine.questions.questions import Questions
+from rag.engine.workspace import Workspace
 from rag.evaluation import Question
 from rag.types import (
     AnswerRequest,
     AnswerResponse,
     Document,
     DocumentStatus,
+    EvaluationRun,
     Filters,
     GenerationOptions,
     Hit,
@@ -198,3 +201,31 @@ def _with_questions(
         }
         for question, outcome in zip(request.questions, outcomes, strict=True)
     ]
+
+
+MOST_RUNS = 200
+
+
+class EvaluationRuns:
+    """One user's evaluations that are done."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def list(self, *, most: int = MOST_RUNS) -> builtins.list[EvaluationRun]:
+        """The last of them with their measures, the latest first."""
+        return self._workspace.store.evaluation_runs.list(most=most)
+
+    def compare(self, before: uuid.UUID, after: uuid.UUID) -> builtins.list[evaluation.ComparedQuestion]:
+        """Two runs question by question. See `evaluation.compare`.
+
+        Raises:
+            errors.NotFoundError: there is no such evaluation.
+            errors.ValidationError: one is not done, or they are of different subjects.
+        """
+        results = [self._workspace.store.jobs.get(job_id).result for job_id in (before, after)]
+        if any(result is None or "subject" not in result for result in results):
+            raise errors.ValidationError(
+                "Only evaluations that are done are compared. Wait for them, or measure again."
+            )
+        return evaluation.compare(*(result or {} for result in results))

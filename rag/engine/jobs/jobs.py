@@ -6,7 +6,9 @@ import itertools
 import logging
 import uuid
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
+
+import pydantic
 
 from rag import errors, evaluation
 from rag.contract import SyncBody
@@ -14,7 +16,6 @@ from rag.engine.evaluation.evaluator import evaluate
 from rag.engine.ingestion.document_reader import PASSING, PASSING_CODES, machine_errors
 from rag.engine.ingestion.folders import CONFINED, Folders
 from rag.engine.ingestion.sync import OnFile
-from rag.engine.jobs.checkpoints import Steps
 from rag.engine.library.documents import Documents
 from rag.engine.library.pages import Pages
 from rag.engine.matrix import fill_scheduling
@@ -22,7 +23,7 @@ from rag.engine.matrix.cell_filling import fill
 from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
-from rag.store import MOST_ATTEMPTS, Roots, Started
+from rag.store import MAX_ATTEMPTS, AllowedFolders, JobCheckpoints, Started
 from rag.types import (
     DEFAULT_INDEX,
     Document,
@@ -43,6 +44,42 @@ GIVEN_UP = (
     "The worker that did it ended every time before it got on, most likely for want of memory. Start it again when the "
     "machine has more, or with fewer questions."
 )
+
+
+Row = TypeVar("Row", bound=pydantic.BaseModel)
+
+
+class Checkpoints:
+    """The steps of a running job, each done once however often the job is begun."""
+
+    def __init__(self, kept: JobCheckpoints, job_id: uuid.UUID, between: Callable[[], None]) -> None:
+        """`between` is called before each step that is to be done; what it raises ends the job here."""
+        self._kept = kept
+        self._job_id = job_id
+        self._between = between
+        self._outcomes = kept.of(job_id)
+
+    def once(self, step: str, work: Callable[[], Any]) -> Any:
+        """What came of a step, which is JSON. Raises CancelledError if the job was cancelled."""
+        if step not in self._outcomes:
+            self.pause()
+        return self.gathered(step, work)
+
+    def gathered(self, step: str, work: Callable[[], Any]) -> Any:
+        """As `once`, of a step that others make up: before each of these, and not before it, others may go first."""
+        if step not in self._outcomes:
+            self._outcomes[step] = work()
+            self._kept.keep(self._job_id, step, self._outcomes[step])
+        return self._outcomes[step]
+
+    def pause(self) -> None:
+        """Between two steps; others may go first."""
+        self._between()
+
+    def rows(self, number: int, row: type[Row], make: Callable[[], list[Row]]) -> list[Row]:
+        """See `evaluation.Remember`."""
+        outcome = self.once(str(number), lambda: [made.model_dump(mode="json") for made in make()])
+        return [row.model_validate(one) for one in outcome]
 
 
 class Jobs:
@@ -72,7 +109,7 @@ class Jobs:
             return self._start("reindex", asked.index_name, asked.model_dump(mode="json"))
         kept = asked.model_dump(mode="json")
         if confined:
-            Roots(self._workspace.config.folder_roots).require(asked.source.folder_id)
+            AllowedFolders(self._workspace.config.folder_roots).require(asked.source.folder_id)
             kept[CONFINED] = True
         return self._start("sync", asked.index_name, kept)
 
@@ -145,7 +182,7 @@ class Jobs:
             return jobs.get(job_id)
         try:
             with machine_errors():
-                self._try(jobs.get(job_id), started, Steps(self._workspace.store.job_steps, job_id, between))
+                self._try(jobs.get(job_id), started, Checkpoints(self._workspace.store.checkpoints, job_id, between))
         except errors.CancelledError:
             logger.info("job %s was cancelled", job_id)
         except errors.Error as error:
@@ -153,8 +190,8 @@ class Jobs:
             self._record_failure(job_id, error)
         return jobs.get(job_id)
 
-    def _try(self, job: Job, started: Started, steps: Steps) -> None:
-        if started.attempts > MOST_ATTEMPTS:
+    def _try(self, job: Job, started: Started, steps: Checkpoints) -> None:
+        if started.attempts > MAX_ATTEMPTS:
             raise errors.ReadingInterruptedError(GIVEN_UP)
         self._workspace.store.jobs.finish(job.id, self._do(job, started.request, steps))
         if job.kind == "matrix":  # it may have been edited, or a document become ready, after that was looked at
@@ -167,7 +204,7 @@ class Jobs:
         if not is_passing or not jobs.postpone(job_id, error.code, error.message):
             jobs.fail(job_id, error.code, error.message)
 
-    def _do(self, job: Job, request: Mapping[str, Any], steps: Steps) -> dict[str, Any]:
+    def _do(self, job: Job, request: Mapping[str, Any], steps: Checkpoints) -> dict[str, Any]:
         """The job's result."""
 
         def report(_stage: str, done: int, total: int) -> None:
@@ -188,7 +225,7 @@ class Jobs:
                 documents = self._documents.list(asked.index_name)
                 return evaluate(asked, documents, self._questions, Pages(self._workspace), report, remember=steps.rows)
 
-    def _reindex(self, job: Job, report: OnProgress, steps: Steps) -> dict[str, Any]:
+    def _reindex(self, job: Job, report: OnProgress, steps: Checkpoints) -> dict[str, Any]:
         """Catch up with the folders, and read anew all documents that were there before."""
         began = job.started_at or job.created_at
         documents = [found for found in self.documents_to_reindex(job.index_name) if found.created_at <= began]
@@ -201,7 +238,7 @@ class Jobs:
         del states["gone"]
         return {"documents": len(documents), **states, **folders}
 
-    def _refreshed(self, index_name: str, report: OnProgress, steps: Steps) -> dict[str, Any]:
+    def _refreshed(self, index_name: str, report: OnProgress, steps: Checkpoints) -> dict[str, Any]:
         index = self._workspace.asked_index(index_name)
         followed, unreadable = Folders(self._workspace, once=steps.once).refresh(index, _counted(report))
         folders = [SyncBody.of(synced).model_dump(mode="json", by_alias=True) for synced in followed]
@@ -219,7 +256,9 @@ class Jobs:
             return "gone"
         return "failed"
 
-    def _follow(self, request: ReindexRequest, report: OnProgress, steps: Steps, *, confined: bool) -> dict[str, Any]:
+    def _follow(
+        self, request: ReindexRequest, report: OnProgress, steps: Checkpoints, *, confined: bool
+    ) -> dict[str, Any]:
         """Make the index follow the folder that the request names."""
         if request.source is None:
             raise errors.ValidationError("The job names no folder. Start it again with a source.")

@@ -1,12 +1,12 @@
 """Pages of documents: their text, their pictures, where words stand on them, and copies with what an answer quotes."""
 
+import re
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from rag import errors, parsing
-from rag.engine.library import find_in_pages
 from rag.engine.workspace import Workspace
 from rag.export import Say
 from rag.ingestion.chunking import SECTION_SEPARATOR
@@ -22,6 +22,7 @@ from rag.types import (
     Passage,
     Region,
     Sentence,
+    Span,
 )
 
 
@@ -59,13 +60,13 @@ class Pages:
     def find(self, document_id: uuid.UUID, words: str) -> list[PageCount]:
         """On which pages `words` stand, and how often; `found_on` has the places."""
         texts = self._workspace.store.pages.texts(document_id)
-        counts = ((number, sum(1 for _ in find_in_pages.spans(words, text))) for number, text in texts.items())
+        counts = ((number, sum(1 for _ in find_words(words, text))) for number, text in texts.items())
         return [PageCount(page_number=number, count=count) for number, count in counts if count]
 
     def found_on(self, document_id: uuid.UUID, page_number: int, words: str) -> list[tuple[Region, ...]]:
         """The boxes of exactly these words, for each place where they stand on a page."""
         page = self.text(document_id, [page_number])
-        return [self.locate(document_id, page, *span) for span in find_in_pages.spans(words, page.text)]
+        return [self.locate(document_id, page, *span) for span in find_words(words, page.text)]
 
     def outline(self, document_id: uuid.UUID) -> tuple[OutlineEntry, ...]:
         """The bookmarks of the file, or if it has none the headings found in it."""
@@ -138,3 +139,47 @@ def _note(label: str, citation: Citation, sentence: Sentence, say: Say) -> str:
     warning = f"\n{say('Not in the quoted words')}: {missing}" if missing else ""
     verdict = f"{say(sentence.support)}, " if sentence.support else ""
     return f"{label} · {verdict}{say(f'quote {citation.verdict.value}')}\n{sentence.text}{warning}"
+
+
+MAX_WORDS_CHARS = 2000
+ALIKE = ("'’‘ʼ`", '"“”„«»', "-‐‑‒–—−")
+"""What is typed for each other."""
+BROKEN = r"(?:[-\u00ad]\s*\n\s*|\u00ad)?"
+"""Between two letters a word may be broken at the end of a line."""
+
+
+def find_words(words: str, text: str) -> Iterator[Span]:
+    """Where `words` stand in `text`, in upper or lower case, over the ends of lines too; nothing if there are none."""
+    parts = [BROKEN.join(map(_letter, word)) for word in words[:MAX_WORDS_CHARS].split()]
+    if parts:
+        for match in re.finditer(r"\s+".join(parts), text, re.IGNORECASE):
+            yield Span(*match.span())
+
+
+def _letter(letter: str) -> str:
+    alike = next((group for group in ALIKE if letter in group), None)
+    return f"[{re.escape(alike)}]" if alike else re.escape(letter)
+
+
+class Chunks:
+    """One user's chunks."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def list(
+        self, document_id: uuid.UUID, page_number: int | None = None, *, limit: int | None = None, offset: int = 0
+    ) -> list[Chunk]:
+        """A document's chunks in reading order, or those on one page; none of one in the trash."""
+        return self._workspace.store.chunks.of_document(
+            document_id, page_number=page_number, limit=limit, offset=offset
+        )
+
+    def get(self, chunk_id: uuid.UUID) -> Chunk:
+        """One chunk, of a document in the trash or not. Raises NotFoundError."""
+        found = self._workspace.store.chunks.get([chunk_id])
+        if not found:
+            raise errors.NotFoundError(
+                f"There is no chunk {chunk_id}. Search again: its document may have been re-read."
+            )
+        return found[0][0]

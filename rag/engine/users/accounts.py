@@ -4,13 +4,14 @@ Whoever is let at it acts for everybody; `rag.access.permissions` says who that 
 """
 
 import builtins
+import re
 from collections.abc import Sequence
 
 from rag import errors
 from rag.config import MEGABYTE
 from rag.engine.resources import Resources
 from rag.engine.users.api_keys import KeysOfAll
-from rag.engine.workspace import NOWHERE
+from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
 from rag.store import OwnAccount
 from rag.types import Account, AccountUse, Job, Role, Storage, Whence
 
@@ -22,7 +23,7 @@ JOBS_SHOWN = 200
 class Accounts:
     """The accounts of an installation. What is changed is told in the audit, and by whom: see `by`."""
 
-    def __init__(self, resources: Resources, actor: str | None = None, origin: Whence = NOWHERE) -> None:
+    def __init__(self, resources: Resources, actor: str | None = None, origin: Whence = UNKNOWN_ORIGIN) -> None:
         self._resources = resources
         self._actor = actor
         self._origin = origin
@@ -116,3 +117,23 @@ def _group(name: str) -> str:
             f"A group's name has 1 to {MAX_GROUP_BYTES} bytes, all of them printable.", details={"field": "groups"}
         )
     return stripped
+
+
+_LANGUAGE = re.compile(r"[a-z]{2,3}")
+
+
+class Profile:
+    """One user's choices; `accounts.get` has them with the account."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def choose_language(self, language: str | None) -> None:
+        """Have the pages in a language (`de`); None is that of the browser.
+
+        Raises:
+            errors.ValidationError: it is no tag of a language.
+        """
+        if language is not None and not _LANGUAGE.fullmatch(language):
+            raise errors.ValidationError(f"{language!r} is no tag of a language. Give one such as en or de.")
+        self._workspace.store.account.set_language(language)

@@ -7,7 +7,7 @@ from typing import Any
 
 from rag import errors
 from rag.engine.request_parsing import parse
-from rag.engine.users.shared_workspace import SHARED
+from rag.engine.users.collection_workspaces import SHARED
 from rag.engine.workspace import Workspace
 from rag.types import DEFAULT_INDEX, Grantee, Share, SharedIndex, ShareRequest
 

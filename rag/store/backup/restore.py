@@ -21,12 +21,19 @@ logger = logging.getLogger(__name__)
 CHUNK_TABLE = "data_document_chunks_"
 
 
-def restore(url: str, files: FileStore, path: Path, on_progress: OnProgress = ignore_progress) -> BackupManifest:
+def restore(
+    url: str,
+    files: FileStore,
+    path: Path,
+    on_progress: OnProgress = ignore_progress,
+    *,
+    schema: Path = migrations.FOLDER,
+) -> BackupManifest:
     """Put a backup into an installation that has nothing yet.
 
     The archive is checked as a whole before anything is touched. Files come first and rows last, in one transaction:
     after an interruption the installation still has nothing, and the same can be done again. A backup of an earlier
-    version is loaded into the schema of that time, which is brought forward then.
+    version is loaded into its own schema, which is then upgraded. `schema` is the folder of migrations.
 
     Raises:
         errors.SourceError: there is no such archive; as `check` otherwise.
@@ -35,33 +42,38 @@ def restore(url: str, files: FileStore, path: Path, on_progress: OnProgress = ig
     """
     with open_checked(path, on_progress) as archive:
         manifest = archive.manifest
-        require_known(manifest)
-        migrations.migrate(url, until=manifest.migrations[-1])
+        require_known(manifest, schema)
+        migrations.migrate(url, until=manifest.migrations[-1], folder=schema)
         with store_errors(), connect(url, asks=True) as connection:
             _require_vacant(connection, manifest)
             connection.rollback()  # nothing is forgotten before everything is loaded
         _read_files(archive, files, on_progress)
         with store_errors(), connect(url, asks=True) as connection:
             tables = _read_rows(connection, archive, on_progress)
-    migrations.migrate(url)
+    migrations.migrate(url, folder=schema)
     _tidy(url, tables)
     return manifest
 
 
-def require_known(manifest: BackupManifest) -> None:
-    """Refuse a backup whose schema this program does not know. Raises UnsupportedFileError."""
-    known = migrations.names()
-    if set(manifest.migrations) - set(known):
+def require_known(manifest: BackupManifest, schema: Path = migrations.FOLDER) -> None:
+    """Refuse a backup of another schema than those of the folder of migrations.
+
+    Raises:
+        errors.UnsupportedFileError: it is of a newer version, or of none.
+    """
+    known = migrations.names(schema)
+    if manifest.migrations == known[: len(manifest.migrations)]:
+        return
+    if migrations.is_newer(manifest.migrations, known):
         raise errors.UnsupportedFileError(
             f"The backup was made by a newer version of Pagelight ({manifest.pagelight}). Update Pagelight, then "
             "restore it.",
-            details={"migrations": sorted(set(manifest.migrations) - set(known))},
+            details={"migrations": [*manifest.migrations[len(known) :]]},
         )
-    if manifest.migrations != known[: len(manifest.migrations)]:
-        raise errors.UnsupportedFileError(
-            "The backup's schema is not one that Pagelight had. Restore it with the program that made it "
-            f"({manifest.pagelight})."
-        )
+    raise errors.UnsupportedFileError(
+        "The backup's schema is not one that Pagelight had. Restore it with the program that made it "
+        f"({manifest.pagelight})."
+    )
 
 
 def _require_vacant(connection: Connection, manifest: BackupManifest) -> None:

@@ -1,9 +1,10 @@
-"""The database's schema, brought forward: numbered files, each applied once, all in one transaction."""
+"""Create and upgrade the database schema: numbered SQL files, each applied once, all in one transaction."""
 
 import functools
 import re
 from importlib import resources
 from importlib.resources import abc
+from pathlib import Path
 
 import procrastinate.schema
 import psycopg
@@ -13,50 +14,48 @@ from rag import errors
 from rag.store.server import named_queries
 from rag.store.server.database import Connection, connect, store_errors
 
+FOLDER = Path(__file__).parents[1] / "sql" / "migrations"
 JOBS_SCHEMA = "procrastinate"
-"""The name under which the schema of procrastinate, taken as a whole on a fresh database, is recorded."""
+"""The name under which procrastinate's schema is recorded, which a new database gets as a whole."""
 
-WALLS = "0025_walls"
-"""The migration since which there is row-level security."""
-
-PACKAGED_NUMBER = re.compile(r"^(\d{4})_\w+\.sql$")
+FILE_NAME = re.compile(r"^\d{4}_\w+\.sql$")
 TABLE = re.compile(r"^CREATE (?:UNLOGGED )?TABLE (\w+)", re.MULTILINE)
 
 
-def migrate(url: str, *, until: str | None = None) -> None:
-    """Apply what the database does not have yet, under a lock that lets one process do it at a time.
+def migrate(url: str, *, until: str | None = None, folder: Path = FOLDER) -> None:
+    """Apply the migrations that the database lacks, under a lock so that one process does it at a time.
 
-    `until` names the last of our migrations to apply; unless given, all are.
+    `until` is the name of the last migration of `folder` to apply; by default all are.
 
     Raises:
-        errors.StoreError: the server cannot be reached, has no pgvector, or the account may not set it up.
+        errors.StoreError: the server cannot be reached or has no pgvector, the account lacks rights, or the database
+            has another schema than those of `folder`.
     """
     with store_errors(), connect(url, asks=True) as connection:
-        bring_forward(connection, until=until)
+        upgrade(connection, until=until, folder=folder)
 
 
-def bring_forward(connection: Connection, *, until: str | None = None) -> None:
-    """The same on the administrator's `connection`."""
+def upgrade(connection: Connection, *, until: str | None = None, folder: Path = FOLDER) -> None:
+    """Do what `migrate` does, on a `connection` of the administrator."""
     with store_errors(), connection.transaction():
         session = named_queries.load("session")
         connection.execute(session["lock_migrations"])
         connection.execute(session["create_migrations"])
-        applied = {row["name"] for row in connection.execute(session["list_migrations"])}
-        _refuse_newer(applied)
-        for name, script in _ours(until) + _of_jobs(applied):
-            if name not in applied:
+        _require_known(applied(connection), names(folder))
+        present = {row["name"] for row in connection.execute(session["list_migrations"])}
+        ours = [(name, script) for name, script in _scripts(folder) if until is None or name <= until]
+        for name, script in [*ours, *_of_jobs(present)]:
+            if name not in present:
                 if script is not None:
                     _run(connection, script)
                 connection.execute(session["record_migration"], {"name": name})
-                applied.add(name)
-        if WALLS in applied:
-            _protect(connection)
+        _protect(connection, tables(folder))
 
 
-def _protect(connection: Connection) -> None:
-    """Every table with a user's data gets its second wall, also one whose migration forgets it."""
+def _protect(connection: Connection, tables: tuple[str, ...]) -> None:
+    """Enable row-level security on every table with a user's data, also where a migration forgot it."""
     walls = named_queries.load("walls")
-    connection.execute(walls["protect"], {"tables": [*tables()]})
+    connection.execute(walls["protect"], {"tables": [*tables]})
     connection.execute(walls["protect_chunks"])
     connection.execute(walls["grant"], {})
 
@@ -76,56 +75,63 @@ def _run(connection: Connection, script: str) -> None:
         ) from error
 
 
-def names() -> tuple[str, ...]:
-    """All migrations that make our own tables, in their order."""
-    return tuple(name for name, _ in _ours())
+def names(folder: Path = FOLDER) -> tuple[str, ...]:
+    """The migrations of our own schema, in order."""
+    return tuple(name for name, _ in _scripts(folder))
 
 
 @functools.cache
-def tables() -> tuple[str, ...]:
-    """All tables that the migrations name, which is all of ours but those of chunks: these are made when needed."""
-    return tuple(table for _, script in _ours() for table in TABLE.findall(script or ""))
+def tables(folder: Path = FOLDER) -> tuple[str, ...]:
+    """The tables that the migrations create: all of ours except chunk tables, which are created when needed."""
+    return tuple(table for _, script in _scripts(folder) for table in TABLE.findall(script))
 
 
 def applied(connection: Connection) -> tuple[str, ...]:
-    """Those of `names` that the database has, in their order; unknown ones of a newer version, too."""
+    """The migrations of our own schema that the database has, in order, including unknown ones."""
     found = {row["name"] for row in connection.execute(named_queries.load("session")["list_migrations"])}
     return tuple(sorted(name for name in found if re.match(r"\d{4}_", name)))
 
 
-def _ours(until: str | None = None) -> list[tuple[str, str | None]]:
-    return [(name, script) for name, script in _all_of_ours() if not until or name <= until]
-
-
 @functools.cache
-def _all_of_ours() -> list[tuple[str, str]]:
-    folder = resources.files("rag.store") / "sql" / "migrations"
-    files = sorted((file for file in folder.iterdir() if PACKAGED_NUMBER.match(file.name)), key=_name)
-    return [(_name(file), file.read_text(encoding="utf-8")) for file in files]
+def _scripts(folder: Path) -> tuple[tuple[str, str], ...]:
+    files = sorted((file for file in folder.iterdir() if FILE_NAME.match(file.name)), key=_name)
+    return tuple((_name(file), file.read_text(encoding="utf-8")) for file in files)
 
 
 def _name(file: abc.Traversable) -> str:
     return file.name.removesuffix(".sql")
 
 
-def _refuse_newer(applied: set[str]) -> None:
-    """An older program must not write into a schema it does not know."""
-    unknown = {name for name in applied if re.match(r"\d{4}_", name)} - {name for name, _ in _ours()}
-    if unknown:
+def is_newer(found: tuple[str, ...], known: tuple[str, ...]) -> bool:
+    """Whether a schema with the migrations `found` has all `known` ones and further ones."""
+    return len(found) > len(known) and found[: len(known)] == known
+
+
+def _require_known(found: tuple[str, ...], known: tuple[str, ...]) -> None:
+    """Refuse a schema that did not come from the first of our migrations: writing into it could destroy data."""
+    if found == known[: len(found)]:
+        return
+    if is_newer(found, known):
         raise errors.StoreError(
             "The database was set up by a newer version of Pagelight. Update Pagelight, or use another database.",
-            details={"migrations": sorted(unknown)},
+            details={"migrations": [*found[len(known) :]]},
         )
+    raise errors.StoreError(
+        "The database has the schema of a development version of Pagelight, which cannot be upgraded. Save your "
+        "documents and chats with `pagelight export` of that version, then set RAG_DATA_DIR to a new folder, or "
+        "RAG_DATABASE_URL to an empty database, and add them there.",
+        details={"migrations": [*found]},
+    )
 
 
-def _of_jobs(applied: set[str]) -> list[tuple[str, str | None]]:
+def _of_jobs(present: set[str]) -> list[tuple[str, str | None]]:
     """The schema of procrastinate: as a whole at first, later only the migrations of newer versions."""
     folder = resources.files("procrastinate") / "sql" / "migrations"
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=_name)
-    if JOBS_SCHEMA not in applied:
+    if JOBS_SCHEMA not in present:
         schema = procrastinate.schema.SchemaManager.get_schema()
         return [(JOBS_SCHEMA, schema), *((_job_name(file), None) for file in files)]
-    return [(_job_name(file), file.read_text(encoding="utf-8")) for file in files if _job_name(file) not in applied]
+    return [(_job_name(file), file.read_text(encoding="utf-8")) for file in files if _job_name(file) not in present]
 
 
 def _job_name(file: abc.Traversable) -> str:

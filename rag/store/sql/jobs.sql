@@ -92,15 +92,10 @@ WHERE user_id = :user_id AND id = :job_id AND status = 'running'
 RETURNING id;
 
 -- name: others_wait
--- Whether a job of another user waits, at none of whose jobs anybody is: who is at one holds a claim, see `session.sql`.
-WITH claimed AS MATERIALIZED (
-    SELECT (classid::bigint << 32) | objid::bigint AS key
-    FROM pg_locks
-    WHERE locktype = 'advisory' AND objsubid = 1 AND granted
-      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-), others AS (
+-- Whether a job waits whose owner is another user, none of whose jobs is being worked on.
+WITH others AS (
     SELECT bool_or(retry_after IS NULL OR retry_after <= clock_timestamp()) AS is_waiting,
-           bool_or(hashtextextended(user_id || chr(10) || id::text, 0) IN (SELECT key FROM claimed)) AS is_served
+           bool_or(claim_key(user_id, id) IN (SELECT held_claims())) AS is_served
     FROM jobs
     WHERE status IN ('queued', 'running') AND user_id <> :user_id
     GROUP BY user_id

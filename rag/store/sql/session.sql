@@ -47,7 +47,7 @@ SELECT pg_reload_conf();
 SELECT to_regclass('data_document_chunks_' || :dimensions::int) IS NOT NULL AS present;
 
 -- name: try_claim
-SELECT pg_try_advisory_lock(hashtextextended(:user_id::text || chr(10) || :id::text, 0)) AS claimed;
+SELECT pg_try_advisory_lock(claim_key(:user_id, :id)) AS claimed;
 
 -- name: read_only
 SET TRANSACTION READ ONLY;

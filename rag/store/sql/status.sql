@@ -27,13 +27,8 @@ WHERE last_heartbeat > now() - make_interval(secs => :stalled_seconds)
 ORDER BY id;
 
 -- name: lanes
--- What waits and what somebody is at. Whoever is at something holds a claim on it, see `session.sql`.
-WITH claimed AS MATERIALIZED (
-    SELECT (classid::bigint << 32) | objid::bigint AS key
-    FROM pg_locks
-    WHERE locktype = 'advisory' AND objsubid = 1 AND granted
-      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-), work AS (
+-- What waits, and what is being worked on: a worker holds a claim on it.
+WITH work AS (
     SELECT lane_of(renewing, status, chunk_count) AS lane, user_id, id, queued_at AS since
     FROM documents
     WHERE status IN ('queued', 'parsing', 'embedding') AND deleted_at IS NULL
@@ -46,7 +41,7 @@ WITH claimed AS MATERIALIZED (
     FROM jobs
     WHERE status IN ('queued', 'running')
 ), found AS (
-    SELECT lane, since, hashtextextended(user_id || chr(10) || id::text, 0) IN (SELECT key FROM claimed) AS is_taken
+    SELECT lane, since, claim_key(user_id, id) IN (SELECT held_claims()) AS is_taken
     FROM work
 )
 SELECT lane,
@@ -57,12 +52,7 @@ FROM found
 GROUP BY lane;
 
 -- name: running
-WITH claimed AS MATERIALIZED (
-    SELECT (classid::bigint << 32) | objid::bigint AS key
-    FROM pg_locks
-    WHERE locktype = 'advisory' AND objsubid = 1 AND granted
-      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-), work AS (
+WITH work AS (
     SELECT lane_of(renewing, status, chunk_count) AS kind, user_id, id, progress_done AS done, progress_total AS total,
            taken_at AS since
     FROM documents
@@ -78,7 +68,7 @@ WITH claimed AS MATERIALIZED (
 )
 SELECT kind, user_id, id, done, total, since
 FROM work
-WHERE hashtextextended(user_id || chr(10) || id::text, 0) IN (SELECT key FROM claimed)
+WHERE claim_key(user_id, id) IN (SELECT held_claims())
 ORDER BY since NULLS LAST, id
 LIMIT :limit;
 

@@ -1,6 +1,6 @@
 -- name: create_roles
--- None owns, makes or bypasses anything, and nobody can log in as them unless the server is ours. Roles are of the
--- whole server: another installation there may have made them, or makes them in this moment.
+-- They own, create and bypass nothing. Nobody can log in as them unless the server is embedded. Roles belong to the whole
+-- server: another installation on it may have created them, or may be doing so right now.
 DO $$
 DECLARE
     name text;
@@ -11,12 +11,12 @@ BEGIN
         END IF;
     END LOOP;
 EXCEPTION WHEN insufficient_privilege OR duplicate_object OR unique_violation THEN
-    NULL;  -- whether they are there is asked next
+    NULL;  -- the next query tells which roles exist
 END
 $$;
 
 -- name: roles
--- What there is of them; one that could do more than we mean is none of ours.
+-- Those that exist. One with more rights than ours was created by somebody else.
 SELECT rolname AS name, rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb AS is_mighty, rolcanlogin AS can_login
 FROM pg_roles WHERE rolname IN ('pagelight_app', 'pagelight_worker', 'pagelight_backup');
 
@@ -28,7 +28,7 @@ SELECT session_user::text AS name, current_setting('is_superuser')::boolean AS i
        current_setting('server_version_num')::int AS version;
 
 -- name: grant_roles
--- Inherited, the rights of both would be one.
+-- INHERIT FALSE: inheriting would merge the rights of both roles.
 GRANT pagelight_app, pagelight_worker TO {account} WITH INHERIT FALSE, SET TRUE;
 
 -- name: grant_roles_before_16
@@ -55,7 +55,7 @@ RESET ROLE;
 SELECT current_user::text AS name;
 
 -- name: protect
--- `tables` are those that the migrations name; a database may have tables of other programs, too.
+-- `tables` are those that the migrations create; a database may have tables of other programs, too.
 SELECT protect(c.oid)
 FROM pg_class c
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND c.relname = ANY (:tables::text[])
@@ -65,45 +65,49 @@ WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p'
 SELECT protect_chunks();
 
 -- name: grant
--- What a worker may see of all users, column by column: whose what is and how urgent, never what stands in it. And
--- whose a key is, for who knows its digest. The queue's own tables have ids.
+-- Gives the roles what they need and do not have yet. Tables with a user_id and the views are done by protect().
 DO $$
 DECLARE
-    wanted record;
+    missing text;
 BEGIN
-    IF to_regrole('pagelight_app') IS NULL OR to_regrole('pagelight_worker') IS NULL THEN
-        RETURN;
-    END IF;
-    IF NOT has_function_privilege('pagelight_app', 'add_chunk_table(int)', 'EXECUTE') THEN
-        EXECUTE format('GRANT USAGE ON SCHEMA %I TO pagelight_app, pagelight_worker', current_schema());
-        GRANT EXECUTE ON FUNCTION add_chunk_table(int) TO pagelight_app;
-        GRANT SELECT ON migrations TO pagelight_worker;
-    END IF;
-    -- What the user of a transaction is told of what others have.
-    FOR wanted IN
-        SELECT to_regprocedure(f.signature) AS function
-        FROM unnest(ARRAY['shared_with(text)', 'shared_collections(text)', 'shared_collection_of(text, uuid)',
-                          'answers_shown_to(text)', 'turns_shown_to(text, uuid)', 'colleagues(text, boolean)']) AS f (signature)
-        WHERE NOT has_function_privilege('pagelight_app', to_regprocedure(f.signature), 'EXECUTE')
-    LOOP
-        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO pagelight_app', wanted.function);
-    END LOOP;
-    FOR wanted IN
-        SELECT oid::regclass AS relation FROM pg_class
-        WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND starts_with(relname, 'procrastinate_')
-          AND NOT has_table_privilege('pagelight_worker', oid, 'DELETE')
-    LOOP
-        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO pagelight_worker', wanted.relation);
-    END LOOP;
-    FOR wanted IN
-        SELECT oid::regclass AS relation FROM pg_class
-        WHERE relnamespace = current_schema()::regnamespace AND starts_with(relname, 'procrastinate_')
-          AND CASE WHEN relkind = 'S' THEN NOT has_sequence_privilege('pagelight_worker', oid, 'USAGE') END
-    LOOP
-        EXECUTE format('GRANT USAGE ON SEQUENCE %s TO pagelight_worker', wanted.relation);
-    END LOOP;
-    FOR wanted IN
-        SELECT r.privilege, a.attrelid::regclass AS relation, a.attname AS name
+    FOR missing IN
+        SELECT format('GRANT USAGE ON SCHEMA %I TO %I', current_schema(), r.rolname)
+        FROM pg_roles r
+        WHERE r.rolname IN ('pagelight_app', 'pagelight_worker', 'pagelight_backup')
+          AND NOT has_schema_privilege(r.oid, current_schema(), 'USAGE')
+        UNION ALL
+        -- Functions that run as the owner.
+        SELECT format('GRANT EXECUTE ON FUNCTION %s TO %I', f.signature, r.rolname)
+        FROM pg_roles r, unnest(ARRAY[
+            'add_chunk_table(int)', 'shared_with(text)', 'shared_collections(text)', 'shared_collection_of(text, uuid)',
+            'answers_shown_to(text)', 'turns_shown_to(text, uuid)', 'colleagues(text, boolean)']) AS f (signature)
+        WHERE r.rolname = 'pagelight_app' AND NOT has_function_privilege(r.oid, to_regprocedure(f.signature), 'EXECUTE')
+        UNION ALL
+        -- Whole tables that have no text of users. The audit has names of documents and chats: who reads that of all users,
+        -- as admins do, sees these.
+        SELECT format('GRANT %s ON %s TO %I', p.privilege, c.oid::regclass, r.rolname)
+        FROM (VALUES
+            ('pagelight_app', '^audit$', ARRAY['SELECT', 'INSERT']),
+            ('pagelight_worker', '^(audit|migrations)$', ARRAY['SELECT']),
+            ('pagelight_worker',
+             '^(accounts|memberships|logins|deletions|work_counts|backups|request_rates|procrastinate_\w+)$',
+             ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']),
+            ('pagelight_backup', '^(audit|migrations)$', ARRAY['SELECT'])
+        ) AS t (role, tables, privileges)
+        JOIN pg_roles r ON r.rolname = t.role
+        JOIN pg_class c ON c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname ~ t.tables
+        CROSS JOIN unnest(t.privileges) AS p (privilege)
+        WHERE NOT has_table_privilege(r.oid, c.oid, p.privilege)
+        UNION ALL
+        SELECT format('GRANT USAGE ON SEQUENCE %s TO %I', c.oid::regclass, r.rolname)
+        FROM pg_roles r, pg_class c
+        WHERE r.rolname = 'pagelight_worker' AND c.relnamespace = current_schema()::regnamespace
+          AND starts_with(c.relname, 'procrastinate_')
+          AND CASE WHEN c.relkind = 'S' THEN NOT has_sequence_privilege(r.oid, c.oid, 'USAGE') END
+        UNION ALL
+        -- What a worker may see of all users' rows: whose they are and how urgent, never content. And the owner of a key, for
+        -- who knows its digest.
+        SELECT format('GRANT %s (%I) ON %s TO %I', t.privilege, a.attname, a.attrelid::regclass, r.rolname)
         FROM (VALUES
             ('SELECT', 'documents', ARRAY['user_id', 'id', 'number', 'index_id', 'status', 'size', 'page_count', 'chunk_count',
                                           'vector_count', 'progress_done', 'progress_total', 'renewing', 'queued_at', 'taken_at',
@@ -117,40 +121,12 @@ BEGIN
             ('SELECT', 'api_keys', ARRAY['user_id', 'id', 'name', 'digest', 'hint', 'permissions', 'created_at', 'expires_at',
                                          'last_used_at', 'revoked_at']),
             ('UPDATE', 'api_keys', ARRAY['last_used_at'])
-        ) AS r (privilege, relation, names)
-        JOIN pg_attribute a ON a.attrelid = to_regclass(r.relation) AND a.attname = ANY (r.names) AND NOT a.attisdropped
-        WHERE NOT has_column_privilege('pagelight_worker', a.attrelid, a.attnum, r.privilege)
+        ) AS t (privilege, relation, names)
+        JOIN pg_roles r ON r.rolname = 'pagelight_worker'
+        JOIN pg_attribute a ON a.attrelid = to_regclass(t.relation) AND a.attname = ANY (t.names) AND NOT a.attisdropped
+        WHERE NOT has_column_privilege(r.oid, a.attrelid, a.attnum, t.privilege)
     LOOP
-        EXECUTE format('GRANT %s (%I) ON %s TO pagelight_worker', wanted.privilege, wanted.name, wanted.relation);
-    END LOOP;
-    -- A backup is of all tables; those that have a user are let be read where they are walled.
-    FOR wanted IN
-        SELECT c.oid::regclass AS relation FROM pg_class c, pg_roles r
-        WHERE c.relnamespace = current_schema()::regnamespace AND c.relname IN ('migrations', 'audit')
-          AND r.rolname = 'pagelight_backup' AND NOT has_table_privilege(r.oid, c.oid, 'SELECT')
-    LOOP
-        EXECUTE format('GRANT USAGE ON SCHEMA %I TO pagelight_backup', current_schema());
-        EXECUTE format('GRANT SELECT ON %s TO pagelight_backup', wanted.relation);
-    END LOOP;
-    -- Whole tables that have no text of anybody's.
-    FOR wanted IN
-        SELECT g.role, g.privilege, to_regclass(g.relation) AS relation
-        FROM (VALUES
-            ('pagelight_worker', 'accounts'), ('pagelight_worker', 'memberships'), ('pagelight_worker', 'logins'),
-            ('pagelight_worker', 'deletions'), ('pagelight_worker', 'work_counts'), ('pagelight_worker', 'backups'),
-            ('pagelight_worker', 'request_rates')
-        ) AS t (role, relation), LATERAL (VALUES
-            (t.role, 'SELECT', t.relation), (t.role, 'INSERT', t.relation), (t.role, 'UPDATE', t.relation),
-            (t.role, 'DELETE', t.relation)
-        ) AS g (role, privilege, relation)
-        UNION ALL
-        -- Who sees that of all users, as admins do, sees names of documents and chats, too.
-        SELECT a.role, a.privilege, to_regclass('audit')
-        FROM (VALUES ('pagelight_app', 'SELECT'), ('pagelight_app', 'INSERT'), ('pagelight_worker', 'SELECT')) AS a (role, privilege)
-    LOOP
-        IF NOT has_table_privilege(wanted.role, wanted.relation, wanted.privilege) THEN
-            EXECUTE format('GRANT %s ON %s TO %I', wanted.privilege, wanted.relation, wanted.role);
-        END IF;
+        EXECUTE missing;
     END LOOP;
 END
 $$;
@@ -160,7 +136,7 @@ $$;
 SELECT set_config('pagelight.user_id', :user_id, true);
 
 -- name: walls
--- The role, and the tables with a user's data that have no second wall, by name.
+-- The role, and the tables with a user's data that lack row-level security.
 SELECT current_user::text AS role, coalesce(array_agg(c.relname::text ORDER BY c.relname), '{}') AS unprotected
 FROM pg_class c
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')

@@ -1,0 +1,57 @@
+"""Tests whose program is missing are skipped, and the last line says how to install it."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import forked, programs
+
+ROOT = Path(__file__).parents[2]
+PYTEST = "import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))"
+
+
+@pytest.mark.parametrize(
+    ("platform", "install"),
+    [
+        ("linux", "apt-get install chromium tesseract-ocr-deu strace"),
+        ("darwin", "brew install google-chrome tesseract-lang"),
+    ],
+)
+def test_one_line_names_the_missing_programs(platform: str, install: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    needed = ["needs_tesseract_german", "needs_chromium", "needs_chromium", "needs_strace"]
+    line = programs.summary([*(programs.PROGRAMS[marker].reason for marker in needed), "root may read everything"])
+    assert line
+    assert line.startswith("Left out: tests that need Chromium (2), German data of Tesseract (1)")
+    assert line.endswith(install)
+    assert "\n" not in line
+
+
+def test_nothing_is_said_where_no_program_is_missing() -> None:
+    assert programs.summary(["root may read everything"]) is None
+
+
+@pytest.mark.parametrize("workers", [(), ("--numprocesses", "1")], ids=["one process", "workers"])
+def test_tests_are_left_out_where_their_program_is_missing(
+    workers: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Run the tests of text recognition where nothing but a shell is found."""
+    (tmp_path / "sh").symlink_to(shutil.which("sh") or "/bin/sh")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("TESSDATA_PREFIX", raising=False)
+    told = tmp_path / "told"
+    asked = (
+        f"--rootdir={ROOT}",
+        f"--config-file={ROOT}/pyproject.toml",
+        "-p",
+        "no:cacheprovider",
+        "-k",
+        "wrong_language",
+    )
+    file = ROOT / "tests/unit/test_parsing_recognition.py"
+    assert forked.run(PYTEST, *asked, *workers, file, output=told) == 0, told.read_text()
+    *_, closing, last = told.read_text().splitlines()
+    assert "1 skipped" in closing
+    assert last.startswith("Left out: tests that need Tesseract (1). To run them: ")

@@ -197,8 +197,8 @@ FAILURES = (
     N_("There is no link {id}. List what you show others and check the id."),
     N_("This is not shown to you any more. Ask who gave you the link."),
     N_("There is no conversation {id}. List the conversations and check the id."),
-    N_("There is no answer to take along yet. Ask a question first."),
-    N_("The Word document could not be made. Take the answer along as PDF."),
+    N_("There is no answer to export yet. Ask a question first."),
+    N_("The Word document could not be created. Export the answer as PDF."),
     N_("The passage is empty. Give some words as they stand in the document."),
     N_("A quote cannot be located in {name}, whose kept pages cannot be read any more. Have the document read again."),
     N_(

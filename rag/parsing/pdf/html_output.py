@@ -48,7 +48,7 @@ def docx_of(html: str) -> bytes:
             )
         except (subprocess.SubprocessError, OSError) as error:
             raise errors.UnreadableFileError(
-                "The Word document could not be made. Take the answer along as PDF.",
+                "The Word document could not be created. Export the answer as PDF.",
                 details={"reason": type(error).__name__},
             ) from error
         return made.read_bytes()

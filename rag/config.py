@@ -15,7 +15,7 @@ import pydantic_settings
 
 from rag import errors
 from rag.types import LOCAL_USER, ChunkingOptions, ParsingConfig
-from rag.types.validation_messages import problems_of
+from rag.types.base import problems_of
 
 SYSTEM_DATA_DIR = Path("/var/lib/pagelight")
 """The default data folder of root, whose embedded database runs as an unprivileged user and needs access."""

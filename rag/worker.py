@@ -42,12 +42,12 @@ def run(installation: Installation, *, wait: bool = True, concurrency: int | Non
     With `wait` False, until nothing is left but what is to be tried again later. So many jobs are done at the same time
     as `concurrency` says, or the setting of that name.
     """
-    installation.work.be_patient()
+    installation.worker_tasks.use_background_timeouts()
     installation.recover_queue()
-    installation.upkeep.finish_deletions()
+    installation.cleanup.finish_deletions()
     lanes = Lanes(installation, wait=wait, concurrency=concurrency)
     if not wait:
-        installation.work.hear_hints(lanes.wake, wait=False)
+        installation.worker_tasks.hear_hints(lanes.wake, wait=False)
         lanes.join()
         return
     threading.Thread(target=_recover_for_ever, args=(installation, lanes.wake), name="recovery", daemon=True).start()
@@ -61,7 +61,7 @@ def run(installation: Installation, *, wait: bool = True, concurrency: int | Non
 def _stopped_cleanly(installation: Installation, wake: Callable[[], None]) -> bool:
     """Listen until told to stop (True) or until the database is lost (False)."""
     try:
-        installation.work.hear_hints(wake)
+        installation.worker_tasks.hear_hints(wake)
     except errors.StoreError as error:
         logger.warning("%s Trying again.", error)
         return False
@@ -77,9 +77,9 @@ def _recover_for_ever(installation: Installation, wake: Callable[[], None]) -> N
             if time.monotonic() - recovered > RECOVERY_SECONDS:
                 recovered = time.monotonic()
                 installation.recover_queue()
-                installation.upkeep.go_on()
+                installation.cleanup.go_on()
                 wake()
-            elif installation.work.is_due():
+            elif installation.worker_tasks.is_due():
                 wake()
         except errors.StoreError as error:
             logger.warning("%s", error)
@@ -103,7 +103,7 @@ class Lanes:
 
         def lane(which: Lane, most_bytes: int | None = None) -> Callable[[], bool]:
             def step() -> bool:
-                done = installation.work.do_next(which, stopping, most_bytes=most_bytes)
+                done = installation.worker_tasks.do_next(which, stopping, most_bytes=most_bytes)
                 if done and done.status is not DocumentStatus.EMBEDDING:
                     self.wake()  # it may have been waited for
                 return _told(done)
@@ -118,8 +118,8 @@ class Lanes:
         self._quiet = [*embedding.values()]  # a batch of vectors is nothing to others
         works["renewing"] = lane(Lane.RENEWING)
         for number in range(concurrency or installation.config.rag_worker_concurrency):
-            works[f"jobs-{number}"] = lambda: _told(installation.work.do_job(stopping))
-        works["pictures"] = installation.work.read_pictures
+            works[f"jobs-{number}"] = lambda: _told(installation.worker_tasks.do_job(stopping))
+        works["pictures"] = installation.worker_tasks.read_pictures
         self._threads = [
             threading.Thread(target=self._go_on, args=(work,), name=name, daemon=True) for name, work in works.items()
         ]

@@ -7,5 +7,5 @@ from rag.engine import Installation
 
 if __name__ == "__main__":
     with Installation(load_config()) as installation:
-        installation.upkeep.finish_deletions(dt.timedelta(0))
-        print(installation.upkeep.sweep(mend=True, older_than=dt.timedelta(0)))
+        installation.cleanup.finish_deletions(dt.timedelta(0))
+        print(installation.cleanup.sweep(mend=True, older_than=dt.timedelta(0)))

@@ -43,10 +43,10 @@ def _engine_for(request: Request, engine: RAGEngine) -> RAGEngine:
         errors.NotFoundError: the document or chat is neither the sender's nor shared with them.
     """
     if document_id := _as_id(request.path_params.get("document_id", "")):
-        return engine.reach.document(document_id)
+        return engine.access.document(document_id)
     if conversation_id := _as_id(request.path_params.get("conversation_id", "")):
-        return engine.reach.conversation(conversation_id)
-    return engine.reach.index(request.query_params.get("indexName", DEFAULT_INDEX))
+        return engine.access.conversation(conversation_id)
+    return engine.access.index(request.query_params.get("indexName", DEFAULT_INDEX))
 
 
 def _as_id(text: str) -> uuid.UUID | None:

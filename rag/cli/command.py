@@ -16,7 +16,7 @@ import rag
 from rag import config, errors
 from rag.cli import output
 from rag.types import DEFAULT_INDEX, Whence
-from rag.types.validation_messages import in_words
+from rag.types.base import in_words
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -32,7 +32,7 @@ Model = TypeVar("Model", bound=pydantic.BaseModel)
 def open_engine(index_name: str = DEFAULT_INDEX) -> "Iterator[RAGEngine]":
     """Open the local user's engine, or the one of the shared collection that `index_name` names."""
     with rag.RAGEngine(config.load_config()) as engine:
-        yield engine.installation.for_user(engine.user_id, Whence("cli")).reach.index(index_name)
+        yield engine.installation.for_user(engine.user_id, Whence("cli")).access.index(index_name)
 
 
 def validated(model: type[Model], **fields: object) -> Model:

@@ -61,7 +61,7 @@ def require_index(engine: "RAGEngine", name: str) -> None:
     Raises:
         errors.NotFoundError: the message lists the indexes.
     """
-    if engine.reach.is_shared:  # then it is the shared collection that was named
+    if engine.access.is_shared:  # then it is the shared collection that was named
         return
     names = [DEFAULT_INDEX, *(index.name for index in engine.indexes.list() if index.name != DEFAULT_INDEX)]
     if name not in names:

@@ -13,12 +13,12 @@ from rag.engine.evaluation.evaluator import EvaluationRuns
 from rag.engine.evaluation.question_sets import QuestionSets
 from rag.engine.indexes.glossary import Glossary
 from rag.engine.indexes.indexes import Indexes
-from rag.engine.indexes.statistics_and_health import Checkup, Surveys
+from rag.engine.indexes.statistics_and_health import HealthChecks, IndexStatistics
 from rag.engine.ingestion.document_reader import Reader
 from rag.engine.ingestion.folders import Folders
 from rag.engine.ingestion.sync import OnFile
 from rag.engine.jobs.jobs import Jobs
-from rag.engine.jobs.worker_tasks import Work
+from rag.engine.jobs.worker_tasks import WorkerTasks
 from rag.engine.library.annotations import Annotations
 from rag.engine.library.document_metadata import Catalogue
 from rag.engine.library.documents import Documents
@@ -28,7 +28,7 @@ from rag.engine.library.saved_filters import SavedFilters
 from rag.engine.library.versions import Versions
 from rag.engine.matrix.matrices import Matrices
 from rag.engine.operations import disk_space, status
-from rag.engine.operations.cleanup import Upkeep
+from rag.engine.operations.cleanup import Cleanup
 from rag.engine.operations.data_export import Export
 from rag.engine.operations.settings import Settings
 from rag.engine.questions.query_pipeline import Asking
@@ -39,12 +39,12 @@ from rag.engine.retrieval_api import Collections
 from rag.engine.users import api_keys
 from rag.engine.users.accounts import Accounts, Profile
 from rag.engine.users.audit_log import Auditing
+from rag.engine.users.collection_access import CollectionAccess
 from rag.engine.users.logins import Logins
-from rag.engine.users.reachable_collections import Reach
 from rag.engine.users.sharing import Sharing
 from rag.engine.vector_store_api import BY_SIMILARITY, deleted, ingested, named, queried
-from rag.engine.workspace import NOWHERE, Workspace
-from rag.store import Caches, Drafts, Health, Rates
+from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
+from rag.store import Caches, Health, PartialFiles, RateLimits
 from rag.store.backup import backup, restore
 from rag.store.users.audit_log import Subject
 from rag.types import (
@@ -83,17 +83,16 @@ DEFAULT_RETRIEVAL = RetrievalOptions()
 
 
 class Installation:
-    """What serves all users: one database, one storage of files, one set of models, each opened when first needed.
+    """The resources that all users share: one database, one file storage, one set of models, each opened on first use.
 
-    `for_user` gives what one of them can do, `settings` has what is set for all, `work` what is to be done, `accounts`
-    who they are, and `upkeep` clears away what was left behind.
+    `for_user` returns one user's engine. `settings`, `worker_tasks`, `accounts`, `logins`, `cleanup` act for all.
     """
 
     def __init__(self, config: Config | None = None, **parts: Unpack[Parts]) -> None:
         """Parts that are given replace what the settings would give."""
         self._resources = Resources(config or load_config(), **parts)
-        self.work = Work(self._resources)
-        self.upkeep = Upkeep(self._resources)
+        self.worker_tasks = WorkerTasks(self._resources)
+        self.cleanup = Cleanup(self._resources)
         self.accounts = Accounts(self._resources)
         self.logins = Logins(self._resources)
         self.settings = Settings(self._resources.config, self._resources.preferences, self._resources.models)
@@ -103,11 +102,11 @@ class Installation:
         """The settings of the environment."""
         return self._resources.config
 
-    def for_user(self, user_id: str, origin: Whence = NOWHERE) -> "RAGEngine":
+    def for_user(self, user_id: str, origin: Whence = UNKNOWN_ORIGIN) -> "RAGEngine":
         """What this user can do; `origin` is what the audit tells of where from."""
         return RAGEngine(user_id=user_id, installation=self, workspace=self.workspace(user_id, origin))
 
-    def workspace(self, user_id: str, origin: Whence = NOWHERE) -> Workspace:
+    def workspace(self, user_id: str, origin: Whence = UNKNOWN_ORIGIN) -> Workspace:
         """This user's part of what all share."""
         return Workspace(self._resources, user_id, origin)
 
@@ -122,9 +121,9 @@ class Installation:
         return bool(self.config.rag_api_key) or self._resources.store.keys_exist()
 
     @property
-    def rates(self) -> Rates:
+    def rates(self) -> RateLimits:
         """How often somebody asked of late, at any door of any process."""
-        return self._resources.store.rates
+        return self._resources.store.rate_limits
 
     # --- work in the background ---
 
@@ -132,7 +131,7 @@ class Installation:
         """Line up again what a killed process left behind; returns how many documents are to be read."""
         store = self._resources.store
         store.queue.discard_stalled()
-        store.lanes.line_up()
+        store.document_scheduler.enqueue_abandoned()
         return len(store.unfinished_documents())
 
     # --- state ---
@@ -174,7 +173,7 @@ class Installation:
         on_progress: OnProgress = ignore_progress,
         *,
         actor: str = LOCAL_USER,
-        origin: Whence = NOWHERE,
+        origin: Whence = UNKNOWN_ORIGIN,
     ) -> BackupManifest:
         """Write the database and all files into a new archive. Work may go on meanwhile.
 
@@ -186,9 +185,9 @@ class Installation:
             errors.StoreError: the database or the file storage fails.
         """
         store = self._resources.store  # brings the schema forward: an archive never has one that no program knows
-        drafts = Drafts(self.config.drafts_dir)
+        drafts = PartialFiles(self.config.drafts_dir)
         manifest = backup.write(store.backup_url, self._resources.files, path, on_progress, drafts=drafts)
-        status.keep_backup(store, path, manifest)
+        status.record_backup(store, path, manifest)
         store.of(actor, origin).audit.note(
             "export",
             Subject("backup", name=path.name),
@@ -275,12 +274,12 @@ class RAGEngine:
         self.annotations = Annotations(workspace)
         self.question_sets = QuestionSets(workspace)
         self.evaluation_runs = EvaluationRuns(workspace)
-        self.surveys = Surveys(workspace)
-        self.checkup = Checkup(workspace, self.documents)
+        self.statistics = IndexStatistics(workspace)
+        self.health_checks = HealthChecks(workspace, self.documents)
         self.catalogue = Catalogue(workspace)
         self.exports = Export(workspace)
         self.sharing = Sharing(workspace)
-        self.reach = Reach(self, workspace, self._beside)
+        self.access = CollectionAccess(self, workspace, self._beside)
         self.audit = Auditing(workspace)
 
     @property
@@ -365,7 +364,7 @@ class RAGEngine:
 
     def inspect_index(self, name: str = DEFAULT_INDEX) -> IndexStats:
         """What an index holds. Raises NotFoundError if there is none of this name or id."""
-        return self.reach.index(name).indexes.stats(name)
+        return self.access.index(name).indexes.stats(name)
 
     # --- questions ---
 
@@ -382,7 +381,7 @@ class RAGEngine:
     def search(self, request: SearchRequest | Mapping[str, Any]) -> SearchResponse:
         """Find the places that fit a query, best first. Raises as `Questions.search`."""
         asked = parse(SearchRequest, request)
-        return self.reach.index(asked.index_name).questions.search(asked)
+        return self.access.index(asked.index_name).questions.search(asked)
 
     def answer(
         self, request: AnswerRequest | Mapping[str, Any] | str, document_id: uuid.UUID | str | None = None
@@ -391,7 +390,7 @@ class RAGEngine:
         if isinstance(request, str):
             return self.questions.answer(request, document_id)
         asked = parse(AnswerRequest, request)
-        return self.reach.index(asked.index_name).questions.answer(asked, document_id)
+        return self.access.index(asked.index_name).questions.answer(asked, document_id)
 
     # --- for LlamaIndex ---
 

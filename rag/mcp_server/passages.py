@@ -21,7 +21,7 @@ def require_index(engine: "RAGEngine", name: str) -> str:
     Raises:
         errors.NotFoundError: the message lists what exists.
     """
-    if engine.reach.is_shared:
+    if engine.access.is_shared:
         return DEFAULT_INDEX
     indexes = engine.indexes.list()
     if name != DEFAULT_INDEX and not any(name in {index.name, str(index.id)} for index in indexes):

@@ -138,7 +138,7 @@ def engine() -> RAGEngine:
         worker.keep()
     own = installation.for_user(user, whence())
     try:
-        return own.reach.collection(collection())
+        return own.access.collection(collection())
     except errors.NotFoundError:  # it is not shared any more
         leave()
         return own
@@ -154,7 +154,7 @@ def own_engine() -> RAGEngine:
 
 def refusal() -> str | None:
     """Why the collection that is looked at cannot be changed; None if it can."""
-    return None if engine().reach.may_write else _("This collection is shared with you for reading only.")
+    return None if engine().access.may_write else _("This collection is shared with you for reading only.")
 
 
 def collection() -> str:

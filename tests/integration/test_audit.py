@@ -184,7 +184,7 @@ def test_what_a_worker_finds_in_an_upload_is_told_of_who_uploaded_it(engine: RAG
     engine.installation.accounts.set_role("ada", Role.CURATOR)
     engine.documents.add(mails.eml({"own.txt": b"Ada's words."}), "Own.eml")
     engine.sharing.give({"grantee": "bob", "permission": "write"})
-    shared = engine.installation.for_user("bob", Whence("app")).reach.index("shared:default")
+    shared = engine.installation.for_user("bob", Whence("app")).access.index("shared:default")
     shared.documents.add(mails.eml({"inner.zip": mails.archive({"bobs.txt": b"Bob's words."})}), "Offer.eml")
     worker.run(engine.installation, wait=False)
 
@@ -326,7 +326,7 @@ def test_what_is_taken_along_is_told_and_found_as_exports(taken: Taken) -> None:
 def test_owners_are_told_what_others_take_along(taken: Taken) -> None:
     taken.engine.installation.accounts.set_role("ada", Role.CURATOR)
     taken.engine.sharing.give({"grantee": "bob", "permission": "read"})
-    shared = taken.engine.installation.for_user("bob").reach.index("shared:default")
+    shared = taken.engine.installation.for_user("bob").access.index("shared:default")
     shared.files.archive(taken.document_ids).close()
     shared.files.taken(taken.document_ids[0])
     told = taken.engine.audit.list(AuditFilter(action="export"))

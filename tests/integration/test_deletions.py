@@ -162,22 +162,22 @@ def test_a_killed_purge_is_gone_on_with(engine: RAGEngine, database_url: str, st
     kill_at(step, str(purged.id), database_url, engine.config.rag_data_dir)
     assert noted(database_url) == {(purged.id, False)}
     assert files_of(engine, purged.id) == (step == "before deletion")
-    assert engine.installation.upkeep.finish_deletions(NOW) == 1
+    assert engine.installation.cleanup.finish_deletions(NOW) == 1
     assert files_of(engine, purged.id) == 0
     assert files_of(engine, kept.id) == 1
     assert noted(database_url) == set()
-    assert engine.installation.upkeep.finish_deletions(NOW) == 0
+    assert engine.installation.cleanup.finish_deletions(NOW) == 0
 
 
 def test_a_worker_goes_on_with_it_unless_it_is_going_on(engine: RAGEngine, database_url: str) -> None:
     document = add(engine)
     engine.documents.trash([document.id])
     engine._workspace.store.documents.purge([document.id])
-    engine.installation.upkeep.go_on()
+    engine.installation.cleanup.go_on()
     assert files_of(engine, document.id) == 1
     with psycopg.connect(database_url) as connection:
         connection.execute("UPDATE deletions SET created_at = now() - interval '2 minutes'")
-    engine.installation.upkeep.go_on()
+    engine.installation.cleanup.go_on()
     assert files_of(engine, document.id) == 0
 
 
@@ -194,10 +194,10 @@ def test_a_storage_that_fails_keeps_no_purge_from_its_end(database_url: str, tmp
         engine.documents.trash([document.id])
         receipt = engine.documents.purge([document.id])
         assert (receipt.document_ids, receipt.files, receipt.unfinished) == ((document.id,), 0, 1)
-        engine.installation.upkeep.finish_deletions(NOW)
+        engine.installation.cleanup.finish_deletions(NOW)
         assert noted(database_url) == {(document.id, False)}
         fails.clear()
-        engine.installation.upkeep.finish_deletions(NOW)
+        engine.installation.cleanup.finish_deletions(NOW)
         assert files_of(engine, document.id) == 0
         assert noted(database_url) == set()
 
@@ -222,9 +222,9 @@ def test_a_killed_upload_leaves_nothing_for_ever(engine: RAGEngine, database_url
     ((document_id, is_draft),) = noted(database_url)
     assert is_draft
     assert files_of(engine, document_id) == put
-    engine.installation.upkeep.finish_deletions()
+    engine.installation.cleanup.finish_deletions()
     assert noted(database_url) == {(document_id, True)}, "it may be going on"
-    engine.installation.upkeep.finish_deletions(NOW)
+    engine.installation.cleanup.finish_deletions(NOW)
     assert files_of(engine, document_id) == 0
     assert noted(database_url) == set()
 
@@ -270,7 +270,7 @@ def test_what_an_upload_is_about_to_own_is_not_swept_away(database_url: str, tmp
 
     def sweep(at: str) -> None:
         if at == step:
-            swept.append(engine.installation.upkeep.sweep(mend=True, doubtful=True))
+            swept.append(engine.installation.cleanup.sweep(mend=True, doubtful=True))
 
     with stepping(database_url, tmp_path / "data", sweep) as engine:
         document = add(engine)
@@ -284,7 +284,7 @@ def test_an_upload_that_comes_after_its_sweep_is_refused_and_leaves_no_row(datab
 
     def sweep(at: str) -> None:
         if at == "after original":
-            engine.installation.upkeep.finish_deletions(NOW)
+            engine.installation.cleanup.finish_deletions(NOW)
 
     with stepping(database_url, tmp_path / "data", sweep) as engine:
         with pytest.raises(errors.StoreError, match="again"):
@@ -332,26 +332,26 @@ def stray(engine: RAGEngine, tmp_path: Path) -> uuid.UUID:
 def test_files_that_no_row_knows_are_found_and_go_when_they_are_old(library: RAGEngine, tmp_path: Path) -> None:
     kept, other = add(library, "a.pdf"), add(library, "b.pdf")
     lost = stray(library, tmp_path)
-    upkeep = library.installation.upkeep
-    assert found(upkeep.sweep(mend=True)) == {}
-    assert found(upkeep.sweep(older_than=NOW)) == {"unowned": 1}
+    cleanup = library.installation.cleanup
+    assert found(cleanup.sweep(mend=True)) == {}
+    assert found(cleanup.sweep(older_than=NOW)) == {"unowned": 1}
     assert files_of(library, lost) == 1
-    report = upkeep.sweep(mend=True, older_than=NOW)
+    report = cleanup.sweep(mend=True, older_than=NOW)
     assert (found(report), report.bytes, report.mended) == ({"unowned": 1}, len(b"nobody's"), True)
     assert files_of(library, lost) == 0
     assert [files_of(library, document.id) for document in (kept, other)] == [1, 1]
-    assert found(upkeep.sweep(older_than=NOW)) == {}
+    assert found(cleanup.sweep(older_than=NOW)) == {}
 
 
 def test_a_storage_that_is_mostly_unknown_is_left_alone(library: RAGEngine, tmp_path: Path) -> None:
     """It is another installation's, or the database is not the one it was."""
     add(library, "a.pdf")
     strays = [stray(library, tmp_path) for _ in range(2)]
-    upkeep = library.installation.upkeep
-    report = upkeep.sweep(mend=True, older_than=NOW)
+    cleanup = library.installation.cleanup
+    report = cleanup.sweep(mend=True, older_than=NOW)
     assert (found(report), report.found) == ({"doubtful": 2}, 0)
     assert [files_of(library, one) for one in strays] == [1, 1]
-    assert found(upkeep.sweep(mend=True, doubtful=True, older_than=NOW)) == {"unowned": 2}
+    assert found(cleanup.sweep(mend=True, doubtful=True, older_than=NOW)) == {"unowned": 2}
     assert [files_of(library, one) for one in strays] == [0, 0]
 
 
@@ -362,9 +362,9 @@ def test_a_folder_that_comes_to_be_known_is_not_deleted(db: store.Store) -> None
     document = owner.add("a.pdf")
     folder = file_storage.DocumentFolder(file_storage.folder_name("ann"), document.id)
     stranger = file_storage.DocumentFolder(file_storage.folder_name("bob"), document.id)
-    assert db.leftovers.unknown([folder, stranger]) == {stranger}
+    assert db.all_deletions.unknown([folder, stranger]) == {stranger}
     for place, expected in ((folder, False), (stranger, True)):
-        with db.leftovers.taking_unknown(place) as is_unknown:
+        with db.all_deletions.lock_unknown(place) as is_unknown:
             assert is_unknown is expected
     assert files.folders() == []
 
@@ -375,7 +375,7 @@ def test_drafts_empty_folders_and_temporary_ones_go_when_they_are_old(
     root = engine.config.rag_data_dir / "files"
     document = add(engine)
     folder = engine.files.original(document.id).parent
-    upkeep = engine.installation.upkeep
+    cleanup = engine.installation.cleanup
 
     def litter() -> None:
         (folder / ".original-abcd1234").write_bytes(b"half")
@@ -390,10 +390,10 @@ def test_drafts_empty_folders_and_temporary_ones_go_when_they_are_old(
         (own_temporary_folder / "others-abcd1234").mkdir()
 
     litter()
-    assert found(upkeep.sweep(mend=True)) == {}
+    assert found(cleanup.sweep(mend=True)) == {}
     for place in (root, own_temporary_folder):
         make_old(place)
-    report = upkeep.sweep(mend=True)
+    report = cleanup.sweep(mend=True)
     assert found(report) == {"drafts": 1, "empty_folders": 1, "temporary": 1}
     assert report.bytes == len(b"half") + len(b"secret")
     assert [path.name for path in folder.iterdir()] == ["original"]
@@ -402,7 +402,7 @@ def test_drafts_empty_folders_and_temporary_ones_go_when_they_are_old(
         "pagelight-0-0123456789abcdef",
     ]
     make_old(root)
-    assert found(upkeep.sweep(mend=True)) == {"empty_folders": 1}, "the user's own folder is next"
+    assert found(cleanup.sweep(mend=True)) == {"empty_folders": 1}, "the user's own folder is next"
     assert [path.name for path in root.iterdir()] == [folder.parent.name]
 
 
@@ -412,7 +412,7 @@ def test_a_working_folder_in_use_stays(engine: RAGEngine, own_temporary_folder: 
     make_old(own_temporary_folder)
     (working / "upload").write_bytes(b"just now")
     os.utime(working, (time.time() - OLD_SECONDS,) * 2)
-    assert found(engine.installation.upkeep.sweep(mend=True)) == {}
+    assert found(engine.installation.cleanup.sweep(mend=True)) == {}
     assert (working / "upload").exists()
 
 
@@ -442,7 +442,7 @@ def test_copies_of_remote_files_go_with_their_documents(database_url: str, tmp_p
         one.documents.trash([gone.id])
         one.documents.purge([gone.id])
         assert [copy.exists() for copy in copies] == [True, True]
-        assert found(two.installation.upkeep.sweep(mend=True)) == {"copies": 1}
+        assert found(two.installation.cleanup.sweep(mend=True)) == {"copies": 1}
         assert [copy.exists() for copy in copies] == [False, True]
 
 
@@ -454,8 +454,8 @@ def test_what_others_may_read_is_closed(engine: RAGEngine) -> None:
     for path in opened:
         path.chmod(0o644 if path.is_file() else 0o755)
     engine.config.rag_data_dir.chmod(0o755)
-    assert found(engine.installation.upkeep.sweep()) == {"open_to_others": 4}
-    assert found(engine.installation.upkeep.sweep(mend=True)) == {"open_to_others": 4}
+    assert found(engine.installation.cleanup.sweep()) == {"open_to_others": 4}
+    assert found(engine.installation.cleanup.sweep(mend=True)) == {"open_to_others": 4}
     assert [stat.S_IMODE(path.stat().st_mode) for path in opened] == [0o600, 0o700, 0o700, 0o700]
     assert stat.S_IMODE(engine.config.rag_data_dir.stat().st_mode) == 0o755, "that is not ours to close"
 
@@ -484,23 +484,23 @@ def test_the_draft_of_a_killed_backup_goes(engine: RAGEngine, database_url: str,
 
     def look(stage: str, done: int, total: int) -> None:
         if stage == "check" and not seen:
-            seen.append(found(engine.installation.upkeep.sweep(mend=True)))
+            seen.append(found(engine.installation.cleanup.sweep(mend=True)))
 
-    report = engine.installation.upkeep.sweep()
+    report = engine.installation.cleanup.sweep()
     assert (found(report), report.bytes) == ({"backups": 1}, draft.stat().st_size)
-    assert found(engine.installation.upkeep.sweep(mend=True)) == {"backups": 1}
+    assert found(engine.installation.cleanup.sweep(mend=True)) == {"backups": 1}
     assert [*safe.iterdir()] == []
     engine.installation.backup(safe / "b.tar", look)
     assert seen == [{}], "one that is being written stays"
     assert [path.name for path in safe.iterdir()] == ["b.tar"]
-    assert found(engine.installation.upkeep.sweep()) == {}
+    assert found(engine.installation.cleanup.sweep()) == {}
 
 
 def test_two_do_not_sweep_the_storage_at_once(library: RAGEngine, tmp_path: Path) -> None:
     add(library, "a.pdf")
     stray(library, tmp_path)
-    deletions = library.installation._resources.store.leftovers
+    deletions = library.installation._resources.store.all_deletions
     with deletions.alone() as is_alone:
         assert is_alone
-        assert found(library.installation.upkeep.sweep(mend=True, older_than=NOW)) == {}
-    assert found(library.installation.upkeep.sweep(mend=True, older_than=NOW)) == {"unowned": 1}
+        assert found(library.installation.cleanup.sweep(mend=True, older_than=NOW)) == {}
+    assert found(library.installation.cleanup.sweep(mend=True, older_than=NOW)) == {"unowned": 1}

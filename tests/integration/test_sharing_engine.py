@@ -28,7 +28,7 @@ class Team(NamedTuple):
     trashed: Document
 
     def opened(self, asker: str) -> RAGEngine:
-        return self.owner.installation.for_user(asker).reach.index(str(self.index_id))
+        return self.owner.installation.for_user(asker).access.index(str(self.index_id))
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_a_reader_searches_asks_and_keeps_the_chat(team: Team) -> None:
     with pytest.raises(errors.NotFoundError):
         reader.search({"index_name": "team", "query": QUESTION})  # a name alone is one's own
 
-    shared = reader.reach.document(team.known.id)
+    shared = reader.access.document(team.known.id)
     assert shared.files.original(team.known.id).read_bytes() == KNOWN.encode()
     chat = shared.chats.start("The harbour")
     shared.chats.ask(chat.id, QUESTION)
@@ -90,7 +90,7 @@ def test_a_readers_notes_are_theirs_alone(team: Team) -> None:
 def test_what_is_withdrawn_is_gone_from_open_engines_and_old_answers_keep_their_quotes_only(team: Team) -> None:
     team.owner.sharing.give({"grantee": "guest"}, "team")
     guest = team.owner.installation.for_user("guest")
-    shared = guest.reach.index(str(team.index_id))
+    shared = guest.access.index(str(team.index_id))
     chat = shared.chats.start("The harbour")
     answer = shared.chats.ask(chat.id, QUESTION).response
     assert answer
@@ -104,8 +104,8 @@ def test_what_is_withdrawn_is_gone_from_open_engines_and_old_answers_keep_their_
         lambda: shared.chats.ask(chat.id, QUESTION),
         lambda: shared.files.original(team.known.id),
         lambda: shared.pages.text(team.known.id, [1]),
-        lambda: guest.reach.document(team.known.id),
-        lambda: guest.reach.index("shared:team"),
+        lambda: guest.access.document(team.known.id),
+        lambda: guest.access.index("shared:team"),
     ):
         with pytest.raises(errors.NotFoundError):
             call()

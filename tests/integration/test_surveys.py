@@ -8,8 +8,8 @@ import pytest
 
 from rag import errors, store
 from rag.engine import RAGEngine
-from rag.store.library.index_statistics import Surveys
-from rag.types import Chunk, DocumentStatus
+from rag.store.library.index_statistics import IndexStatistics
+from rag.types import Chunk, Completeness, DocumentStatus
 from tests import pdfs
 from tests.integration.samples import Owner, make_chunks, make_parsed
 
@@ -19,8 +19,8 @@ def owner(db: store.Store) -> Owner:
     return Owner.of(db, "ada")
 
 
-def surveys(owner: Owner) -> Surveys:
-    return owner.db.of(owner.user_id).surveys
+def surveys(owner: Owner) -> IndexStatistics:
+    return owner.db.of(owner.user_id).index_statistics
 
 
 def put_pages(owner: Owner, name: str, pages: int, *, texts: dict[int, str]) -> uuid.UUID:
@@ -117,23 +117,37 @@ def test_the_stamp_changes_with_what_is_there(owner: Owner) -> None:
 
 
 def test_findings_name_what_is_amiss_and_mending_lines_it_up(engine: RAGEngine) -> None:
-    assert engine.checkup.findings() == []
+    assert engine.health_checks.findings() == []
     whole = engine.documents.add(pdfs.plain(), "whole.pdf", enqueue=False)
     engine.documents.process(whole.id)
     locked = engine.documents.add(pdfs.encrypted("a word"), "locked.pdf")
     broken = [engine.documents.add(pdfs.plain([f"Number {i}."]), f"broken{i}.pdf", enqueue=False) for i in range(7)]
     for document in broken:
         engine.installation.workspace("ada").store.documents.fail(document.id, "parsing_failed", "It *broke*.")
-    failed, waiting = sorted(engine.checkup.findings(), key=lambda finding: finding.kind)
+    failed, waiting = sorted(engine.health_checks.findings(), key=lambda finding: finding.kind)
     assert (failed.kind, failed.count, waiting.kind, waiting.count) == ("failed", 7, "password", 1)
     assert [(one.name, one.error) for one in failed.documents] == [(f"broken{i}.pdf", "It *broke*.") for i in range(5)]
     assert [one.document_id for one in waiting.documents] == [locked.id]
     with pytest.raises(errors.ValidationError, match="password"):
-        engine.checkup.mend("password")
-    assert set(engine.checkup.mend("failed")) == {document.id for document in broken}
-    assert [finding.kind for finding in engine.checkup.findings()] == ["password"]
+        engine.health_checks.mend("password")
+    assert set(engine.health_checks.mend("failed")) == {document.id for document in broken}
+    assert [finding.kind for finding in engine.health_checks.findings()] == ["password"]
     assert {engine.documents.get(document.id).status for document in broken} == {DocumentStatus.QUEUED}
     assert engine.documents.get(whole.id).status is DocumentStatus.READY
+
+
+@pytest.mark.parametrize(("glued", "kinds"), [(3, []), (4, ["incomplete"])])
+def test_glued_words_are_a_finding_if_they_are_many(
+    owner: Owner, database_url: str, glued: int, kinds: list[str]
+) -> None:
+    document = owner.ready("glued.pdf", ["some text"])
+    found = Completeness(source_characters=9, kept_characters=9, words=5000, glued_words=glued, split_words=2)
+    with psycopg.connect(database_url) as connection:
+        connection.execute(
+            "UPDATE documents SET completeness = %s WHERE id = %s", [found.model_dump_json(), document.id]
+        )
+    assert [finding.kind for finding in surveys(owner).findings(owner.index.id)] == kinds
+    assert found.is_complete == (not kinds)
 
 
 def test_a_document_can_be_among_several_findings(owner: Owner, database_url: str) -> None:

@@ -44,7 +44,7 @@ def export_conversation(
     message_id: Annotated[uuid.UUID | None, Query(alias="messageId", description="Only this answer.")] = None,
 ) -> Response:
     """Export a conversation, or one answer, as a file with the quote, place, picture and verdict of each claim."""
-    engine = sender.engine.reach.conversation(conversation_id)
+    engine = sender.engine.access.conversation(conversation_id)
     file = engine.answers.export(conversation_id, format_name, message_id)
     return attachment(file.name, file.mime_type, file.content)
 
@@ -62,7 +62,7 @@ def marked_copy(
     whole: Annotated[bool, Query(description="All pages, not only the quoted ones.")] = False,
 ) -> Response:
     """Get a copy of a PDF that an answer quotes, with the quotes highlighted and annotated."""
-    engine = sender.engine.reach.conversation(conversation_id)
+    engine = sender.engine.access.conversation(conversation_id)
     copy = engine.answers.marked(conversation_id, message_id, document_id, whole=whole)
     return attachment("marked.pdf", PDF, copy.content)
 
@@ -70,7 +70,7 @@ def marked_copy(
 @router.post("/conversations/{conversation_id}/messages/{message_id}/again")
 def ask_again(request: Request, sender: Writer, conversation_id: uuid.UUID, message_id: uuid.UUID) -> AgainBody:
     """Ask the question of a saved answer again with the same settings, and report differences. Nothing is stored."""
-    engine = sender.engine.reach.conversation(conversation_id)
+    engine = sender.engine.access.conversation(conversation_id)
     with request.app.state.questions.acquire():
         asked = engine.answers.again(conversation_id, message_id)
     request.state.usage = asked.response.usage

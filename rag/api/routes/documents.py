@@ -99,7 +99,7 @@ def upload(
 
     It can be searched as soon as it is `searchable`: by words, and by meaning for `vectorCount` of its `chunkCount`.
     """
-    document, is_new = sender.engine.reach.index(form.index_name or DEFAULT_INDEX).documents.upload(
+    document, is_new = sender.engine.access.index(form.index_name or DEFAULT_INDEX).documents.upload(
         form.file.file,
         form.file.filename or "unnamed",
         index_name=form.index_name or DEFAULT_INDEX,

@@ -55,7 +55,7 @@ def _respond(
 def _events(request: Request, sender: Caller, asked: AnswerRequest) -> Iterator[AnswerEvent]:
     """Yield the answer's events while holding a slot."""
     with request.app.state.questions.acquire():
-        for event in sender.engine.reach.index(asked.index_name).questions.stream(asked):
+        for event in sender.engine.access.index(asked.index_name).questions.stream(asked):
             if isinstance(event, AnswerResponse):
                 request.state.usage = event.usage
             yield event

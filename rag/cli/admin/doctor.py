@@ -235,7 +235,7 @@ def _isolation(engine: "RAGEngine", config: Config) -> Result:
     """Check that row-level security separates users, and say how the owner opens the database by hand."""
     from rag.store.server import embedded
 
-    walls = engine.installation.upkeep.walls()
+    walls = engine.installation.cleanup.walls()
     if walls.unprotected:
         return State.BROKEN, f"no row-level security on {', '.join(walls.unprotected)}. Restart Pagelight to set it up"
     if not walls.has_roles:
@@ -260,7 +260,7 @@ def _queue(engine: "RAGEngine", workers: int) -> Result:
 
 
 def _leftovers(engine: "RAGEngine", *, mend: bool, doubtful: bool) -> Result:
-    report = engine.installation.upkeep.sweep(mend=mend, doubtful=doubtful)
+    report = engine.installation.cleanup.sweep(mend=mend, doubtful=doubtful)
     counts = report.model_dump(exclude={"mended", "bytes"}, exclude_defaults=True)
     listed = ", ".join(f"{count:,} {LEFTOVERS[kind]}" for kind, count in counts.items())
     if not counts:

@@ -65,7 +65,7 @@ def export_chat(
     if chosen is None:
         raise errors.ValidationError(f"{file.name} needs one of these suffixes: {', '.join(FORMAT_BY_SUFFIX)}.")
     with open_engine() as engine:
-        about = engine.reach.conversation(chat)
+        about = engine.access.conversation(chat)
         message_id = _answer(engine, chat, answer) if answer else None
         output.write_new(file, about.answers.export(chat, chosen, message_id).content)
 
@@ -81,7 +81,7 @@ def marked(
     pagelight chats marked 6f0c… 2 copies
     """
     with open_engine() as engine:
-        about = engine.reach.conversation(chat)
+        about = engine.access.conversation(chat)
         message_id = _answer(engine, chat, answer)
         response = next(one.response for one in about.chats.messages(chat) if one.id == message_id)
         cited = response.cited if response else ()
@@ -101,7 +101,7 @@ def again(
     pagelight chats again 6f0c… 2
     """
     with open_engine() as engine:
-        asked = engine.reach.conversation(chat).answers.again(chat, _answer(engine, chat, answer))
+        asked = engine.access.conversation(chat).answers.again(chat, _answer(engine, chat, answer))
     if as_json:
         output.print_json(AgainBody.of(asked))
         return

@@ -15,7 +15,7 @@ def until_changed(name: str, make: Callable[[], Result]) -> Result:
 
     It is kept in the session, so nobody else ever sees it; whether the index may be looked at is asked each time.
     """
-    stamp = (session.user_id(), session.engine().surveys.stamp())
+    stamp = (session.user_id(), session.engine().statistics.stamp())
     kept = st.session_state.get(f"kept-{name}")
     if kept is None or kept[0] != stamp:
         kept = st.session_state[f"kept-{name}"] = (stamp, make())

@@ -82,7 +82,7 @@ def download(chosen: Sequence[Document]) -> None:
 
 def offer_moving(chosen: Sequence[Document], refusal: str | None) -> None:
     """Move what is chosen to another collection of the user's own."""
-    if session.engine().reach.is_shared:
+    if session.engine().access.is_shared:
         return
     if st.button(
         _("Move"), icon=":material/drive_file_move:", disabled=bool(refusal) or not chosen, help=refusal, key="move"
@@ -103,7 +103,7 @@ def _move(ids: list[uuid.UUID]) -> None:
             placeholder=_("Choose one, or type a new name"),
         )
         st.caption(
-            _("{documents} will be searched and asked there. The collection can be chosen in the sidebar.").format(
+            _("{documents} will be moved there. Choose the collection in the sidebar to search it.").format(
                 documents=plural(len(ids), "{count} document", "{count} documents")
             )
         )

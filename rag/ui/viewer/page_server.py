@@ -70,7 +70,7 @@ def _endpoint(installation: Installation, answer: Answer) -> Callable[[Request],
         document_id: uuid.UUID = request.path_params["document_id"]
         try:
             engine = given.engine(installation, request.headers.get(TICKET, ""))
-            found = answer(engine.reach.document(document_id), document_id, request, body)
+            found = answer(engine.access.document(document_id), document_id, request, body)
         except errors.Error as error:
             status = next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 503)
             with spoken(request.headers.get("accept-language")):

@@ -48,7 +48,7 @@ def follow() -> None:
     if place is None:
         return
     try:
-        reached = session.own_engine().reach.document(place.document_id)
+        reached = session.own_engine().access.document(place.document_id)
         document = reached.documents.get(place.document_id)
     except errors.NotFoundError:
         return
@@ -67,7 +67,7 @@ def show(place: Place) -> bool:
     try:
         document: Document = session.engine().documents.get(place.document_id)
     except errors.NotFoundError:
-        st.caption(_(":material/link_off: The document of this link is gone, or not shared with you."))
+        st.caption(_(":material/link_off: The document of this link was deleted or is not shared with you."))
         return False
     active = 0 if place.marks else None
     show_pdf(document, place.marks, active, page_number=place.page_number)

@@ -1,13 +1,13 @@
-"""Answers, hits and reports in the words of outside: flat, as JSON with camelCase names.
+"""Public models of answers, hits and reports: flat, as JSON with camelCase names.
 
-The module functions, the REST API, the command line's `--json` and exports speak these; the engine speaks `rag.types`.
+The module functions, the REST API, the command line's `--json` and exports use these; the engine uses `rag.types`.
 """
 
 import datetime as dt
 import uuid
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 import pydantic
 
@@ -22,6 +22,7 @@ from rag.types import (
     Difference,
     DocumentStatus,
     FileReport,
+    FileState,
     FilledMatrix,
     Hit,
     Index,
@@ -48,16 +49,15 @@ from rag.types.conversations import Rating
 NOTHING_LATER: Mapping[int, LaterPlace] = MappingProxyType({})
 
 SNIPPET_CHARS = 300
-"""So much of a chunk stands in for a quote that could not be found."""
+"""Length of the snippet of a chunk that replaces a missing quote."""
 
 
 class Place(Model):
-    """Where something stands, and how well it was found.
+    """The place of a passage, with its scores.
 
-    `page` is None in a presentation, `slide` in anything else; `page_label` is the number printed on the page, None
-    where that is the page's own; lines count from 1 through the document. Scores are
-    those of `rag.types.Hit`, in 0..1, and None where that search did not run or did not find the chunk; `score` is
-    `final_score`.
+    `page` is null in a presentation, `slide` in any other document; `page_label` is the number printed on the page,
+    null if it equals the page's number; lines count from 1 through the document. Scores are those of `rag.types.Hit`,
+    in 0..1, and null if that search did not run or did not find the chunk; `score` is `final_score`.
     """
 
     chunk_id: uuid.UUID
@@ -77,7 +77,7 @@ class Place(Model):
 
 
 def _place(hit: Hit, lines: Sequence[Line]) -> dict[str, Any]:
-    """The fields of a place that `lines` of a hit make, but for the boxes."""
+    """Return the fields of the place of some lines of a hit, except the boxes."""
     number, is_slide = lines[0].page_number, hit.mime_type in PRESENTATIONS
     return {
         "chunk_id": hit.chunk.id,
@@ -97,12 +97,12 @@ def _place(hit: Hit, lines: Sequence[Line]) -> dict[str, Any]:
 
 
 def source_of(hit: Hit) -> str:
-    """What is shown of where the document was taken in from, never a path of this machine; of an upload its name."""
+    """Return the displayed source of a hit's document, never a path of this machine; of an upload its name."""
     return hit.shown_source or hit.document_name
 
 
 class FoundChunk(Place):
-    """A chunk that was found. `rerank_score` is there only if reranking gave one; ranks count from 1."""
+    """A chunk that was found. `rerank_score` is present only after reranking; ranks count from 1."""
 
     title: str | None
     source: str
@@ -114,7 +114,7 @@ class FoundChunk(Place):
 
     @classmethod
     def of(cls, hit: Hit, **more: Any) -> Self:
-        """A hit in these words, with what else there is to say."""
+        """Convert a hit, with additional fields."""
         return cls(
             **_place(hit, hit.chunk.lines),
             regions=hit.chunk.regions,
@@ -130,18 +130,18 @@ class FoundChunk(Place):
 
 
 class SearchResult(FoundChunk):
-    """A chunk that was found, and the passage around it that is handed on."""
+    """A chunk that was found, and the passage around it."""
 
     passage: Passage
 
     @classmethod
     def of(cls, hit: Hit, **more: Any) -> Self:
-        """A hit with its passage."""
+        """Convert a hit with its passage."""
         return super().of(hit, passage=hit.passage, **more)
 
 
 class SearchBody(Model):
-    """What was found, best first."""
+    """Search results, best first."""
 
     query: str
     top_k: int
@@ -153,7 +153,7 @@ class SearchBody(Model):
 
     @classmethod
     def of(cls, response: SearchResponse) -> Self:
-        """A search's response in these words."""
+        """Convert a search response."""
         return cls(
             query=response.query,
             top_k=response.top_k,
@@ -166,12 +166,12 @@ class SearchBody(Model):
 
 
 class CitationBody(Place):
-    """What a sentence, counted from 0, rests on: the place of its quote with the quote's boxes.
+    """The quote that supports a sentence, counted from 0, with its place and boxes.
 
-    Where nothing supports the sentence, `quote` is None, and the place is that of the chunk. `snippet` is the quote, or
-    where there is none the beginning of the chunk. `row` is the quote cell by cell where it is a row of a table,
-    `cells` those of a sheet that it stands in, such as “Balance!B14”. `later` is there in kept answers whose document
-    has a later version now: what became of the quote in it.
+    If nothing supports the sentence, `quote` is null, and the place is that of the chunk. `snippet` is the quote, or
+    else the beginning of the chunk. `row` has the cells of a quote that is a table row, `cells` the cells of a
+    spreadsheet that contain it, such as “Balance!B14”. `later` is present in saved answers whose document has a newer
+    version: the state of the quote in it.
     """
 
     citation_id: str
@@ -186,7 +186,7 @@ class CitationBody(Place):
 
     @classmethod
     def of(cls, citation: Citation, hit: Hit, later: LaterPlace | None = None) -> Self:
-        """A citation of a hit in these words."""
+        """Convert a citation of a hit."""
         return cls(
             **_place(hit, citation.lines_in(hit)),
             regions=citation.regions,
@@ -203,7 +203,7 @@ class CitationBody(Place):
 
 
 class SourceBody(Model):
-    """What was read under a citation's id: the passage around the chunk that was found, whole."""
+    """The source of a citation id: the whole passage around the chunk that was found."""
 
     citation_id: str
     chunk_id: uuid.UUID
@@ -214,7 +214,7 @@ class SourceBody(Model):
 
     @classmethod
     def of(cls, citation_id: str, hit: Hit) -> Self:
-        """A cited hit in these words."""
+        """Convert a cited hit."""
         return cls(
             citation_id=citation_id,
             chunk_id=hit.chunk.id,
@@ -226,14 +226,14 @@ class SourceBody(Model):
 
 
 class AnswerBody(Model):
-    """A grounded answer with its marks [S1]…, its citations, and each source that they name once.
+    """A grounded answer with its marks [S1]…, its citations, and each cited source once.
 
-    `contexts` are the chunks that led to the sources, in their order. An insufficient answer has none of these; then
-    `nearest` are the places found, and `hint` says what is missing in them. `likelihood` is the probability, in 0..1,
-    that a quoted answer is right, None of a written one. `question` is what was answered, where that is not what was
-    asked. Each of the `sentences` has its verdict in `support`, and in `missing` what its quotes do not hold; `struck`
-    are the numbers of those that are not to be relied on. It may have been `stopped` while it was written. `follow_ups`
-    are questions that the documents it quotes can answer next.
+    `contexts` are the chunks of the sources, in the same order. An insufficient answer has none of these; then
+    `nearest` are the passages found, and `hint` says what is missing in them. `likelihood` is the probability, in 0..1,
+    that an extractive answer is right, null for a generated one. `question` is the question that was answered, if it
+    differs from the one asked. Each sentence has its verdict in `support`, and in `missing` what its quotes lack;
+    `struck` are the numbers of unreliable sentences. `stopped` answers were interrupted. `follow_ups` are questions
+    that the quoted documents can answer next.
     """
 
     status: AnswerStatus
@@ -255,7 +255,7 @@ class AnswerBody(Model):
 
     @classmethod
     def of(cls, response: AnswerResponse, later: Mapping[int, LaterPlace] = NOTHING_LATER) -> Self:
-        """An answer in these words, with what became of its quotes, by citation number."""
+        """Convert an answer, with the later places of its quotes by citation number."""
         return cls(
             status=response.status,
             answer=response.answer,
@@ -277,9 +277,9 @@ class AnswerBody(Model):
 
 
 class MessageBody(Model):
-    """A kept turn of a chat; an assistant's turn has its whole answer, and what the user thinks of it.
+    """A saved turn of a chat; an assistant's turn has its whole answer and the user's rating.
 
-    `versions` are the ids of the turns that stand in the same place, its own among them, oldest first.
+    `versions` are the ids of all alternatives of this turn, itself included, oldest first.
     """
 
     id: uuid.UUID
@@ -294,7 +294,7 @@ class MessageBody(Model):
 
     @classmethod
     def of(cls, message: ChatMessage, later: Mapping[int, LaterPlace] = NOTHING_LATER) -> Self:
-        """A turn in these words, with what became of its answer's quotes, by citation number."""
+        """Convert a turn, with the later places of its answer's quotes by citation number."""
         return cls(
             id=message.id,
             conversation_id=message.conversation_id,
@@ -309,9 +309,9 @@ class MessageBody(Model):
 
 
 class AgainBody(Model):
-    """What an answer's question gets now, and in what it differs from then; `summary` says it in a sentence.
+    """The new answer to a saved answer's question, and how it differs; `summary` is a sentence about this.
 
-    `differences` are those in what both were made from, null where that was not kept then.
+    `differences` are those of the settings and documents of both, null if the old ones were not recorded.
     """
 
     asked_at: dt.datetime
@@ -323,7 +323,7 @@ class AgainBody(Model):
 
     @classmethod
     def of(cls, again: AskedAgain) -> Self:
-        """The same in these words."""
+        """Convert a re-run."""
         return cls(
             asked_at=again.asked_at,
             same=again.same,
@@ -335,7 +335,7 @@ class AgainBody(Model):
 
 
 class MatrixRow(Model):
-    """A document of a matrix, as the version that is asked now."""
+    """A document of a matrix, in its current version."""
 
     lineage_id: uuid.UUID
     document_id: uuid.UUID
@@ -345,9 +345,9 @@ class MatrixRow(Model):
 
 
 class MatrixBody(Model):
-    """A matrix with what is answered so far: `rows` are documents; a cell names its row by its `lineageId`.
+    """A matrix with its answers so far: `rows` are documents; cells refer to them by `lineageId`.
 
-    `toAsk` counts the cells that are empty or stale, of documents that can be asked.
+    `toAsk` is the number of empty or stale cells of documents that can be asked.
     """
 
     matrix: Matrix
@@ -358,7 +358,7 @@ class MatrixBody(Model):
 
     @classmethod
     def of(cls, filled: FilledMatrix) -> Self:
-        """The same, of its documents what tells them apart."""
+        """Convert a matrix, with the identifying fields of its documents."""
         rows = (
             MatrixRow(
                 lineage_id=one.lineage_id or one.id,
@@ -373,10 +373,10 @@ class MatrixBody(Model):
 
 
 class SyncBody(Model):
-    """What became of a folder's files, and how many of them were added, changed and so on.
+    """The outcome of each file of a synced folder, and their counts.
 
-    `added` are new files and files that came back, `removed` documents whose file is gone (they are in the trash),
-    `left_out` files beyond the limits, and `chunk_count` the chunks made now.
+    `added` are new and returned files, `removed` documents whose file is gone (now in the trash), `left_out` files
+    beyond the limits, and `chunk_count` the new chunks.
     """
 
     index_file_id: str
@@ -394,18 +394,13 @@ class SyncBody(Model):
 
     @classmethod
     def of(cls, report: SyncReport) -> Self:
-        """A report in these words."""
+        """Convert a report."""
         return cls(
             index_file_id=str(report.index.id),
             index_name=report.index.name,
             index=report.index,
             files=report.files,
-            added=report.count("added"),
-            changed=report.count("changed"),
-            unchanged=report.count("unchanged"),
-            removed=report.count("removed"),
-            failed=report.count("failed"),
-            left_out=report.count("left_out"),
+            **{state: report.count(state) for state in get_args(FileState)},
             chunk_count=sum(file.chunks for file in report.files),
             usage=report.usage,
         )

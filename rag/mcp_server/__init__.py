@@ -1,7 +1,4 @@
-"""Pagelight as a tool of assistants: a server of the Model Context Protocol, over stdio or HTTP.
-
-It needs the extra `mcp`; nothing else of the package does.
-"""
+"""A server of the Model Context Protocol (MCP) for AI assistants, over stdio or HTTP. It needs the extra `mcp`."""
 
 from rag.mcp_server.http import host_header, http_app, listen, serve_http
 from rag.mcp_server.lazy_installation import LazyInstallation

@@ -1,4 +1,4 @@
-"""The server over HTTP: who may call it, and as which user."""
+"""The MCP server over HTTP: authentication, logs and metrics."""
 
 import functools
 import logging
@@ -34,12 +34,12 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MAX_BODY_BYTES = 1_000_000
 """Questions are short; nothing is uploaded here."""
 RETRY_SECONDS = 5
-"""When a client may come back whose request found everybody busy, or the database silent."""
+"""When a client may retry after an overload or a database failure."""
 SHUTDOWN_SECONDS = 5
 
 
-class Doorkeeper:
-    """Middleware that lets in those who may read, and keeps with a request who sent it."""
+class AuthenticationMiddleware:
+    """Refuses callers who may not read, and stores the caller with the request."""
 
     def __init__(self, app: ASGIApp, *, gate: Gate) -> None:
         self._app = app
@@ -77,11 +77,10 @@ def http_app(
     needs_key: bool = False,
     hosts: Sequence[str] = (),
 ) -> Starlette:
-    """The server at `/mcp`, reached under the names of this machine's loopback and of `hosts`.
+    """Make the ASGI app with the server at `/mcp`, for clients that use a loopback name or one of `hosts`.
 
-    Requests for another host, or from a page of another origin, are refused: a page that a browser shows could
-    otherwise ask for what only this machine may read (DNS rebinding). No state is kept between requests, so each is
-    let in by its own key.
+    Requests for another host, or from a page of another origin, are refused: otherwise a web page in a local browser
+    could read what only this machine may (DNS rebinding). Requests share no state; each is authenticated by itself.
     """
     server = create_server(_engine_of)
     names = [*LOOPBACK, *hosts]
@@ -95,14 +94,16 @@ def http_app(
         ),
     )
     metrics = Metrics()
-    app.router.routes.append(Route("/metrics", functools.partial(_figures, metrics=metrics)))
-    app.user_middleware.append(Middleware(Doorkeeper, gate=Gate(installation, needs_key=needs_key, door="mcp")))
+    app.router.routes.append(Route("/metrics", functools.partial(_metrics, metrics=metrics)))
+    app.user_middleware.append(
+        Middleware(AuthenticationMiddleware, gate=Gate(installation, needs_key=needs_key, door="mcp"))
+    )
     app.add_middleware(RequestLogger, metrics=metrics, logger=requests)
     return app
 
 
-def _figures(request: Request, *, metrics: Metrics) -> Response:
-    """Figures of this process in the text format of Prometheus, for those who may administer."""
+def _metrics(request: Request, *, metrics: Metrics) -> Response:
+    """Return the metrics of this process in the text format of Prometheus, to admins."""
     caller: Caller = request.state.caller
     try:
         caller.require_admin()
@@ -112,7 +113,7 @@ def _figures(request: Request, *, metrics: Metrics) -> Response:
 
 
 def _engine_of(call: Call) -> "RAGEngine":
-    """The engine of the user that the request was let in as; there is no other."""
+    """Return the engine of the request's user."""
     request = call.request_context.request
     assert request is not None, "every call comes with its request"
     caller: Caller = request.state.caller
@@ -120,12 +121,12 @@ def _engine_of(call: Call) -> "RAGEngine":
 
 
 def host_header(host: str) -> str:
-    """How an address stands in a URL."""
+    """Format an address as in a URL."""
     return f"[{host}]" if ":" in host else host
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that is bound. Raises ConfigError if the port is taken or the host is not this machine's."""
+    """Bind a socket. Raises ConfigError if the port is taken or the host is not this machine's."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)
@@ -136,7 +137,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def serve_http(app: Starlette, bound: socket.socket, guard: ConnectionGuard) -> None:
-    """Serve until SIGINT or SIGTERM, the connections that a guard lets in; the log is JSON, a line per request."""
+    """Serve until SIGINT or SIGTERM, with a guard against slow clients; the log is JSON, a line per request."""
     log_as_json()
     config = uvicorn.Config(
         app,

@@ -1,4 +1,4 @@
-"""An installation that is opened behind the server's back: loading models and database drivers takes seconds."""
+"""Open an installation in the background: loading models and database drivers takes seconds."""
 
 import logging
 import threading
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 WARM_UP = SearchRequest(query="warm up", retrieval=RetrievalOptions(mode="lexical"))
-"""A search by words opens the database and the embedding model, and asks no vendor."""
+"""A search by words opens the database and the embedding model, without a request to a vendor."""
 
 
 class LazyInstallation:
-    """Called, it gives the installation, which the first caller opens and all others wait for."""
+    """A callable that returns the installation; the first call opens it."""
 
     def __init__(self, opening: "Callable[[], Installation]") -> None:
         self._open = opening
@@ -26,21 +26,21 @@ class LazyInstallation:
         self._lock = threading.Lock()
 
     def __call__(self) -> "Installation":
-        """The installation. Raises what opening it raises, and tries again when called again."""
+        """Return the installation. If opening it fails, the next call tries again."""
         with self._lock:
             if self._opened is None:
                 self._opened = self._open()
             return self._opened
 
     def warm_up(self) -> None:
-        """Open everything in a thread of its own, so that whoever asks first need not wait for all of it."""
+        """Open everything in a thread, so that the first request waits less."""
         threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
 
     def _warm_up(self) -> None:
         try:
             self().for_user(LOCAL_USER).search(WARM_UP)
         except errors.Error as error:
-            logger.warning("%s", error)  # whoever asks next is told
+            logger.warning("%s", error)  # the next request gets the error
 
     def __enter__(self) -> Self:
         return self

@@ -1,4 +1,4 @@
-"""From what an assistant names to what is shown: documents, pages, and the words of a quote on them."""
+"""Find the documents, pages and quotes that an assistant names."""
 
 import difflib
 import re
@@ -7,42 +7,42 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rag import errors
-from rag.types import DEFAULT_INDEX, Chunk, Citation, Document, Hit, Line, Passage, Region, Span
+from rag.types import DEFAULT_INDEX, Citation, Document, Hit, Line, Passage, Region, Span
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
 
 
 def require_index(engine: "RAGEngine", name: str) -> str:
-    """Refuse an index that does not exist: listing its documents would make it. The default one always exists.
+    """Return the name of an index; one that does not exist is refused, as listing its documents would create it.
 
-    To the engine of a shared collection that is the default one.
+    A shared collection is the default index of its engine.
 
     Raises:
-        errors.NotFoundError: the message lists what exists.
+        errors.NotFoundError: the message lists the indexes.
     """
     if engine.access.is_shared:
         return DEFAULT_INDEX
     indexes = engine.indexes.list()
     if name != DEFAULT_INDEX and not any(name in {index.name, str(index.id)} for index in indexes):
         names = sorted({DEFAULT_INDEX, *(index.name for index in indexes)})
-        raise errors.NotFoundError(f"There is no index “{name}”. There are: {', '.join(names)}.")
+        raise errors.NotFoundError(f"There is no index “{name}”. Existing indexes: {', '.join(names)}.")
     return name
 
 
 def document_ids(engine: "RAGEngine", index_name: str, names: Sequence[str] | None) -> tuple[uuid.UUID, ...]:
-    """The documents that `names` mean: ids, or names as listed (all that bear it). None means all: ().
+    """Return the ids of the documents with these ids or names; none given means all: ().
 
     Raises:
-        errors.NotFoundError: one of them means nothing; the message suggests similar names.
+        errors.NotFoundError: a name matches no document; the message suggests similar names.
     """
     if not names:
         return ()
     documents = engine.documents.list(index_name)
-    return tuple(dict.fromkeys(document.id for name in names for document in _called(documents, name)))
+    return tuple(dict.fromkeys(document.id for name in names for document in _matching(documents, name)))
 
 
-def _called(documents: Sequence[Document], name: str) -> list[Document]:
+def _matching(documents: Sequence[Document], name: str) -> list[Document]:
     found = [document for document in documents if name in {document.name, str(document.id)}]
     if not found:
         similar = difflib.get_close_matches(name, [document.name for document in documents], n=3, cutoff=0.5)
@@ -52,7 +52,7 @@ def _called(documents: Sequence[Document], name: str) -> list[Document]:
 
 
 class OpenPassage(NamedTuple):
-    """Some pages of a document, and what of them was asked for: its lines by number, and its boxes."""
+    """Pages of a document, with the numbers of the marked lines and the marked boxes."""
 
     document: Document
     pages: list[int]
@@ -70,14 +70,18 @@ def open_passage(
     page: int | None = None,
     quote: str | None = None,
 ) -> OpenPassage:
-    """The pages of a passage, or one page; marked is the quote, or if it is not there or not given, the passage.
+    """Open the pages of a passage, or one page, and mark the quote, or else the passage.
 
     Raises:
         errors.ValidationError: neither a passage nor a page is named.
         errors.NotFoundError: there is no such document, passage or page.
     """
-    document = _present(engine, document_id)
-    chunk = _chunk(engine, document, passage_id) if passage_id else None
+    document = engine.documents.get(document_id)
+    if document.deleted_at is not None:
+        raise errors.NotFoundError(f"There is no document {document_id}. Call list_documents and check the id.")
+    chunk = engine.chunks.get(passage_id) if passage_id else None
+    if chunk and chunk.document_id != document_id:
+        raise errors.NotFoundError(f"{document.name} has no passage {passage_id}. Check both ids.")
     pages = sorted({*(chunk.pages if chunk else ()), *([page] if page else ())})
     if not pages:
         raise errors.ValidationError("Give passage_id, or a page.")
@@ -97,35 +101,20 @@ def open_passage(
 
 
 def _boxes(engine: "RAGEngine", text: Passage, span: Span | None, lines: tuple[Line, ...]) -> tuple[Region, ...]:
-    """Those of exactly the quoted words, where they can be located; else those of the lines."""
+    """Return the boxes of the quoted words if they can be located, or else of the lines."""
     located = engine.pages.locate(text.document_id, text, *span) if span else ()
     return located or Passage(document_id=text.document_id, lines=lines).regions
 
 
-def _present(engine: "RAGEngine", document_id: uuid.UUID) -> Document:
-    """A document that is not in the trash."""
-    document = engine.documents.get(document_id)
-    if document.deleted_at is not None:
-        raise errors.NotFoundError(f"There is no document {document_id}. Call list_documents and check the id.")
-    return document
-
-
-def _chunk(engine: "RAGEngine", document: Document, passage_id: uuid.UUID) -> Chunk:
-    chunk = engine.chunks.get(passage_id)
-    if chunk.document_id != document.id:
-        raise errors.NotFoundError(f"{document.name} has no passage {passage_id}. Check both ids.")
-    return chunk
-
-
 def _find_quote(passage: Passage, quote: str) -> Span | None:
-    """Where a quote stands in a passage, however white space is written."""
+    """Find a quote in a passage, ignoring differences of white space."""
     words = quote.split()
     match = re.search(r"\s+".join(map(re.escape, words)), passage.text) if words else None
     return Span(*match.span()) if match else None
 
 
 class QuotePlace(NamedTuple):
-    """Where a citation's words stand."""
+    """The place of a citation's words."""
 
     passage_id: uuid.UUID
     page: int
@@ -134,17 +123,13 @@ class QuotePlace(NamedTuple):
 
 
 def place_of(engine: "RAGEngine", citation: Citation, hit: Hit) -> QuotePlace:
-    """Where a citation's quote stands, and the chunk that it begins in; without a quote, the chunk that was found.
+    """Return the place of a citation's quote with the chunk in which it begins; without a quote, that of the hit.
 
-    A quote comes out of the pages around the chunk that was found, so it may stand in another chunk.
+    A quote comes from the pages around the hit, so it may be in another chunk.
     """
     chunk, lines = hit.chunk, citation.lines_in(hit)
     first = lines[0]
-    if not _has(chunk, first):
+    if not chunk.line_start <= first.number <= chunk.line_end:
         on_page = engine.chunks.list(chunk.document_id, first.page_number)
-        chunk = next((other for other in on_page if _has(other, first)), chunk)
+        chunk = next((other for other in on_page if other.line_start <= first.number <= other.line_end), chunk)
     return QuotePlace(chunk.id, first.page_number, first.number, lines[-1].end)
-
-
-def _has(chunk: Chunk, line: Line) -> bool:
-    return chunk.line_start <= line.number <= chunk.line_end

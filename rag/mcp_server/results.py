@@ -1,4 +1,4 @@
-"""What the tools give back, as a client's program reads it. Field descriptions are part of the tools' schemas."""
+"""Structured results of the tools. Field descriptions are part of the tools' schemas."""
 
 import datetime as dt
 import uuid
@@ -30,13 +30,13 @@ Box = tuple[float, float, float, float]
 
 
 class Result(pydantic.BaseModel):
-    """Base of all results: frozen and closed."""
+    """Base class of results: frozen, without extra fields."""
 
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
 
 
 class Place(Result):
-    """Where something stands."""
+    """The place of a passage or quote."""
 
     document: str = Field(description="The document's name.")
     document_id: uuid.UUID
@@ -57,7 +57,7 @@ class Found(Place):
 
     @classmethod
     def of(cls, hit: Hit) -> "Found":
-        """A hit's chunk; what is around it is a matter of `get_passage`."""
+        """Convert a hit without its surroundings, which `get_passage` shows."""
         return cls(
             document=hit.document_name,
             document_id=hit.chunk.document_id,
@@ -94,7 +94,7 @@ class Cited(Place):
 
     @classmethod
     def of(cls, citation: Citation, hit: Hit, place: QuotePlace) -> "Cited":
-        """A citation of a hit, and where its words stand."""
+        """Convert a citation of a hit with its place."""
         return cls(
             document=hit.document_name,
             document_id=hit.chunk.document_id,
@@ -142,7 +142,7 @@ class Answer(Result):
 
     @classmethod
     def of(cls, response: AnswerResponse, places: Sequence[QuotePlace]) -> "Answer":
-        """A response, with the places of its citations in their order."""
+        """Convert a response with the places of its citations, in the same order."""
         cited: list[list[Cited]] = [[] for _ in response.sentences]
         for (citation, hit), place in zip(response.cited, places, strict=True):
             cited[citation.sentence].append(Cited.of(citation, hit, place))
@@ -167,7 +167,7 @@ class Answer(Result):
 
 
 class MatrixCell(Result):
-    """What a document answers to one of the questions."""
+    """A document's answer to a question."""
 
     document: str = Field(description="The document's name.")
     document_id: uuid.UUID = Field(description="Give it to get_passage, with page and quote, to open the place.")
@@ -190,7 +190,7 @@ class MatrixCell(Result):
 
     @classmethod
     def of(cls, document: Document, shown: ShownCell) -> "MatrixCell":
-        """A cell of a document's row."""
+        """Convert a cell of a document."""
         cell = shown.cell
         return cls(
             document=document.name,
@@ -210,7 +210,7 @@ class MatrixCell(Result):
 
 
 class MatrixAnswers(Result):
-    """The same questions, answered by each of some documents by itself."""
+    """Answers of several documents to the same questions."""
 
     questions: list[str]
     cells: list[MatrixCell] = Field(description="Document by document, each with the questions in their order.")
@@ -218,7 +218,7 @@ class MatrixAnswers(Result):
 
     @classmethod
     def of(cls, filled: FilledMatrix) -> "MatrixAnswers":
-        """A matrix, row by row."""
+        """Convert a matrix, row by row."""
         numbers = range(len(filled.matrix.questions))
         places = [(one, filled.at(one, number)) for one in filled.documents for number in numbers]
         return cls(
@@ -239,7 +239,7 @@ class PassageLine(Result):
 
     @classmethod
     def of(cls, line: Line, *, is_marked: bool) -> "PassageLine":
-        """A line as it stands on its page."""
+        """Convert a line."""
         return cls(
             number=line.number,
             page=line.page_number,
@@ -257,7 +257,7 @@ class MarkedBoxes(Result):
 
     @classmethod
     def of(cls, region: Region) -> "MarkedBoxes":
-        """A region, rounded."""
+        """Convert a region, with rounded coordinates."""
         return cls(page=region.page_number, boxes=[rounded(rect) for rect in region.rects])
 
 
@@ -274,7 +274,7 @@ class PassageText(Result):
 
     @classmethod
     def of(cls, opened: OpenPassage) -> "PassageText":
-        """Pages with their marks."""
+        """Convert opened pages."""
         return cls(
             document=opened.document.name,
             document_id=opened.document.id,
@@ -302,7 +302,7 @@ class ListedDocument(Result):
 
     @classmethod
     def of(cls, document: Document) -> "ListedDocument":
-        """What an assistant needs to know of a document."""
+        """Convert a document."""
         return cls(
             document_id=document.id,
             name=document.name,
@@ -326,5 +326,5 @@ class DocumentList(Result):
 
 
 def rounded(rect: Rect) -> Box:
-    """A box to a tenth of a point."""
+    """Round a box to a tenth of a point."""
     return round(rect.x0, 1), round(rect.y0, 1), round(rect.x1, 1), round(rect.y1, 1)

@@ -1,4 +1,4 @@
-"""The same results as text, for the model that reads them."""
+"""Format results as text for the model."""
 
 from collections.abc import Iterable, Iterator
 
@@ -17,16 +17,16 @@ from rag.mcp_server.results import (
 )
 from rag.types import Support
 
-NOTHING = "Nothing fits. Other words may help, or list_documents, which shows what there is."
+NO_RESULTS = "Nothing fits. Other words may help, or list_documents, which shows what there is."
 
 
 def search_results(results: SearchResults) -> str:
-    """Each passage with where it stands and how to open it."""
-    return "\n\n".join(map(_found, results.results)) or NOTHING
+    """Format passages with their places and ids."""
+    return "\n\n".join(map(_found, results.results)) or NO_RESULTS
 
 
 def answer(given: Answer) -> str:
-    """The answer, how likely it is right or what it lacks, and below it each quote with its verdict."""
+    """Format the answer, its likelihood or what is missing, and the citations with their verdicts."""
     parts = [given.answer]
     if given.hint:
         parts.append(given.hint)
@@ -44,7 +44,7 @@ def answer(given: Answer) -> str:
 
 
 def matrix(answers: MatrixAnswers) -> str:
-    """Question by question what each document answers, with its verdict, quote and page."""
+    """Format the answers of each document by question, with verdict, quote and page."""
     parts = []
     for number, question in enumerate(answers.questions, 1):
         cells = [_cell(cell) for cell in answers.cells if cell.question == number]
@@ -55,7 +55,7 @@ def matrix(answers: MatrixAnswers) -> str:
 
 
 def passage(text: PassageText) -> str:
-    """Pages line by line; what was asked for is marked with >."""
+    """Format pages line by line, with > before marked lines."""
     head = f"{text.document}, {_pages(text.pages)} of {text.page_count}"
     if text.quote_found is False:
         head += "; the quote does not stand here"
@@ -63,13 +63,13 @@ def passage(text: PassageText) -> str:
 
 
 def document_list(listed: DocumentList) -> str:
-    """A line for each document."""
+    """Format documents, one per line."""
     if not listed.documents:
         return "No documents." if not listed.total else f"There are only {listed.total} documents."
     rows = [
         f"- {document.name}"
         + (f" (“{document.title}”)" if document.title and document.title != document.name else "")
-        + f", {_count(document.pages, 'page')}, {', '.join(_order(document))}, document_id {document.document_id}"
+        + f", {_count(document.pages, 'page')}, {', '.join(_attributes(document))}, document_id {document.document_id}"
         for document in listed.documents
     ]
     last = listed.offset + len(rows)
@@ -77,8 +77,8 @@ def document_list(listed: DocumentList) -> str:
     return "\n".join([*rows, *more])
 
 
-def _order(document: ListedDocument) -> Iterator[str]:
-    """How far it is, and how its owner keeps it in order."""
+def _attributes(document: ListedDocument) -> Iterator[str]:
+    """Yield the status, author, date and tags of a document."""
     yield "disabled" if document.disabled else document.status.value
     if document.author:
         yield f"by {document.author}"
@@ -135,7 +135,7 @@ def _ids(place: Place) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Document text, line by line behind a bar: it cannot be taken for ours."""
+    """Prefix each line of document text with a bar, so that it cannot be mistaken for our own text."""
     return "\n".join(f"| {line}" for line in text.splitlines())
 
 

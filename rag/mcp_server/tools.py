@@ -1,4 +1,4 @@
-"""The tools: a question in, results with their places out."""
+"""The tools of the MCP server."""
 
 import uuid
 from collections.abc import Callable, Iterator
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 MAX_RESULTS = 50
 DOCUMENTS_PER_CALL = 100
-MOST_CELLS = 30
-"""Of a matrix in one call, for which a client waits."""
+MAX_CELLS = 30
+"""Cells of a matrix in one call, as the client waits for all of them."""
 MAX_IMAGE_PIXELS = 1568
-"""Longer side of a page's image: what models look at without shrinking it."""
+"""Longer side of a page image; models shrink larger ones."""
 MAX_ZOOM = 2.0
 
 
@@ -58,16 +58,16 @@ Question = Annotated[str, Field(min_length=1, max_length=4000), STORABLE]
 Call = Context[Any, Any]
 
 
-def note(context: Call | None, **noted: object) -> None:
-    """Keep with the call's HTTP request what the log is to tell of it; over stdio there is none."""
+def annotate(context: Call | None, **values: object) -> None:
+    """Store values for the log with the call's HTTP request; over stdio there is none."""
     request = context.request_context.request if context else None
     if request is not None:
-        for name, value in noted.items():
+        for name, value in values.items():
             setattr(request.state, name, value)
 
 
 class Tools:
-    """What the server offers. Each call acts as the user whom `engine_of` makes of its context."""
+    """The tools; each call uses the engine that `engine_of` returns for its context."""
 
     def __init__(self, engine_of: "Callable[[Call], RAGEngine]") -> None:
         self._engine_of = engine_of
@@ -95,7 +95,7 @@ class Tools:
             ids = passages.document_ids(engine, index, documents)
             options = RetrievalOptions(top_k=top_k, filters=Filters(document_ids=ids, tags=tuple(tags or ())))
             found = engine.search(SearchRequest(query=query, index_name=index, retrieval=options))
-        note(context, usage=found.usage)
+        annotate(context, usage=found.usage)
         results = SearchResults(query=query, results=[Found.of(hit) for hit in found.results])
         return _result(results, text_output.search_results(results))
 
@@ -122,7 +122,7 @@ class Tools:
             ids = passages.document_ids(engine, index, documents)
             options = RetrievalOptions(filters=Filters(document_ids=ids, tags=tuple(tags or ())))
             given = engine.answer(AnswerRequest(question=question, index_name=index, retrieval=options))
-            note(context, usage=given.usage)
+            annotate(context, usage=given.usage)
             answer = Answer.of(given, [passages.place_of(engine, *cited) for cited in given.cited])
         return _result(answer, text_output.answer(answer))
 
@@ -130,7 +130,7 @@ class Tools:
         self,
         questions: Annotated[
             list[Question],
-            Field(min_length=1, max_length=MOST_CELLS, description="Each complete in itself; put to each document."),
+            Field(min_length=1, max_length=MAX_CELLS, description="Each complete in itself; put to each document."),
         ],
         context: Call,
         *,
@@ -151,9 +151,9 @@ class Tools:
             )
             if not ids:
                 raise errors.NotFoundError("There is no document in this index yet.")
-            if len(ids) * len(questions) > MOST_CELLS:
+            if len(ids) * len(questions) > MAX_CELLS:
                 raise errors.ValidationError(
-                    f"{len(ids)} documents with {len(questions)} questions are more than {MOST_CELLS} cells. "
+                    f"{len(ids)} documents with {len(questions)} questions are more than {MAX_CELLS} cells. "
                     "Name fewer documents, or ask fewer questions at once."
                 )
             filled = engine.matrices.ask({"name": "asked", "document_ids": ids, "questions": questions})
@@ -209,10 +209,7 @@ class Tools:
 
     @contextmanager
     def _engine(self, context: Call, index: str = DEFAULT_INDEX) -> "Iterator[RAGEngine]":
-        """The engine of the call's user, or of what is shared with them and named as an index.
-
-        Our errors become the tool's, with their message and nothing else.
-        """
+        """Open the engine of the call's user or of a shared collection; our errors become tool errors."""
         try:
             yield self._engine_of(context).access.index(index)
         except errors.Error as error:
@@ -220,7 +217,7 @@ class Tools:
 
 
 def _picture(engine: "RAGEngine", opened: OpenPassage) -> mcp_types.ImageContent:
-    """The page on which the passage begins, as PNG, with its boxes outlined."""
+    """Render the page on which the passage begins as PNG, with its boxes outlined."""
     number = opened.marked[0].page_number if opened.marked else opened.pages[0]
     sides = [max(page.width, page.height) for page in opened.document.pages if page.number == number]
     zoom = min(MAX_ZOOM, MAX_IMAGE_PIXELS / max(1.0, *sides))
@@ -229,6 +226,6 @@ def _picture(engine: "RAGEngine", opened: OpenPassage) -> mcp_types.ImageContent
 
 
 def _result(result: Result, text: str, *more: mcp_types.ImageContent) -> mcp_types.CallToolResult:
-    """A result for programs and, as text, for the model."""
+    """Return a result as structured content for programs, and as text for the model."""
     content: list[mcp_types.ContentBlock] = [mcp_types.TextContent(type="text", text=text), *more]
     return mcp_types.CallToolResult(content=content, structured_content=result.model_dump(mode="json"))

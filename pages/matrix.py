@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from rag.ui import page_frame, split_view
+from rag.ui import components, page_frame
 from rag.ui.language import N_, _
 from rag.ui.matrix import matrix_form, matrix_page
 
@@ -17,7 +17,7 @@ with page_frame.error_boundary():
     with left:
         matrix_page.table()
         if clicked:
-            split_view.resizable("matrix", up=clicked.key)
+            components.resizable_columns("matrix", up=clicked.key)
     if clicked:
         with right:
             matrix_page.viewer(clicked)

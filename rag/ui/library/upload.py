@@ -10,9 +10,10 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from rag import errors
 from rag.types import UNFINISHED, Document, DocumentStatus, Filters, reading_of, told_parts
-from rag.ui import drag_and_drop, session
+from rag.ui import session
 from rag.ui.chat import conversation_list, tour
-from rag.ui.formatting import date_time, escape, file_size, plural
+from rag.ui.components import accept_dropped_files
+from rag.ui.formatting import date_time, escape, file_size, n_chunks, n_pages, plural
 from rag.ui.language import N_, _
 from rag.ui.library import document_metadata
 from rag.ui.library.incomplete_documents import warn_if_incomplete
@@ -91,7 +92,7 @@ def drop_zone() -> None:
         max_upload_size=session.engine().config.rag_parsing.max_file_mb,
         key=f"drop-{turn}",
     )
-    drag_and_drop.catch()
+    accept_dropped_files()
     with st.container(horizontal=True, key="more-ways"):
         files = [*files, *_folder(turn)]
         address = _address(turn) if session.installation().config.rag_web_addresses else None
@@ -290,8 +291,8 @@ def _document_row(document: Document) -> None:
 
 def _stage(document: Document, stage: str) -> str:
     if document.status == DocumentStatus.READY:
-        pages = plural(document.page_count, "{count} page", "{count} pages")
-        chunks = plural(document.chunk_count, "{count} chunk", "{count} chunks")
+        pages = n_pages(document.page_count)
+        chunks = n_chunks(document.chunk_count)
         return f"{pages} · {chunks}"
     reading = reading_of(document)
     waits_in_line = document.status == DocumentStatus.QUEUED and not document.retry_after

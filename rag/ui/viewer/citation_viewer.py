@@ -32,6 +32,17 @@ class Viewing:
     click: int = 0
     found: tuple[int, ...] | None = None
 
+    @property
+    def citation(self) -> int | None:
+        """The number of the highlighted citation, None if there is none."""
+        return None if self.active is None else self.numbers[self.active]
+
+
+def highlighted(message_id: uuid.UUID) -> int | None:
+    """Return the number of an answer's highlighted citation; None if none of it is highlighted."""
+    viewing: Viewing | None = st.session_state.get("viewing")
+    return viewing.citation if viewing and viewing.message_id == message_id else None
+
 
 def show_citation(message: ChatMessage, number: int, click: int = 0) -> None:
     """Highlight citation `number` of an answer; `click` identifies the browser's click that this answers."""

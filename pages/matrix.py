@@ -13,7 +13,9 @@ with st.container(horizontal=True, vertical_alignment="center", key="title"):
         matrix_form.form_button()
 with page_frame.error_boundary():
     clicked = matrix_page.clicked()
-    left, right = st.columns([6, 5] if clicked else [99, 1], gap="medium")  # the same two: the table keeps its place
+    left, right = st.columns(
+        [6, 5] if clicked else [99, 1], gap="medium"
+    )  # always two columns, so that the table stays in place
     with left:
         matrix_page.table()
         if clicked:

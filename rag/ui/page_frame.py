@@ -60,7 +60,7 @@ def page(title: str) -> None:
         _native_words()
         _sidebar(account)
         return
-    st.stop()  # who it is cannot be told, which the page has said
+    st.stop()  # the user is unknown; the error is shown above
 
 
 def _page_title(title: str) -> str:

@@ -146,7 +146,7 @@ def engine() -> RAGEngine:
     own = shared.for_user(user, request_origin())
     try:
         return own.access.collection(collection())
-    except errors.NotFoundError:  # it is not shared any more
+    except errors.NotFoundError:  # no longer shared
         leave_collection()
         return own
 

@@ -184,7 +184,7 @@ def _write(
         model=model,
         top_k=top_k,
     )
-    if beside:  # who asks the same again wants to see it made
+    if beside:  # asking again must not return the cached answer
         request = request.model_copy(update={"options": request.options.model_copy(update={"use_cache": False})})
     pending_answers()[conversation] = PendingAnswer(engine, conversation, request, beside)
     st.rerun()

@@ -109,7 +109,7 @@ def choose_scope(documents: list[Document]) -> tuple[uuid.UUID, ...]:
             placeholder=whole,
             width=420,
         )
-    st.session_state["kept-scope"] = st.session_state["scope"]  # the field's own is forgotten on other pages
+    st.session_state["kept-scope"] = st.session_state["scope"]  # Streamlit forgets the field's own state on other pages
     return tuple(uuid.UUID(document_id) for document_id in st.session_state["scope"])
 
 

@@ -69,7 +69,7 @@ def _run() -> None:
         _("Evaluation"),
         list(by_id),
         format_func=lambda job_id: timestamp(by_id[job_id].created_at),
-        key=f"evaluation-{jobs[0].id}",  # a new one is the one to look at
+        key=f"evaluation-{jobs[0].id}",  # a new evaluation is selected at once
         label_visibility="collapsed",
     )
     is_ended = by_id[chosen].finished_at is not None
@@ -109,7 +109,7 @@ def _show(job_id: uuid.UUID, was_ended: bool) -> None:
     with error_boundary():
         job = session.engine().jobs.get(job_id)
         if (job.finished_at is not None) != was_ended:
-            st.rerun()  # nothing is left to follow
+            st.rerun()  # done: stop refreshing
         if job.finished_at is None:
             _progress(job)
         elif job.status == "cancelled":

@@ -244,7 +244,7 @@ def _documents() -> list[Document]:
         library += [part for part in engine.files.parts(*uploaded) if part.deleted_at is None]
     shown = {document.id: document for document in library}
     order: dict[uuid.UUID | None, float] = {document_id: number for number, document_id in enumerate(uploaded)}
-    for document in sorted(shown.values(), key=lambda one: one.created_at):  # below the file that it was in
+    for document in sorted(shown.values(), key=lambda one: one.created_at):  # attachments go below their file
         if document.container_id in order:
             order.setdefault(document.id, order[document.container_id] - PART_STEP)
     return sorted(shown.values(), key=lambda document: order.get(document.id, -1), reverse=True)
@@ -366,7 +366,7 @@ def _add_resolved(number: int, refusal: Refusal, file: UploadedFile, replaces: u
     file.seek(0)
     try:
         _uploaded().append(session.engine().documents.add(file, file.name, replaces=replaces).id)
-    except errors.Error as error:  # it changed meanwhile: say what is so now
+    except errors.Error as error:  # it changed meanwhile: show the new reason
         _refusals()[number] = Refusal(refusal.name, translate_message(error.message))
         st.rerun(scope="fragment")
     _dismiss(number)

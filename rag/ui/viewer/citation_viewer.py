@@ -70,7 +70,7 @@ def show_first_citation(conversation: uuid.UUID | None) -> None:
         return
     try:
         turns = session.engine().chats.messages(conversation, last=MAX_TURNS_SEARCHED)
-    except errors.NotFoundError:  # which is told where its turns would be
+    except errors.NotFoundError:  # the transcript reports it
         return
     for turn in reversed(turns):
         places = marks(turn.response) if turn.response else []

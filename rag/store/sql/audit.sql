@@ -1,10 +1,10 @@
--- name: note
+-- name: add
 -- In the transaction of what it tells. A share's transactions note as well: the owner is then another than the actor.
 INSERT INTO audit (actor, action, owner, subject_kind, subject_id, subject_name, door, address, details)
 SELECT :actor, :action, coalesce(:owner, :user_id), :subject_kind, :subject_id, :subject_name, :door, :address,
        :details || CASE WHEN :within::uuid IS NULL THEN '{}' ELSE jsonb_build_object('shared', true) END;
 
--- name: note_documents
+-- name: add_documents
 -- Whoever uploaded a mail or an archive has uploaded what was in it, though a worker finds it there.
 INSERT INTO audit (actor, action, owner, subject_kind, subject_id, subject_name, door, address, details)
 SELECT coalesce(CASE :action::text WHEN 'document.upload' THEN d.uploaded_by END, :actor), :action, d.user_id, 'document', d.id::text, d.name, :door, :address,

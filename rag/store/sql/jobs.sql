@@ -27,7 +27,7 @@ RETURNING *;
 -- name: steps
 SELECT step, outcome FROM job_steps WHERE user_id = :user_id AND job_id = :job_id;
 
--- name: keep_step
+-- name: save_step
 -- Nothing of a job that was cancelled.
 WITH going_on AS (
     UPDATE jobs SET attempts = 0, retry_after = NULL

@@ -46,8 +46,8 @@ SELECT pg_reload_conf();
 -- name: chunk_table_exists
 SELECT to_regclass('data_document_chunks_' || :dimensions::int) IS NOT NULL AS present;
 
--- name: try_claim
-SELECT pg_try_advisory_lock(claim_key(:user_id, :id)) AS claimed;
+-- name: try_lock
+SELECT pg_try_advisory_lock(claim_key(:user_id, :id)) AS locked;
 
 -- name: read_only
 SET TRANSACTION READ ONLY;
@@ -55,6 +55,6 @@ SET TRANSACTION READ ONLY;
 -- name: snapshot
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
 
--- name: release_claim
+-- name: release_locks
 -- Closing the connection would do it too, but only once the server has noticed.
 SELECT pg_advisory_unlock_all();

@@ -62,13 +62,13 @@ WITH was AS (
 )
 SELECT s.id, s.deleted_at AS was_deleted_at, s.thrown_away, ARRAY(SELECT id FROM hidden) AS hidden FROM shown s;
 
--- name: of_upload_key
+-- name: find_by_upload_key
 SELECT d.*
 FROM upload_keys k JOIN documents d USING (user_id)
 WHERE k.user_id = :user_id AND k.key = upload_key(:asker, :key) AND d.id = k.document_id
   AND in_sight(d, :within, :with_trash);
 
--- name: keep_upload_key
+-- name: set_upload_key
 INSERT INTO upload_keys (user_id, key, document_id)
 SELECT d.user_id, upload_key(:asker, :key), d.id
 FROM documents d

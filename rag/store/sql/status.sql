@@ -100,7 +100,7 @@ SELECT name, :code, count FROM unnest(:names::text[], :counts::bigint[]) AS done
 ORDER BY name
 ON CONFLICT (name, code) DO UPDATE SET count = present.count + excluded.count;
 
--- name: keep_backup
+-- name: record_backup
 INSERT INTO backups (created_at, path, bytes, documents, files, missing, verified_at)
 VALUES (:created_at, :path, :bytes, :documents, :files, :missing, :verified_at)
 ON CONFLICT (created_at) DO NOTHING;
@@ -108,3 +108,11 @@ ON CONFLICT (created_at) DO NOTHING;
 -- name: last_backup
 SELECT created_at, path, bytes, documents, files, missing, verified_at
 FROM backups ORDER BY created_at DESC LIMIT 1;
+
+-- name: health
+-- Nothing of any user's: versions, and the workers that gave a sign of life.
+SELECT current_setting('server_version') AS server_version,
+       (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS vector_version,
+       (SELECT max(name) FROM migrations WHERE name ~ '^[0-9]{4}_') AS migration,
+       (SELECT count(*) FROM procrastinate_workers
+        WHERE last_heartbeat > now() - make_interval(secs => :stalled_seconds)) AS workers;

@@ -17,10 +17,10 @@ $$;
 
 -- name: roles
 -- Those that exist. One with more rights than ours was created by somebody else.
-SELECT rolname AS name, rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb AS is_mighty, rolcanlogin AS can_login
+SELECT rolname AS name, rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb AS has_excess_rights, rolcanlogin AS can_login
 FROM pg_roles WHERE rolname IN ('pagelight_app', 'pagelight_worker', 'pagelight_backup');
 
--- name: let_in
+-- name: allow_login
 ALTER ROLE {role} LOGIN;
 
 -- name: account
@@ -34,7 +34,7 @@ GRANT pagelight_app, pagelight_worker TO {account} WITH INHERIT FALSE, SET TRUE;
 -- name: grant_roles_before_16
 GRANT pagelight_app, pagelight_worker TO {account};
 
--- name: may_back_up
+-- name: can_back_up
 SELECT coalesce(pg_has_role(to_regrole('pagelight_backup'),
                             CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END),
                 false) AS allowed;
@@ -45,10 +45,10 @@ GRANT pagelight_backup TO {account} WITH INHERIT FALSE, SET TRUE;
 -- name: grant_backup_before_16
 GRANT pagelight_backup TO {account};
 
--- name: become
+-- name: set_role
 SET ROLE {role};
 
--- name: be_oneself
+-- name: reset_role
 RESET ROLE;
 
 -- name: current_role
@@ -135,7 +135,7 @@ $$;
 -- Until the end of the transaction.
 SELECT set_config('pagelight.user_id', :user_id, true);
 
--- name: walls
+-- name: state
 -- The role, and the tables with a user's data that lack row-level security.
 SELECT current_user::text AS role, coalesce(array_agg(c.relname::text ORDER BY c.relname), '{}') AS unprotected
 FROM pg_class c

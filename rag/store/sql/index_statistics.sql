@@ -1,4 +1,4 @@
--- name: stamp
+-- name: version
 -- Another as soon as the index holds anything else.
 SELECT i.generation, i.dimensions, i.chunk_size_chars,
        (SELECT md5(string_agg(concat_ws(' ', d.id, d.name, d.vector_count, d.page_count, d.indexed_at), ',' ORDER BY d.id))

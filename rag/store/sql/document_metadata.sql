@@ -32,6 +32,6 @@ WHERE user_id = :user_id AND index_id = :index_id AND is_within(index_id, :withi
 GROUP BY lower(tag)
 ORDER BY lower(tag);
 
--- name: called
+-- name: names
 SELECT name, given_title FROM documents d
 WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash);

@@ -50,11 +50,11 @@ SELECT *
 FROM documents d
 WHERE user_id = :user_id AND id = :document_id AND deleted_at IS NULL AND in_sight(d, :within, :with_trash);
 
--- name: keep_pictures_unread
+-- name: give_up_pictures
 UPDATE documents SET pictures_waiting = false, attempts = 0, retry_after = NULL, note = concat_ws(chr(10), note, :note::text)
 WHERE user_id = :user_id AND id = :document_id;
 
--- name: keep_trace
+-- name: set_trace
 UPDATE documents d SET trace_parent = :traceparent
 WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash)
 RETURNING id;

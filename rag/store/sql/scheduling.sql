@@ -41,7 +41,7 @@ RETURNING attempts;
 -- Of a worker that stops: it was no attempt.
 UPDATE documents SET attempts = greatest(attempts - 1, 0), retry_after = NULL WHERE user_id = :user_id AND id = :id;
 
--- name: line_up
+-- name: enqueue_abandoned
 -- What nobody is at, and whoever took it in does not read any more. Who still reads one holds its claim.
 UPDATE documents SET queued_at = now()
 WHERE status IN ('queued', 'parsing', 'embedding') AND deleted_at IS NULL AND queued_at IS NULL;

@@ -1,4 +1,4 @@
--- name: tell
+-- name: set_parts
 UPDATE documents SET parts = :parts WHERE user_id = :user_id AND id = :document_id RETURNING id;
 
 -- name: of
@@ -34,7 +34,7 @@ WITH RECURSIVE inside AS (
 )
 SELECT count(*)::int AS files, coalesce(sum(size), 0)::bigint AS size FROM inside;
 
--- name: settle
+-- name: match_trash_state
 -- A container that was thrown away or got back while its parts were added has them with it.
 UPDATE documents d SET deleted_at = c.deleted_at
 FROM documents c

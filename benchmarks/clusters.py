@@ -86,7 +86,7 @@ def primary(folder: Path) -> Iterator[Cluster]:
     cluster = _placed(folder, secrets.token_hex(16))
     passwords = folder / "password"
     passwords.write_text(cluster.password, encoding="utf-8")
-    cluster.place.own(passwords)
+    cluster.place.chown(passwords)
     names = ("--username", cluster_directory.SUPERUSER, "--pwfile", passwords, "--auth", "scram-sha-256")
     cluster.run("initdb", "--pgdata", cluster.place.data_dir, "--encoding", "UTF8", "--locale", "C.UTF-8", *names)
     yield from _running(cluster)
@@ -104,7 +104,7 @@ def replica(of: Cluster, folder: Path) -> Iterator[Cluster]:
 def _placed(folder: Path, password: str) -> Cluster:
     place = cluster_directory.Cluster(folder.resolve(), cluster_directory.server_account())
     cluster_directory.make_root(place)
-    place.own(place.root)
+    place.chown(place.root)
     return Cluster(place, password)
 
 

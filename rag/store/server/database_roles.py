@@ -102,9 +102,10 @@ def _existing_roles(connection: Connection, *, as_roles: bool) -> set[str]:
     found = connection.execute(statements["roles"]).fetchall()
     excessive = [role["name"] for role in found if role["has_excess_rights"]]
     if excessive:
+        role = excessive[0]
         raise errors.StoreError(
-            f"The database server has a role {excessive[0]} that may do more than Pagelight's role of this name. Rename "
-            f"it, or take its rights: ALTER ROLE {excessive[0]} NOSUPERUSER NOBYPASSRLS NOCREATEROLE NOCREATEDB.",
+            f"The database server has a role {role} that may do more than Pagelight's role of this name. Rename it, or "
+            f"take its rights: ALTER ROLE {role} NOSUPERUSER NOBYPASSRLS NOCREATEROLE NOCREATEDB.",
             details={"roles": excessive},
         )
     for role in found:

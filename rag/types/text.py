@@ -1,78 +1,17 @@
-"""Boxes, lines and blocks: text and where it stands on a page."""
+"""Text and its position on a page: boxes, lines, blocks, passages and chunks."""
 
 import datetime as dt
 import math
 import uuid
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import NamedTuple
 
 import pydantic
-from pydantic import alias_generators
 
-from rag.types.validation_messages import refusal
-
-
-class Model(pydantic.BaseModel):
-    """Base of all models: frozen, closed, camelCase aliases."""
-
-    model_config = pydantic.ConfigDict(
-        frozen=True,
-        extra="forbid",
-        populate_by_name=True,
-        alias_generator=alias_generators.to_camel,
-        hide_input_in_errors=True,  # it may be a key, or a document
-    )
-
-
-class Asked(pydantic.BaseModel):
-    """Raises our error where a caller makes it from wrong values; where pydantic makes it, the door has the words."""
-
-    def __init__(self, **values: Any) -> None:
-        try:
-            super().__init__(**values)
-            return
-        except pydantic.ValidationError as error:
-            refused = refusal(error)
-        raise refused
-
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # else pydantic calls it in validation, too
-
-
-class Input(Asked, Model):
-    """Base of what callers send."""
-
-    @pydantic.model_validator(mode="before")
-    @classmethod
-    def _keep_kinds_apart(cls, values: object) -> object:
-        return keep_kinds_apart(cls, values)
-
-
-def keep_kinds_apart(model: type[pydantic.BaseModel], values: object) -> object:
-    """`values` for `model`, unless a truth value, a number or a time stands for another, which pydantic would convert.
-
-    Raises:
-        ValueError: they do.
-    """
-    if isinstance(values, Mapping):
-        for name, field in model.model_fields.items():
-            for key in (name, alias_generators.to_camel(name)):
-                if key in values and not _is_of_kind(values[key], {field.annotation, *get_args(field.annotation)}):
-                    raise ValueError(f"{key} is of another kind: a number, a truth value and a time are no substitutes")
-    return values
-
-
-def _is_of_kind(value: object, kinds: set[Any]) -> bool:
-    if isinstance(value, bool):
-        return not kinds & NUMBERS or bool in kinds
-    if isinstance(value, int | float):
-        return not kinds & {bool, pydantic.AwareDatetime} or bool(kinds & NUMBERS)
-    return True
-
-
-NUMBERS = {int, float}
+from rag.types.base import Model
 
 
 class Landmark(NamedTuple):
@@ -214,12 +153,32 @@ class Missing(Model):
     text: str
 
 
+class WordError(Model):
+    """Words that were glued together or a word that was split: the place, what was read, and what stands there."""
+
+    place: str
+    read: str
+    expected: str
+
+
+MAX_WORD_ERROR_SHARE = 0.001
+"""Fewer words than this share may be glued or split without the document being called incomplete."""
+
+
 class Completeness(Model):
-    """How many characters the file's text has, and how many of them its rendition has; white space is not counted."""
+    """How many characters the file's text has, and how many of them its rendition has; white space is not counted.
+
+    `words` is how many words the rendition has, `glued_words` how many times words were read as one, `split_words` how
+    many were read as several, and `word_errors` are examples.
+    """
 
     source_characters: int
     kept_characters: int
     missing: tuple[Missing, ...] = ()
+    words: int = 0
+    glued_words: int = 0
+    split_words: int = 0
+    word_errors: tuple[WordError, ...] = ()
 
     @property
     def share(self) -> float:
@@ -228,8 +187,18 @@ class Completeness(Model):
 
     @property
     def is_complete(self) -> bool:
-        """Whether every character is kept."""
-        return self.kept_characters == self.source_characters
+        """Whether every character is kept, and next to no words are glued or split."""
+        return self.kept_characters == self.source_characters and not self.has_word_errors
+
+    @property
+    def has_word_errors(self) -> bool:
+        """Whether more words are glued or split than can be neglected."""
+        return self.glued_words + self.split_words > MAX_WORD_ERROR_SHARE * self.words
+
+    @property
+    def word_summary(self) -> str:
+        """In words: "12 glued and 3 split of 3,400"."""
+        return f"{self.glued_words:,} glued and {self.split_words:,} split of {self.words:,}"
 
     @property
     def summary(self) -> str:
@@ -384,3 +353,13 @@ class Chunk(Passage):
     ordinal: int = pydantic.Field(ge=0)
     section: str | None = None
     context: str = ""
+
+
+def page_name(number: int, label: str | None = None, count: int = 0) -> str:
+    """A page as people find it: "page 54", or where another number is printed on it "p. 53 (page 54 of 203)".
+
+    The label of a sheet's page, "Balance!A1:H40", is no number: its cells are named beside.
+    """
+    if label is None or label == str(number) or "!" in label:
+        return f"page {number}"
+    return f"p. {label} (page {number} of {count})" if count else f"p. {label} (page {number})"

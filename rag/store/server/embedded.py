@@ -275,7 +275,8 @@ def _shared_memory_type() -> str:
 
 def _start_error(cluster: cluster_directory.Cluster, log_start: int, what: str) -> errors.StoreError:
     log = cluster.log.read_bytes()[log_start:].decode(errors="replace")
+    cause = cluster_directory.first_error(log)
     return errors.StoreError(
-        f"The database server in {cluster.root} {what}: {cluster_directory.first_error(log)} The whole log is {cluster.log}.",
+        f"The database server in {cluster.root} {what}: {cause} The whole log is {cluster.log}.",
         details={"log": log[-cluster_directory.LOG_TAIL_CHARS :]},
     )

@@ -98,7 +98,7 @@ def replace_groups(database: UserDatabase, connection: Connection, groups: Seque
     queries = Queries(database, "accounts")
 
     def present() -> list[str]:
-        return [row["group_name"] for row in queries.run(connection, "groups")]
+        return [row["group_name"] for row in queries.run(connection, "groups", by_login=by_login)]
 
     before = present()
     queries.run(connection, "leave_groups", groups=[*groups], by_login=by_login)

@@ -1,5 +1,4 @@
--- What those who run an installation look at: numbers of all users together. Of single documents and jobs it tells
--- whose they are, their ids and how far they are; never a name or a text.
+-- Numbers of all users together. Of single documents and jobs only owner, id and progress, never a name or a text.
 
 -- name: database
 SELECT current_setting('server_version') AS server_version,
@@ -27,7 +26,7 @@ WHERE last_heartbeat > now() - make_interval(secs => :stalled_seconds)
 ORDER BY id;
 
 -- name: lanes
--- What waits, and what is being worked on: a worker holds a claim on it.
+-- What waits, and what a worker has locked.
 WITH work AS (
     SELECT lane_of(renewing, status, chunk_count) AS lane, user_id, id, queued_at AS since
     FROM documents
@@ -94,7 +93,7 @@ FROM documents;
 SELECT name, code, count FROM work_counts ORDER BY name, code;
 
 -- name: count
--- In one order, so that two workers never wait for each other.
+-- Sorted, so that two workers never deadlock.
 INSERT INTO work_counts AS present (name, code, count)
 SELECT name, :code, count FROM unnest(:names::text[], :counts::bigint[]) AS done (name, count)
 ORDER BY name
@@ -110,7 +109,7 @@ SELECT created_at, path, bytes, documents, files, missing, verified_at
 FROM backups ORDER BY created_at DESC LIMIT 1;
 
 -- name: health
--- Nothing of any user's: versions, and the workers that gave a sign of life.
+-- Versions and live workers, nothing of users.
 SELECT current_setting('server_version') AS server_version,
        (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS vector_version,
        (SELECT max(name) FROM migrations WHERE name ~ '^[0-9]{4}_') AS migration,

@@ -124,18 +124,7 @@ def _get(queries: Queries, job_id: uuid.UUID) -> Row:
 
 def to_job(row: Mapping[str, Any]) -> Job:
     """Make a job of a row of `jobs`."""
-    return Job(
-        id=row["id"],
-        user_id=row["user_id"],
-        kind=row["kind"],
-        index_name=row["index_name"],
-        status=row["status"],
-        progress=Progress(done=row["progress_done"], total=row["progress_total"]),
-        result=row.get("result"),
-        error_code=row["error_code"],
-        error=row["error"],
-        retry_after=row["retry_after"] if row["status"] == "queued" else None,
-        created_at=row["created_at"],
-        started_at=row["started_at"],
-        finished_at=row["finished_at"],
-    )
+    values = {name: row[name] for name in Job.model_fields if name in row}
+    values["progress"] = Progress(done=row["progress_done"], total=row["progress_total"])
+    values["retry_after"] = row["retry_after"] if row["status"] == "queued" else None
+    return Job(**values)

@@ -17,13 +17,10 @@ from rag.store.users.accounts import OwnAccount
 from rag.types import (
     CONTAINERS,
     UNFINISHED,
-    Completeness,
     Document,
     DocumentOrder,
     DocumentQuery,
     DocumentStatus,
-    PageInfo,
-    Part,
     Progress,
     PurgeReceipt,
     Scope,
@@ -275,46 +272,16 @@ def unfinished(database: Database) -> Sequence[tuple[str, uuid.UUID]]:
 
 def to_document(row: Mapping[str, Any]) -> Document:
     """Make a document of a row of `documents`."""
-    return Document(
-        id=row["id"],
-        user_id=row["user_id"],
-        index_id=row["index_id"],
-        name=row["name"],
-        mime_type=row["mime_type"],
-        sha256=row["sha256"],
-        size=row["size"],
-        source=row["source"],
-        shown_source=row["shown_source"],
-        title=row["given_title"] or row["title"],
-        author=row["given_author"] or row["author"],
-        dated=row["given_date"] or row["dated"],
-        tags=tuple(row["tags"]),
-        disabled=row["disabled"],
-        status=DocumentStatus(row["status"]),
-        progress=_progress(row),
-        error=row["error"],
-        error_code=row["error_code"],
-        retry_after=_retry_after(row),
-        page_count=row["page_count"],
-        failed_pages=tuple(row["failed_pages"]),
-        line_count=row["line_count"],
-        chunk_count=row["chunk_count"],
-        vector_count=row["vector_count"],
-        searchable=_is_searchable(row),
-        pictures_waiting=row["pictures_waiting"],
-        note=row["note"],
-        completeness=row["completeness"] and Completeness.model_validate(row["completeness"]),
-        container_id=row["container_id"],
-        parts=tuple(Part.model_validate(part) for part in row.get("parts", ())),
-        lineage_id=row["lineage_id"],
-        version=row["version"],
-        superseded_by=row["superseded_by"],
-        language=row["language"],
-        pages=tuple(PageInfo.model_validate(page) for page in row.get("pages", ())),
-        created_at=row["created_at"],
-        indexed_at=row["indexed_at"],
-        deleted_at=row["deleted_at"],
-    )
+    values = {name: row[name] for name in Document.model_fields if name in row}
+    values |= {
+        "title": row["given_title"] or row["title"],
+        "author": row["given_author"] or row["author"],
+        "dated": row["given_date"] or row["dated"],
+        "progress": _progress(row),
+        "retry_after": _retry_after(row),
+        "searchable": _is_searchable(row),
+    }
+    return Document(**values)
 
 
 def _retry_after(row: Mapping[str, Any]) -> dt.datetime | None:

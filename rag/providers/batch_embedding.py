@@ -33,7 +33,12 @@ class BatchEmbedding(BaseEmbedding):
         return await asyncio.to_thread(self._get_text_embeddings, texts)
 
 
-class FunctionEmbedding(BatchEmbedding):
+def as_embedding(adapter: BaseEmbedding | Embed) -> BaseEmbedding:
+    """Wrap a function from texts to vectors; return an embedding model as it is."""
+    return adapter if isinstance(adapter, BaseEmbedding) else _FunctionEmbedding(adapter)
+
+
+class _FunctionEmbedding(BatchEmbedding):
     """A function from texts to vectors as a LlamaIndex embedding model."""
 
     _embed: Embed = PrivateAttr()

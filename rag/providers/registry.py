@@ -83,13 +83,11 @@ class Registry:
         Raises:
             errors.ValidationError: the name is taken by a built-in provider.
         """
-        from llama_index.core.base.embeddings.base import BaseEmbedding
-
-        from rag.providers.batch_embedding import FunctionEmbedding
+        from rag.providers.batch_embedding import as_embedding
 
         if name in self._built_in:
             raise errors.ValidationError(f"{name!r} is a built-in provider. Choose another name.")
-        self._adapters[name] = adapter if isinstance(adapter, BaseEmbedding) else FunctionEmbedding(adapter)
+        self._adapters[name] = as_embedding(adapter)
         self._providers[name] = Provider(
             name=name,
             label=label or name,

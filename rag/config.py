@@ -15,7 +15,7 @@ import pydantic_settings
 
 from rag import errors
 from rag.types import LOCAL_USER, ChunkingOptions, ParsingConfig
-from rag.types.validation_messages import problems_of
+from rag.types.base import problems_of
 
 SYSTEM_DATA_DIR = Path("/var/lib/pagelight")
 """Default data folder of root: the embedded database then runs as an unprivileged user, who must be able to enter."""

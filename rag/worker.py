@@ -42,7 +42,7 @@ def run(installation: Installation, *, wait: bool = True, concurrency: int | Non
     With `wait` False, until nothing is left but what is to be tried again later. So many jobs are done at the same time
     as `concurrency` says, or the setting of that name.
     """
-    installation.worker_tasks.be_patient()
+    installation.worker_tasks.use_background_timeouts()
     installation.recover_queue()
     installation.cleanup.finish_deletions()
     lanes = Lanes(installation, wait=wait, concurrency=concurrency)

@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Match
 
 from rag import errors
 from rag.types import ErrorBody, ErrorResponse
-from rag.types.validation_messages import in_words, problems_of
+from rag.types.base import in_words, problems_of
 
 logger = logging.getLogger(__name__)
 

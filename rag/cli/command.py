@@ -16,7 +16,7 @@ import rag
 from rag import config, errors
 from rag.cli import output
 from rag.types import DEFAULT_INDEX, Whence
-from rag.types.validation_messages import in_words
+from rag.types.base import in_words
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine

@@ -43,8 +43,8 @@ from rag.engine.users.collection_access import CollectionAccess
 from rag.engine.users.logins import Logins
 from rag.engine.users.sharing import Sharing
 from rag.engine.vector_store_api import BY_SIMILARITY, deleted, ingested, named, queried
-from rag.engine.workspace import NOWHERE, Workspace
-from rag.store import Caches, Drafts, Health, Rates
+from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
+from rag.store import Caches, Health, PartialFiles, RateLimits
 from rag.store.backup import backup, restore
 from rag.store.users.audit_log import Subject
 from rag.types import (
@@ -102,11 +102,11 @@ class Installation:
         """The settings of the environment."""
         return self._resources.config
 
-    def for_user(self, user_id: str, origin: Whence = NOWHERE) -> "RAGEngine":
+    def for_user(self, user_id: str, origin: Whence = UNKNOWN_ORIGIN) -> "RAGEngine":
         """What this user can do; `origin` is what the audit tells of where from."""
         return RAGEngine(user_id=user_id, installation=self, workspace=self.workspace(user_id, origin))
 
-    def workspace(self, user_id: str, origin: Whence = NOWHERE) -> Workspace:
+    def workspace(self, user_id: str, origin: Whence = UNKNOWN_ORIGIN) -> Workspace:
         """This user's part of what all share."""
         return Workspace(self._resources, user_id, origin)
 
@@ -121,9 +121,9 @@ class Installation:
         return bool(self.config.rag_api_key) or self._resources.store.keys_exist()
 
     @property
-    def rates(self) -> Rates:
+    def rates(self) -> RateLimits:
         """How often somebody asked of late, at any door of any process."""
-        return self._resources.store.rates
+        return self._resources.store.rate_limits
 
     # --- work in the background ---
 
@@ -131,7 +131,7 @@ class Installation:
         """Line up again what a killed process left behind; returns how many documents are to be read."""
         store = self._resources.store
         store.queue.discard_stalled()
-        store.lanes.line_up()
+        store.document_scheduler.enqueue_abandoned()
         return len(store.unfinished_documents())
 
     # --- state ---
@@ -173,7 +173,7 @@ class Installation:
         on_progress: OnProgress = ignore_progress,
         *,
         actor: str = LOCAL_USER,
-        origin: Whence = NOWHERE,
+        origin: Whence = UNKNOWN_ORIGIN,
     ) -> BackupManifest:
         """Write the database and all files into a new archive. Work may go on meanwhile.
 
@@ -185,9 +185,9 @@ class Installation:
             errors.StoreError: the database or the file storage fails.
         """
         store = self._resources.store  # brings the schema forward: an archive never has one that no program knows
-        drafts = Drafts(self.config.drafts_dir)
+        drafts = PartialFiles(self.config.drafts_dir)
         manifest = backup.write(store.backup_url, self._resources.files, path, on_progress, drafts=drafts)
-        status.keep_backup(store, path, manifest)
+        status.record_backup(store, path, manifest)
         store.of(actor, origin).audit.note(
             "export",
             Subject("backup", name=path.name),

@@ -7,19 +7,19 @@ from rag import errors
 from rag.config import Config
 from rag.engine.models import Models
 from rag.engine.resources import Resources
-from rag.store import AuditOfAll, Queue, UserFiles, UserStore
+from rag.store import AuditOfAllUsers, Queue, UserFiles, UserStore
 from rag.types import DEFAULT_INDEX, Index, Whence
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.node_parser import NodeParser
 
-NOWHERE = Whence()
+UNKNOWN_ORIGIN = Whence()
 
 
 class Workspace:
     """A user's rows and files, and the models and the queue that work on them. The user is bound here, once."""
 
-    def __init__(self, resources: Resources, user_id: str, origin: Whence = NOWHERE) -> None:
+    def __init__(self, resources: Resources, user_id: str, origin: Whence = UNKNOWN_ORIGIN) -> None:
         """`origin` is what the audit tells of where the user is."""
         if not user_id:
             raise errors.ValidationError("A user is needed: user_id is empty.")
@@ -48,7 +48,7 @@ class Workspace:
         return self._resources.store.of(self.user_id, self.origin)
 
     @property
-    def audit_of_all(self) -> AuditOfAll:
+    def audit_of_all(self) -> AuditOfAllUsers:
         """What everybody did; only for who `administers`."""
         return self._resources.store.audit
 

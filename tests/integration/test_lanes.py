@@ -19,7 +19,7 @@ from rag import errors, providers, store, worker
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.engine.ingestion.document_reader import BATCH, Steps
-from rag.store import MOST_ATTEMPTS
+from rag.store import MAX_ATTEMPTS
 from rag.store.jobs import work_locks
 from rag.store.search.vectors import Vectors
 from rag.types import Document, DocumentStatus, EmbeddingSpace, Lane, reading_of
@@ -42,7 +42,7 @@ def never() -> bool:
 def queued(owner: Owner, name: str, *, size: int = 1000, seconds_ago: float = 0.0) -> uuid.UUID:
     """A document that waits for a worker, of `size` bytes."""
     document = owner.add(name)
-    owner.db.of(owner.user_id).readings.enqueue(document.id)
+    owner.db.of(owner.user_id).reading_queue.enqueue(document.id)
     change(
         owner.db, "UPDATE documents SET size = %s, queued_at = now() - make_interval(secs => %s) WHERE id = %s",
         size, seconds_ago, document.id,
@@ -59,7 +59,7 @@ def take_all(db: store.Store, lane: Lane = Lane.READING, *, most_bytes: int | No
     """All that a lane has, in its order; what is taken is done."""
     order: list[uuid.UUID] = []
     while True:
-        with db.lanes.next(lane, most_bytes=most_bytes) as taken:
+        with db.document_scheduler.next(lane, most_bytes=most_bytes) as taken:
             if taken is None:
                 return order
             order.append(taken.document_id)
@@ -85,10 +85,10 @@ def test_fifty_files_of_one_user_keep_no_note_of_another_waiting(db: store.Store
     ann, bob = Owner.of(db, "ann"), Owner.of(db, "bob")
     for number in range(50):
         queued(ann, f"{number}", seconds_ago=60)
-    with db.lanes.next(Lane.READING) as busy:
+    with db.document_scheduler.next(Lane.READING) as busy:
         assert busy is not None
         note = queued(bob, "note")
-        with db.lanes.next(Lane.READING) as following:
+        with db.document_scheduler.next(Lane.READING) as following:
             assert following is not None
             assert (busy.user_id, following.document_id) == ("ann", note)
 
@@ -96,11 +96,15 @@ def test_fifty_files_of_one_user_keep_no_note_of_another_waiting(db: store.Store
 def test_two_workers_are_never_at_the_same(db: store.Store) -> None:
     ann = Owner.of(db, "ann")
     first, second = queued(ann, "first", seconds_ago=5), queued(ann, "second")
-    with db.lanes.next(Lane.READING) as one, db.lanes.next(Lane.READING) as two, db.lanes.next(Lane.READING) as three:
+    with (
+        db.document_scheduler.next(Lane.READING) as one,
+        db.document_scheduler.next(Lane.READING) as two,
+        db.document_scheduler.next(Lane.READING) as three,
+    ):
         assert one is not None
         assert two is not None
         assert ([one.document_id, two.document_id], three) == ([first, second], None)
-    with db.lanes.next(Lane.READING) as again:
+    with db.document_scheduler.next(Lane.READING) as again:
         assert again is not None
         assert again.attempts == 2
 
@@ -117,9 +121,9 @@ def test_only_what_waits_for_a_worker_is_taken(db: store.Store) -> None:
     inline, trashed, ready = ann.add("inline"), queued(ann, "trashed"), ann.ready("ready", ["text"])
     db.of("ann").documents.trash([trashed])
     assert take_all(db) == []
-    db.lanes.line_up()  # whoever took it in does not read it any more
+    db.document_scheduler.enqueue_abandoned()  # whoever took it in does not read it any more
     db.of("ann").documents.requeue(ready.id)
-    db.of("ann").readings.enqueue(ready.id)
+    db.of("ann").reading_queue.enqueue(ready.id)
     assert (take_all(db), take_all(db, Lane.RENEWING), take_all(db, Lane.EMBEDDING)) == ([inline.id], [ready.id], [])
 
 
@@ -263,11 +267,11 @@ def test_whoever_claims_what_another_has_just_done_tells_so(
         monkeypatch.undo()
         db = engine.installation._resources.store
         change(db, "UPDATE documents SET status = 'queued', renewing = true WHERE id = %s", words_only.id)
-        claimed = work_locks.try_claim(connection, subject)
+        claimed = work_locks.try_lock(connection, subject)
         kept_off.append(do_next(engine, Lane.RENEWING))
         return claimed
 
-    monkeypatch.setattr(work_locks, "try_claim", claim_late)
+    monkeypatch.setattr(work_locks, "try_lock", claim_late)
     assert do_next(engine, Lane.EMBEDDING)
     assert kept_off == [False]
 
@@ -318,12 +322,14 @@ def test_the_beginning_of_a_document_can_be_asked_while_the_rest_is_read(db: sto
     begun = put(1, partial=True)
     assert (begun.status, begun.searchable, begun.progress.done) == (DocumentStatus.PARSING, True, 1)
     assert len(db.of("ann").chunks.lexical(ann.scope, "zebra", 9).chunks) == 1
-    assert db.of("ann").readings.lane(document.id) is Lane.READING
-    db.of("ann").readings.cancel([document.id])
-    assert db.of("ann").readings.resume(document.id).status is DocumentStatus.QUEUED  # words are missing, not vectors
+    assert db.of("ann").reading_queue.lane(document.id) is Lane.READING
+    db.of("ann").reading_queue.cancel([document.id])
+    assert (
+        db.of("ann").reading_queue.resume(document.id).status is DocumentStatus.QUEUED
+    )  # words are missing, not vectors
     whole = put(3)
     assert (whole.status, whole.chunk_count) == (DocumentStatus.EMBEDDING, 3)
-    assert db.of("ann").readings.lane(document.id) is Lane.EMBEDDING
+    assert db.of("ann").reading_queue.lane(document.id) is Lane.EMBEDDING
 
 
 # --- Cancelled ----------------------------------------------------------------------------------------
@@ -461,16 +467,16 @@ def begin(engine: RAGEngine, document: Document) -> None:
 def test_a_document_that_ends_its_worker_again_and_again_is_given_up(engine: RAGEngine) -> None:
     document = engine.documents.add(pdfs.plain(), "a.pdf")
     db = engine.installation._resources.store
-    for attempt in range(MOST_ATTEMPTS):
+    for attempt in range(MAX_ATTEMPTS):
         pass_time(db, document)
-        with db.lanes.next(Lane.READING) as taken:
+        with db.document_scheduler.next(Lane.READING) as taken:
             assert taken is not None  # and is lost with its worker
             if attempt == 1:
                 begin(engine, document)  # what ended its worker comes after that
-        with db.lanes.next(Lane.READING) as again:  # once it may have been chance
+        with db.document_scheduler.next(Lane.READING) as again:  # once it may have been chance
             assert (again is None) == (attempt > 0)
             if again:
-                db.lanes.give_back(again)
+                db.document_scheduler.give_back(again)
     pass_time(db, document)
     assert do_next(engine, Lane.READING)
     given_up = engine.documents.get(document.id)
@@ -530,16 +536,16 @@ def test_what_goes_on_failing_is_given_up_and_a_user_may_try_at_once(
     pauses = []
     with monkeypatch.context() as full:
         crowd_out(full, errors.StoreError("The disk is full. Make room."))
-        for _ in range(MOST_ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS):
             assert do_next(engine, Lane.READING)
             left = engine.documents.get(document.id)
             if left.retry_after:
                 pauses.append((left.retry_after - dt.datetime.now(dt.UTC)).total_seconds())
             pass_time(engine.installation._resources.store, document)
-    assert len(pauses) == MOST_ATTEMPTS - 1
+    assert len(pauses) == MAX_ATTEMPTS - 1
     assert all(later > 2 * sooner for sooner, later in itertools.pairwise(pauses))
     assert (left.status, left.retry_after) == (DocumentStatus.FAILED, None)
-    assert left.error == f"The disk is full. Make room. It was tried {MOST_ATTEMPTS} times."
+    assert left.error == f"The disk is full. Make room. It was tried {MAX_ATTEMPTS} times."
     engine.documents.retry(document.id)
     with monkeypatch.context() as full:
         crowd_out(full, errors.StoreError("The disk is full. Make room."))
@@ -599,7 +605,7 @@ def test_a_worker_that_stops_leaves_its_document_to_the_next(engine: RAGEngine) 
     document = engine.documents.add(fleet(), "fleet.pdf")
     assert engine.installation.worker_tasks.do_next(Lane.READING, lambda: True)
     assert engine.documents.get(document.id).status is DocumentStatus.PARSING
-    with engine.installation._resources.store.lanes.next(Lane.READING) as taken:
+    with engine.installation._resources.store.document_scheduler.next(Lane.READING) as taken:
         assert taken is not None
         assert taken.attempts == 1
     worker.run(engine.installation, wait=False)

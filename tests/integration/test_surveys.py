@@ -8,7 +8,7 @@ import pytest
 
 from rag import errors, store
 from rag.engine import RAGEngine
-from rag.store.library.index_statistics import Surveys
+from rag.store.library.index_statistics import IndexStatistics
 from rag.types import Chunk, Completeness, DocumentStatus
 from tests import pdfs
 from tests.integration.samples import Owner, make_chunks, make_parsed
@@ -19,8 +19,8 @@ def owner(db: store.Store) -> Owner:
     return Owner.of(db, "ada")
 
 
-def surveys(owner: Owner) -> Surveys:
-    return owner.db.of(owner.user_id).surveys
+def surveys(owner: Owner) -> IndexStatistics:
+    return owner.db.of(owner.user_id).index_statistics
 
 
 def put_pages(owner: Owner, name: str, pages: int, *, texts: dict[int, str]) -> uuid.UUID:

@@ -29,23 +29,23 @@ class IndexStatistics:
     def stamp(self, index_name: str = DEFAULT_INDEX) -> str:
         """The same as long as the index holds the same, so that what was worked out of it can be kept."""
         index = self._workspace.asked_index(index_name)
-        return ":".join(map(str, (index.id, *self._workspace.store.surveys.stamp(index.id))))
+        return ":".join(map(str, (index.id, *self._workspace.store.index_statistics.stamp(index.id))))
 
     def growth(self, index_name: str = DEFAULT_INDEX) -> list[Growth]:
         """How what the index holds now came together; of a large one in steps."""
-        return self._workspace.store.surveys.growth(self._workspace.asked_index(index_name).id)
+        return self._workspace.store.index_statistics.growth(self._workspace.asked_index(index_name).id)
 
     def lengths(self, index_name: str = DEFAULT_INDEX) -> list[LengthBand]:
         """How many chunks there are of each length in characters, shortest first."""
-        return self._workspace.store.surveys.lengths(self._workspace.asked_index(index_name).id)
+        return self._workspace.store.index_statistics.lengths(self._workspace.asked_index(index_name).id)
 
     def wordless(self, index_name: str = DEFAULT_INDEX) -> WordlessSummary:
         """Pages of ready documents on which no chunk has a line, and the documents that have the most of them."""
-        return self._workspace.store.surveys.wordless(self._workspace.asked_index(index_name).id)
+        return self._workspace.store.index_statistics.wordless(self._workspace.asked_index(index_name).id)
 
     def map(self, index_name: str = DEFAULT_INDEX, *, most: int = MOST_POINTS) -> EmbeddingMap:
         """Chunks laid out by their vectors; of more than `most` a sample, which is the same every time."""
-        sampled = self._workspace.store.surveys.sample(self._workspace.asked_index(index_name).id, most)
+        sampled = self._workspace.store.index_statistics.sample(self._workspace.asked_index(index_name).id, most)
         projection = retrieval.principal_plane(sampled.vectors)
         placed = (
             point.model_copy(update={"x": float(x), "y": float(y)})
@@ -67,7 +67,7 @@ class HealthChecks:
 
     def findings(self, index_name: str = DEFAULT_INDEX) -> list[HealthFinding]:
         """What is amiss with documents of an index, each with the first of them; none of those being read just now."""
-        return self._workspace.store.surveys.findings(self._workspace.asked_index(index_name).id)
+        return self._workspace.store.index_statistics.findings(self._workspace.asked_index(index_name).id)
 
     def mend(self, kind: FindingKind, index_name: str = DEFAULT_INDEX) -> list[uuid.UUID]:
         """Have a worker read the documents of a finding again; until then they are found as they are. Returns which.
@@ -78,5 +78,5 @@ class HealthChecks:
         if kind not in MENDABLE:
             raise errors.ValidationError("Reading again does not help these. Give each its password.")
         index = self._workspace.asked_index(index_name)
-        found = self._workspace.store.surveys.findings(index.id, kind=kind, most=MOST_MENDED)
+        found = self._workspace.store.index_statistics.findings(index.id, kind=kind, most=MOST_MENDED)
         return [self._documents.retry(ailing.document_id).id for finding in found for ailing in finding.documents]

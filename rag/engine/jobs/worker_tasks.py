@@ -11,7 +11,7 @@ from rag.engine.library.documents import Documents
 from rag.engine.questions.questions import Questions
 from rag.engine.resources import Resources
 from rag.engine.workspace import Workspace
-from rag.store import MOST_ATTEMPTS
+from rag.store import MAX_ATTEMPTS
 from rag.types import UNFINISHED, Document, DocumentStatus, Job, Lane, Whence
 
 GIVE_WAY_SECONDS = 5.0
@@ -53,9 +53,9 @@ class WorkerTasks:
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
 
-    def be_patient(self) -> None:
+    def use_background_timeouts(self) -> None:
         """This process is a worker's, in which nobody waits for an answer."""
-        self._resources.store.be_patient()
+        self._resources.store.use_background_timeouts()
 
     def hear_hints(self, on_hint: Callable[[], None], *, wait: bool = True) -> None:
         """Call `on_hint` whenever there may be something to do, until SIGINT or SIGTERM.
@@ -70,7 +70,7 @@ class WorkerTasks:
         Returns the document as it is then, also if another worker has done it just before. `most_bytes` leaves out
         larger files. When the worker `is_stopping`, what is done so far is kept.
         """
-        lanes = self._resources.store.lanes
+        lanes = self._resources.store.document_scheduler
         with lanes.next(lane, most_bytes=most_bytes) as taken:
             if taken is None:
                 return None
@@ -80,7 +80,7 @@ class WorkerTasks:
             if not taken.attempts:
                 return before  # and not None: its next lane, which this claim may have kept off, has to look again
             with _traced(workspace, before, lane):
-                if taken.attempts > MOST_ATTEMPTS:
+                if taken.attempts > MAX_ATTEMPTS:
                     reader.give_up(taken.document_id)
                 else:
                     reader.step(taken.document_id, lane, is_stopping, taken.attempts)
@@ -93,16 +93,16 @@ class WorkerTasks:
 
     def is_due(self) -> bool:
         """Whether something waits that was to be tried again later, and now may be."""
-        return self._resources.store.lanes.is_due()
+        return self._resources.store.document_scheduler.is_due()
 
     def read_pictures(self) -> bool:
         """Read the words in a document's pictures; False if none wait, or there is more urgent work."""
-        taken = self._resources.store.lanes.next_pictures()
+        taken = self._resources.store.document_scheduler.next_pictures()
         if taken is None:
             return False
         workspace = Workspace(self._resources, taken.user_id, WORKER)
-        if taken.attempts > MOST_ATTEMPTS:
-            workspace.store.readings.keep_pictures_unread(taken.document_id)
+        if taken.attempts > MAX_ATTEMPTS:
+            workspace.store.reading_queue.keep_pictures_unread(taken.document_id)
             return True
         return not Reader(workspace).read_pictures(taken.document_id).pictures_waiting
 
@@ -113,14 +113,14 @@ class WorkerTasks:
         the worker `is_stopping`, it ends between two steps, too; whoever takes it up next goes on there.
         """
         store = self._resources.store
-        with store.job_lane.next() as taken:
+        with store.job_scheduler.next() as taken:
             if taken is None:
                 return None
             jobs, turn = store.of(taken.user_id).jobs, _Turn()
 
             def between() -> None:
                 self._give_way(is_stopping)
-                if turn.is_over() and store.job_lane.others_wait(taken.user_id):
+                if turn.is_over() and store.job_scheduler.others_wait(taken.user_id):
                     raise _TurnOverError
 
             try:
@@ -132,22 +132,24 @@ class WorkerTasks:
                 jobs.give_way(taken.job_id)
                 return jobs.get(taken.job_id)
         if done.status == "failed":
-            store.figures.count_failure(done.error_code or errors.Error.code)
+            store.monitoring.count_failure(done.error_code or errors.Error.code)
         elif done.finished_at:
-            store.figures.count({"jobs_done": 1})
+            store.monitoring.count({"jobs_done": 1})
         return done
 
     def _give_way(self, is_stopping: Callable[[], bool]) -> None:
         """Let documents be read first, but not for ever: then the job would never be done where there are many."""
         deadline = time.monotonic() + GIVE_WAY_SECONDS
-        while not is_stopping() and time.monotonic() < deadline and self._resources.store.lanes.are_waiting():
+        while (
+            not is_stopping() and time.monotonic() < deadline and self._resources.store.document_scheduler.are_waiting()
+        ):
             time.sleep(LOOK_SECONDS)
         if is_stopping():
             raise _StoppingError
 
     def _count(self, before: Document, done: Document, lane: Lane) -> None:
         """Add a step to what all workers have done."""
-        figures = self._resources.store.figures
+        figures = self._resources.store.monitoring
         if done.status is DocumentStatus.FAILED:
             figures.count_failure(done.error_code or errors.Error.code)
             return
@@ -169,7 +171,10 @@ def _traced(workspace: Workspace, document: Document, lane: Lane) -> Iterator[No
     if not tracing.is_on():
         yield
         return
-    with tracing.within(workspace.store.readings.trace(document.id)), tracing.span(lane.value, document=document.id):
+    with (
+        tracing.within(workspace.store.reading_queue.trace(document.id)),
+        tracing.span(lane.value, document=document.id),
+    ):
         yield
 
 

@@ -27,12 +27,12 @@ class Parts:
 
     def of(self, *container_ids: uuid.UUID) -> builtins.list[Document]:
         """What was taken out of mails and archives, and out of what was in these, in the trash or not."""
-        found = self._workspace.store.parts.of(*container_ids) if container_ids else []
+        found = self._workspace.store.attachments.of(*container_ids) if container_ids else []
         return [*found, *(self.of(*(part.id for part in found)) if found else ())]
 
     def unread(self, container_id: uuid.UUID) -> builtins.list[Document]:
         """What was taken out of a mail or an archive itself and waits to be read."""
-        return [part for part in self._workspace.store.parts.of(container_id) if part.status in UNFINISHED]
+        return [part for part in self._workspace.store.attachments.of(container_id) if part.status in UNFINISHED]
 
     def keep(self, container: Document, unpacked: Sequence[UnpackedPart]) -> None:
         """Make documents of the files that were in `container`, each once however often this is read.
@@ -45,19 +45,19 @@ class Parts:
         known = {part.document_id for part in container.parts}
         added: builtins.list[uuid.UUID] = []
         with self._turn(container.id):
-            room = _Room(self._workspace.config.rag_parsing, self._workspace.store.parts.unpacked(container.id))
+            room = _Room(self._workspace.config.rag_parsing, self._workspace.store.attachments.unpacked(container.id))
             parts = [self._keep(container, part, known, room, added) for part in unpacked]
-        self._workspace.store.parts.tell(container.id, parts)
-        self._workspace.store.parts.settle(container.id, added)
+        self._workspace.store.attachments.tell(container.id, parts)
+        self._workspace.store.attachments.settle(container.id, added)
         for document_id in added:
-            self._workspace.store.readings.enqueue(document_id)
+            self._workspace.store.reading_queue.enqueue(document_id)
             self._workspace.queue.enqueue(self._workspace.user_id, document_id)
         logger.info("document %s: %d of %d parts are new", container.id, len(added), len(parts))
 
     @contextlib.contextmanager
     def _turn(self, container_id: uuid.UUID) -> Iterator[None]:
         """Nobody else adds what is in the same outermost container: several are read at once, and share its limits."""
-        shared = uuid.uuid5(self._workspace.store.parts.outermost(container_id), "parts")
+        shared = uuid.uuid5(self._workspace.store.attachments.outermost(container_id), "parts")
         while True:
             with self._workspace.store.documents.claim(shared) as claimed:
                 if claimed:

@@ -36,12 +36,12 @@ class Catalogue:
     def ids(self, asked: DocumentQuery = EVERY_DOCUMENT, index_name: str = DEFAULT_INDEX) -> list[uuid.UUID]:
         """The ids of all documents that `documents.list` would give, newest first. Raises as that."""
         index = self._workspace.asked_index(index_name)
-        return self._workspace.store.catalogue.ids(index.id, self._resolved(asked))
+        return self._workspace.store.document_metadata.ids(index.id, self._resolved(asked))
 
     def count(self, asked: DocumentQuery = EVERY_DOCUMENT, index_name: str = DEFAULT_INDEX) -> int:
         """How many documents `documents.list` would give. Raises as that."""
         index = self._workspace.asked_index(index_name)
-        return self._workspace.store.catalogue.count(index.id, self._resolved(asked))
+        return self._workspace.store.document_metadata.count(index.id, self._resolved(asked))
 
     def edit(self, document_id: uuid.UUID, changes: DocumentEdit | Mapping[str, Any]) -> Document:
         """Change name, title, author, day or tags, or disable a document; what is not given stays as it is.
@@ -56,7 +56,7 @@ class Catalogue:
         before = store.documents.get(document_id)
         if "name" in asked.given:
             asked = DocumentEdit(**{**asked.model_dump(exclude_unset=True), "name": named(asked.name, before.name)})
-        after = store.catalogue.edit(document_id, asked)
+        after = store.document_metadata.edit(document_id, asked)
         if (before.name, before.title) != (after.name, after.title):
             self._refresh_front(after)
         return after
@@ -70,11 +70,11 @@ class Catalogue:
             errors.ValidationError: a tag is too long, empty, or no line of text.
         """
         asked = parse(_Tagging, {"add": [*add], "remove": [*remove]})
-        return self._workspace.store.catalogue.tag(document_ids, added=asked.add, removed=asked.remove)
+        return self._workspace.store.document_metadata.tag(document_ids, added=asked.add, removed=asked.remove)
 
     def tags(self, index_name: str = DEFAULT_INDEX) -> list[TagCount]:
         """The tags of an index's documents, each with their number. Raises NotFoundError."""
-        return self._workspace.store.catalogue.tags(self._workspace.asked_index(index_name).id)
+        return self._workspace.store.document_metadata.tags(self._workspace.asked_index(index_name).id)
 
     def move(self, document_ids: Sequence[uuid.UUID], index_name: str) -> Sequence[uuid.UUID]:
         """Move documents with all that was made of them into another of the user's indexes, made if there is none.
@@ -86,7 +86,7 @@ class Catalogue:
                 or one is being read, follows a folder, or is a part of another.
         """
         index = self._workspace.ensure_index(index_name)
-        return self._workspace.store.moving.move(document_ids, index.id)
+        return self._workspace.store.collection_moves.move(document_ids, index.id)
 
     def _refresh_front(self, document: Document) -> None:
         """Let a document be found by what it is called now. What was not read yet is found by it when it is."""

@@ -5,7 +5,7 @@ import logging
 import time
 
 from rag.engine.resources import Resources
-from rag.store import SAFE_AGE, Drafts, Sweep, Walls
+from rag.store import SAFE_AGE, OrphanCleanup, PartialFiles, RowSecurity
 from rag.types import SweepReport
 
 logger = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ class Cleanup:
     def go_on(self) -> None:
         """Delete what waits for it; from time to time look for what belongs to nobody. Raises StoreError."""
         self.finish_deletions()
-        self._resources.store.rates.forget()
+        self._resources.store.rate_limits.forget()
         if self._swept_at is None or time.monotonic() - self._swept_at >= SWEEP_SECONDS:
             self._swept_at = time.monotonic()
             report = self.sweep(mend=True)
@@ -49,13 +49,13 @@ class Cleanup:
         """
         return self._sweep().run(mend=mend, doubtful=doubtful, older_than=older_than)
 
-    def walls(self) -> Walls:
+    def walls(self) -> RowSecurity:
         """How the database itself keeps users apart. Raises StoreError if it is unreachable."""
         return self._resources.store.walls()
 
-    def _sweep(self) -> Sweep:
+    def _sweep(self) -> OrphanCleanup:
         config = self._resources.config
         own = [config.cache_dir, config.drafts_dir]
         if config.rag_storage_url is None:
             own.append(config.rag_data_dir / "files")
-        return Sweep(self._resources.store, self._resources.files, Drafts(config.drafts_dir), own)
+        return OrphanCleanup(self._resources.store, self._resources.files, PartialFiles(config.drafts_dir), own)

@@ -20,7 +20,7 @@ CROWDED = 0.9
 
 def read(store: Store, config: Config) -> Status:
     """The present state. Raises StoreError if the database cannot be reached."""
-    figures = store.figures
+    figures = store.monitoring
     database = figures.database().model_copy(update={"is_embedded": config.rag_database_url is None})
     workers, lanes, indexes, spaces = figures.workers(), figures.lanes(), figures.indexes(), disk_space.spaces(config)
     return Status(
@@ -58,7 +58,7 @@ def _warnings(
 
 def last_backup(store: Store) -> BackupRecord | None:
     """The last backup, and whether it is still where it was written to."""
-    record = store.figures.last_backup()
+    record = store.monitoring.last_backup()
     return record.model_copy(update={"is_present": _is_file(Path(record.path))}) if record else None
 
 
@@ -69,7 +69,7 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def keep_backup(store: Store, path: Path, manifest: BackupManifest) -> None:
+def record_backup(store: Store, path: Path, manifest: BackupManifest) -> None:
     """Remember an archive that was just written, and read again as a whole. Good as it is, it counts more than that."""
     record = BackupRecord(
         created_at=manifest.created_at,
@@ -81,6 +81,6 @@ def keep_backup(store: Store, path: Path, manifest: BackupManifest) -> None:
         verified_at=dt.datetime.now(dt.UTC),
     )
     try:
-        store.figures.keep_backup(record)
+        store.monitoring.record_backup(record)
     except errors.StoreError as error:
         logger.warning("The backup is written, and the page Status does not know of it: %s", error)

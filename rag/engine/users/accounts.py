@@ -11,7 +11,7 @@ from rag import errors
 from rag.config import MEGABYTE
 from rag.engine.resources import Resources
 from rag.engine.users.api_keys import KeysOfAll
-from rag.engine.workspace import NOWHERE, Workspace
+from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
 from rag.store import OwnAccount
 from rag.types import Account, AccountUse, Job, Role, Storage, Whence
 
@@ -23,7 +23,7 @@ JOBS_SHOWN = 200
 class Accounts:
     """The accounts of an installation. What is changed is told in the audit, and by whom: see `by`."""
 
-    def __init__(self, resources: Resources, actor: str | None = None, origin: Whence = NOWHERE) -> None:
+    def __init__(self, resources: Resources, actor: str | None = None, origin: Whence = UNKNOWN_ORIGIN) -> None:
         self._resources = resources
         self._actor = actor
         self._origin = origin

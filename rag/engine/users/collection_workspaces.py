@@ -6,7 +6,7 @@ from typing import BinaryIO, Self
 
 from rag import errors
 from rag.engine.resources import Resources
-from rag.engine.workspace import NOWHERE, Workspace
+from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
 from rag.store import SharedStore, UserFiles
 from rag.store.files.file_storage import Kind
 from rag.types import DEFAULT_INDEX, Index, Whence
@@ -21,7 +21,7 @@ class SharedWorkspace(Workspace):
     Whatever is asked for by the name of the default index is asked of the collection.
     """
 
-    def __init__(self, resources: Resources, asker: str, index_id: uuid.UUID, origin: Whence = NOWHERE) -> None:
+    def __init__(self, resources: Resources, asker: str, index_id: uuid.UUID, origin: Whence = UNKNOWN_ORIGIN) -> None:
         """Raises NotFoundError if nobody shares it with the asker now."""
         self._shared = resources.store.shared(asker, index_id, origin)
         super().__init__(resources, self._shared.user_id, origin)
@@ -120,7 +120,9 @@ class SharedFiles(UserFiles):
 class CollectionWorkspace(Workspace):
     """All that is the user's; whatever is asked for by the name of the default index is asked of the collection."""
 
-    def __init__(self, resources: Resources, user_id: str, index_id: uuid.UUID, origin: Whence = NOWHERE) -> None:
+    def __init__(
+        self, resources: Resources, user_id: str, index_id: uuid.UUID, origin: Whence = UNKNOWN_ORIGIN
+    ) -> None:
         """Raises NotFoundError if the user has no such index."""
         super().__init__(resources, user_id, origin)
         self._index_id = self.store.indexes.get_by_id(index_id).id

@@ -8,7 +8,7 @@ from rag.parsing.ocr import pictures
 from rag.parsing.pdf import layout_model, reading_order, ruled_tables, text_lines, text_runs
 from rag.parsing.pdf.mupdf import FAILURES, to_rect
 from rag.parsing.pdf.text_runs import Direction, Piece, Rule
-from rag.parsing.sheet_grid import PageGrid
+from rag.parsing.sheets.page_grid import PageGrid
 from rag.types import BlockKind, PageInfo, Rect
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag import errors
-from rag.parsing import completeness, conversion, metadata, renditions
+from rag.parsing import completeness, metadata, renditions
+from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.ocr import text_layer
 from rag.parsing.pdf import document
 from rag.parsing.pdf.mupdf import open_pdf, readable
@@ -77,9 +78,7 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
         cpu_clock.limit_cpu(config.timeout_seconds(pages))
         send(protocol.dump({"pages": pages}))
 
-    unpacking = conversion.Unpacking(
-        request["name"], Path(request["parts_folder"]), Unpacked(**request["unpacked"]), config
-    )
+    unpacking = Unpacking(request["name"], Path(request["parts_folder"]), Unpacked(**request["unpacked"]), config)
     rendered = renditions.make_rendition(
         Path(request["source"]),
         request["mime_type"],

@@ -23,7 +23,7 @@ def warn_of_losses(documents: Iterable[Document]) -> None:
         if document.completeness is None or document.completeness.is_complete:
             continue
         st.warning(
-            _("**{name}** is not complete: {loss}").format(name=plain(document.name), loss=loss(document.completeness)),
+            _("**{name}** is incomplete: {loss}").format(name=plain(document.name), loss=loss(document.completeness)),
             icon=":material/content_cut:",
         )
 
@@ -42,7 +42,9 @@ def _missing(kept: Completeness) -> str:
     shown = [f"- {_place(missing)}" for missing in kept.missing[:MOST_PLACES]]
     if len(kept.missing) > MOST_PLACES:
         shown.append(plural(len(kept.missing) - MOST_PLACES, "- {count} more place", "- {count} more places"))
-    return "\n".join((_("{kept} characters were kept. Missing:").format(kept=plain(said(kept.summary))), "", *shown))
+    return "\n".join(
+        (_("{kept} characters were extracted. Missing:").format(kept=plain(said(kept.summary))), "", *shown)
+    )
 
 
 def _word_errors(kept: Completeness) -> str:

@@ -1,0 +1,301 @@
+"""What a passage can be quoted by: its sentences, headings, pairs of label and value, and whole rows of tables.
+
+A row knows its cells and under which name each of them stands: a figure without its year says nothing.
+"""
+
+import re
+from collections.abc import Container, Iterator, Sequence
+from typing import NamedTuple
+
+from rag.answering.passages.boilerplate import LEADERS, Placed, furniture_of, is_contents, placed_lines, trim_line
+from rag.answering.passages.captions import is_caption
+from rag.answering.passages.table_cells import (
+    PERIOD,
+    VALUE,
+    column_names,
+    figures_in,
+    label_and_figures,
+    row_cells,
+    with_signs,
+)
+from rag.answering.text.sentences import bounded, has_bullet, split_sentences
+from rag.types import BlockKind, Line, Passage, Span
+
+MAX_HEADER_CHARS = 200
+"""A longer line above a table is text, not the names of its columns."""
+
+HEADER_REACH = 6
+"""Lines above a table in which the names of its columns and its unit are looked for."""
+
+ROW_NUMBER_SHARE = 0.4
+"""A line of which at least this share of words are numbers, and at least two, is a row of a table without rules."""
+
+LABEL_INDENT = 20.0
+"""Points: the name of the labels' column begins no farther right of a label than this."""
+_DIALLED = re.compile(r"(?<![\d.,])0\d|:\s+\(?\+\d")
+_PAIR = re.compile(r"\s*[A-Z][\w()/&.'’-]*(?:\s+[\w()/&.'’-]+){0,4}\s?:\s+\S")
+
+
+class Cell(NamedTuple):
+    """A cell of a row and the name of its column, empty where none is given."""
+
+    span: Span
+    column: str = ""
+
+
+class Unit(NamedTuple):
+    """A sentence, heading or table row of a passage, as spans of its text.
+
+    Of a row: `header` is the line that names its columns, `caption` the one that gives its unit, `section` the row
+    that it stands under, `label` what it is called. `is_furniture` marks what belongs to the page and says nothing.
+    """
+
+    span: Span
+    kind: BlockKind
+    header: Span | None = None
+    caption: Span | None = None
+    section: Span | None = None
+    label: Span | None = None
+    cells: tuple[Cell, ...] = ()
+    is_furniture: bool = False
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """What is quoted with it, itself first."""
+        return tuple(span for span in (self.span, self.header, self.caption) if span)
+
+
+def split_passage(passage: Passage) -> list[Unit]:
+    """The passage's sentences, headings and table rows in order."""
+    text = passage.text
+    furniture = furniture_of(passage)
+    units: list[Unit] = []
+    above: list[Placed] = []
+    for block in _blocks(passage):
+        rows = block[0][1].kind is BlockKind.TABLE
+        found = _Table(text, above, block).rows() if rows else _sentences(text, above, block, furniture)
+        units += [unit._replace(is_furniture=unit.is_furniture or unit.span.start in furniture) for unit in found]
+        above = (above + block)[-HEADER_REACH:]
+    return units
+
+
+def _blocks(passage: Passage) -> Iterator[list[Placed]]:
+    """Lines with their offsets in the passage's text, block by block.
+
+    A paragraph that a column or page break cut in two is one block: its first part ends in mid-sentence and
+    the next begins with a small letter.
+    """
+    block: list[Placed] = []
+    for offset, line in placed_lines(passage):
+        if block and (line.starts_block or line.kind is not block[-1][1].kind) and not _continues(block[-1][1], line):
+            yield block
+            block = []
+        block.append((offset, line))
+    if block:
+        yield block
+
+
+def _continues(line: Line, following: Line) -> bool:
+    before, after = line.text.rstrip(), following.text.lstrip()
+    return (
+        line.kind is following.kind is BlockKind.TEXT
+        and bool(before and after)
+        and after[0].islower()
+        and before[-1] not in ".!?:;。！？"
+    )
+
+
+# --- tables -------------------------------------------------------------------------------------------
+
+
+class _Table:
+    """A table's lines, and those above it that may name its columns."""
+
+    def __init__(self, text: str, above: Sequence[Placed], block: Sequence[Placed]) -> None:
+        self._text = text
+        self._block = block
+        self._above = [trim_line(*placed) for placed in above]
+        self._left = {trim_line(*placed).start: placed[1].bbox.x0 for placed in (*above, *block)}
+        self._header: Span | None = None
+        self._in_header = False
+        self._caption = self._scale_above()
+        self._section = self._title_above()
+        self._has_figures = any(VALUE.fullmatch(field.strip()) for _, line in block for field in line.text.split("\t"))
+
+    def rows(self) -> Iterator[Unit]:
+        """Each line that is not empty, the names of columns too."""
+        for offset, line in self._block:
+            span = trim_line(offset, line)
+            if span.start < span.end:
+                yield self._row(span)
+
+    def _row(self, span: Span) -> Unit:
+        row = self._text[span.start : span.end]
+        label, cells = row_cells(self._text, span)
+        if self._names_columns(row, label is not None, [self._text[c.start : c.end] for c in cells]):
+            self._header = Span(self._header.start, span.end) if self._header and self._in_header else span
+            self._in_header = True
+            return Unit(span, BlockKind.TABLE, is_furniture=is_contents(row))
+        if not cells:
+            if is_caption(row):
+                self._caption = span
+            else:
+                self._section = span
+            return Unit(span, BlockKind.TABLE, label=label)
+        self._in_header = False
+        header = self._header or self._header_above(len(cells))
+        columns = self._columns(header, self._whole_line(span), span, len(cells)) if header else ()
+        is_named = header is not None and "\t" in self._text[slice(*header)]
+        if header and is_named and not columns and len(cells) % 2 == 0:  # each figure with its deviation, or its share
+            columns = self._columns(header, "", span, len(cells) // 2)
+            if columns:
+                cells = [Span(a.start, b.end) for a, b in zip(cells[::2], cells[1::2], strict=True)]
+        return Unit(
+            span,
+            BlockKind.TABLE,
+            header=header,
+            caption=None if self._caption == header else self._caption,
+            section=self._section,
+            label=label,
+            cells=tuple(Cell(c, columns[i] if columns else "") for i, c in enumerate(cells)),
+            is_furniture=is_contents(row),
+        )
+
+    def _columns(self, header: Span, row: str, span: Span, count: int) -> tuple[str, ...]:
+        """The names of `count` columns, those of several lines joined where each line tells them apart."""
+        is_above = self._left[header.start] < self._left[span.start] + LABEL_INDENT
+        lines = self._whole_line(header).splitlines()  # with the empty field above the labels
+        told = [column_names(line, row, count, begins_with_label=is_above) for line in lines]
+        named = [names for names in told if names]
+        return tuple(" ".join(dict.fromkeys(parts)) for parts in zip(*named, strict=True)) if named else ()
+
+    def _whole_line(self, span: Span) -> str:
+        """Lines with their first and last fields, though these are empty: tables drawn by us tell every cell."""
+        start = self._text.rfind("\n", 0, span.start) + 1
+        end = self._text.find("\n", span.end)
+        return self._text[start : end if end >= 0 else len(self._text)]
+
+    def _names_columns(self, row: str, has_label: bool, cells: Sequence[str]) -> bool:
+        """Whether a row names columns: names or periods, no figure among them; a single name only above figures."""
+        if not cells:
+            return not has_label
+        if any(VALUE.fullmatch(cell) and not PERIOD.search(cell) for cell in cells) or _is_sentence(row):
+            return False
+        if self._in_header and self._has_figures and not self._names_periods():
+            return not any(char.isdigit() for cell in cells if not PERIOD.search(cell) for char in cell)
+        if all(PERIOD.search(cell) for cell in cells):
+            return len(cells) > 1 or not has_label or PERIOD.fullmatch(cells[0].strip()) is not None
+        return self._header is None and (self._has_figures or len(cells) > 1)
+
+    def _names_periods(self) -> bool:
+        """Whether the names of columns are complete: further lines of words are rows."""
+        return self._header is not None and PERIOD.search(self._text, *self._header) is not None
+
+    def _title_above(self) -> Span | None:
+        """A short line right above the table that ends no sentence."""
+        for span in self._above[-1:]:
+            line = self._text[span.start : span.end]
+            if 0 < len(line) <= MAX_HEADER_CHARS and line[-1] not in ".;":
+                return span
+        return None
+
+    def _scale_above(self) -> Span | None:
+        """The last line above the table that gives the scale of its figures: "(in millions)"."""
+        for span in reversed(self._above):
+            line = self._text[span.start : span.end]
+            if len(line) <= MAX_HEADER_CHARS and is_caption(line) and line[-1] not in ".;":
+                return span
+        return None
+
+    def _header_above(self, count: int) -> Span | None:
+        """The nearest line above the table that may be the names of `count` columns: periods, or a short line."""
+        for span in reversed(self._above):
+            line = self._text[span.start : span.end]
+            if len(line) > MAX_HEADER_CHARS:
+                break
+            if len(PERIOD.findall(line)) == count:
+                return span
+        if not self._above:
+            return None
+        last = self._above[-1]
+        line = self._text[last.start : last.end]
+        return last if 0 < len(line) <= MAX_HEADER_CHARS and line[-1] not in ".!?;:。！？" else None
+
+
+def _is_sentence(row: str) -> bool:
+    return row.rstrip()[-1:] in ".;" and len(row) > MAX_HEADER_CHARS // 2
+
+
+# --- running text ---------------------------------------------------------------------------------------
+
+
+def _sentences(
+    text: str, above: Sequence[Placed], block: Sequence[Placed], furniture: Container[int]
+) -> Iterator[Unit]:
+    kind = block[0][1].kind
+    for run, is_row in _paragraphs(block, furniture):
+        if kind is BlockKind.HEADING:
+            yield Unit(run, kind)
+            continue
+        if is_row:
+            yield _bare_row(text, [*above, *block], run)
+            continue
+        for span in split_sentences(text[run.start : run.end]):
+            for part in bounded(text, Span(run.start + span.start, run.start + span.end)):
+                yield Unit(part, kind, is_furniture=is_contents(text[part.start : part.end]))
+
+
+def _bare_row(text: str, lines: Sequence[Placed], span: Span) -> Unit:
+    """A row of a table without rules, found among the lines of running text."""
+    label, figures = label_and_figures(text, span)
+    cells = [cell for part in figures for cell in with_signs(text, figures_in(text, part))]
+    above = [placed for placed in lines if placed[0] < span.start][-HEADER_REACH:]
+    header = columns = None
+    for offset, line in reversed(above):
+        names = column_names(line.text, "", len(cells)) if len(line.text) <= MAX_HEADER_CHARS else ()
+        if names and all(map(PERIOD.search, names)):
+            header, columns = trim_line(offset, line), names
+            break
+    return Unit(
+        span,
+        BlockKind.TABLE if cells and label else BlockKind.TEXT,
+        header=header if header != span else None,
+        label=label if cells else None,
+        cells=tuple(Cell(c, columns[i] if columns else "") for i, c in enumerate(cells)) if label else (),
+        is_furniture=is_contents(text[span.start : span.end]),
+    )
+
+
+def _paragraphs(block: Sequence[Placed], furniture: Container[int]) -> Iterator[tuple[Span, bool]]:
+    """Runs of lines of a block that may hold several sentences, and whether they are a row.
+
+    List items, pairs, rows of numbers and what belongs to the page stand alone.
+    """
+    run: Span | None = None
+    was_row = was_pair = False
+    for offset, line in block:
+        span = trim_line(offset, line)
+        if span.start == span.end:
+            continue
+        is_row = _is_row(line.text) or LEADERS.search(line.text) is not None or span.start in furniture
+        is_pair = (run is None or was_pair) and _PAIR.match(line.text) is not None
+        if run is not None and not (is_row or was_row or (is_pair and was_pair) or has_bullet(line.text)):
+            run = Span(run.start, span.end)
+        else:
+            if run is not None:
+                yield run, was_row
+            run = span
+        was_row, was_pair = is_row, is_pair
+    if run is not None:
+        yield run, was_row
+
+
+_NUMERIC_WORD = re.compile(r"[($€£¥+\-–—−]*\d[\d.,]*[)%]*|[$€£¥%—–-]")
+
+
+def _is_row(text: str) -> bool:
+    if _DIALLED.search(text):
+        return False
+    words = [word for word in text.split() if word.strip(".…")]
+    numbers = sum(1 for word in words if _NUMERIC_WORD.fullmatch(word))
+    return numbers >= 2 and numbers >= ROW_NUMBER_SHARE * len(words)

@@ -1,0 +1,106 @@
+"""Which year a figure belongs to, as its sentence or its row with the names of its columns has it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from rag.answering.text.numbers import Number, find_numbers
+
+NEAR_CHARS = 30
+"""A year so close behind a figure, with nothing between that separates, is the figure's: "5 million in fiscal 2020"."""
+
+_SEPARATES = re.compile(r"[;,]|\b(?:and|und|et|y|while|whereas|from|compared|versus|vs)\b", re.IGNORECASE)
+
+_NO_AMOUNT = re.compile(
+    r"\b(?:notes?|items?|sections?|tables?|figures?|pages?|form|exhibits?|jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec|january|february|march|april|june|july|august|september|"
+    r"october|november|december)\.?\s*$",
+    re.IGNORECASE,
+)
+"""Behind these a number is a day or a reference."""
+
+
+def _is_reference(text: str, number: Number) -> bool:
+    in_brackets = text[number.start - 1 : number.start] == "(" and text[number.end : number.end + 1] == ")"
+    return _NO_AMOUNT.search(text, 0, number.start) is not None or (in_brackets and len(number.text) <= 2)
+
+
+def years_of(text: str) -> Mapping[int, int]:
+    """The year of each figure in `text`, by where the figure begins; figures whose year is not clear are left out."""
+    found = find_numbers(text)
+    years = [number for number in found if number.year is not None]
+    amounts = [number for number in found if number.year is None and not _is_reference(text, number)]
+    if not years or not amounts:
+        return {}
+    if len(years) == len(amounts) > 1 and (_are_apart(amounts, years) or re.search(r"\brespectively\b", text)):
+        return {amount.start: year.year or 0 for amount, year in zip(amounts, years, strict=True)}
+    year_first = years[0].start < amounts[0].start
+    bound: dict[int, int] = {}
+    for amount in amounts:
+        year = (
+            _right_before(text, amount, years)
+            or _close_behind(text, amount, found)
+            or _year_of(amount, years, amounts, before=year_first)
+        )
+        if year is not None and year.year is not None:
+            bound[amount.start] = year.year
+    return bound
+
+
+def _are_apart(amounts: Sequence[Number], years: Sequence[Number]) -> bool:
+    """Whether all years stand before all amounts, or behind them: a row under its header."""
+    return years[-1].start < amounts[0].start or amounts[-1].start < years[0].start
+
+
+def _right_before(text: str, amount: Number, years: Sequence[Number]) -> Number | None:
+    """The year that a colon parts from its figure: "2020: 5"."""
+    return next((year for year in years if re.fullmatch(r"\s*[:=]\s*[$€£¥(\s]*", text[year.end : amount.start])), None)
+
+
+def _close_behind(text: str, amount: Number, found: Sequence[Number]) -> Number | None:
+    following = next((number for number in found if number.start >= amount.end), None)
+    if following is None or following.year is None or following.start - amount.end > NEAR_CHARS:
+        return None
+    return None if _SEPARATES.search(text[amount.end : following.start]) else following
+
+
+def _year_of(amount: Number, years: Sequence[Number], amounts: Sequence[Number], *, before: bool) -> Number | None:
+    if before:
+        earlier = [year for year in years if year.end <= amount.start]
+        return earlier[-1] if earlier else None
+    later = [year for year in years if year.start >= amount.end]
+    if not later:
+        return None
+    between = [other for other in amounts if amount.end <= other.start < later[0].start]
+    return None if between else later[0]
+
+
+_ORDINALS = ("first", "second", "third", "fourth")
+_PERIOD = re.compile(
+    rf"\b(?:(?P<ordinal>{'|'.join(_ORDINALS)})[\s-]+(?P<unit>quarter|half)\b|(?P<letter>[QH])(?P<number>[1-4])\b|"
+    r"(?P<leading>[1-4])(?P<following>[QH])(?=\d\d\b|\b))",
+    re.IGNORECASE,
+)
+
+
+class Period(NamedTuple):
+    """A quarter or half, as "Q1", and where it stands."""
+
+    code: str
+    start: int
+    end: int
+
+
+def find_periods(text: str) -> list[Period]:
+    """Those that a text names, in their order."""
+    return [Period(_code(match), match.start(), match.end()) for match in _PERIOD.finditer(text)]
+
+
+def in_one_spelling(text: str) -> str:
+    """The text with its quarters and halves as codes."""
+    return _PERIOD.sub(_code, text)
+
+
+def _code(match: re.Match[str]) -> str:
+    if match["ordinal"]:
+        return f"{match['unit'][0].upper()}{_ORDINALS.index(match['ordinal'].casefold()) + 1}"
+    return f"{(match['letter'] or match['following']).upper()}{match['number'] or match['leading']}"

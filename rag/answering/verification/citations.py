@@ -1,0 +1,106 @@
+"""Which sentence of an answer cites which source, and with which words. Pure text, no sources needed."""
+
+import bisect
+import re
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from rag.answering.text.markup import SHOWN_MARK, AnswerFilter, ProposedQuote
+from rag.answering.text.sentences import split_sentences, without_bullet
+from rag.types import Sentence, Span
+
+_LINE = re.compile(r"[^\n]+")
+_SPACE_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?)](?:\s|$))")
+
+
+class Claim(NamedTuple):
+    """A sentence of the answer and the quotes proposed for it."""
+
+    sentence: Sentence
+    quotes: tuple[ProposedQuote, ...] = ()
+
+
+class ParsedAnswer(NamedTuple):
+    """An answer as it is shown, marks included, and its sentences."""
+
+    text: str
+    claims: tuple[Claim, ...]
+
+
+def parse(raw: str, known: Collection[str]) -> ParsedAnswer:
+    """What a model wrote, with only the marks of `known` ids left in, split into claims."""
+    markup = AnswerFilter(known)
+    return parse_shown(markup.feed(raw) + markup.finish(), markup.quotes)
+
+
+def parse_shown(text: str, quotes: Sequence[ProposedQuote]) -> ParsedAnswer:
+    """The claims of `text`, which an AnswerFilter has put out together with `quotes`.
+
+    A sentence that has a quote but no mark gets the mark of the quote's source.
+    """
+    claims = _claims(text, quotes)
+    unmarked = [claim for claim in claims if claim.quotes and not claim.sentence.citation_ids]
+    for claim in reversed(unmarked):
+        ids = dict.fromkeys(quote.citation_id for quote in claim.quotes if quote.citation_id)
+        mark, end = "".join(f"[{citation_id}]" for citation_id in ids), claim.sentence.end
+        mark = f" {mark}" if mark else ""
+        text = text[:end] + mark + text[end:]
+        quotes = [q._replace(position=q.position + len(mark)) if q.position > end else q for q in quotes]
+    return ParsedAnswer(text, tuple(_claims(text, quotes) if unmarked else claims))
+
+
+def _claims(text: str, quotes: Sequence[ProposedQuote]) -> list[Claim]:
+    blank = SHOWN_MARK.sub(lambda match: " " * len(match.group()), text)
+    lines = [Span(*match.span()) for match in _LINE.finditer(text)]
+    spans = [span for line in lines for span in _line_sentences(blank, line)]
+    owner = _Owner(lines, spans)
+    marks: list[list[re.Match[str]]] = [[] for _ in spans]
+    for match in SHOWN_MARK.finditer(text):
+        if (index := owner.of(match.start())) is not None:
+            marks[index].append(match)
+    owned: list[list[ProposedQuote]] = [[] for _ in spans]
+    for quote in quotes:
+        if (index := owner.of(quote.position)) is not None:
+            owned[index].append(quote)
+    return [
+        Claim(_sentence(blank, span, own), tuple(proposed))
+        for span, own, proposed in zip(spans, marks, owned, strict=True)
+    ]
+
+
+def _line_sentences(blank: str, line: Span) -> list[Span]:
+    """Sentences of one line, without its bullet."""
+    line = without_bullet(blank, line)
+    found = (Span(line.start + s, line.start + e) for s, e in split_sentences(blank[line.start : line.end]))
+    return [span for span in found if any(character.isalnum() for character in blank[span.start : span.end])]
+
+
+class _Owner:
+    """Finds the sentence that a mark belongs to."""
+
+    def __init__(self, lines: Sequence[Span], spans: Sequence[Span]) -> None:
+        self._lines = [line.start for line in lines]
+        self._starts = [span.start for span in spans]
+
+    def of(self, position: int) -> int | None:
+        """The sentence before `position`; at the beginning of a line, the line's first sentence."""
+        if not self._starts:
+            return None
+        index = bisect.bisect_left(self._starts, position) - 1
+        line = bisect.bisect_right(self._lines, position)
+        line_start = self._lines[line - 1] if line else 0
+        line_end = self._lines[line] if line < len(self._lines) else None
+        following = index + 1
+        begins_line = index < 0 or self._starts[index] < line_start
+        if begins_line and following < len(self._starts) and (line_end is None or self._starts[following] < line_end):
+            return following
+        return max(index, 0)
+
+
+def _sentence(blank: str, span: Span, marks: Sequence[re.Match[str]]) -> Sentence:
+    return Sentence(
+        text=_SPACE_BEFORE_STOP.sub("", " ".join(blank[span.start : span.end].split())),
+        citation_ids=tuple(dict.fromkeys(mark.group(1) for mark in marks)),
+        start=min([span.start, *(mark.start() for mark in marks)]),
+        end=max([span.end, *(mark.end() for mark in marks)]),
+    )

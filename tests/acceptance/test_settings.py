@@ -59,7 +59,7 @@ def engine(quiet: Path) -> Iterator[RAGEngine]:
 def page(quiet: Path) -> Iterator[AppTest]:
     """The app, not run yet."""
     yield AppTest.from_file(APP, default_timeout=60)
-    session.shared().close()
+    session.installation().close()
     st.cache_resource.clear()
     st.cache_data.clear()
 

@@ -10,9 +10,9 @@ SERVES = "auto"
 @functools.cache
 def _protocol() -> Any:
     from rag.config import load_config
-    from rag.slow_clients import Guard
+    from rag.slow_clients import ConnectionGuard
 
-    return Guard.of(load_config()).protocol
+    return ConnectionGuard.from_config(load_config()).protocol
 
 
 def protocol(**options: Any) -> Any:

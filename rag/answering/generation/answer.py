@@ -1,4 +1,8 @@
-"""From a question and what was found to an answer whose every claim is tied to its source."""
+"""Answer a question from search hits, by a language model or by extracts, and verify every sentence.
+
+The flow: hits → context (`context`) → model output or extracts → sentences with citations (`verification.citations`) →
+a verdict and located quotes for each (`verification.grounding`) → response.
+"""
 
 import contextlib
 import time
@@ -40,20 +44,20 @@ DEFAULT_OPTIONS = AnswerOptions()
 DEFAULT_GENERATION = GenerationOptions()
 
 Stop = Callable[[], bool]
-"""Whether whoever asked wants no more of an answer that is being written."""
+"""Return True to stop an answer that is being written."""
 
 
 def never() -> bool:
-    """To the end."""
+    """Never stop."""
     return False
 
 
 CONDENSED_MESSAGES = 6
 CONDENSED_MESSAGE_CHARS = 1500
-"""So much of a conversation is read to understand a follow-up question."""
+"""Limits of the conversation that is read to understand a follow-up question."""
 
 MAX_QUESTION_CHARS = 1000
-"""A "standalone question" longer than this is not one."""
+"""A longer model output is no standalone question."""
 
 
 def stream(
@@ -69,12 +73,11 @@ def stream(
     generation: GenerationOptions = DEFAULT_GENERATION,
     stop: Stop = never,
 ) -> Generator[AnswerEvent, None, None]:
-    """Pieces of the answer to `question` from what was found, `hits`, then the checked answer, which replaces them.
+    """Yield pieces of the answer to `question` from `hits`, then the verified answer, which replaces them.
 
-    Without `llm` the best sentences and rows of the sources are the answer, found also by what a vocabulary made of
-    the question, `rewritings`. The pieces show no quote tag, no HTML and no
-    id that is not a source's. What the model wrote is kept in `memory` and not asked for twice. Once `stop` says so it
-    writes no more: what it has written is checked, and is the answer.
+    Without `llm` the best sentences and table rows of the sources are the answer; `rewritings` from the vocabulary help
+    to find them. Pieces contain no quote tags, no HTML and no ids of unknown sources. Model output is cached in
+    `memory`. Once `stop` returns True writing ends, and what was written is verified and returned.
 
     Raises:
         errors.ConfigError: the language model's window is too small for any source.
@@ -98,7 +101,7 @@ def stream(
 def read_context(
     question: str, hits: Sequence[Hit], llm: "LLM | None", options: AnswerOptions = DEFAULT_OPTIONS
 ) -> Context:
-    """What of `hits` is read to answer: as much as `options` and the window of the model that writes allow.
+    """Build the context of an answer from `hits` within `options` and the model's context window.
 
     Raises:
         errors.ConfigError: the model's window is too small for any source.
@@ -116,9 +119,9 @@ def read_context(
 
 
 def condense(question: str, history: Sequence[Message], llm: "LLM | None", names: Sequence[str] = ()) -> str:
-    """`question` so that it can be understood without `history`; as it is where there is none.
+    """Rewrite `question` as a standalone question that needs no `history`.
 
-    Without a model by rules, which know `names` in any spelling.
+    Without a model, rules do it; they recognise `names` in any spelling.
     """
     if not history:
         return question
@@ -147,7 +150,7 @@ def _short(content: str) -> str:
 
 
 class _Draft(NamedTuple):
-    """An answer before it is known to hold."""
+    """An answer before the decision whether it is shown."""
 
     model: str
     text: str = ""
@@ -168,13 +171,13 @@ def _model_name(llm: "LLM | None") -> str:
 
 
 Written = tuple[Usage, bool]
-"""What an answer took, and whether it was stopped before it was whole."""
+"""Usage of an answer, and whether it was stopped early."""
 _Shown = tuple[str, Written]
 
 
 @dataclass(frozen=True)
 class _Writer:
-    """A language model that is asked for an answer once, and remembers it where there is a memory."""
+    """A language model with a cache of its answers."""
 
     llm: "LLM"
     generation: GenerationOptions
@@ -182,7 +185,7 @@ class _Writer:
     stop: Stop = never
 
     def write(self, messages: "Sequence[ChatMessage]") -> Generator[str, None, Written]:
-        """The answer piece by piece, or in one piece if it was written before; only whole answers are kept."""
+        """Yield the answer piece by piece, or at once from the cache; only complete answers are cached."""
         key = self._key(messages)
         known = self.memory.recall("answers", key) if self.memory else None
         if known is not None:
@@ -232,7 +235,7 @@ def _written(
 
 
 def _without_verdict_on_the_last(sentences: tuple[Sentence, ...]) -> tuple[Sentence, ...]:
-    """A sentence that was broken off before its citation is not called unproved."""
+    """Drop the verdict "uncited" of a last sentence that was cut off before its citation."""
     if not sentences or sentences[-1].support is not Support.UNCITED:
         return sentences
     return (*sentences[:-1], sentences[-1].model_copy(update={"support": None}))
@@ -248,9 +251,9 @@ def _messages(question: str, sources: str) -> "list[ChatMessage]":
 
 
 def _show(pieces: Generator[str, None, Written], markup: AnswerFilter) -> Generator[AnswerToken, None, _Shown]:
-    """Yield what may be shown of the model's `pieces`; the text shown in all, and what the writer tells in the end.
+    """Yield the displayable text of `pieces`; return all of it and the writer's result.
 
-    What may still become the refusal is held back, so that it is not shown and then withdrawn.
+    Text that may still become a refusal is held back, so that it is never displayed and withdrawn.
     """
     shown = held = ""
     told: Written | None = None
@@ -269,7 +272,7 @@ def _show(pieces: Generator[str, None, Written], markup: AnswerFilter) -> Genera
 
 
 def _estimated(messages: "Sequence[ChatMessage]", text: str) -> Usage:
-    """What it cost by the embedded model's count, for vendors that do not count."""
+    """Estimate usage with the embedded model's tokenizer, for vendors that report none."""
     asked = sum(providers.count_tokens(message.content or "") for message in messages)
     return Usage(input_tokens=asked, output_tokens=providers.count_tokens(text))
 
@@ -278,7 +281,7 @@ _SENTINEL = normalize(prompts.NOT_FOUND_SENTINEL).text
 
 
 def _may_refuse(text: str) -> bool:
-    """Whether all of `text` so far is the beginning of the refusal."""
+    """Return whether `text` is a prefix of the refusal."""
     return _SENTINEL.startswith(normalize(text).text)
 
 
@@ -359,6 +362,6 @@ def _is_proved(draft: _Draft) -> bool:
 
 
 def _only_refuses(draft: _Draft) -> bool:
-    """Whether it says in any words that the sources do not tell, and states nothing besides."""
+    """Return whether the draft says that the sources do not answer, and states nothing else."""
     states = any(sentence.support is not None for sentence in draft.sentences)
     return refuses(draft.text) and not states

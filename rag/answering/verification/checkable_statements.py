@@ -1,4 +1,4 @@
-"""What a sentence of an answer states, if it states anything that words of a source could prove."""
+"""Extract the statement of an answer's sentence that a source can be asked to prove."""
 
 import re
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ _REFUSAL = re.compile(
     ),
     re.IGNORECASE,
 )
-"""The ways in which models say that the sources do not tell: English, and the commonest of others."""
+"""Phrases by which models say that the sources do not contain the answer: English and the commonest of others."""
 
 _OFFER = re.compile(
     r"\s*(?:let me know|please let me|feel free|if you (?:need|would like|want|have)|would you like|happy to help|"
@@ -77,7 +77,7 @@ _MARKUP = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 
 
 def claimed(sentence: Sentence, answer: str = "") -> str:
-    """What a sentence of `answer` claims, as it is held against its quotes; "" if it claims nothing."""
+    """Return the statement of a sentence of `answer` as it is compared with quotes; "" if it states nothing."""
     answer = answer or sentence.text
     blank = SHOWN_MARK.sub(lambda mark: " " * len(mark.group()), answer)
     before, after = blank[: sentence.start], blank[sentence.end :]
@@ -88,7 +88,7 @@ def claimed(sentence: Sentence, answer: str = "") -> str:
 
 
 def stated(sentence: str) -> str:
-    """What `sentence` states, without marks of form and words that only lead to it: "According to the report, …"."""
+    """Return `sentence` without markup and lead-ins such as "According to the report, …"."""
     bare = _MARKUP.sub("", sentence).strip()
     while (lead := _LEAD_IN.match(bare)) and lead.end() < len(bare) and Text(bare[lead.end() :]).content:
         bare = bare[lead.end() :]
@@ -96,14 +96,14 @@ def stated(sentence: str) -> str:
 
 
 def refuses(sentence: str) -> bool:
-    """Whether it says that the sources do not hold what was asked."""
+    """Return whether a sentence says that the sources do not contain what was asked."""
     return _SENTINEL in normalize(sentence).text or _REFUSAL.search(sentence) is not None
 
 
 def states_something(sentence: str, before: str = "", after: str = "") -> bool:
-    """Whether words of a source could prove it. `before` and `after` are what surrounds it in the answer.
+    """Return whether a source could prove `text`; `before` and `after` surround it in the answer.
 
-    A heading, a question, an announcement ("The figures are:") or an offer states nothing.
+    Headings, questions, announcements ("The figures are:") and offers state nothing.
     """
     text = _MARKUP.sub("", sentence).strip()
     line = before.rsplit("\n", 1)[-1]
@@ -125,9 +125,9 @@ _RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 
 
 def row_of_table(lines: Sequence[str], index: int) -> str | None:
-    """What line `index` states as the row of a Markdown table, with the names of its columns.
+    """Return line `index` as a statement if it is a row of a Markdown table: its cells with their column names.
 
-    "" for the row that names the columns; None where the line is no row of one.
+    Returns "" for the header row and None for a line outside a table.
     """
     if not _ROW.match(lines[index]):
         return None

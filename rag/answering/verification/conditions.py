@@ -1,4 +1,4 @@
-"""Under what condition, and with what exception, something is said to be so: "if", "subject to", "unless", "except"."""
+"""Detect dropped conditions and exceptions: "if", "subject to", "unless", "except"."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ _WHETHER = (
     r"(?<!even )(?<!as )(?<!what )(?<!determine )(?<!determines )(?<!determined )(?<!ask )(?<!asked )(?<!see )"
     r"(?<!know )(?<!assess )"
 )
-"""Behind these "if" makes no condition."""
+"""Lookbehinds: words after which "if" introduces no condition."""
 
 _KINDS = {
     "if_clause": (
@@ -37,18 +37,18 @@ _LOOSE = {
     ),
     "unless": re.compile(r"\b(?:without|absent|exclud(?:e|es|ed)|otherwise)\b", re.IGNORECASE),
 }
-"""What a claim may have in the place of a condition or of an exception."""
+"""Words that may replace a condition or an exception in a claim."""
 
 _ANYWAY = re.compile(
     r"\b(?:whether or not|even if|regardless|irrespective|unconditional(?:ly)?|without exception|always|definitely|"
     r"in (?:all|any|every) (?:cases?|events?)|under (?:all|any) circumstances)\b",
     re.IGNORECASE,
 )
-"""What says that there is neither."""
+"""Words that rule out any condition or exception."""
 
 
 class _Mark(NamedTuple):
-    """A word that makes a condition ("if") or an exception ("unless"), and what it makes one."""
+    """A word that introduces a condition ("if") or an exception ("unless"), and the text under it."""
 
     text: str
     start: int
@@ -58,9 +58,9 @@ class _Mark(NamedTuple):
 
 
 def differing(claim: Text, clause: Text, own: Text) -> list[str]:
-    """The conditions and exceptions of `clause` that the claim drops, and what the claim says instead.
+    """Return the conditions and exceptions of the source clause that the claim drops, or rules out.
 
-    What a sentence `own` begins with holds for all its clauses.
+    A condition at the beginning of the sentence `own` holds for all its clauses.
     """
     leading = [mark for mark in _marks(own) if mark.start == 0]
     required = {mark.text: mark for mark in (*_marks(clause), *leading)}
@@ -79,7 +79,7 @@ def _marks(text: Text) -> Iterator[_Mark]:
 
 
 def _is_dropped(mark: _Mark, claim: Text, own: Text) -> bool:
-    """Whether the claim speaks of what stands under the mark, or says it to be so itself, and has none of its kind."""
+    """Return whether the claim repeats what the condition governs, or what depends on it, without a condition."""
     if any(other.kind == mark.kind for other in _marks(claim)) or _LOOSE[mark.kind].search(claim.text):
         return False
     elsewhere = {word.key for word in own.content} - mark.what.content_keys

@@ -1,7 +1,7 @@
-"""The statements of a text that says several things in one breath: "90% at Varna and 75% at Lodz".
+"""Split coordinated text into its statements: "90% at Varna and 75% at Lodz".
 
-What one of them leaves out it has from the one before it (ellipsis and gapping: Huddleston and Pullum, *The Cambridge
-Grammar of the English Language* (2002), chapter 15).
+A statement inherits what it leaves out from the one before it (ellipsis and gapping: Huddleston and Pullum, *The
+Cambridge Grammar of the English Language* (2002), chapter 15).
 """
 
 import functools
@@ -27,21 +27,21 @@ _BREAK = re.compile(
     rf"(?!(?:19|20)\d\d\b){_AMOUNT})",
     re.IGNORECASE,
 )
-"""Where one statement may end and another begin; "to" only after "from"."""
+"""Possible boundaries between statements; "to" only after "from"."""
 _BETWEEN = re.compile(r"\bbetween\s[^.;]{1,40}$", re.IGNORECASE)
 _ASIDE = re.compile(r"\([^()]*\)|,\s(?:which|who|whose)\b[^,;.]*(?:,\s(?!and|but)|(?=[;.]))", re.IGNORECASE)
-"""What is said in passing, and ends before the statement that it stands in."""
+"""Parentheses and relative clauses, which end within their statement."""
 _IN_BRACKETS = re.compile(r"\s\([^()\d]*\)")
-"""Words that explain others, and may be left out; figures may not."""
+"""Parentheses without figures, which may be left out."""
 _BEGINS_WITH_FIGURE = re.compile(rf"\s*{_AMOUNT}")
 
 _NOUNS = frozenset(map(stem, ("notes", "states", "records", "reports", "shows")))
-"""Light words, unless they stand behind an article."""
+"""Words that are light verbs, except after an article."""
 _DETERMINER = re.compile(r"\b(?:the|these|those|our|its|their|an?|each|all|both)\s+$", re.IGNORECASE)
 
 
 class Kind(Enum):
-    """What a figure can be exchanged with."""
+    """The kind of a figure; only figures of one kind can be exchanged."""
 
     AMOUNT = auto()
     SHARE = auto()
@@ -50,22 +50,22 @@ class Kind(Enum):
 
 
 class Figure(NamedTuple):
-    """A figure as it stands, and what it may mean."""
+    """A figure as printed, with its kind and its possible values."""
 
     text: str
     kind: Kind
     values: frozenset[float]
 
     def stands_in(self, figures: tuple["Figure", ...]) -> bool:
-        """Whether one of them may be the same."""
+        """Return whether one of `figures` may be the same."""
         return any(self.kind is other.kind and self.values & other.values for other in figures)
 
 
 @dataclass(frozen=True)
 class Member:
-    """A part of a text that says something of its own; `inherited` is what it leaves out, of the parts before it.
+    """One statement of a text; `inherited` is what it takes over from earlier ones.
 
-    `has_verb`, whether it has one of its own; `is_clause`, whether it has a subject, too.
+    `has_verb` says whether it has a verb of its own, `is_clause` whether also a subject.
     """
 
     text: Text
@@ -75,38 +75,38 @@ class Member:
 
     @functools.cached_property
     def all_keys(self) -> frozenset[str]:
-        """What all of its words are compared by."""
+        """The keys of all its words."""
         return frozenset(key_of(word) for text in (self.text, self.inherited) for word in text.words)
 
     @functools.cached_property
     def own_keys(self) -> frozenset[str]:
-        """What the words of its own are compared by, of those that state something."""
+        """The keys of its own content words."""
         return _stated(self.text)
 
     @functools.cached_property
     def keys(self) -> frozenset[str]:
-        """These and the inherited ones."""
+        """The keys of its own and inherited content words."""
         return self.own_keys | _stated(self.inherited)
 
     @functools.cached_property
     def own_figures(self) -> tuple[Figure, ...]:
-        """The figures of its own."""
+        """Its own figures."""
         return _figures(self.text)
 
     @functools.cached_property
     def figures(self) -> tuple[Figure, ...]:
-        """These and the inherited ones."""
+        """Its own and inherited figures."""
         return (*self.own_figures, *_figures(self.inherited))
 
 
 def key_of(word: Word) -> str:
-    """What a word is compared by; of growth and of decline all words are the same."""
+    """Return the comparison key of a word; all words of growth share one key, and so do those of decline."""
     way = negation.direction(word.text)
     return f"{way:+d}" if way else word.key
 
 
 def _stated(text: Text) -> frozenset[str]:
-    """The words that state something; names are of light words, too: "United States"."""
+    """Return the keys of the words with content, names of light words included: "United States"."""
     return frozenset(
         key_of(word)
         for place, word in enumerate(text.words)
@@ -133,7 +133,7 @@ def _kind(number: Number, text: Text) -> Kind:
 
 @functools.lru_cache(maxsize=256)
 def members(text: str) -> tuple[Member, ...]:
-    """The statements of a text, in their order."""
+    """Return the statements of a text in order."""
     found: list[Member] = []
     for part, is_new in _parts(_IN_BRACKETS.sub(" ", text)):
         is_bare = is_bare_predicate(part)
@@ -146,9 +146,9 @@ def members(text: str) -> tuple[Member, ...]:
 
 
 def _parts(text: str) -> Iterator[tuple[str, bool]]:
-    """A text at its breaks, each part with whether it begins a sentence, or what is like one.
+    """Yield the text between boundaries, with whether each part begins a sentence.
 
-    What says nothing by itself stays with the next: "sales" of "sales and marketing costs".
+    A part that says nothing by itself stays with the next: "sales" of "sales and marketing costs".
     """
     asides = [range(*match.span()) for match in _ASIDE.finditer(text)]
     start, is_new, is_range = 0, True, False
@@ -167,7 +167,7 @@ def _says_something(part: str) -> bool:
 
 
 def _head(before: Member, part: str) -> str:
-    """What a part without a subject, or without a verb, takes from the one before it."""
+    """Return what a part without a subject or verb inherits from the statement before it."""
     whole = f"{before.inherited.text} {before.text.text}".strip()
     verb = finite_verb(whole)
     if is_bare_predicate(part) and not _BEGINS_WITH_FIGURE.match(part):

@@ -1,4 +1,8 @@
-"""Whether the words of a source prove a claim: its content, figures, years, units, names and polarity."""
+"""Judge whether evidence proves a claim: its words, figures, years, units, names and polarity.
+
+`judge` returns the verdict for a claim against pieces of evidence. It compares the claim with each piece as a whole
+and, if none proves it, clause by clause. Facts that the words alone do not settle are vetoed by `entailment_checks`.
+"""
 
 import functools
 import itertools
@@ -31,8 +35,8 @@ from rag.types import Support
 class Thresholds(NamedTuple):
     """Shares of a claim's words, weighted by rarity.
 
-    `held` must stand in its evidence to prove it, `own` of these in the quoted words themselves and not in the headings
-    and titles around them; with less than `partly` the evidence has nothing to do with the claim.
+    `held` must occur in the evidence to prove it, `own` in the quoted words themselves rather than in headings and
+    titles around them; below `partly` the evidence is unrelated.
     """
 
     held: float = 0.8
@@ -43,17 +47,17 @@ class Thresholds(NamedTuple):
 THRESHOLDS = Thresholds()
 
 MIN_COMPUTED = 0.3
-"""Where the claim shows how its figure is computed, its words name the result, and the sources need not."""
+"""Threshold in place of `held` for a computed figure: the claim names the result, which sources need not."""
 
 MAX_MISSING = 6
-"""So many words are named as missing, at most."""
+"""Maximum number of missing words to report."""
 
 
 class Judgement(NamedTuple):
-    """What evidence is to a claim, and what of the claim it does not hold, as the claim has it.
+    """The verdict of evidence on a claim, with the claim's words that it does not support.
 
-    `held` is the share of the claim's weight that it holds; `contradicted`, whether it says otherwise. `clauses` are
-    the parts of the claim that were judged each by itself.
+    `held` is the share of the claim's weight that the evidence has; `contradicted` says that it states otherwise.
+    `clauses` are the parts of the claim that were judged separately.
     """
 
     support: Support
@@ -64,7 +68,7 @@ class Judgement(NamedTuple):
 
     @property
     def rank(self) -> tuple[int, float, bool]:
-        """Of several that with the greatest counts: what proves, or proves a clause, else what speaks most of it."""
+        """Sort key: proved first, then proved in a clause, then the largest share held."""
         if self.support is Support.SUPPORTED:
             return 3, self.held, False
         if self.support is Support.PARTLY and len(self.clauses) > 1:
@@ -73,10 +77,10 @@ class Judgement(NamedTuple):
 
 
 GENERIC = word_set("company group firm corporation bank fund issuer registrant agency organization partnership")
-"""What a document calls itself: an answer may give its name instead."""
+"""Words a document calls its subject by; a claim may use them in place of its name."""
 
 _THE = re.compile(r"\bthe\s+$", re.IGNORECASE)
-"""Before such a word it is the one that the document is of: "we", "Acme", "the company"."""
+"""Before a generic word, "the" makes it the document's own subject."""
 
 MAX_CLAUSES = 4
 
@@ -87,12 +91,12 @@ _EQUAL = Weights({})
 
 
 def judge(claim: str, evidence: Sequence[Evidence], thresholds: Thresholds = THRESHOLDS) -> Judgement:
-    """How far `evidence` proves `claim`: one piece all of it, or each of its clauses by a piece of its own."""
+    """Judge how far `evidence` proves `claim`: as a whole by one piece, or each clause by a piece of its own."""
     return judge_parts(claim, lambda part: judge_whole(part, evidence, thresholds))
 
 
 def judge_parts(claim: str, judged: Callable[[str], Judgement], most: int = MAX_CLAUSES) -> Judgement:
-    """What `judged` says of the claim or, if that is better, of the clauses that it can be parted into."""
+    """Judge a claim as a whole or, if that gives a better verdict, by the clauses it can be split into."""
     whole = judged(claim)._replace(clauses=(claim,))
     if whole.support is Support.SUPPORTED or most < 2:
         return whole
@@ -108,7 +112,7 @@ def judge_parts(claim: str, judged: Callable[[str], Judgement], most: int = MAX_
 
 
 def judge_whole(claim: str, evidence: Sequence[Evidence], thresholds: Thresholds = THRESHOLDS) -> Judgement:
-    """How far one piece of `evidence` proves all of `claim`; for a figure that is computed, all pieces together."""
+    """Judge how far one piece of `evidence` proves the whole claim; for computed figures, all pieces together."""
     text = read(claim)
     if numbers.shows_computation(claim) and len(evidence) > 1:
         evidence = [*evidence, together(evidence)]
@@ -116,7 +120,7 @@ def judge_whole(claim: str, evidence: Sequence[Evidence], thresholds: Thresholds
 
 
 def _together(judged: Sequence[Judgement]) -> Judgement:
-    """What is true of a claim whose clauses are judged so."""
+    """Combine the judgements of a claim's clauses."""
     held = sum(judgement.held for judgement in judged) / len(judged)
     clauses = tuple(clause for judgement in judged for clause in judgement.clauses)
     if all(judgement.support is Support.SUPPORTED for judgement in judged):
@@ -130,12 +134,12 @@ def _rank(judgement: Judgement) -> tuple[int, float, bool]:
 
 
 def judge_loosely(claim: str, evidence: Evidence) -> Judgement:
-    """What evidence that is known to speak of the claim, in other words, is to it: never more than a part of it."""
+    """Judge evidence that is known to paraphrase the claim; at best it supports the claim partly."""
     return _Comparison(read(claim), evidence).loose_judgement()
 
 
 class _Comparison:
-    """A claim beside one piece of evidence."""
+    """A claim compared with one piece of evidence."""
 
     def __init__(self, claim: Text, evidence: Evidence) -> None:
         self.claim = claim
@@ -149,11 +153,11 @@ class _Comparison:
 
     @functools.cached_property
     def _shown(self) -> int:
-        """Whether the claim's own figures, all of which are there, show growth (1) or a decline (-1)."""
+        """The trend of the claim's own figures if the evidence has all of them: 1, -1 or 0."""
         return 0 if self.lacking else contradiction.stated_trend(self.claim)
 
     def judgement(self, thresholds: Thresholds) -> Judgement:
-        """What the evidence is to the claim."""
+        """Return the verdict of the evidence on the claim."""
         if not self.claim.content and not self.claim.numbers:
             return NOTHING
         held, own = self._share(self.evidence.all_keys), self._share(self.evidence.own_keys)
@@ -173,14 +177,14 @@ class _Comparison:
         return Judgement(Support.PARTLY if doubted else Support.SUPPORTED, doubted, held)
 
     def loose_judgement(self) -> Judgement:
-        """What it is if its words cannot be compared: figures must hold, and nothing may speak against it."""
+        """Return the verdict if words cannot be compared: figures must match and nothing may contradict."""
         held = self._share(self.evidence.all_keys)
         if self.lacking or self._contradictions():
             return Judgement(Support.UNSUPPORTED, self.lacking, held)
         return Judgement(Support.PARTLY, tuple(dict.fromkeys(word.text for word in self.open))[:MAX_MISSING], held)
 
     def _doubts(self) -> list[str]:
-        """Why it is not proved although its words and figures stand in the evidence."""
+        """Return why the claim is not proved although its words and figures occur in the evidence."""
         if self.is_computed:
             return []
         evidence = self.evidence
@@ -196,7 +200,7 @@ class _Comparison:
         return found
 
     def _other_units(self) -> list[str]:
-        """The units of the claim's figures that stand in the evidence in others."""
+        """Return the units of claimed figures that the evidence gives in other units."""
         lacking = [number for number in self.claim.numbers if number.unit and number.text in self.lacking]
         bare = [(number.unit, number._replace(unit=None)) for number in lacking]
         return [
@@ -208,7 +212,7 @@ class _Comparison:
 
     @functools.cached_property
     def _differences(self) -> list[tuple[Sequence[Item], Sequence[Item]]]:
-        """Where the claim, in the same words, has something else than the evidence; a row has its columns instead."""
+        """Where claim and evidence differ between the same words; empty for rows, which are checked by column."""
         if self.is_computed or self.evidence.row:
             return []
         orders = itertools.product(_orders(self.claim), _orders(self.evidence.own))
@@ -218,11 +222,11 @@ class _Comparison:
 
     @property
     def _is_passive(self) -> bool:
-        """Whether either may name who acts behind what is done: there an exchange says the same."""
+        """Whether either text may be passive, where exchanged names can mean the same."""
         return "by" in self.claim.folded | self.evidence.own.folded
 
     def _turned(self) -> list[str]:
-        """Negations that only one of both has, between the same words."""
+        """Return a "not" for each negation that only one of both texts has."""
         return [
             "not"
             for ours, theirs in self._differences
@@ -231,7 +235,7 @@ class _Comparison:
         ]
 
     def _replaced(self) -> list[str]:
-        """What stands in the claim in the place of something else."""
+        """Return the claim's words that stand in place of others in the evidence."""
         return [
             item.text
             for ours, theirs in self._differences
@@ -246,14 +250,14 @@ class _Comparison:
 
     @staticmethod
     def _means_one_of(item: Item, others: Sequence[Item]) -> bool:
-        """Whether one of `others` says the same, maybe in another word for growth, decline or denial."""
+        """Return whether one of `others` means the same as `item`: same stem, trend or negation."""
         way = negation.direction(item.text)
         if _is_negative(item) and any(other.key == NEGATION for other in others):
             return True
         return any(item.key == other.key or (way and way == negation.direction(other.text)) for other in others)
 
     def _names(self, ours: Sequence[Item], theirs: Sequence[Item]) -> bool:
-        """Whether a name that stands around the evidence takes the place of what the document calls itself."""
+        """Return whether a name from the evidence's context replaces a generic word such as "company"."""
         are_names = len(ours) <= MAX_REPLACED and all(item.text[0].isupper() for item in ours)
         return (
             are_names
@@ -262,7 +266,7 @@ class _Comparison:
         )
 
     def _share(self, keys: frozenset[str]) -> float:
-        """The share of the claim's words that are among `keys`, by weight; of figures alone, whether they hold."""
+        """Return the weighted share of the claim's words among `keys`; 1 for a claim of figures only, if they match."""
         weights = [self.weights.of(word.key) for word in self.claim.content]
         if not weights:
             return 0.0 if self.lacking else 1.0
@@ -286,12 +290,12 @@ class _Comparison:
         return value in self.evidence.own.months if numbers.is_month(folded) else self._has_value(value)
 
     def _is_not(self, word: Word) -> bool:
-        """Whether a word that denies something stands for a negation of it: "lacks", "does not have"."""
+        """Return whether a word of denial corresponds to a negation in the evidence: "lacks", "does not have"."""
         governed = self.claim.denied.get(word.start, ())
         return any(not set(negated).isdisjoint(governed) for negated in self.evidence.own.negated)
 
     def _names_period(self, word: Word) -> bool:
-        """Whether it is a word for a quarter or half that the evidence names in whatever spelling: "Q1"."""
+        """Return whether the word names a quarter or half year that the evidence spells differently: "Q1"."""
         evidence = self.evidence
         there = {period.code for text in (evidence.own, evidence.header) if text for period in text.periods}
         return any(period.start <= word.start < period.end and period.code in there for period in self.claim.periods)
@@ -302,7 +306,7 @@ class _Comparison:
         return value in spelled or any(value in number.values and number.scale is None for number in own.numbers)
 
     def _must_stand(self, word: Word) -> bool:
-        """Whether a word may not be told in others: a name, a spelled number, the way that something went."""
+        """Return whether a word must occur literally: a name, a spelled number, a word of growth or decline."""
         if self.is_computed:
             return False
         is_count = numbers.spelled(word.text.casefold()) is not None
@@ -317,7 +321,7 @@ class _Comparison:
     # --- what speaks against it ---
 
     def _opposed(self) -> list[str]:
-        """Words of the claim that the evidence turns into their opposite."""
+        """Return the claim's words that the evidence negates or has as antonyms."""
         if self.is_computed:
             return []
         evidence = self.evidence
@@ -327,7 +331,7 @@ class _Comparison:
         ]
 
     def _misbound(self) -> list[str]:
-        """Years and columns of the claim that its figures have not in the evidence."""
+        """Return the years that the evidence assigns to other figures than the claim does."""
         own = self.evidence.own
         found = []
         for number in self.claim.numbers:
@@ -343,7 +347,7 @@ class _Comparison:
         return numbers.is_same(number, other, self.evidence.scales, self.evidence.currency)
 
     def _contested(self) -> list[str]:
-        """Figures that are not there, where others of their kind are, and none of the claim's."""
+        """Return absent figures where the evidence has figures of their kind, but none of the claim's."""
         found = []
         for kind in (_is_year, _is_share, _is_amount):
             claimed = [number for number in self.claim.numbers if kind(number)]
@@ -354,7 +358,7 @@ class _Comparison:
 
 
 def _orders(text: Text) -> list[Text]:
-    """It, and if a period or a place leads to what it says, that with it at the end."""
+    """Return the text, and with a leading period or place moved to its end if it has one."""
     later = postponed(text.text)
     return [text] if later == text.text else [text, read(later)]
 

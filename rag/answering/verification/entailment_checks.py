@@ -1,4 +1,8 @@
-"""Why evidence that has all the words of a claim may still not prove it: what the small words between them say."""
+"""Check a claim whose words all occur in the source for what small words change.
+
+The checks compare quantifiers, numeric bounds, denials, conditions, semantic roles, hedging and mixed-up statements.
+Each returns the words that speak against entailment.
+"""
 
 from collections.abc import Iterator
 
@@ -16,9 +20,9 @@ from rag.answering.verification import (
 
 
 def doubts(claim: Text, own: Text, scales: Scales = None, *, is_row: bool = False) -> list[str]:
-    """The words of either for which `own`, where the words of the claim stand, does not prove it.
+    """Return the words for which the source text `own` does not entail the claim.
 
-    `scales` are those that are declared around it; `is_row`, whether it is a row of a table.
+    `scales` are the declared scales of its figures; `is_row` says that it is a row of a table.
     """
     if [word.text.casefold() for word in claim.words] == [word.text.casefold() for word in own.words]:
         return [] if is_row else _exchanged(claim, own)  # word for word
@@ -33,7 +37,7 @@ def doubts(claim: Text, own: Text, scales: Scales = None, *, is_row: bool = Fals
 
 
 def _exchanged(claim: Text, own: Text) -> list[str]:
-    """The figures that stand in the place of others; the words are the same."""
+    """Return figures exchanged for others between otherwise equal words."""
     if len(claim.figures) != len(own.figures):
         return []
     return [
@@ -42,7 +46,6 @@ def _exchanged(claim: Text, own: Text) -> list[str]:
 
 
 def _of_sentences(claim: Text, clause: Text, own: Text) -> list[str]:
-    """What only sentences have: who does it, whether it is done, and several statements in one."""
     return [
         *semantic_roles.differing(claim, clause),
         *hedging.differing(claim, clause),
@@ -51,7 +54,7 @@ def _of_sentences(claim: Text, clause: Text, own: Text) -> list[str]:
 
 
 def _clause(claim: Text, own: Text) -> Text:
-    """The shortest clause of `own` that has all that the claim has of it."""
+    """Return the shortest clause of `own` with all words and figures that it shares with the claim."""
     shared = claim.content_keys & own.keys
     for parts in splits(own.text):
         for part in map(read, parts):
@@ -62,7 +65,7 @@ def _clause(claim: Text, own: Text) -> Text:
 
 
 def _denied(claim: Text, own: Text) -> Iterator[str]:
-    """Words that deny, where the other says the same and has nothing that denies: "lacks"."""
+    """Yield words of denial ("lacks") where the other text states the same without any."""
     for one, other in ((claim, own), (own, claim)):
         if other.negated or other.denied:
             continue

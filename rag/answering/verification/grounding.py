@@ -1,4 +1,9 @@
-"""Tying an answer's sentences to their sources: for each a verdict, and the words that it rests on."""
+"""Ground the sentences of an answer: find the quotes that prove each, judge it, and locate the quotes.
+
+For each claim: take the quotes that the model proposed; if they do not prove it, widen them to whole sentences, then
+align the claim with the best sentences of the cited passages, then look for a paraphrase. The verdict comes from
+`entailment.judge`.
+"""
 
 import functools
 import uuid
@@ -17,21 +22,21 @@ from rag.retrieval import Reranker
 from rag.types import Citation, Hit, Passage, QuotedRow, Region, Sentence, Span, Support, Verdict
 
 Locate = Callable[[uuid.UUID, Passage, int, int], tuple[Region, ...]]
-"""Boxes of the characters `passage.text[start:end]` in the document of that id; () if they can't be found."""
+"""Return the boxes of `passage.text[start:end]` in the document of that id; () if they can't be found."""
 
 Found = Mapping[str, Sequence[Quote]]
 """The quotes of a claim by the ids of their sources."""
 
 
 class Grounded(NamedTuple):
-    """The sentences of an answer with their verdicts, and all their citations in order."""
+    """The sentences of an answer with their verdicts, and all citations in order."""
 
     sentences: tuple[Sentence, ...]
     citations: tuple[Citation, ...]
 
 
 class _Place(NamedTuple):
-    """Words of a source, and what they are to a claim."""
+    """A span of a source, and its judgement for a claim."""
 
     citation_id: str
     span: Span
@@ -39,7 +44,7 @@ class _Place(NamedTuple):
 
 
 class Grounder:
-    """Finds the quotes for claims in the sources of one answer and judges them; each source is prepared once."""
+    """Find and judge quotes for claims in the sources of one answer; each source is prepared once."""
 
     def __init__(
         self,
@@ -49,7 +54,7 @@ class Grounder:
         reranker: Reranker | None = None,
         thresholds: Thresholds = THRESHOLDS,
     ) -> None:
-        """`sources` maps citation ids to hits; a `reranker` also finds what says the same in other words."""
+        """`sources` maps citation ids to hits; a `reranker` also finds paraphrases."""
         self._sources = sources
         self._locate = locate
         self._reranker = reranker
@@ -57,9 +62,9 @@ class Grounder:
         self._passages: dict[str, QuotablePassage] = {}
 
     def ground(self, claims: Sequence[Claim], text: str = "") -> Grounded:
-        """Each claim's sentence with its verdict, and the citations of all; at least one for each id that is cited.
+        """Return each claim's sentence with its verdict, and all citations, at least one for each cited id.
 
-        `text` is the answer that the claims are sentences of: it tells headings and rows of tables.
+        `text` is the answer around the claims; headings and table rows are recognised by it.
         """
         sentences: list[Sentence] = []
         citations: list[Citation] = []
@@ -73,11 +78,7 @@ class Grounder:
     # --- which words prove a claim ---
 
     def _judged(self, claimed: str, claim: Claim) -> tuple[Found, Judgement]:
-        """The quotes of a claim, and what they are to it.
-
-        Those that the model proposes; where these do not prove it, their whole sentences or, if they prove it better,
-        other words of the passages that it cites.
-        """
+        """Return the quotes of a claim and their verdict: proposed, widened, aligned or paraphrasing ones."""
         ids = claim.sentence.citation_ids
         found: Found = {citation_id: self._proposed(citation_id, claimed, claim) for citation_id in ids}
         judgement = self._judgement(claimed, found)
@@ -93,7 +94,7 @@ class Grounder:
         return {source: found[source] or self._nearest(source, claimed, least) for source in found}, judgement
 
     def _proposed(self, citation_id: str, claimed: str, claim: Claim) -> list[Quote]:
-        """Where the quotes stand that the model proposes, if they have to do with the claim."""
+        """Return the located quotes that the model proposed, if they have words in common with the claim."""
         passage = self.passage(citation_id)
         proposed = [quote.text for quote in claim.quotes if quote.citation_id in (citation_id, None)]
         found = [quote for text in proposed if (quote := passage.find(text))]
@@ -106,7 +107,7 @@ class Grounder:
         return entailment.judge(claimed, evidence, self._thresholds)
 
     def _widened(self, found: Found) -> Found:
-        """The whole sentences and rows that quotes stand in."""
+        """Extend quotes to their whole sentences and rows."""
         return {
             source: list(
                 dict.fromkeys(
@@ -119,7 +120,7 @@ class Grounder:
         }
 
     def _aligned(self, claimed: str, ids: Sequence[str]) -> Found:
-        """The sentence or row of the passages that proves the claim best, or one for each of its clauses."""
+        """Return the sentence or row that proves the claim best, or one for each of its clauses."""
 
         @functools.cache
         def best(part: str) -> _Place | None:
@@ -142,7 +143,7 @@ class Grounder:
         return found
 
     def _holding(self, number: numbers.Number, claimed: str, ids: Sequence[str]) -> _Place | None:
-        """Where the first of the likely sentences and rows stands that has a figure."""
+        """Return the first likely sentence or row that has a figure."""
         for citation_id in ids:
             for span in self.passage(citation_id).likely(claimed):
                 if not numbers.unsupported(number.text, [self.passage(citation_id).read(span)]):
@@ -166,7 +167,7 @@ class Grounder:
         return entailment.judge_whole(claimed, self.passage(citation_id).evidence(span), self._thresholds)
 
     def _reworded(self, claimed: str, found: Found, judgement: Judgement) -> tuple[Found, Judgement]:
-        """What may say the same in words that cannot be compared: by the cross-encoder, or in another language."""
+        """Look for a paraphrase by the cross-encoder, or for the same figures in another language."""
         for source in found:
             passage = self.passage(source)
             quote = passage.reworded(claimed, self._reranker)
@@ -185,7 +186,7 @@ class Grounder:
         return [quote] if quote else []
 
     def passage(self, citation_id: str) -> QuotablePassage:
-        """The prepared passage of a source."""
+        """Return the prepared passage of a source."""
         if citation_id not in self._passages:
             hit = self._sources[citation_id]
             self._passages[citation_id] = QuotablePassage(hit.passage, titles=_titles(hit))
@@ -204,7 +205,7 @@ class Grounder:
                 yield self.cite(index, citation_id, quote, missing)
 
     def cite(self, sentence: int, citation_id: str, quote: Quote | None, missing: tuple[str, ...] = ()) -> Citation:
-        """The citation of sentence number `sentence`; one that states numbers which no quote has is never verified.
+        """Return a citation for sentence number `sentence`; it is unverified if numbers are `missing` from all quotes.
 
         Raises:
             errors.GroundingError: the document cannot be read any more.
@@ -225,9 +226,9 @@ class Grounder:
         )
 
     def cite_unit(self, sentence: int, citation_id: str, unit: Unit, row: QuotedRow | None) -> Citation:
-        """The citation of a unit of a source as sentence number `sentence`, word for word.
+        """Return a verbatim citation of a unit of a source for sentence number `sentence`.
 
-        With a row are lit the names of its columns and the line that gives its unit. Raises as `cite`.
+        A row is highlighted with its column names and the line that gives its unit. Raises as `cite`.
         """
         hit = self._sources[citation_id]
         citation = self.cite(sentence, citation_id, Quote(unit.span, Verdict.VERIFIED))
@@ -249,7 +250,7 @@ class Grounder:
             ) from error
 
     def _missing(self, claimed: str, found: Found, judgement: Judgement) -> tuple[str, ...]:
-        """Numbers that no quote has; of a proved claim not the year that its document's name or title says."""
+        """Return numbers that no quote has; for a proved claim, document titles may supply the year."""
         quotes = [self.passage(source).read(quote.span) for source in found for quote in found[source]]
         if judgement.support is Support.SUPPORTED:
             quotes += [title for source in found for title in self.passage(source).titles]
@@ -257,7 +258,7 @@ class Grounder:
         return numbers.unsupported(claimed, quotes, scales=scales)
 
     def _complete(self, citation_id: str, quotes: Sequence[Quote], claimed: str, missing: Sequence[str]) -> list[Quote]:
-        """`quotes` with what they are read with: the header of a row, what stands beside and has `missing` numbers."""
+        """Add to `quotes` their column names and neighbouring units with `missing` numbers."""
         passage = self.passage(citation_id)
         complete = list(quotes)
         for quote in quotes:
@@ -277,13 +278,13 @@ def _with_verdict(sentence: Sentence, claimed: str, judgement: Judgement) -> Sen
 
 
 def _titles(hit: Hit) -> tuple[str, ...]:
-    """What a passage is read under: the name and title of its document, and its section."""
+    """Return what a passage is read under: the name and title of its document, and its section."""
     name = PurePath(hit.document_name).stem.replace("_", " ")
     return tuple(title for title in (name, hit.title, hit.chunk.section) if title)
 
 
 def _cells(regions: Sequence[Region]) -> str | None:
-    """The cells of a sheet that a quote stands in."""
+    """Return the spreadsheet cells of a quote."""
     return ", ".join(dict.fromkeys(region.cells for region in regions if region.cells)) or None
 
 

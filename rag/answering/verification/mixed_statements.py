@@ -1,6 +1,6 @@
-"""Whether a claim has one half of one statement of its source, and the other of another.
+"""Detect claims that mix parts of different statements of their source.
 
-A source that says "90% at Varna and 75% at Lodz" has all the words of "90% at Lodz", and does not say it.
+"90% at Varna and 75% at Lodz" has all the words of "90% at Lodz", but does not entail it.
 """
 
 import re
@@ -10,14 +10,14 @@ from rag.answering.text.analyzed_text import Text
 from rag.answering.verification.coordination import Figure, Kind, Member, key_of, members
 
 _PAIRED = re.compile(r"\brespectively\b", re.IGNORECASE)
-"""What belongs to what is said by the order then, which is not that of the statements."""
+"""With "respectively" the order pairs values with subjects, so statements cannot be separated."""
 
 MIN_SAME_CHARS = 5
-"""Words that begin with so many letters alike are of one family: "produced", "production"."""
+"""Length of the common prefix of related words: "produced", "production"."""
 
 
 def crossed(claim: Text, own: Text) -> list[str]:
-    """What the claim says of something else than its source `own` does: figures, or words of a claim without any."""
+    """Return the claim's figures, or words of a claim without figures, that the source states of something else."""
     stated = members(own.text)
     if len(stated) < 2 or _PAIRED.search(own.text) or _plain(claim.text) in _plain(own.text):
         return []
@@ -34,7 +34,7 @@ def _plain(text: str) -> str:
 
 
 def _is_crossed(figure: Figure, said: Member, stated: Sequence[Member]) -> bool:
-    """Whether wherever the figure stands the claim has something of another statement in the place of what is there."""
+    """Return whether, wherever the figure occurs, the claim has parts of another statement instead."""
     holders = [member for member in stated if figure.stands_in(member.own_figures)]
     return bool(holders) and all(
         any(
@@ -46,7 +46,7 @@ def _is_crossed(figure: Figure, said: Member, stated: Sequence[Member]) -> bool:
 
 
 def _rivals(figure: Figure, holder: Member, stated: Iterable[Member]) -> Iterator[Member]:
-    """The statements that say something of the same kind as the one that holds the figure."""
+    """Yield the statements with figures of the same kind as the holder's."""
     for member in stated:
         if member is holder or figure.stands_in(member.figures):
             continue
@@ -56,7 +56,7 @@ def _rivals(figure: Figure, holder: Member, stated: Iterable[Member]) -> Iterato
 
 
 def _has_other_figure(said: Member, holder: Member, rival: Member) -> bool:
-    """Whether the claim has a figure of a rival in the place of one of the holder."""
+    """Return whether the claim has a figure of a rival in place of one of the holder's."""
     return any(
         other.kind is figure.kind and not other.stands_in(said.figures) and not other.stands_in(rival.figures)
         for figure in said.figures
@@ -66,12 +66,12 @@ def _has_other_figure(said: Member, holder: Member, rival: Member) -> bool:
 
 
 def _shares(said: Member, rival: Member) -> bool:
-    """Whether the claim has a figure of the rival, too, so that the rival's words are said of that."""
+    """Return whether the claim also has a figure of the rival, which may explain the rival's words."""
     return any(figure.kind is not Kind.YEAR and figure.stands_in(rival.own_figures) for figure in said.figures)
 
 
 def _other_keys(said: Member, holder: Member, rival: Member) -> list[str]:
-    """The words of a rival that the claim has in the place of some of the holder."""
+    """Return the rival's words that the claim has in place of some of the holder's."""
     other = _without_family(said.keys & rival.keys - holder.all_keys, holder.keys)
     own = holder.own_keys if holder.is_clause else holder.keys
     left_out = _without_family(own - rival.own_keys - said.all_keys, said.keys)
@@ -79,13 +79,13 @@ def _other_keys(said: Member, holder: Member, rival: Member) -> list[str]:
 
 
 def _without_family(keys: Iterable[str], others: Iterable[str]) -> list[str]:
-    """Those that no other is akin to."""
+    """Return the keys that are related to none of `others`."""
     beginnings = {other[:MIN_SAME_CHARS] for other in others}
     return [key for key in keys if key[:MIN_SAME_CHARS] not in beginnings]
 
 
 def _crossed_words(said: Member, stated: Sequence[Member]) -> list[str]:
-    """What a claim without figures has of one statement, and the rest of another."""
+    """Return the words of a claim without figures that belong to another statement than its other words."""
     found: list[str] = []
     for holder in stated:
         if said.keys.isdisjoint(holder.own_keys):

@@ -1,4 +1,4 @@
-"""Who does what to whom: what a preposition points at, and which of two names acts on the other."""
+"""Compare semantic roles: what prepositions point at, and who acts on whom."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,13 +14,13 @@ _ROLES: Mapping[str, str] = {
     "into": "goal",
     "against": "opponent",
 }
-"""What a preposition makes of the name behind it."""
+"""The role of a name after a preposition."""
 
 _IDLE = (
     r"(?<!subject )(?<!according )(?<!due )(?<!prior )(?<!compared )(?<!respect )(?<!relating )(?<!related )"
     r"(?<!relative )(?<!equal )(?<!up )"
 )
-"""Behind these a preposition points at nothing."""
+"""Lookbehinds: words after which a preposition sets no role."""
 
 _POINTED = re.compile(
     rf"{_IDLE}\b(?P<preposition>{'|'.join(_ROLES)})\s+(?:(?:the|an?|its|their|our|his|her|any|all|certain)\s+)*"
@@ -35,16 +35,16 @@ _PASSIVE = re.compile(
 _BY = re.compile(r"\bby\b", re.IGNORECASE)
 
 REACH = 4
-"""So many content words before and behind a verb may name who acts, and on whom."""
+"""Content words before and behind a verb that may name its subject and object."""
 
 MAX_NAMES = 2
 
 _Actors = tuple[frozenset[str], frozenset[str]]
-"""The names of who acts, and of what it acts on."""
+"""The names of the subject and of the object."""
 
 
 def differing(claim: Text, own: Text) -> list[str]:
-    """What has another role in the claim than in its source `own`."""
+    """Return the words whose role in the claim differs from that in the source."""
     return [*_pointed_elsewhere(claim, own), *_turned_round(claim, own)]
 
 
@@ -56,7 +56,7 @@ def _pointed_elsewhere(claim: Text, own: Text) -> Iterator[str]:
 
 
 def _pointed(text: Text) -> dict[str, tuple[str, set[str]]]:
-    """The roles of each word or figure that a preposition points at: of a figure "by" tells a change, not a source."""
+    """Return the roles of each word or figure after a preposition; with figures "by" marks a change."""
     found: dict[str, tuple[str, set[str]]] = {}
     for match in _POINTED.finditer(text.text):
         what, preposition = match["what"], match["preposition"].casefold()
@@ -68,7 +68,7 @@ def _pointed(text: Text) -> dict[str, tuple[str, set[str]]]:
 
 
 def _turned_round(claim: Text, own: Text) -> Iterator[str]:
-    """Verbs before and behind which both have the same names, in each other's place."""
+    """Yield verbs whose subject and object are exchanged."""
     there = _acts(own)
     for word, (agent, object_) in _acts(claim):
         others = [actors for other, actors in there if other.key == word.key]
@@ -78,7 +78,7 @@ def _turned_round(claim: Text, own: Text) -> Iterator[str]:
 
 
 def _acts(text: Text) -> list[tuple[Word, _Actors]]:
-    """Each word that may be a verb with the names around it, who acts first, also where it is passive."""
+    """Return possible verbs with the names of subject and object, the agent first also in the passive."""
     passive = {match.start("verb") for match in _PASSIVE.finditer(text.text)}
     found = []
     for index, word in enumerate(text.content):
@@ -97,7 +97,7 @@ def _acts(text: Text) -> list[tuple[Word, _Actors]]:
 
 
 def _joined(text: Text, one: Word, other: Word) -> bool:
-    """Whether both stand in the same statement, as far as a semicolon tells."""
+    """Return whether no semicolon separates the words."""
     start, end = sorted((one.start, other.start))
     return ";" not in text.text[start:end]
 

@@ -125,7 +125,7 @@ def installation(
         yield Stage(services, disk, ledger, keys[names[0]], chance, options.quick), crowd
     finally:
         for worker in crowd.workers:
-            worker.over = True  # who is interrupted insists no longer
+            worker.from_query_engine = True  # who is interrupted insists no longer
         services.cut()
 
 

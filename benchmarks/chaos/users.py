@@ -51,7 +51,7 @@ class Worker(threading.Thread):
         self.random = random.Random(f"{seed}-{name}")
         self.may_go = threading.Event()
         self.idle = threading.Event()
-        self.over = False
+        self.from_query_engine = False
         self.request_seconds = CLIENT_SECONDS * services.patience
         self.insist_seconds = PATIENCE_SECONDS * services.patience
 
@@ -61,7 +61,7 @@ class Worker(threading.Thread):
             self.idle.set()
             self.may_go.wait()
             self.idle.clear()
-            if self.over:
+            if self.from_query_engine:
                 return
             self.act()
 
@@ -207,7 +207,7 @@ class User(Worker):
         """Ask until there is an answer; one that is none of those `accepted` breaks a promise, and gives None."""
         deadline = time.monotonic() + self.insist_seconds
         said = "nothing"
-        while time.monotonic() < deadline and not self.over:
+        while time.monotonic() < deadline and not self.from_query_engine:
             answer = self.call(method, path, body())
             if answer is not None and answer.status_code in accepted:
                 return answer
@@ -217,7 +217,7 @@ class User(Worker):
                     self.ledger.report(Wrong.LOST, f"{what} of {self.name}", f"refused: {said}")
                     return None
             time.sleep(PAUSE_SECONDS)
-        if self.over:
+        if self.from_query_engine:
             return None
         evidence = f"not done in {self.insist_seconds:.0f} s, at last: {said}"
         self.ledger.report(Wrong.HUNG, f"{what} of {self.name}", evidence)
@@ -332,7 +332,7 @@ class Crowd:
     def end(self) -> None:
         """They do nothing more."""
         for worker in self.workers:
-            worker.over = True
+            worker.from_query_engine = True
         self.go()
         for worker in self.workers:
             worker.join(worker.request_seconds)

@@ -432,7 +432,7 @@ class RAGEngine:
     ) -> "answering.GroundedChatEngine":
         """The same as a conversation, which the chat engine alone remembers; `chats` has those that are kept."""
         asked = query_engine or self.as_query_engine(index_name, options, llm=llm)
-        return answering.GroundedChatEngine.over(asked, llm or self._workspace.models.language_model())
+        return answering.GroundedChatEngine.from_query_engine(asked, llm or self._workspace.models.language_model())
 
     def _asking(self, index_name: str, options: RetrievalOptions) -> Asking:
         request = RetrievalRequest(index_name=index_name, retrieval=options)

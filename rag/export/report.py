@@ -148,7 +148,7 @@ def marked_text(response: AnswerResponse) -> str:
         for label, citation in zip(response.labels, response.citations, strict=True)
         if citation.sentence not in struck
     ]
-    shown = answering.proved(response)
+    shown = answering.drop_struck(response)
     if shown.status != "ok":
         return shown.answer
     starts = [sentence.start for sentence in shown.sentences]

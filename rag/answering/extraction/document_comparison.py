@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rag import prompts
 from rag.answering.extraction.quoted_answer import MODEL
-from rag.answering.text.markup import SHOWN_MARK, plain
+from rag.answering.text.markup import CITATION_MARK, plain_text
 from rag.types import AnswerResponse, Citation, Hit, Sentence, Span, Usage
 
 _DOCUMENTS = (
@@ -138,13 +138,13 @@ def join(answers: Sequence[tuple[str, AnswerResponse]]) -> AnswerResponse:
 
 def heading(name: str) -> str:
     """A name over what is said of it."""
-    return f"**{' '.join(plain(name).replace('*', ' ').split())}**"
+    return f"**{' '.join(plain_text(name).replace('*', ' ').split())}**"
 
 
 def _renumbered(answer: AnswerResponse, ids: dict[str, str]) -> AnswerResponse:
     moves: list[tuple[int, int]] = []
     text, at = "", 0
-    for mark in SHOWN_MARK.finditer(answer.answer):
+    for mark in CITATION_MARK.finditer(answer.answer):
         text += answer.answer[at : mark.start()] + f"[{ids.get(mark[1], mark[1])}]"
         at = mark.end()
         moves.append((at, len(text) - at))

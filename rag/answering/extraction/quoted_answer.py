@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from rag.answering.passages.statements import Label, Statement
-from rag.answering.text.markup import plain
+from rag.answering.text.markup import plain_text
 from rag.answering.verification.grounding import Grounder, Locate
 from rag.answering.verification.quote_matching import Quote
 from rag.types import AnswerResponse, Citation, Hit, Sentence, Support, Verdict
@@ -29,7 +29,7 @@ def compose(parts: Sequence[Statement | Label], *, locate: Locate) -> AnswerResp
             text += part.text
             continue
         cited = tuple(dict.fromkeys(ids[_key(source.hit)] for source in part.sources))
-        shown = plain(part.text)
+        shown = plain_text(part.text)
         text += f"{shown} {''.join(f'[{citation_id}]' for citation_id in cited)}"
         if part.row:
             citations.append(grounder.cite_unit(len(sentences), cited[0], *part.row))

@@ -14,11 +14,11 @@ from rag import errors, prompts, providers, tracing
 from rag.answering.conversation.followups import standalone
 from rag.answering.extraction import extractive_answer
 from rag.answering.extraction.quoted_answer import MODEL as EXTRACTIVE_MODEL
-from rag.answering.generation.claim_filter import proved
-from rag.answering.generation.context import MIN_SOURCE_TOKENS, Context, build_context, fitting_context
-from rag.answering.text.markup import SHOWN_MARK, AnswerFilter, plain
+from rag.answering.generation.claim_filter import drop_struck
+from rag.answering.generation.context import MIN_SOURCE_TOKENS, Context, build_context, build_fitting_context
+from rag.answering.text.markup import CITATION_MARK, AnswerFilter, plain_text
 from rag.answering.verification import citations
-from rag.answering.verification.checkable_statements import refuses
+from rag.answering.verification.checkable_statements import is_refusal
 from rag.answering.verification.grounding import Grounder, Locate
 from rag.answering.verification.quote_matching import normalize
 from rag.retrieval import Memory, Reranker, request_digest
@@ -47,7 +47,7 @@ Stop = Callable[[], bool]
 """Return True to stop an answer that is being written."""
 
 
-def never() -> bool:
+def never_stop() -> bool:
     """Never stop."""
     return False
 
@@ -71,7 +71,7 @@ def stream(
     rewritings: Sequence[Rewriting] = (),
     options: AnswerOptions = DEFAULT_OPTIONS,
     generation: GenerationOptions = DEFAULT_GENERATION,
-    stop: Stop = never,
+    stop: Stop = never_stop,
 ) -> Generator[AnswerEvent, None, None]:
     """Yield pieces of the answer to `question` from `hits`, then the verified answer, which replaces them.
 
@@ -91,10 +91,10 @@ def stream(
     if not context.sources:
         draft = _Draft(model=_model_name(llm))
     elif llm is None:
-        draft = yield from _extracted(question, grounder, context, reranker, rewritings)
+        draft = yield from _extract(question, grounder, context, reranker, rewritings)
     else:
         writer = _Writer(llm, generation, memory if options.use_cache else None, stop)
-        draft = yield from _written(question, writer, grounder, context)
+        draft = yield from _generate(question, writer, grounder, context)
     yield _response(draft, context, hits, options, time.perf_counter() - started)
 
 
@@ -115,7 +115,7 @@ def read_context(
             f"{llm.metadata.num_output:,} tokens for the answer there is no room for a source. Choose a model with a "
             "larger context window, have its server give it more, or ask for a shorter answer (maxOutputTokens)."
         )
-    return fitting_context(hits, budget_tokens=options.max_context_tokens, room=room)
+    return build_fitting_context(hits, budget_tokens=options.max_context_tokens, room=room)
 
 
 def condense(question: str, history: Sequence[Message], llm: "LLM | None", names: Sequence[str] = ()) -> str:
@@ -146,7 +146,7 @@ def _condensing(question: str, turns: Sequence[str]) -> str:
 
 
 def _short(content: str) -> str:
-    return SHOWN_MARK.sub("", content)[:CONDENSED_MESSAGE_CHARS]
+    return CITATION_MARK.sub("", content)[:CONDENSED_MESSAGE_CHARS]
 
 
 class _Draft(NamedTuple):
@@ -170,9 +170,9 @@ def _model_name(llm: "LLM | None") -> str:
 # --- written by a language model --------------------------------------------------------------------
 
 
-Written = tuple[Usage, bool]
+WriterResult = tuple[Usage, bool]
 """Usage of an answer, and whether it was stopped early."""
-_Shown = tuple[str, Written]
+_Shown = tuple[str, WriterResult]
 
 
 @dataclass(frozen=True)
@@ -182,9 +182,9 @@ class _Writer:
     llm: "LLM"
     generation: GenerationOptions
     memory: Memory | None
-    stop: Stop = never
+    stop: Stop = never_stop
 
-    def write(self, messages: "Sequence[ChatMessage]") -> Generator[str, None, Written]:
+    def write(self, messages: "Sequence[ChatMessage]") -> Generator[str, None, WriterResult]:
         """Yield the answer piece by piece, or at once from the cache; only complete answers are cached."""
         key = self._key(messages)
         known = self.memory.recall("answers", key) if self.memory else None
@@ -203,10 +203,10 @@ class _Writer:
                 pieces.append(piece)
                 yield piece
                 if self.stop():
-                    return self._priced(_estimated(messages, "".join(pieces))), True
+                    return self._priced(_estimate_usage(messages, "".join(pieces))), True
         if self.memory:
             self.memory.keep("answers", key, "".join(pieces))
-        return self._priced(usage if usage.output_tokens else _estimated(messages, "".join(pieces))), False
+        return self._priced(usage if usage.output_tokens else _estimate_usage(messages, "".join(pieces))), False
 
     def _priced(self, usage: Usage) -> Usage:
         return usage.model_copy(update={"cost_usd": providers.cost(self.llm, usage)})
@@ -217,24 +217,24 @@ class _Writer:
         return request_digest(providers.model_id(self.llm), options, prompts.ANSWER_PROMPT_VERSION, *texts)
 
 
-def _written(
+def _generate(
     question: str, writer: _Writer, grounder: Grounder, context: Context
 ) -> Generator[AnswerToken, None, _Draft]:
     messages = _messages(question, context.text)
     markup = AnswerFilter(context.hits)
     model = _model_name(writer.llm)
     written = tracing.streaming("model", lambda: writer.write(messages), model=model)
-    text, (usage, stopped) = yield from _show(written, markup)
+    text, (usage, stopped) = yield from _stream_visible(written, markup)
     with tracing.span("ground") as step:
-        parsed = citations.parse_shown(text, markup.quotes)
+        parsed = citations.parse_filtered(text, markup.quotes)
         sentences, cited = grounder.ground(parsed.claims, parsed.text)
         step.note(sentences=len(sentences), citations=len(cited))
     if stopped:
-        sentences = _without_verdict_on_the_last(sentences)
+        sentences = _drop_last_verdict(sentences)
     return _Draft(model, parsed.text, sentences, cited, usage, stopped=stopped)
 
 
-def _without_verdict_on_the_last(sentences: tuple[Sentence, ...]) -> tuple[Sentence, ...]:
+def _drop_last_verdict(sentences: tuple[Sentence, ...]) -> tuple[Sentence, ...]:
     """Drop the verdict "uncited" of a last sentence that was cut off before its citation."""
     if not sentences or sentences[-1].support is not Support.UNCITED:
         return sentences
@@ -250,13 +250,15 @@ def _messages(question: str, sources: str) -> "list[ChatMessage]":
     return [ChatMessage(role=MessageRole.SYSTEM, content=system), ChatMessage(role=MessageRole.USER, content=user)]
 
 
-def _show(pieces: Generator[str, None, Written], markup: AnswerFilter) -> Generator[AnswerToken, None, _Shown]:
+def _stream_visible(
+    pieces: Generator[str, None, WriterResult], markup: AnswerFilter
+) -> Generator[AnswerToken, None, _Shown]:
     """Yield the displayable text of `pieces`; return all of it and the writer's result.
 
     Text that may still become a refusal is held back, so that it is never displayed and withdrawn.
     """
     shown = held = ""
-    told: Written | None = None
+    told: WriterResult | None = None
     with contextlib.closing(pieces):
         while told is None:
             try:
@@ -271,7 +273,7 @@ def _show(pieces: Generator[str, None, Written], markup: AnswerFilter) -> Genera
     return shown + held, told
 
 
-def _estimated(messages: "Sequence[ChatMessage]", text: str) -> Usage:
+def _estimate_usage(messages: "Sequence[ChatMessage]", text: str) -> Usage:
     """Estimate usage with the embedded model's tokenizer, for vendors that report none."""
     asked = sum(providers.count_tokens(message.content or "") for message in messages)
     return Usage(input_tokens=asked, output_tokens=providers.count_tokens(text))
@@ -288,7 +290,7 @@ def _may_refuse(text: str) -> bool:
 # --- quoted from the sources ------------------------------------------------------------------------
 
 
-def _extracted(
+def _extract(
     question: str, grounder: Grounder, context: Context, reranker: Reranker | None, rewritings: Sequence[Rewriting]
 ) -> Generator[AnswerToken, None, _Draft]:
     ids = {id(hit): citation_id for citation_id, hit in context.hits.items()}
@@ -302,10 +304,10 @@ def _extracted(
     cited: list[Citation] = []
     for candidate, _, row in choice.extracts:
         citation_id = ids[id(candidate.hit)]
-        shown = plain(candidate.text)
+        shown = plain_text(candidate.text)
         if not any(map(str.isalnum, shown)):  # a picture's address, and nothing else
             continue
-        where = f"{plain(candidate.hit.document_name)}, p. {candidate.page_number}: " if several else ""
+        where = f"{plain_text(candidate.hit.document_name)}, p. {candidate.page_number}: " if several else ""
         lead = f"\n\n{where}" if text else where
         start = len(text) + len(lead)
         piece = f"{lead}{shown} [{citation_id}]"
@@ -333,7 +335,7 @@ def _extracted(
 def _response(
     draft: _Draft, context: Context, hits: Sequence[Hit], options: AnswerOptions, seconds: float
 ) -> AnswerResponse:
-    holds = draft.stopped or (_is_proved(draft) if options.require_citations else not _only_refuses(draft))
+    holds = draft.stopped or (_is_proved(draft) if options.require_citations else not _is_refusal(draft))
     is_ok = bool(draft.text) and holds
     cited = {citation.citation_id for citation in draft.citations} if is_ok else set()
     response = AnswerResponse(
@@ -342,7 +344,7 @@ def _response(
         sentences=draft.sentences if is_ok else (),
         citations=draft.citations if is_ok else (),
         sources={citation_id: hit for citation_id, hit in context.hits.items() if citation_id in cited},
-        nearest=() if is_ok else _nearest_first(hits, draft.nearest),
+        nearest=() if is_ok else tuple(sorted(hits, key=lambda hit: hit is not draft.nearest)),
         hint=None if is_ok else draft.hint,
         likelihood=draft.likelihood if is_ok else None,
         require_citations=options.require_citations,
@@ -350,18 +352,14 @@ def _response(
         model=draft.model,
         usage=draft.usage.model_copy(update={"latency_ms": seconds * 1000}),
     )
-    return proved(response) if options.drop_unsupported else response
-
-
-def _nearest_first(hits: Sequence[Hit], nearest: Hit | None) -> tuple[Hit, ...]:
-    return tuple(sorted(hits, key=lambda hit: hit is not nearest))
+    return drop_struck(response) if options.drop_unsupported else response
 
 
 def _is_proved(draft: _Draft) -> bool:
     return any(sentence.support is Support.SUPPORTED for sentence in draft.sentences)
 
 
-def _only_refuses(draft: _Draft) -> bool:
+def _is_refusal(draft: _Draft) -> bool:
     """Return whether the draft says that the sources do not answer, and states nothing else."""
     states = any(sentence.support is not None for sentence in draft.sentences)
-    return refuses(draft.text) and not states
+    return is_refusal(draft.text) and not states

@@ -8,12 +8,12 @@ from rag.answering.text.sentences import without_bullet
 from rag.types import AnswerResponse, Sentence, Span
 
 
-def proved(response: AnswerResponse) -> AnswerResponse:
+def drop_struck(response: AnswerResponse) -> AnswerResponse:
     """Return `response` without its struck sentences."""
-    return without(response, response.struck)
+    return drop_sentences(response, response.struck)
 
 
-def without(response: AnswerResponse, numbers_struck: Iterable[int]) -> AnswerResponse:
+def drop_sentences(response: AnswerResponse, numbers_struck: Iterable[int]) -> AnswerResponse:
     """Return `response` without some sentences (by index), their citations, and sources only they cite."""
     struck = frozenset(numbers_struck)
     if not struck:

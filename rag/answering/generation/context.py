@@ -64,11 +64,11 @@ def build_context(hits: Iterable[Hit], *, budget_tokens: int = CONTEXT_BUDGET_TO
         source = _fit(Source(f"S{len(sources) + 1}", hit, tuple(lines)), room)
         sources.append(source)
         seen.update(_key(hit, line) for line in source.lines)
-        room -= providers.count_tokens(present(source))
-    return Context(tuple(sources), "\n".join(map(present, sources)))
+        room -= providers.count_tokens(format_source(source))
+    return Context(tuple(sources), "\n".join(map(format_source, sources)))
 
 
-def fitting_context(hits: Sequence[Hit], *, budget_tokens: int, room: int) -> Context:
+def build_fitting_context(hits: Sequence[Hit], *, budget_tokens: int, room: int) -> Context:
     """Build a context that fits into `room` tokens of the model, whose tokenizer may count more."""
     budget = min(budget_tokens, room)
     while True:
@@ -86,7 +86,7 @@ def _key(hit: Hit, line: Line) -> tuple[object, int, str]:
 
 def _fit(source: Source, room: int) -> Source:
     """Cut `source` to about `room` tokens, by its mean number of characters per token."""
-    text = present(source)
+    text = format_source(source)
     tokens = providers.count_tokens(text)
     if tokens <= room:
         return source
@@ -114,23 +114,23 @@ def _cut(lines: Sequence[Line], hit: Hit, room: int) -> list[Line]:
             return list(lines[start:end])
 
 
-def present(source: Source) -> str:
+def format_source(source: Source) -> str:
     """Format a source for the model: id, `[Source: name, Page X, Lines Y-Z]`, text."""
     pages = sorted({line.page_number for line in source.lines})
     return prompts.CONTEXT_ITEM.format(
         citation_id=source.citation_id,
-        name=neutral(" ".join(source.hit.document_name.split())).translate(_NO_BRACKETS),
+        name=neutralise_marks(" ".join(source.hit.document_name.split())).translate(_NO_BRACKETS),
         pages="-".join(map(str, dict.fromkeys((pages[0], pages[-1])))),
         line_start=source.lines[0].number,
         line_end=source.lines[-1].end,
-        text=neutral(lines_text(source.lines)),
+        text=neutralise_marks(lines_text(source.lines)),
     )
 
 
 _NO_BRACKETS = str.maketrans("[]", "()")
 
 
-def neutral(text: str) -> str:
+def neutralise_marks(text: str) -> str:
     """Replace the brackets of everything that looks like our own marks by ⟦⟧ or ⟨⟩.
 
     So a document cannot forge a source, a citation or a quote. Quote matching treats both kinds of bracket as the same

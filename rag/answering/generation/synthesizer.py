@@ -18,7 +18,7 @@ from llama_index.core.prompts import PromptTemplate
 from llama_index.core.response_synthesizers import BaseSynthesizer
 
 from rag import errors, prompts
-from rag.answering.generation.answer import DEFAULT_GENERATION, DEFAULT_OPTIONS, Stop, condense, never, stream
+from rag.answering.generation.answer import DEFAULT_GENERATION, DEFAULT_OPTIONS, Stop, condense, never_stop, stream
 from rag.answering.verification.grounding import Locate
 from rag.retrieval import Memory, Query, Reranker, to_hits
 from rag.types import AnswerEvent, AnswerOptions, AnswerResponse, AnswerToken, GenerationOptions, Message, Rewriting
@@ -57,7 +57,7 @@ class GroundedSynthesizer(BaseSynthesizer):
         options: AnswerOptions = DEFAULT_OPTIONS,
         generation: GenerationOptions = DEFAULT_GENERATION,
         streaming: bool = False,
-        stop: Stop = never,
+        stop: Stop = never_stop,
     ) -> None:
         """See `rag.answering.generation.answer.stream`."""
         super().__init__(
@@ -95,7 +95,7 @@ class GroundedSynthesizer(BaseSynthesizer):
             streamed = GroundedStream(response_gen=None, source_nodes=sources)  # type: ignore[arg-type]
             streamed.response_gen = _pieces(events, streamed)
             return streamed
-        answer = whole(events)
+        answer = final_answer(events)
         return GroundedResponse(response=answer.answer, source_nodes=sources, answer=answer)
 
     async def asynthesize(
@@ -127,7 +127,7 @@ class GroundedSynthesizer(BaseSynthesizer):
     def get_response(self, query_str: str, text_chunks: Sequence[str], **_: Any) -> str:
         """Answer from bare texts, which have no place on a page."""
         nodes = [schema.NodeWithScore(node=schema.TextNode(text=text), score=1.0) for text in text_chunks]
-        return whole(self._events(query_str, nodes)).answer
+        return final_answer(self._events(query_str, nodes)).answer
 
     async def aget_response(self, query_str: str, text_chunks: Sequence[str], **_: Any) -> str:
         """Run `get_response` in a thread."""
@@ -149,7 +149,7 @@ def _pieces(events: Generator[AnswerEvent, None, None], streamed: GroundedStream
                 streamed.answer = event
 
 
-def whole(events: Generator[AnswerEvent, None, None]) -> AnswerResponse:
+def final_answer(events: Generator[AnswerEvent, None, None]) -> AnswerResponse:
     """Return the verified answer at the end of `events`.
 
     Raises:
@@ -165,7 +165,7 @@ class GroundedChatEngine(CondenseQuestionChatEngine):
     """A conversation of grounded answers; without a language model questions are taken as they stand."""
 
     @classmethod
-    def over(cls, query_engine: BaseQueryEngine, llm: LLM | None) -> Self:
+    def from_query_engine(cls, query_engine: BaseQueryEngine, llm: LLM | None) -> Self:
         """Start a conversation that asks `query_engine`."""
         memory = ChatMemoryBuffer.from_defaults(token_limit=MEMORY_TOKENS, tokenizer_fn=str.split)
         return cls(query_engine, PromptTemplate(prompts.CONDENSE_QUESTION), memory, llm or MockLLM())

@@ -55,7 +55,7 @@ _TRIGGER = re.compile(r"[\[【〔⟦［\\(<!]")
 _TOUCHING = re.compile(r"(?<=<)(?=[A-Za-z/!?])|(?<=\])(?=[(:])|(?<=!)(?=\[)")
 """Neighbours that get a space between them, so that pieces cannot form a tag, link or image."""
 
-SHOWN_MARK = re.compile(r"\[(S\d{1,4})\]")
+CITATION_MARK = re.compile(r"\[(S\d{1,4})\]")
 """A citation mark as displayed."""
 
 
@@ -206,7 +206,7 @@ class AnswerFilter:
             return _Step(quote.end())
         if link := _AUTOLINK.match(text):
             return _Step(link.end(), again=link["text"])
-        end = _angle_end(text)
+        end = _tag_end(text)
         return _Step(end) if end else _Step(1, text[0])
 
     def _marks(self, ids: str) -> str:
@@ -261,7 +261,7 @@ def _is_open_angle(text: str) -> bool:
     return re.match(r"<[^<>]*$", text) is not None
 
 
-def _angle_end(text: str) -> int:
+def _tag_end(text: str) -> int:
     """Return the end of the comment, silent element or tag at the beginning of `text`; 0 if there is none."""
     text = text[:MAX_HELD_TAG_CHARS]
     if comment := _COMMENT.match(text):
@@ -284,7 +284,7 @@ def _expand(ids: str) -> list[str]:
     return list(dict.fromkeys(f"S{number}" for number in numbers))
 
 
-def plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """Filter a document's text for display in an answer: no markup, nothing that looks like a citation."""
     markup = AnswerFilter(())
     return markup.feed(text) + markup.finish()

@@ -31,7 +31,7 @@ def read(question: str, answer: str) -> Reading:
     A yes/no question without a literal yes or no is answered no if a negation governs one of its words, else yes.
     """
     if asks_whether(question):
-        return Reading(says=_yes(question, answer))
+        return Reading(says=_answers_yes(question, answer))
     return Reading(figure=_figure(answer), scales=declared_scales(answer) or None)
 
 
@@ -49,7 +49,7 @@ def agree(one: Reading, other: Reading) -> bool:
     return True
 
 
-def dissenting(readings: Sequence[Reading]) -> set[int]:
+def outliers(readings: Sequence[Reading]) -> set[int]:
     """Return the indexes of `readings` outside the largest agreeing group, or of all that differ if there is a tie."""
     groups: list[list[int]] = []
     for number, reading in enumerate(readings):
@@ -67,7 +67,7 @@ def dissenting(readings: Sequence[Reading]) -> set[int]:
     return {number for group in groups if len(largest) > 1 or group is not largest[0] for number in group}
 
 
-def _yes(question: str, answer: str) -> bool | None:
+def _answers_yes(question: str, answer: str) -> bool | None:
     if said := _SAYS.match(answer):
         return said[1].casefold() == "yes"
     asked, stated = Text(question), Text(answer)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from rag import prompts
 from rag.answering.text.analyzed_text import Text
-from rag.answering.text.markup import SHOWN_MARK
+from rag.answering.text.markup import CITATION_MARK
 from rag.answering.verification.quote_matching import normalize
 from rag.types import Sentence
 
@@ -76,18 +76,18 @@ _LEAD_IN = re.compile(
 _MARKUP = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 
 
-def claimed(sentence: Sentence, answer: str = "") -> str:
+def checkable_statement(sentence: Sentence, answer: str = "") -> str:
     """Return the statement of a sentence of `answer` as it is compared with quotes; "" if it states nothing."""
     answer = answer or sentence.text
-    blank = SHOWN_MARK.sub(lambda mark: " " * len(mark.group()), answer)
+    blank = CITATION_MARK.sub(lambda mark: " " * len(mark.group()), answer)
     before, after = blank[: sentence.start], blank[sentence.end :]
-    row = row_of_table(blank.split("\n"), before.count("\n"))
+    row = markdown_row(blank.split("\n"), before.count("\n"))
     if row is not None:
         return row
-    return stated(sentence.text) if states_something(sentence.text, before, after) else ""
+    return strip_lead_ins(sentence.text) if is_checkable(sentence.text, before, after) else ""
 
 
-def stated(sentence: str) -> str:
+def strip_lead_ins(sentence: str) -> str:
     """Return `sentence` without markup and lead-ins such as "According to the report, …"."""
     bare = _MARKUP.sub("", sentence).strip()
     while (lead := _LEAD_IN.match(bare)) and lead.end() < len(bare) and Text(bare[lead.end() :]).content:
@@ -95,12 +95,12 @@ def stated(sentence: str) -> str:
     return bare
 
 
-def refuses(sentence: str) -> bool:
+def is_refusal(sentence: str) -> bool:
     """Return whether a sentence says that the sources do not contain what was asked."""
     return _SENTINEL in normalize(sentence).text or _REFUSAL.search(sentence) is not None
 
 
-def states_something(sentence: str, before: str = "", after: str = "") -> bool:
+def is_checkable(sentence: str, before: str = "", after: str = "") -> bool:
     """Return whether a source could prove `text`; `before` and `after` surround it in the answer.
 
     Headings, questions, announcements ("The figures are:") and offers state nothing.
@@ -124,7 +124,7 @@ _ROW = re.compile(r"\s*\|.*\|?\s*$")
 _RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 
 
-def row_of_table(lines: Sequence[str], index: int) -> str | None:
+def markdown_row(lines: Sequence[str], index: int) -> str | None:
     """Return line `index` as a statement if it is a row of a Markdown table: its cells with their column names.
 
     Returns "" for the header row and None for a line outside a table.

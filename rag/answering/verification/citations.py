@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from rag.answering.text.markup import SHOWN_MARK, AnswerFilter, ProposedQuote
+from rag.answering.text.markup import CITATION_MARK, AnswerFilter, ProposedQuote
 from rag.answering.text.sentences import split_sentences, without_bullet
 from rag.types import Sentence, Span
 
@@ -30,10 +30,10 @@ class ParsedAnswer(NamedTuple):
 def parse(raw: str, known: Collection[str]) -> ParsedAnswer:
     """Split a model's raw output into claims, keeping only citation marks of `known` ids."""
     markup = AnswerFilter(known)
-    return parse_shown(markup.feed(raw) + markup.finish(), markup.quotes)
+    return parse_filtered(markup.feed(raw) + markup.finish(), markup.quotes)
 
 
-def parse_shown(text: str, quotes: Sequence[ProposedQuote]) -> ParsedAnswer:
+def parse_filtered(text: str, quotes: Sequence[ProposedQuote]) -> ParsedAnswer:
     """Split `text`, the output of an AnswerFilter, into claims with its `quotes`.
 
     A sentence with a quote but no citation mark gets the mark of the quote's source.
@@ -50,12 +50,12 @@ def parse_shown(text: str, quotes: Sequence[ProposedQuote]) -> ParsedAnswer:
 
 
 def _claims(text: str, quotes: Sequence[ProposedQuote]) -> list[Claim]:
-    blank = SHOWN_MARK.sub(lambda match: " " * len(match.group()), text)
+    blank = CITATION_MARK.sub(lambda match: " " * len(match.group()), text)
     lines = [Span(*match.span()) for match in _LINE.finditer(text)]
     spans = [span for line in lines for span in _line_sentences(blank, line)]
-    owner = _Owner(lines, spans)
+    owner = _SentenceFinder(lines, spans)
     marks: list[list[re.Match[str]]] = [[] for _ in spans]
-    for match in SHOWN_MARK.finditer(text):
+    for match in CITATION_MARK.finditer(text):
         if (index := owner.of(match.start())) is not None:
             marks[index].append(match)
     owned: list[list[ProposedQuote]] = [[] for _ in spans]
@@ -75,7 +75,7 @@ def _line_sentences(blank: str, line: Span) -> list[Span]:
     return [span for span in found if any(character.isalnum() for character in blank[span.start : span.end])]
 
 
-class _Owner:
+class _SentenceFinder:
     """Find the sentence that a citation mark belongs to."""
 
     def __init__(self, lines: Sequence[Span], spans: Sequence[Span]) -> None:

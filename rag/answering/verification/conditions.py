@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rag.answering.text.analyzed_text import Text, read
 
-_WHETHER = (
+_NO_CONDITION = (
     r"(?<!even )(?<!as )(?<!what )(?<!determine )(?<!determines )(?<!determined )(?<!ask )(?<!asked )(?<!see )"
     r"(?<!know )(?<!assess )"
 )
@@ -14,7 +14,7 @@ _WHETHER = (
 
 _KINDS = {
     "if_clause": (
-        rf"{_WHETHER}if(?! (?:any|applicable|needed|necessary|required|appropriate)\b)|provided that|^provided|"
+        rf"{_NO_CONDITION}if(?! (?:any|applicable|needed|necessary|required|appropriate)\b)|provided that|^provided|"
         r"provided(?<=, provided)|in the event (?:of|that)|(?:so|as) long as|only when|on condition that|assuming|^had"
     ),
     "if_phrase": (
@@ -31,7 +31,7 @@ _MARK = re.compile(
     r"(?:^|(?<![^\W_]))(?:" + "|".join(rf"(?P<{kind}>{words})" for kind, words in _KINDS.items()) + r")(?![^\W_])",
     re.IGNORECASE,
 )
-_LOOSE = {
+_EQUIVALENTS = {
     "if": re.compile(
         r"\b(?:when|whenever|where|subject to|upon|once|pending|depend(?:s|ed|ing)? on|would)\b", re.IGNORECASE
     ),
@@ -39,7 +39,7 @@ _LOOSE = {
 }
 """Words that may replace a condition or an exception in a claim."""
 
-_ANYWAY = re.compile(
+_UNCONDITIONAL = re.compile(
     r"\b(?:whether or not|even if|regardless|irrespective|unconditional(?:ly)?|without exception|always|definitely|"
     r"in (?:all|any|every) (?:cases?|events?)|under (?:all|any) circumstances)\b",
     re.IGNORECASE,
@@ -57,7 +57,7 @@ class _Mark(NamedTuple):
     what: Text
 
 
-def differing(claim: Text, clause: Text, own: Text) -> list[str]:
+def mismatches(claim: Text, clause: Text, own: Text) -> list[str]:
     """Return the conditions and exceptions of the source clause that the claim drops, or rules out.
 
     A condition at the beginning of the sentence `own` holds for all its clauses.
@@ -66,7 +66,9 @@ def differing(claim: Text, clause: Text, own: Text) -> list[str]:
     required = {mark.text: mark for mark in (*_marks(clause), *leading)}
     dropped = [mark.text for mark in required.values() if _is_dropped(mark, claim, own)]
     return (
-        dropped if _ANYWAY.search(own.text) else [*dropped, *(found.group() for found in _ANYWAY.finditer(claim.text))]
+        dropped
+        if _UNCONDITIONAL.search(own.text)
+        else [*dropped, *(found.group() for found in _UNCONDITIONAL.finditer(claim.text))]
     )
 
 
@@ -80,7 +82,7 @@ def _marks(text: Text) -> Iterator[_Mark]:
 
 def _is_dropped(mark: _Mark, claim: Text, own: Text) -> bool:
     """Return whether the claim repeats what the condition governs, or what depends on it, without a condition."""
-    if any(other.kind == mark.kind for other in _marks(claim)) or _LOOSE[mark.kind].search(claim.text):
+    if any(other.kind == mark.kind for other in _marks(claim)) or _EQUIVALENTS[mark.kind].search(claim.text):
         return False
     elsewhere = {word.key for word in own.content} - mark.what.content_keys
     return mark.is_clause or not elsewhere.isdisjoint(claim.content_keys)

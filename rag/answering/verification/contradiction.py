@@ -9,7 +9,7 @@ from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number, plain_value
 
 
-def negated(claim: Text, quoted: Text, known: frozenset[str]) -> list[str]:
+def negation_conflicts(claim: Text, quoted: Text, known: frozenset[str]) -> list[str]:
     """Return the words that only one of claim and quote negates; `known` has all words of the source and context."""
     claimed = frozenset[str]().union(*claim.negated, *claim.denied.values())
     there = frozenset[str]().union(*quoted.negated, *quoted.denied.values())
@@ -29,7 +29,7 @@ def _stands_only_negated(quoted: Text, key: str) -> bool:
     return sum(word.key == key for word in quoted.words) <= sum(key in governed for governed in quoted.negated)
 
 
-def turned_round(claim: Text, own: Text) -> list[str]:
+def antonyms(claim: Text, own: Text) -> list[str]:
     """Return the claim's words that the source has only as an antonym, or has farther away than an antonym."""
     found = []
     for word in claim.words:

@@ -40,7 +40,7 @@ _NOUNS = frozenset(map(stem, ("notes", "states", "records", "reports", "shows"))
 _DETERMINER = re.compile(r"\b(?:the|these|those|our|its|their|an?|each|all|both)\s+$", re.IGNORECASE)
 
 
-class Kind(Enum):
+class FigureKind(Enum):
     """The kind of a figure; only figures of one kind can be exchanged."""
 
     AMOUNT = auto()
@@ -53,7 +53,7 @@ class Figure(NamedTuple):
     """A figure as printed, with its kind and its possible values."""
 
     text: str
-    kind: Kind
+    kind: FigureKind
     values: frozenset[float]
 
     def stands_in(self, figures: tuple["Figure", ...]) -> bool:
@@ -62,7 +62,7 @@ class Figure(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Member:
+class Conjunct:
     """One statement of a text; `inherited` is what it takes over from earlier ones.
 
     `has_verb` says whether it has a verb of its own, `is_clause` whether also a subject.
@@ -81,12 +81,12 @@ class Member:
     @functools.cached_property
     def own_keys(self) -> frozenset[str]:
         """The keys of its own content words."""
-        return _stated(self.text)
+        return _content_keys(self.text)
 
     @functools.cached_property
     def keys(self) -> frozenset[str]:
         """The keys of its own and inherited content words."""
-        return self.own_keys | _stated(self.inherited)
+        return self.own_keys | _content_keys(self.inherited)
 
     @functools.cached_property
     def own_figures(self) -> tuple[Figure, ...]:
@@ -105,7 +105,7 @@ def key_of(word: Word) -> str:
     return f"{way:+d}" if way else word.key
 
 
-def _stated(text: Text) -> frozenset[str]:
+def _content_keys(text: Text) -> frozenset[str]:
     """Return the keys of the words with content, names of light words included: "United States"."""
     return frozenset(
         key_of(word)
@@ -122,26 +122,26 @@ def _figures(text: Text) -> tuple[Figure, ...]:
     return tuple(Figure(number.text, _kind(number, text), number.values) for number in text.figures)
 
 
-def _kind(number: Number, text: Text) -> Kind:
+def _kind(number: Number, text: Text) -> FigureKind:
     if number.year is not None:
-        return Kind.YEAR
+        return FigureKind.YEAR
     before = text.text[: number.start].split()
     if before and numbers.is_month(before[-1].casefold()):
-        return Kind.DAY
-    return Kind.SHARE if number.is_share else Kind.AMOUNT
+        return FigureKind.DAY
+    return FigureKind.SHARE if number.is_share else FigureKind.AMOUNT
 
 
 @functools.lru_cache(maxsize=256)
-def members(text: str) -> tuple[Member, ...]:
+def conjuncts(text: str) -> tuple[Conjunct, ...]:
     """Return the statements of a text in order."""
-    found: list[Member] = []
+    found: list[Conjunct] = []
     for part, is_new in _parts(_IN_BRACKETS.sub(" ", text)):
         is_bare = is_bare_predicate(part)
         has_verb = is_bare or finite_verb(part) is not None
         is_clause = is_new or (has_verb and not is_bare)
         before = found[-1] if found else None
-        inherited = "" if before is None else leading(before.text.text) if is_clause else _head(before, part)
-        found.append(Member(read(part), read(inherited), has_verb, is_clause))
+        inherited = "" if before is None else leading(before.text.text) if is_clause else _inherited(before, part)
+        found.append(Conjunct(read(part), read(inherited), has_verb, is_clause))
     return tuple(found)
 
 
@@ -166,7 +166,7 @@ def _says_something(part: str) -> bool:
     return is_bare_predicate(part) or finite_verb(part) is not None or bool(read(part).figures)
 
 
-def _head(before: Member, part: str) -> str:
+def _inherited(before: Conjunct, part: str) -> str:
     """Return what a part without a subject or verb inherits from the statement before it."""
     whole = f"{before.inherited.text} {before.text.text}".strip()
     verb = finite_verb(whole)

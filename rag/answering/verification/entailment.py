@@ -27,8 +27,8 @@ from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number
 from rag.answering.text.term_weights import word_set
 from rag.answering.verification import contradiction, table_figures
-from rag.answering.verification.entailment_checks import doubts
-from rag.answering.verification.evidence import Evidence, Weights, together
+from rag.answering.verification.entailment_checks import failed_checks
+from rag.answering.verification.evidence import Evidence, Weights, combine
 from rag.types import Support
 
 
@@ -76,7 +76,7 @@ class Judgement(NamedTuple):
         return int(self.support is Support.PARTLY or self.contradicted), self.held, self.contradicted
 
 
-GENERIC = word_set("company group firm corporation bank fund issuer registrant agency organization partnership")
+GENERIC_NAMES = word_set("company group firm corporation bank fund issuer registrant agency organization partnership")
 """Words a document calls its subject by; a claim may use them in place of its name."""
 
 _THE = re.compile(r"\bthe\s+$", re.IGNORECASE)
@@ -84,18 +84,18 @@ _THE = re.compile(r"\bthe\s+$", re.IGNORECASE)
 
 MAX_CLAUSES = 4
 
-NOTHING = Judgement(Support.UNSUPPORTED)
+UNRELATED = Judgement(Support.UNSUPPORTED)
 
 
-_EQUAL = Weights({})
+_EQUAL_WEIGHTS = Weights({})
 
 
 def judge(claim: str, evidence: Sequence[Evidence], thresholds: Thresholds = THRESHOLDS) -> Judgement:
     """Judge how far `evidence` proves `claim`: as a whole by one piece, or each clause by a piece of its own."""
-    return judge_parts(claim, lambda part: judge_whole(part, evidence, thresholds))
+    return judge_by_clause(claim, lambda part: judge_whole(part, evidence, thresholds))
 
 
-def judge_parts(claim: str, judged: Callable[[str], Judgement], most: int = MAX_CLAUSES) -> Judgement:
+def judge_by_clause(claim: str, judged: Callable[[str], Judgement], most: int = MAX_CLAUSES) -> Judgement:
     """Judge a claim as a whole or, if that gives a better verdict, by the clauses it can be split into."""
     whole = judged(claim)._replace(clauses=(claim,))
     if whole.support is Support.SUPPORTED or most < 2:
@@ -104,7 +104,7 @@ def judge_parts(claim: str, judged: Callable[[str], Judgement], most: int = MAX_
     for left, right in splits(claim):
         first = judged(left)
         if first.support is Support.SUPPORTED:
-            both = _together([first._replace(clauses=(left,)), judge_parts(right, judged, most - 1)])
+            both = _combined([first._replace(clauses=(left,)), judge_by_clause(right, judged, most - 1)])
             best = max(best, both, key=_rank)
             if both.support is Support.SUPPORTED:
                 break
@@ -115,11 +115,11 @@ def judge_whole(claim: str, evidence: Sequence[Evidence], thresholds: Thresholds
     """Judge how far one piece of `evidence` proves the whole claim; for computed figures, all pieces together."""
     text = read(claim)
     if numbers.shows_computation(claim) and len(evidence) > 1:
-        evidence = [*evidence, together(evidence)]
-    return max((_Comparison(text, piece).judgement(thresholds) for piece in evidence), key=_rank, default=NOTHING)
+        evidence = [*evidence, combine(evidence)]
+    return max((_Comparison(text, piece).judgement(thresholds) for piece in evidence), key=_rank, default=UNRELATED)
 
 
-def _together(judged: Sequence[Judgement]) -> Judgement:
+def _combined(judged: Sequence[Judgement]) -> Judgement:
     """Combine the judgements of a claim's clauses."""
     held = sum(judgement.held for judgement in judged) / len(judged)
     clauses = tuple(clause for judgement in judged for clause in judgement.clauses)
@@ -133,7 +133,7 @@ def _rank(judgement: Judgement) -> tuple[int, float, bool]:
     return judgement.rank
 
 
-def judge_loosely(claim: str, evidence: Evidence) -> Judgement:
+def judge_paraphrase(claim: str, evidence: Evidence) -> Judgement:
     """Judge evidence that is known to paraphrase the claim; at best it supports the claim partly."""
     return _Comparison(read(claim), evidence).loose_judgement()
 
@@ -144,78 +144,84 @@ class _Comparison:
     def __init__(self, claim: Text, evidence: Evidence) -> None:
         self.claim = claim
         self.evidence = evidence
-        self.weights = evidence.weights or _EQUAL
-        self.lacking = numbers.unsupported(
+        self.weights = evidence.weights or _EQUAL_WEIGHTS
+        self.missing_figures = numbers.unsupported(
             claim.text, evidence.texts, scales=evidence.scales, currency=evidence.currency
         )
-        self.is_computed = not self.lacking and numbers.is_computed(claim.text, evidence.texts, scales=evidence.scales)
-        self.open = [word for word in claim.content if not self._is_held(word, evidence.all_keys)]
+        self.is_computed = not self.missing_figures and numbers.is_computed(
+            claim.text, evidence.texts, scales=evidence.scales
+        )
+        self.missing_words = [word for word in claim.content if not self._is_held(word, evidence.all_keys)]
 
     @functools.cached_property
-    def _shown(self) -> int:
+    def _trend(self) -> int:
         """The trend of the claim's own figures if the evidence has all of them: 1, -1 or 0."""
-        return 0 if self.lacking else contradiction.stated_trend(self.claim)
+        return 0 if self.missing_figures else contradiction.stated_trend(self.claim)
 
     def judgement(self, thresholds: Thresholds) -> Judgement:
         """Return the verdict of the evidence on the claim."""
         if not self.claim.content and not self.claim.numbers:
-            return NOTHING
+            return UNRELATED
         held, own = self._share(self.evidence.all_keys), self._share(self.evidence.own_keys)
-        opposed = self._contradictions()
+        contradictions = self._contradictions()
         least = MIN_COMPUTED if self.is_computed else thresholds.held
-        required = [word.text for word in self.open if self._must_stand(word)]
-        missing = [*opposed, *self.lacking, *self._other_units(), *required, *self._replaced()]
+        required = [word.text for word in self.missing_words if self._must_match(word)]
+        missing = [*contradictions, *self.missing_figures, *self._other_units(), *required, *self._substitutions()]
         if held < least or missing:
-            missing += [word.text for word in self.open]
+            missing += [word.text for word in self.missing_words]
         named = tuple(dict.fromkeys(missing))[:MAX_MISSING]
-        has_no_figure = bool(self.claim.numbers) and len(set(self.lacking)) == len({n.text for n in self.claim.numbers})
-        if opposed or has_no_figure or held < min(thresholds.partly, least):
-            return Judgement(Support.UNSUPPORTED, named, held, bool(opposed) and held >= least)
+        has_no_figure = bool(self.claim.numbers) and len(set(self.missing_figures)) == len(
+            {n.text for n in self.claim.numbers}
+        )
+        if contradictions or has_no_figure or held < min(thresholds.partly, least):
+            return Judgement(Support.UNSUPPORTED, named, held, bool(contradictions) and held >= least)
         if missing or own < min(thresholds.own, least):
             return Judgement(Support.PARTLY, named, held)
-        doubted = tuple(dict.fromkeys(self._doubts()))[:MAX_MISSING]
-        return Judgement(Support.PARTLY if doubted else Support.SUPPORTED, doubted, held)
+        failed = tuple(dict.fromkeys(self._failed_checks()))[:MAX_MISSING]
+        return Judgement(Support.PARTLY if failed else Support.SUPPORTED, failed, held)
 
     def loose_judgement(self) -> Judgement:
         """Return the verdict if words cannot be compared: figures must match and nothing may contradict."""
         held = self._share(self.evidence.all_keys)
-        if self.lacking or self._contradictions():
-            return Judgement(Support.UNSUPPORTED, self.lacking, held)
-        return Judgement(Support.PARTLY, tuple(dict.fromkeys(word.text for word in self.open))[:MAX_MISSING], held)
+        if self.missing_figures or self._contradictions():
+            return Judgement(Support.UNSUPPORTED, self.missing_figures, held)
+        return Judgement(
+            Support.PARTLY, tuple(dict.fromkeys(word.text for word in self.missing_words))[:MAX_MISSING], held
+        )
 
-    def _doubts(self) -> list[str]:
+    def _failed_checks(self) -> list[str]:
         """Return why the claim is not proved although its words and figures occur in the evidence."""
         if self.is_computed:
             return []
         evidence = self.evidence
-        found = doubts(self.claim, evidence.own, evidence.scales, is_row=bool(evidence.row))
-        found += table_figures.not_shown(self.claim, evidence.own, evidence.scales)
+        found = failed_checks(self.claim, evidence.own, evidence.scales, is_row=bool(evidence.row))
+        found += table_figures.undeclared_scales(self.claim, evidence.own, evidence.scales)
         if row := evidence.row:
             label, _, _ = row.text.partition(" –")
-            found += table_figures.left_out(
+            found += table_figures.omitted_scale(
                 self.claim, row, [column.cell for column in evidence.columns], evidence.declared
             )
-            found += table_figures.other_columns(self.claim, label, evidence.columns, self._is_same)
-            found += table_figures.parts_of_year(self.claim, evidence.columns, self._is_same)
+            found += table_figures.wrong_columns(self.claim, label, evidence.columns, self._is_same)
+            found += table_figures.partial_periods(self.claim, evidence.columns, self._is_same)
         return found
 
     def _other_units(self) -> list[str]:
         """Return the units of claimed figures that the evidence gives in other units."""
-        lacking = [number for number in self.claim.numbers if number.unit and number.text in self.lacking]
+        lacking = [number for number in self.claim.numbers if number.unit and number.text in self.missing_figures]
         bare = [(number.unit, number._replace(unit=None)) for number in lacking]
         return [
             unit for unit, number in bare if unit and any(self._is_same(number, n) for n in self.evidence.own.numbers)
         ]
 
     def _contradictions(self) -> list[str]:
-        return [*self._turned(), *self._opposed(), *self._misbound(), *self._contested()]
+        return [*self._negation_conflicts(), *self._opposites(), *self._wrong_years(), *self._replaced_figures()]
 
     @functools.cached_property
     def _differences(self) -> list[tuple[Sequence[Item], Sequence[Item]]]:
         """Where claim and evidence differ between the same words; empty for rows, which are checked by column."""
         if self.is_computed or self.evidence.row:
             return []
-        orders = itertools.product(_orders(self.claim), _orders(self.evidence.own))
+        orders = itertools.product(_word_orders(self.claim), _word_orders(self.evidence.own))
         ours, theirs = max(((one.sequence, other.sequence) for one, other in orders), key=lambda pair: alike(*pair))
         found = list(differences(ours, theirs))
         return found if self._is_passive else [*found, *exchanged(ours, theirs)]
@@ -225,7 +231,7 @@ class _Comparison:
         """Whether either text may be passive, where exchanged names can mean the same."""
         return "by" in self.claim.folded | self.evidence.own.folded
 
-    def _turned(self) -> list[str]:
+    def _negation_conflicts(self) -> list[str]:
         """Return a "not" for each negation that only one of both texts has."""
         return [
             "not"
@@ -234,16 +240,16 @@ class _Comparison:
             and sum(map(_is_negative, ours)) != sum(map(_is_negative, theirs))
         ]
 
-    def _replaced(self) -> list[str]:
+    def _substitutions(self) -> list[str]:
         """Return the claim's words that stand in place of others in the evidence."""
         return [
             item.text
             for ours, theirs in self._differences
             for item in ours
             if item.key != NEGATION
-            and not (self._shown and negation.direction(item.text) == self._shown)
+            and not (self._trend and negation.direction(item.text) == self._trend)
             and not self._means_one_of(item, theirs)
-            and not self._names(ours, theirs)
+            and not self._replaces_generic_name(ours, theirs)
             and any(is_figure(other) == is_figure(item) for other in theirs)
             and (len(theirs) <= MAX_REPLACED or item.key not in self.evidence.own_keys)
         ]
@@ -256,12 +262,12 @@ class _Comparison:
             return True
         return any(item.key == other.key or (way and way == negation.direction(other.text)) for other in others)
 
-    def _names(self, ours: Sequence[Item], theirs: Sequence[Item]) -> bool:
+    def _replaces_generic_name(self, ours: Sequence[Item], theirs: Sequence[Item]) -> bool:
         """Return whether a name from the evidence's context replaces a generic word such as "company"."""
         are_names = len(ours) <= MAX_REPLACED and all(item.text[0].isupper() for item in ours)
         return (
             are_names
-            and all(item.text.casefold() in GENERIC for item in theirs)
+            and all(item.text.casefold() in GENERIC_NAMES for item in theirs)
             and all(any(item.key in text.keys for text in self.evidence.around) for item in ours)
         )
 
@@ -269,19 +275,19 @@ class _Comparison:
         """Return the weighted share of the claim's words among `keys`; 1 for a claim of figures only, if they match."""
         weights = [self.weights.of(word.key) for word in self.claim.content]
         if not weights:
-            return 0.0 if self.lacking else 1.0
+            return 0.0 if self.missing_figures else 1.0
         held = [self._is_held(word, keys) for word in self.claim.content]
         return sum(weight for weight, is_held in zip(weights, held, strict=True) if is_held) / sum(weights)
 
     def _is_held(self, word: Word, keys: frozenset[str]) -> bool:
-        if word.text.casefold() in GENERIC and _THE.search(self.claim.text[: word.start]):
+        if word.text.casefold() in GENERIC_NAMES and _THE.search(self.claim.text[: word.start]):
             return True
         way = negation.direction(word.text)
         if word.key in keys or (way and any(negation.direction(other) == way for other in self.evidence.own.folded)):
             return True
-        if way and way == self._shown:
+        if way and way == self._trend:
             return True
-        if self._is_not(word) or self._names_period(word):
+        if self._matches_denial(word) or self._names_period(word):
             return True
         folded = word.text.casefold()
         value = numbers.spelled(folded)
@@ -289,7 +295,7 @@ class _Comparison:
             return False
         return value in self.evidence.own.months if numbers.is_month(folded) else self._has_value(value)
 
-    def _is_not(self, word: Word) -> bool:
+    def _matches_denial(self, word: Word) -> bool:
         """Return whether a word of denial corresponds to a negation in the evidence: "lacks", "does not have"."""
         governed = self.claim.denied.get(word.start, ())
         return any(not set(negated).isdisjoint(governed) for negated in self.evidence.own.negated)
@@ -305,13 +311,13 @@ class _Comparison:
         spelled = {numbers.spelled(word) for word in own.folded}
         return value in spelled or any(value in number.values and number.scale is None for number in own.numbers)
 
-    def _must_stand(self, word: Word) -> bool:
+    def _must_match(self, word: Word) -> bool:
         """Return whether a word must occur literally: a name, a spelled number, a word of growth or decline."""
         if self.is_computed:
             return False
         is_count = numbers.spelled(word.text.casefold()) is not None
         way = negation.direction(word.text)
-        return is_count or bool(way and way != self._shown) or self._is_name(word)
+        return is_count or bool(way and way != self._trend) or self._is_name(word)
 
     def _is_name(self, word: Word) -> bool:
         if len(word.text) > 1 and word.text.isupper():
@@ -320,23 +326,23 @@ class _Comparison:
 
     # --- what speaks against it ---
 
-    def _opposed(self) -> list[str]:
+    def _opposites(self) -> list[str]:
         """Return the claim's words that the evidence negates or has as antonyms."""
         if self.is_computed:
             return []
         evidence = self.evidence
         return [
-            *contradiction.negated(self.claim, evidence.quoted, evidence.own_keys),
-            *contradiction.turned_round(self.claim, evidence.own),
+            *contradiction.negation_conflicts(self.claim, evidence.quoted, evidence.own_keys),
+            *contradiction.antonyms(self.claim, evidence.own),
         ]
 
-    def _misbound(self) -> list[str]:
+    def _wrong_years(self) -> list[str]:
         """Return the years that the evidence assigns to other figures than the claim does."""
         own = self.evidence.own
         found = []
         for number in self.claim.numbers:
             year = self.claim.years.get(number.start)
-            if year is None or number.text in self.lacking:
+            if year is None or number.text in self.missing_figures:
                 continue
             there = {own.years.get(other.start) for other in own.numbers if self._is_same(number, other)}
             if there and None not in there and year not in there:
@@ -346,18 +352,18 @@ class _Comparison:
     def _is_same(self, number: Number, other: Number) -> bool:
         return numbers.is_same(number, other, self.evidence.scales, self.evidence.currency)
 
-    def _contested(self) -> list[str]:
+    def _replaced_figures(self) -> list[str]:
         """Return absent figures where the evidence has figures of their kind, but none of the claim's."""
         found = []
         for kind in (_is_year, _is_share, _is_amount):
             claimed = [number for number in self.claim.numbers if kind(number)]
-            absent = [number for number in claimed if number.text in self.lacking]
+            absent = [number for number in claimed if number.text in self.missing_figures]
             if claimed and len(absent) == len(claimed) and any(map(kind, self.evidence.own.numbers)):
                 found += [number.text for number in absent]
         return found
 
 
-def _orders(text: Text) -> list[Text]:
+def _word_orders(text: Text) -> list[Text]:
     """Return the text, and with a leading period or place moved to its end if it has one."""
     later = postponed(text.text)
     return [text] if later == text.text else [text, read(later)]

@@ -19,24 +19,28 @@ from rag.answering.verification import (
 )
 
 
-def doubts(claim: Text, own: Text, scales: Scales = None, *, is_row: bool = False) -> list[str]:
+def failed_checks(claim: Text, own: Text, scales: Scales = None, *, is_row: bool = False) -> list[str]:
     """Return the words for which the source text `own` does not entail the claim.
 
     `scales` are the declared scales of its figures; `is_row` says that it is a row of a table.
     """
     if [word.text.casefold() for word in claim.words] == [word.text.casefold() for word in own.words]:
-        return [] if is_row else _exchanged(claim, own)  # word for word
-    clause = own if is_row else _clause(claim, own)
-    return [
-        *quantifiers.differing(claim, clause),
-        *numeric_bounds.differing(claim, clause, scales),
-        *_denied(claim, clause),
-        *conditions.differing(claim, clause, own),
-        *([] if is_row else _of_sentences(claim, clause, own)),
+        return [] if is_row else _exchanged_figures(claim, own)  # word for word
+    clause = own if is_row else _shortest_clause(claim, own)
+    found = [
+        *quantifiers.mismatches(claim, clause),
+        *numeric_bounds.mismatches(claim, clause, scales),
+        *_denials(claim, clause),
+        *conditions.mismatches(claim, clause, own),
     ]
+    if not is_row:  # only sentences have subjects, modality and coordination
+        found += semantic_roles.mismatches(claim, clause)
+        found += hedging.mismatches(claim, clause)
+        found += mixed_statements.mismatches(claim, own)
+    return found
 
 
-def _exchanged(claim: Text, own: Text) -> list[str]:
+def _exchanged_figures(claim: Text, own: Text) -> list[str]:
     """Return figures exchanged for others between otherwise equal words."""
     if len(claim.figures) != len(own.figures):
         return []
@@ -45,26 +49,18 @@ def _exchanged(claim: Text, own: Text) -> list[str]:
     ]
 
 
-def _of_sentences(claim: Text, clause: Text, own: Text) -> list[str]:
-    return [
-        *semantic_roles.differing(claim, clause),
-        *hedging.differing(claim, clause),
-        *mixed_statements.crossed(claim, own),
-    ]
-
-
-def _clause(claim: Text, own: Text) -> Text:
+def _shortest_clause(claim: Text, own: Text) -> Text:
     """Return the shortest clause of `own` with all words and figures that it shares with the claim."""
     shared = claim.content_keys & own.keys
     for parts in splits(own.text):
         for part in map(read, parts):
             lost = claim.values & own.values - part.values
             if len(part.words) < len(own.words) and shared <= part.keys and not lost:
-                return _clause(claim, part)
+                return _shortest_clause(claim, part)
     return own
 
 
-def _denied(claim: Text, own: Text) -> Iterator[str]:
+def _denials(claim: Text, own: Text) -> Iterator[str]:
     """Yield words of denial ("lacks") where the other text states the same without any."""
     for one, other in ((claim, own), (own, claim)):
         if other.negated or other.denied:

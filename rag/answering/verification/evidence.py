@@ -67,7 +67,7 @@ class Evidence:
         )
 
 
-def together(pieces: Sequence[Evidence]) -> Evidence:
+def combine(pieces: Sequence[Evidence]) -> Evidence:
     """Several pieces as one, for a figure that is computed from all of them."""
     headers = [piece.header.text for piece in pieces if piece.header]
     return Evidence(

@@ -24,7 +24,7 @@ from rag.types import Citation, Hit, Passage, QuotedRow, Region, Sentence, Span,
 Locate = Callable[[uuid.UUID, Passage, int, int], tuple[Region, ...]]
 """Return the boxes of `passage.text[start:end]` in the document of that id; () if they can't be found."""
 
-Found = Mapping[str, Sequence[Quote]]
+QuotesBySource = Mapping[str, Sequence[Quote]]
 """The quotes of a claim by the ids of their sources."""
 
 
@@ -35,7 +35,7 @@ class Grounded(NamedTuple):
     citations: tuple[Citation, ...]
 
 
-class _Place(NamedTuple):
+class _Match(NamedTuple):
     """A span of a source, and its judgement for a claim."""
 
     citation_id: str
@@ -69,44 +69,44 @@ class Grounder:
         sentences: list[Sentence] = []
         citations: list[Citation] = []
         for index, claim in enumerate(claims):
-            claimed = checkable_statements.claimed(claim.sentence, text)
-            found, judgement = self._judged(claimed or claim.sentence.text, claim)
+            claimed = checkable_statements.checkable_statement(claim.sentence, text)
+            found, judgement = self._find_quotes(claimed or claim.sentence.text, claim)
             sentences.append(_with_verdict(claim.sentence, claimed, judgement))
             citations += self._citations(index, claimed or claim.sentence.text, found, judgement)
         return Grounded(tuple(sentences), tuple(citations))
 
     # --- which words prove a claim ---
 
-    def _judged(self, claimed: str, claim: Claim) -> tuple[Found, Judgement]:
+    def _find_quotes(self, claimed: str, claim: Claim) -> tuple[QuotesBySource, Judgement]:
         """Return the quotes of a claim and their verdict: proposed, widened, aligned or paraphrasing ones."""
         ids = claim.sentence.citation_ids
-        found: Found = {citation_id: self._proposed(citation_id, claimed, claim) for citation_id in ids}
+        found: QuotesBySource = {citation_id: self._locate_proposed(citation_id, claimed, claim) for citation_id in ids}
         judgement = self._judgement(claimed, found)
         if not ids or judgement.support is Support.SUPPORTED:
             return found, judgement
-        for other in (self._widened(found), self._aligned(claimed, ids)):
+        for other in (self._widen(found), self._align(claimed, ids)):
             better = self._judgement(claimed, other)
             if better.rank > judgement.rank:
                 found, judgement = other, better
         if judgement.support is Support.UNSUPPORTED and not judgement.contradicted:
-            found, judgement = self._reworded(claimed, found, judgement)
+            found, judgement = self._find_paraphrase(claimed, found, judgement)
         least = MIN_COVERAGE / len(ids)  # each of several sources may cover its part only
         return {source: found[source] or self._nearest(source, claimed, least) for source in found}, judgement
 
-    def _proposed(self, citation_id: str, claimed: str, claim: Claim) -> list[Quote]:
+    def _locate_proposed(self, citation_id: str, claimed: str, claim: Claim) -> list[Quote]:
         """Return the located quotes that the model proposed, if they have words in common with the claim."""
         passage = self.passage(citation_id)
         proposed = [quote.text for quote in claim.quotes if quote.citation_id in (citation_id, None)]
         found = [quote for text in proposed if (quote := passage.find(text))]
-        return list(dict.fromkeys(quote for quote in found if passage.supports(claimed, quote.span)))
+        return list(dict.fromkeys(quote for quote in found if passage.is_related(claimed, quote.span)))
 
-    def _judgement(self, claimed: str, found: Found) -> Judgement:
+    def _judgement(self, claimed: str, found: QuotesBySource) -> Judgement:
         evidence = [
             piece for source in found for quote in found[source] for piece in self.passage(source).evidence(quote.span)
         ]
         return entailment.judge(claimed, evidence, self._thresholds)
 
-    def _widened(self, found: Found) -> Found:
+    def _widen(self, found: QuotesBySource) -> QuotesBySource:
         """Extend quotes to their whole sentences and rows."""
         return {
             source: list(
@@ -119,42 +119,42 @@ class Grounder:
             for source in found
         }
 
-    def _aligned(self, claimed: str, ids: Sequence[str]) -> Found:
+    def _align(self, claimed: str, ids: Sequence[str]) -> QuotesBySource:
         """Return the sentence or row that proves the claim best, or one for each of its clauses."""
 
         @functools.cache
-        def best(part: str) -> _Place | None:
+        def best(part: str) -> _Match | None:
             return self._best(part, ids)
 
         def judge(part: str) -> Judgement:
             place = best(part)
-            return place.judgement if place else entailment.NOTHING
+            return place.judgement if place else entailment.UNRELATED
 
         if numbers.shows_computation(claimed):
             places = [
-                place for number in numbers.find_numbers(claimed) if (place := self._holding(number, claimed, ids))
+                place for number in numbers.find_numbers(claimed) if (place := self._find_figure(number, claimed, ids))
             ]
         else:
-            parts = entailment.judge_parts(claimed, judge).clauses
+            parts = entailment.judge_by_clause(claimed, judge).clauses
             places = [place for part in parts if (place := best(part))]
         found: dict[str, list[Quote]] = {citation_id: [] for citation_id in ids}
         for citation_id, span in dict.fromkeys((place.citation_id, place.span) for place in places):
-            found[citation_id].append(self.passage(citation_id).aligned(claimed, span))
+            found[citation_id].append(self.passage(citation_id).quote_at(claimed, span))
         return found
 
-    def _holding(self, number: numbers.Number, claimed: str, ids: Sequence[str]) -> _Place | None:
+    def _find_figure(self, number: numbers.Number, claimed: str, ids: Sequence[str]) -> _Match | None:
         """Return the first likely sentence or row that has a figure."""
         for citation_id in ids:
-            for span in self.passage(citation_id).likely(claimed):
+            for span in self.passage(citation_id).likely_spans(claimed):
                 if not numbers.unsupported(number.text, [self.passage(citation_id).read(span)]):
-                    return _Place(citation_id, span, entailment.NOTHING)
+                    return _Match(citation_id, span, entailment.UNRELATED)
         return None
 
-    def _best(self, claimed: str, ids: Sequence[str]) -> _Place | None:
+    def _best(self, claimed: str, ids: Sequence[str]) -> _Match | None:
         places = [
-            _Place(citation_id, span, self._judged_whole(claimed, citation_id, span))
+            _Match(citation_id, span, self._judge_whole(claimed, citation_id, span))
             for citation_id in ids
-            for span in self.passage(citation_id).likely(claimed)
+            for span in self.passage(citation_id).likely_spans(claimed)
         ]
         best = max(places, key=lambda place: place.judgement.rank, default=None)
         return (
@@ -163,18 +163,20 @@ class Grounder:
             else None
         )
 
-    def _judged_whole(self, claimed: str, citation_id: str, span: Span) -> Judgement:
+    def _judge_whole(self, claimed: str, citation_id: str, span: Span) -> Judgement:
         return entailment.judge_whole(claimed, self.passage(citation_id).evidence(span), self._thresholds)
 
-    def _reworded(self, claimed: str, found: Found, judgement: Judgement) -> tuple[Found, Judgement]:
+    def _find_paraphrase(
+        self, claimed: str, found: QuotesBySource, judgement: Judgement
+    ) -> tuple[QuotesBySource, Judgement]:
         """Look for a paraphrase by the cross-encoder, or for the same figures in another language."""
         for source in found:
             passage = self.passage(source)
-            quote = passage.reworded(claimed, self._reranker)
+            quote = passage.find_paraphrase(claimed, self._reranker)
             if quote is None:
                 continue
             loose = max(
-                (entailment.judge_loosely(claimed, piece) for piece in passage.evidence(quote.span)),
+                (entailment.judge_paraphrase(claimed, piece) for piece in passage.evidence(quote.span)),
                 key=lambda judged: judged.rank,
             )
             if loose.support is Support.PARTLY:
@@ -194,10 +196,10 @@ class Grounder:
 
     # --- how they are shown ---
 
-    def _citations(self, index: int, claimed: str, found: Found, judgement: Judgement) -> Iterator[Citation]:
-        missing = self._missing(claimed, found, judgement)
-        found = {source: self._complete(source, quotes, claimed, missing) for source, quotes in found.items()}
-        missing = self._missing(claimed, found, judgement)
+    def _citations(self, index: int, claimed: str, found: QuotesBySource, judgement: Judgement) -> Iterator[Citation]:
+        missing = self._missing_numbers(claimed, found, judgement)
+        found = {source: self._with_context(source, quotes, claimed, missing) for source, quotes in found.items()}
+        missing = self._missing_numbers(claimed, found, judgement)
         for citation_id, quotes in found.items():
             if not quotes:
                 yield self.cite(index, citation_id, None, missing)
@@ -249,7 +251,7 @@ class Grounder:
                 details={"document_id": str(hit.passage.document_id)},
             ) from error
 
-    def _missing(self, claimed: str, found: Found, judgement: Judgement) -> tuple[str, ...]:
+    def _missing_numbers(self, claimed: str, found: QuotesBySource, judgement: Judgement) -> tuple[str, ...]:
         """Return numbers that no quote has; for a proved claim, document titles may supply the year."""
         quotes = [self.passage(source).read(quote.span) for source in found for quote in found[source]]
         if judgement.support is Support.SUPPORTED:
@@ -257,20 +259,22 @@ class Grounder:
         scales = numbers.either(self.passage(citation_id).scales for citation_id in found)
         return numbers.unsupported(claimed, quotes, scales=scales)
 
-    def _complete(self, citation_id: str, quotes: Sequence[Quote], claimed: str, missing: Sequence[str]) -> list[Quote]:
+    def _with_context(
+        self, citation_id: str, quotes: Sequence[Quote], claimed: str, missing: Sequence[str]
+    ) -> list[Quote]:
         """Add to `quotes` their column names and neighbouring units with `missing` numbers."""
         passage = self.passage(citation_id)
         complete = list(quotes)
         for quote in quotes:
-            beside = passage.context_of(quote.span, missing) if missing else []
-            for span in dict.fromkeys([*beside, *passage.beside(quote.span, claimed)]):
+            beside = passage.context_with(quote.span, missing) if missing else []
+            for span in dict.fromkeys([*beside, *passage.mentioned_context(quote.span, claimed)]):
                 complete = [other for other in complete if not _within(other.span, span)]
                 complete.append(Quote(span, quote.verdict))
         return list(dict.fromkeys(complete))
 
 
 def _with_verdict(sentence: Sentence, claimed: str, judgement: Judgement) -> Sentence:
-    if judgement.support is not Support.SUPPORTED and (not claimed or checkable_statements.refuses(sentence.text)):
+    if judgement.support is not Support.SUPPORTED and (not claimed or checkable_statements.is_refusal(sentence.text)):
         return sentence
     if not sentence.citation_ids:
         return sentence.model_copy(update={"support": Support.UNCITED})

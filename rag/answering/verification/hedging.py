@@ -45,7 +45,7 @@ _MARK = re.compile(
     r"(?<![^\W_])(?:" + "|".join(rf"(?P<{kind.name}>{words})" for kind, words in _VERBS.items()) + r")(?![^\W_])",
     re.IGNORECASE,
 )
-_OTHERWISE: Mapping[Modality, str] = {
+_OTHER_WORDS: Mapping[Modality, str] = {
     Modality.FUTURE: r"future|upcoming|shall|going to|to be|scheduled|due|planned",
     Modality.EXPECTED: (
         r"guid(?:ance|es?|ed)|outlook|target(?:s|ed|ing)?|plan(?:s|ned)?|estimat\w*|expect\w*|anticipat\w*|"
@@ -68,9 +68,9 @@ _OTHERWISE: Mapping[Modality, str] = {
 }
 """Other words that hedge a statement."""
 
-_SAID_SO = {
+_HEDGED = {
     kind: re.compile(rf"(?<![^\W_])(?:{_VERBS[kind]}|{words})(?![^\W_])", re.IGNORECASE)
-    for kind, words in _OTHERWISE.items()
+    for kind, words in _OTHER_WORDS.items()
 }
 
 _PROVES: Mapping[Modality, frozenset[Modality]] = {
@@ -82,12 +82,12 @@ _PROVES: Mapping[Modality, frozenset[Modality]] = {
 }
 """The modalities a claim may have, by the modality of its source."""
 
-_TIMELESS = frozenset({Modality.FUTURE, Modality.OBLIGED})
+_PRESENT_TENSE = frozenset({Modality.FUTURE, Modality.OBLIGED})
 """Modalities that the present tense can express, too: "the tenant pays" for "shall pay"."""
 _INTENDED = frozenset({Modality.EXPECTED, Modality.OBLIGED})
 """Modalities that no fact proves: who did something need not have planned it, nor been obliged to."""
 
-_OF_RIGHTS = frozenset({Modality.POSSIBLE, Modality.OBLIGED})
+_DEONTIC = frozenset({Modality.POSSIBLE, Modality.OBLIGED})
 """Modalities that mean the same when negated: "may not", "shall not", "prohibits"."""
 _FORBIDS = re.compile(
     r"\b(?:may|shall|must|can) ?not\b|\b(?:prohibit|forbid|preclud|restrict)|\b(?:no|neither|nor|none|never)\b",
@@ -116,7 +116,7 @@ class _Mark(NamedTuple):
     governs: range
 
 
-def differing(claim: Text, own: Text) -> list[str]:
+def mismatches(claim: Text, own: Text) -> list[str]:
     """Return the word that hedges the source but not the claim, or the claim but not the source."""
     found = _dropped(claim, own) or _added(claim, own)
     return [found.text] if found else []
@@ -124,15 +124,15 @@ def differing(claim: Text, own: Text) -> list[str]:
 
 def _dropped(claim: Text, own: Text) -> _Mark | None:
     """Return a hedge of the source that the claim drops."""
-    marks = [mark for mark in _marks(own) if _asserts(claim, own, mark)]
+    marks = [mark for mark in _marks(own) if _governs_shared(claim, own, mark)]
     if not marks:
         return None
     modalities = {mark.modality for mark in marks}
-    if any(_is_said(claim, kind) for modality in modalities for kind in _PROVES[modality]):
+    if any(_has_modality(claim, kind) for modality in modalities for kind in _PROVES[modality]):
         return None
-    if modalities & _OF_RIGHTS and _forbids(claim) and _forbids(own):
+    if modalities & _DEONTIC and _forbids(claim) and _forbids(own):
         return None
-    if modalities & _TIMELESS and not any(_marks(claim)) and not _PAST.search(claim.text):
+    if modalities & _PRESENT_TENSE and not any(_marks(claim)) and not _PAST.search(claim.text):
         return None
     return marks[0]
 
@@ -140,11 +140,11 @@ def _dropped(claim: Text, own: Text) -> _Mark | None:
 def _added(claim: Text, own: Text) -> _Mark | None:
     """Return a hedge of the claim that the source does not have."""
     for mark in _marks(claim):
-        if not _asserts(own, claim, mark) or any(_is_said(own, kind) for kind in _PROVES[mark.modality]):
+        if not _governs_shared(own, claim, mark) or any(_has_modality(own, kind) for kind in _PROVES[mark.modality]):
             continue
-        if mark.modality in _OF_RIGHTS and _forbids(claim) and _forbids(own):
+        if mark.modality in _DEONTIC and _forbids(claim) and _forbids(own):
             continue
-        if mark.modality in _INTENDED or (mark.modality is Modality.POSSIBLE and _is_said(own, Modality.OBLIGED)):
+        if mark.modality in _INTENDED or (mark.modality is Modality.POSSIBLE and _has_modality(own, Modality.OBLIGED)):
             return mark
     return None
 
@@ -153,8 +153,8 @@ def _forbids(text: Text) -> bool:
     return _FORBIDS.search(text.text) is not None
 
 
-def _is_said(text: Text, modality: Modality) -> bool:
-    return _SAID_SO[modality].search(text.text) is not None
+def _has_modality(text: Text, modality: Modality) -> bool:
+    return _HEDGED[modality].search(text.text) is not None
 
 
 def _marks(text: Text) -> Iterator[_Mark]:
@@ -167,7 +167,7 @@ def _marks(text: Text) -> Iterator[_Mark]:
             yield _Mark(match.group(), Modality[match.lastgroup or ""], match.start(), governs)
 
 
-def _asserts(claim: Text, own: Text, mark: _Mark) -> bool:
+def _governs_shared(claim: Text, own: Text, mark: _Mark) -> bool:
     """Return whether what the claim shares with `own` is what the hedge governs."""
     governed = read(own.text[mark.governs.start : mark.governs.stop])
     rest = read(f"{own.text[: mark.start]} {own.text[mark.governs.stop :]}")

@@ -88,7 +88,7 @@ def bound(text: str, number: Number) -> Bound:
     return Bound[behind.lastgroup or ""] if behind else Bound.NONE
 
 
-def differing(claim: Text, own: Text, scales: Scales) -> list[str]:
+def mismatches(claim: Text, own: Text, scales: Scales) -> list[str]:
     """Return the claim's figures that the source bounds differently; years have no bound."""
     found = []
     ends = _other_ends(own)

@@ -44,9 +44,18 @@ _RANKED = re.compile(
 """A superlative that is outranked or shared."""
 
 
-def differing(claim: Text, own: Text) -> list[str]:
+def mismatches(claim: Text, own: Text) -> list[str]:
     """Return the words that make the claim more, or less, general than its source."""
-    return list(dict.fromkeys([*_stronger(claim, own), *_whole(claim, own), *_counted(claim, own), *_top(claim, own)]))
+    return list(
+        dict.fromkeys(
+            [
+                *_stronger(claim, own),
+                *_generalised(claim, own),
+                *_dropped_counts(claim, own),
+                *_dropped_ranks(claim, own),
+            ]
+        )
+    )
 
 
 def _stronger(claim: Text, own: Text) -> Iterator[str]:
@@ -61,7 +70,7 @@ def _quantified(text: Text) -> frozenset[str]:
     return Text(_NO_QUANTIFIER.sub(" ", text.text)).folded
 
 
-def _whole(claim: Text, own: Text) -> Iterator[str]:
+def _generalised(claim: Text, own: Text) -> Iterator[str]:
     """Yield words that limit the source to a part where the claim states the whole."""
     if claim.folded & _LIMITING:
         return
@@ -73,7 +82,7 @@ def _whole(claim: Text, own: Text) -> Iterator[str]:
             yield match["part"]
 
 
-def _counted(claim: Text, own: Text) -> Iterator[str]:
+def _dropped_counts(claim: Text, own: Text) -> Iterator[str]:
     """Yield counts of a part that the claim drops for the whole, or exchanges with it."""
     turned = [(whole, part) for part, whole in _parts(claim)]
     for part, whole in _parts(own):
@@ -98,7 +107,7 @@ def _parts(text: Text) -> Iterator[tuple[Number, Number]]:
             yield part, whole
 
 
-def _top(claim: Text, own: Text) -> Iterator[str]:
+def _dropped_ranks(claim: Text, own: Text) -> Iterator[str]:
     """Yield ranks before superlatives that the claim drops: "second largest"."""
     claimed = {match["top"].casefold() for match in _RANKED.finditer(claim.text)}
     for match in _RANKED.finditer(own.text):

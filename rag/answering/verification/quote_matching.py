@@ -135,7 +135,7 @@ class QuotablePassage:
         """Return the whole sentences and rows that `span` touches."""
         return [self.units[index].span for index in self._indices(span)]
 
-    def likely(self, claim: str) -> list[Span]:
+    def likely_spans(self, claim: str) -> list[Span]:
         """Return the sentences and rows with most of the claim's words and figures, best first."""
         keys = Text(claim).content_keys
         values = frozenset(value for number in Text(claim).numbers for value in number.values)
@@ -147,12 +147,12 @@ class QuotablePassage:
         order = sorted(range(len(scores)), key=lambda index: -scores[index])[:LIKELY_UNITS]
         return [self.units[index].span for index in order if scores[index] > 0]
 
-    def aligned(self, claim: str, span: Span) -> Quote:
+    def quote_at(self, claim: str, span: Span) -> Quote:
         """Return `span` as a quote: VERIFIED if the claim occurs in it word for word, else CORRECTED."""
         exact = normalize(claim).text.rstrip(".") in normalize(self.slice(span)).text
         return Quote(span, Verdict.VERIFIED if exact else Verdict.CORRECTED)
 
-    def beside(self, span: Span, claim: str) -> list[Span]:
+    def mentioned_context(self, span: Span, claim: str) -> list[Span]:
         """Return the column names, unit and section of the rows at `span` that `claim` mentions."""
         asked = Text(claim)
         found = []
@@ -183,21 +183,21 @@ class QuotablePassage:
         unit = self.units[index]
         part = Span(max(span.start, unit.span.start), min(span.end, unit.span.end))
         is_whole = part == unit.span or unit.kind is BlockKind.TABLE
-        declared = self._declared(unit)
+        declared = self._declared_scales(unit)
         beside = [self.read(header) for header in (unit.header, unit.caption, unit.section) if header]
         return Evidence(
             self._texts[index] if is_whole else Text(self.read(part)),
             row=self._named_row(unit) if unit.cells else None,
             header=Text("\n".join(beside)) if beside else None,
-            around=tuple(self._read_with(index)),
-            scales=self._possible(unit, declared),
+            around=tuple(self._context(index)),
+            scales=self._possible_scales(unit, declared),
             declared=declared,
             columns=tuple(Column(cell.column, Text(self.read(cell.span))) for cell in unit.cells),
             currency=self._currency(unit) if unit.cells else None,
             weights=self._word_weights,
         )
 
-    def _declared(self, unit: Unit) -> numbers.Scales:
+    def _declared_scales(self, unit: Unit) -> numbers.Scales:
         """Return the scales of a row's bare figures from its label, column names and caption."""
         captions = [self.read(span) for span in (unit.label, unit.header, unit.caption) if span]
         label, section = (self.read(span) if span else "" for span in (unit.label, unit.section))
@@ -217,7 +217,7 @@ class QuotablePassage:
         rows = (self.read(unit.span) for unit in self.units if unit.kind is BlockKind.TABLE)
         return frozenset[str]().union(*map(currencies, rows))
 
-    def _possible(self, unit: Unit, declared: numbers.Scales) -> numbers.Scales:
+    def _possible_scales(self, unit: Unit, declared: numbers.Scales) -> numbers.Scales:
         """Return the scales its bare figures may have: for rows also the only scale that the page declares."""
         if _is_sentence(unit, text := self.read(unit.span)):
             return declared_scales(text)
@@ -238,7 +238,7 @@ class QuotablePassage:
             row += f"{content};"
         return Text(row, years)
 
-    def _read_with(self, index: int) -> Iterator[Text]:
+    def _context(self, index: int) -> Iterator[Text]:
         """Yield the titles, the heading above, and the sentence before one that refers back."""
         yield from map(Text, self.titles)
         heading = next((i for i in range(index - 1, -1, -1) if self.units[i].kind is BlockKind.HEADING), None)
@@ -286,7 +286,7 @@ class QuotablePassage:
         match = fuzz.partial_ratio_alignment(wanted, self._normalized.text, score_cutoff=NEAR_MATCH)
         if match is None or match.dest_end <= match.dest_start:
             return None
-        return Quote(self._widen(self._span(match.dest_start, match.dest_end)), Verdict.CORRECTED)
+        return Quote(self._extend_to_words(self._span(match.dest_start, match.dest_end)), Verdict.CORRECTED)
 
     def _span(self, start: int, end: int) -> Span:
         offsets = self._normalized.offsets
@@ -306,7 +306,7 @@ class QuotablePassage:
             return self.text[position - 2 : position - 1].isdigit()
         return all(c.isalnum() for c in around) and not term_weights.is_unspaced(around[0])
 
-    def _widen(self, span: Span) -> Span:
+    def _extend_to_words(self, span: Span) -> Span:
         start, end = span
         while self._cuts_word(start):
             start -= 1
@@ -362,11 +362,11 @@ class QuotablePassage:
                 span, coverage = Span(self.units[first].span.start, self.units[first + 1].span.end), both
         return span, coverage
 
-    def reworded(self, claim: str, reranker: Reranker | None = None) -> Quote | None:
+    def find_paraphrase(self, claim: str, reranker: Reranker | None = None) -> Quote | None:
         """Return a paraphrase of `claim` found by the cross-encoder, or in another language by its figures."""
         span = self._best_paraphrase(claim, self._coverages(claim), reranker) if reranker else None
         if span is None and detect(claim) != detect(self.text):
-            span = next(iter(self.likely(claim)), None)
+            span = next(iter(self.likely_spans(claim)), None)
         return Quote(span, Verdict.CORRECTED) if span else None
 
     def _best_paraphrase(self, claim: str, coverages: Sequence[float], reranker: Reranker) -> Span | None:
@@ -375,7 +375,7 @@ class QuotablePassage:
         score, index = max(zip(scores, order, strict=True), default=(0.0, 0))
         return self.units[index].span if score >= MIN_RERANK_SCORE else None
 
-    def supports(self, claim: str, span: Span) -> bool:
+    def is_related(self, claim: str, span: Span) -> bool:
         """Return whether the text at `span` has some of the claim's weighted words."""
         weights = self._weights(claim)
         shared = sum(weights.get(word, 0.0) for word in set(term_weights.content_words(self.read(span))))
@@ -383,7 +383,7 @@ class QuotablePassage:
 
     # --- numbers that a quote leaves open ---
 
-    def context_of(self, span: Span, missing: Sequence[str]) -> list[Span]:
+    def context_with(self, span: Span, missing: Sequence[str]) -> list[Span]:
         """Return units around `span` with some of the `missing` numbers: column names, heading, neighbours."""
         wanted = " ".join(missing)
         found: list[Span] = []

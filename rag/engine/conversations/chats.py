@@ -177,7 +177,7 @@ class Chats:
 
 def _excerpt(text: str, words: Sequence[str]) -> str:
     """What stands around the first of the words."""
-    flowing = " ".join(answering.SHOWN_MARK.sub("", text).split())
+    flowing = " ".join(answering.CITATION_MARK.sub("", text).split())
     found = [place for word in words if (place := flowing.lower().find(word.lower())) >= 0]
     start = max(min(found, default=0) - EXCERPT_CHARS // 4, 0)
     start = flowing.rfind(" ", 0, start) + 1
@@ -211,5 +211,5 @@ def _as_understood(turns: Sequence[ChatMessage]) -> Iterator[Message]:
     for turn, following in itertools.zip_longest(turns, turns[1:]):
         answer = following.response if following and turn.role == "user" else None
         meant = answer.question if answer and answer.model == answering.EXTRACTIVE_MODEL else None
-        said = answering.proved(turn.response).answer if turn.response else turn.content
+        said = answering.drop_struck(turn.response).answer if turn.response else turn.content
         yield Message(role=turn.role, content=meant or said)

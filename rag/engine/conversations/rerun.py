@@ -109,7 +109,7 @@ def compare(before: AnswerResponse, after: AnswerResponse) -> tuple[ClaimChange,
 
 def _claims(response: AnswerResponse) -> list[tuple[str, tuple[str, ...]]]:
     """What is shown as proved: each sentence that states something, with its quotes."""
-    shown = answering.proved(response)
+    shown = answering.drop_struck(response)
     quotes: dict[int, list[str]] = {}
     for citation in shown.citations:
         quotes.setdefault(citation.sentence, []).append(" ".join((citation.quote or "").split()))

@@ -100,4 +100,4 @@ def _said(response: AnswerResponse) -> str:
     rows = [citation.row for citation in response.citations if citation.row and citation.row.asked is not None]
     if len(rows) == 1 and rows[0].asked is not None:
         return rows[0].cells[rows[0].asked]
-    return " ".join(answering.SHOWN_MARK.sub("", answering.proved(response).answer).split())
+    return " ".join(answering.CITATION_MARK.sub("", answering.drop_struck(response).answer).split())

@@ -199,7 +199,7 @@ def _dissenting(questions: Sequence[MatrixQuestion], cells: Sequence[MatrixCell]
     told = {}
     for number, column in columns.items():
         readings = [_reading(questions, cell) for cell in column]
-        for place in answer_agreement.dissenting(readings):
+        for place in answer_agreement.outliers(readings):
             says = readings[place].says
             if says is not None:
                 told[column[place].lineage_id, number] = f"Says {'yes' if says else 'no'}, others say otherwise"

@@ -192,7 +192,7 @@ def _message(message: ChatMessage) -> dict[str, Any]:
     line: dict[str, Any] = {"role": message.role, "content": message.content, "createdAt": message.created_at}
     if message.response is None:
         return line
-    response = answering.proved(message.response)
+    response = answering.drop_struck(message.response)
     return {
         **line,
         "content": response.answer,

@@ -246,7 +246,7 @@ class Composing:
             for number, sentence in enumerate(answer.sentences)
             if not answer_fit.gives_of_year(question, year, sentence.text, rows.get(number))
         ]
-        kept = answering.without(answer, other)
+        kept = answering.drop_sentences(answer, other)
         return kept if kept.sentences else kept.model_copy(update={"status": "insufficient_context"})
 
     def _one_year(self, measure: str, found: Mapping[int, AnswerResponse]) -> AnswerResponse:

@@ -78,7 +78,7 @@ class Asking:
         options: AnswerOptions = answering.DEFAULT_OPTIONS,
         generation: GenerationOptions = answering.DEFAULT_GENERATION,
         streaming: bool = False,
-        stop: answering.Stop = answering.never,
+        stop: answering.Stop = answering.never_stop,
     ) -> "answering.GroundedSynthesizer":
         """Answers from what is left of them, by `llm` or in the documents' own words."""
         return answering.GroundedSynthesizer(

@@ -78,10 +78,10 @@ class Questions:
         if isinstance(request, str):
             request = {"question": request, "retrieval": {"top_k": QUESTION_TOP_K}}
         asked = parse(AnswerRequest, request)
-        return answering.whole(self.stream(within(asked, document_id) if document_id else asked))
+        return answering.final_answer(self.stream(within(asked, document_id) if document_id else asked))
 
     def stream(
-        self, request: AnswerRequest | Mapping[str, Any], stop: answering.Stop = answering.never
+        self, request: AnswerRequest | Mapping[str, Any], stop: answering.Stop = answering.never_stop
     ) -> Generator[AnswerEvent, None, None]:
         """Pieces of the answer as they come, then the checked answer, which replaces them. Raises as `answer`.
 

@@ -1,8 +1,7 @@
-"""Follow-up questions by rules: "And in 2020?" made whole from the question before it. Pure functions.
+"""Rewrite follow-up questions as standalone ones by rules: "And in 2020?". Pure functions.
 
-A follow-up names what is new and leaves out the rest, so what it names takes the place of what is of the same kind in
-the question before: a period that of a period, a name that of a name, a measure that of a measure. Where there is
-nothing of its kind it is added. A question that is whole stays as it is.
+A follow-up names what is new and omits the rest. What it names replaces its kind in the question before: a period a
+period, a name a name, a measure a measure; without one of its kind it is added. Complete questions stay as they are.
 """
 
 import re
@@ -23,13 +22,13 @@ from rag.types import ENGLISH, Span
 from rag.vocabulary import either, find_periods, reason_language, references, says, words, years, years_away
 
 MAX_WORDS = 12
-"""A longer question says what it means."""
+"""Maximum length of a follow-up question."""
 
 MAX_FRAGMENT_WORDS = 6
-"""The same for one that is no sentence."""
+"""Maximum length of a follow-up that is no sentence."""
 
 MAX_RANGE_CHARS = 12
-"""Between the two ends of a range stand a few letters: "2019 to 2020", "2019 and FY2020"."""
+"""Maximum distance of the ends of a range: "2019 to 2020", "2019 and FY2020"."""
 
 _OPENING = re.compile(
     rf"[¿\s]*(?:(?:{either(words('joins'))})\b[\s,]*)*(?:(?:{either(words('leads'))})\b[\s,]*)?", re.IGNORECASE
@@ -45,7 +44,7 @@ _LED = re.compile(
     rf"\b(?:{either(words('prepositions'), ['between'])})\s+(?:(?:{either(words('glue'), ['end', 'close'])})\s+)*$",
     re.IGNORECASE,
 )
-"""What leads to a period: "from", "as of the end of"."""
+"""Words that introduce a period: "from", "as of the end of"."""
 
 _PRONOUN = re.compile(
     r"\b(?P<owner>its|their|his|her)\b|\b(?P<subject>it|they|he|she)\b|\b(?P<object>them|him)\b"
@@ -74,9 +73,9 @@ _MANNER = re.compile(
 
 
 def standalone(question: str, earlier: Iterable[str], names: Sequence[str] = ()) -> str:
-    """`question` so that it can be understood without the user's `earlier` questions, which are given oldest first.
+    """Rewrite `question` so that it needs none of the user's `earlier` questions (oldest first).
 
-    `names` are known in any spelling, such as those of documents; others are known by their capital letters.
+    `names`, such as those of documents, are known in any spelling; others by their capitals.
     """
     understood = ""
     for turn in (*earlier, question):
@@ -86,7 +85,7 @@ def standalone(question: str, earlier: Iterable[str], names: Sequence[str] = ())
 
 
 def _completed(question: str, before: str, names: Sequence[str]) -> str | None:
-    """`question` with what it leaves out taken from the one before; None if it is whole."""
+    """Complete `question` from the one before; None if it is complete."""
     if len(question.split()) > MAX_WORDS:
         return None
     before = before.rstrip(" ?.!")
@@ -115,7 +114,7 @@ def _why(before: str, asked: str, language: str) -> str:
 
 
 def _referring(question: str, before: str, names: Sequence[str]) -> str | None:
-    """A sentence with a pronoun for what the question before speaks of, which takes the pronoun's place."""
+    """Replace a pronoun by what the question before speaks of."""
     if _NO_REFERENCE.search(question):
         return None
     pronoun = next((found for found in _PRONOUN.finditer(question) if not _has_antecedent(question, found)), None)
@@ -139,7 +138,7 @@ def _referring(question: str, before: str, names: Sequence[str]) -> str | None:
 
 
 def _has_antecedent(question: str, pronoun: re.Match[str]) -> bool:
-    """Whether what comes before the pronoun may be what it stands for."""
+    """Return whether the pronoun may refer to something within the question."""
     before = question[: pronoun.start()]
     if _ASKED_THING.fullmatch(before):
         return False
@@ -152,7 +151,7 @@ def _has_antecedent(question: str, pronoun: re.Match[str]) -> bool:
 
 
 def _inheriting(question: str, before: str, names: Sequence[str]) -> str | None:
-    """A sentence that goes on with "and": the name and the period that it leaves open are those from before."""
+    """Add the name and period of the question before to a sentence that continues with "and"."""
     own, earlier = slots_of(question, names), slots_of(before, names)
     added = ""
     if earlier.names and not own.names:
@@ -163,7 +162,7 @@ def _inheriting(question: str, before: str, names: Sequence[str]) -> str | None:
 
 
 def _with_period(before: str) -> str:
-    """The periods of a question with the words that lead to them: " from 2019 to 2020"."""
+    """Return the periods of a question with their introducing words: " from 2019 to 2020"."""
     spans = find_periods(before)
     led = _LED.search(before[: spans[0].start])
     start = led.start() if led else spans[0].start
@@ -174,7 +173,7 @@ def _with_period(before: str) -> str:
 
 
 def _named_only(rest: str, before: str, names: Sequence[str], *, is_opened: bool) -> str | None:
-    """A fragment, which only names what is new; None if it is nothing, or a new search for a few words."""
+    """Complete a fragment; None if it is empty or a new keyword search."""
     if not rest or len(rest.split()) > MAX_FRAGMENT_WORDS or not (is_opened or _stands_alone(rest, before, names)):
         return None
     if any(pronoun.start() == 0 for pronoun in _PRONOUN.finditer(rest) if pronoun["owner"]):
@@ -183,7 +182,7 @@ def _named_only(rest: str, before: str, names: Sequence[str], *, is_opened: bool
 
 
 def _stands_alone(rest: str, before: str, names: Sequence[str]) -> bool:
-    """Whether a fragment without an opening is a follow-up, and no new search for a few words."""
+    """Return whether a fragment without an opening is a follow-up rather than a keyword search."""
     if _AGAINST.match(rest) or _PREPOSITION.match(rest) or _MANNER.match(rest):
         return True
     slots = slots_of(rest, names)
@@ -194,7 +193,7 @@ def _stands_alone(rest: str, before: str, names: Sequence[str]) -> bool:
 
 
 def _merged(rest: str, before: str, names: Sequence[str]) -> str:
-    """`before` with what the fragment names in the place of what is of its kind."""
+    """Replace parts of `before` by those of the same kind in the fragment."""
     if _AGAINST.match(rest) or _MANNER.match(rest):
         return f"{before}, {rest}?"
     whole, slots = before, slots_of(rest, names)
@@ -217,7 +216,7 @@ def _renumbered(before: str, label: str, other: str) -> str:
 
 
 def _left(rest: str, spans: Iterable[Span]) -> str:
-    """What is left of a fragment beside the spans, without the words that only lead to them."""
+    """Return what remains of a fragment without the spans and their introducing words."""
     kept = list(rest)
     for span in spans:
         kept[span.start : span.end] = "\0" * (span.end - span.start)
@@ -227,7 +226,7 @@ def _left(rest: str, spans: Iterable[Span]) -> str:
 
 
 def _in_period(before: str, rest: str, spans: Sequence[Span]) -> str:
-    """`before` in the periods of the fragment."""
+    """Ask `before` for the fragment's periods."""
     asked, earlier = rest[spans[0].start : spans[-1].end], find_periods(before)
     away = years_away(asked)
     if away and len(years(before)) == 1:
@@ -254,7 +253,7 @@ def _in_period(before: str, rest: str, spans: Sequence[Span]) -> str:
 
 
 def _in_name(before: str, name: str, rest: str, names: Sequence[str]) -> str:
-    """`before` asked of `name`: that of several whose preposition is the same, or the owner, or the last."""
+    """Ask `before` of `name`, in place of a name with the same preposition, the owner, or the last name."""
     spans = slots_of(before, names).names
     preposition = (led[0].strip() if (led := _PREPOSITION.match(rest)) else "").lower()
     if not spans:
@@ -275,7 +274,7 @@ def _in_name(before: str, name: str, rest: str, names: Sequence[str]) -> str:
 
 
 def _in_measure(before: str, asked: str) -> str:
-    """`before` asked for another measure, or with another phrase of the same preposition."""
+    """Ask `before` for another measure, or with another phrase of the same preposition."""
     if led := _PREPOSITION.match(asked):
         phrase = re.search(rf"\b{re.escape(led[0].strip())}\s+.+?(?=\s+(?:{_PREPOSITIONS})\b|$)", before, re.IGNORECASE)
         if phrase and not find_periods(phrase[0]) and led[0].strip().lower() not in ("of", "de", "von"):

@@ -1,4 +1,4 @@
-"""What could be an answer: the quotable units of what was found, each measured against the question."""
+"""Collect candidate answers: the quotable units of the hits, scored against the question."""
 
 import math
 import re
@@ -15,17 +15,17 @@ from rag.retrieval import Reranker
 from rag.types import BlockKind, Hit, QuotedRow
 
 CANDIDATES = 32
-"""Units that the cross-encoder reads per question; the others are sorted out by cheaper measures."""
+"""Units per question that the cross-encoder reads; cheaper measures preselect them."""
 
 MIN_CHARS = 12
 """Shorter units without cells are labels and page numbers."""
 
 
 OWN_GAIN = 0.05
-"""Of relevance: so much more relevant must a sentence be that borrows its subject than the one it borrows from."""
+"""Minimum gain in relevance of a sentence over the one it refers back to."""
 
 MAX_LOGIT = 8.0
-"""Of the cross-encoder; beyond it a score is 0 or 1 to three digits."""
+"""Cross-encoder logit beyond which scores are 0 or 1 to three digits."""
 
 _REFERS_BACK = re.compile(
     r"(?:it|its|they|their|he|his|she|her|this|these|those|such|both|the latter|the former)\b", re.IGNORECASE
@@ -35,12 +35,11 @@ _REFERS_BACK = re.compile(
 class Features(NamedTuple):
     """How well a unit answers, by each measure.
 
-    `relevance` and `page_relevance` are the cross-encoder's logits for the unit in its context and for the chunk
-    that was found around it, over `MAX_LOGIT`; `covered` is the share of the question's words, weighed by rarity, in
-    the unit and what it stands under; `label` how much of a row's label is what is asked for; `kind` whether it holds
-    something of the asked kind (0.5 where none is asked); `about` the share of the question's years and names on its
-    page or in its document's name; `found` the hit's score and `rank` 1 over its place; `near` whether the unit is of
-    the chunk that was found.
+    `relevance` and `page_relevance` are the cross-encoder's logits, over `MAX_LOGIT`, for the unit in its context and
+    for the chunk found; `covered` is the share of the question's words, weighted by rarity, in the unit and its
+    headings; `label` the match of a row's label; `kind` whether it holds the requested kind (0.5 if none is asked);
+    `about` the share of the question's years and names on its page or in its document's name; `found` the hit's score
+    and `rank` 1 over its rank; `near` whether the unit is in the chunk found.
     """
 
     relevance: float = 0.0
@@ -55,9 +54,9 @@ class Features(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A unit of a hit's passage: where it stands, as it is shown, what it is read with, and its measures.
+    """A unit of a hit's passage with its displayed text, its context and its features.
 
-    `before` is the sentence that it refers back to, which it is read with, too.
+    `before` is the sentence that it refers back to.
     """
 
     hit: Hit
@@ -73,18 +72,18 @@ class Candidate(NamedTuple):
         return self.hit.passage.lines_of(*self.unit.span)[0].page_number
 
     def is_on(self, pages: AbstractSet[str]) -> bool:
-        """Whether it begins on one of these pages, which are named by their numbers or by what is printed on them."""
+        """Return whether it begins on one of these pages, given by number or printed label."""
         number = self.page_number
         return not pages.isdisjoint({str(number), self.hit.page_labels.get(number, "").lower()})
 
     @property
     def row(self) -> QuotedRow | None:
-        """A row of a table, cell by cell; None of anything else."""
+        """Its table row, or None."""
         return quoted_row(self.hit.passage.text, self.unit)
 
 
 def measured(question: Asked, hits: Sequence[Hit], reranker: Reranker | None) -> list[Candidate]:
-    """The candidates that come closest by the cheaper measures, with all of their features; each text once."""
+    """Return the closest candidates with all features, without duplicates."""
     found = _cheaply(question, _fitting(question, list(_units(question, hits))))
     if reranker is None or not found:
         return found
@@ -106,7 +105,7 @@ def measured(question: Asked, hits: Sequence[Hit], reranker: Reranker | None) ->
 
 
 def _own(relevance: float, before: float | None) -> float:
-    """The relevance of a sentence read with the one before it: what that one says already is not its own."""
+    """Return the relevance of a sentence without that of the sentence it is read with."""
     return relevance if before is None or relevance >= before + OWN_GAIN else min(relevance, before - OWN_GAIN)
 
 
@@ -116,7 +115,7 @@ def _logit(score: float) -> float:
 
 
 def _units(question: Asked, hits: Sequence[Hit]) -> Iterator[Candidate]:
-    """Each unit of the hits' passages that can be an answer, each text of a document once."""
+    """Yield each unit that can be an answer, each text of a document once."""
     seen: set[tuple[object, str]] = set()
     for hit in hits:
         text = hit.passage.text
@@ -133,9 +132,9 @@ def _units(question: Asked, hits: Sequence[Hit]) -> Iterator[Candidate]:
 
 
 def _can_answer(question: Asked, unit: Unit, shown: str) -> bool:
-    """Whether a unit says something that the question does not: no lead-in, no question.
+    """Return whether a unit says something new: no lead-in, no question.
 
-    A heading does so only where a title is asked for, or what stands on a page.
+    Headings only answer questions for a title or for what stands on a page.
     """
     if unit.is_furniture or shown.endswith((":", "?")) or not {*term_weights.content_words(shown)} - {*question.words}:
         return False
@@ -147,7 +146,7 @@ def _can_answer(question: Asked, unit: Unit, shown: str) -> bool:
 
 
 def _fitting(question: Asked, found: list[Candidate]) -> list[Candidate]:
-    """Those on the asked pages, and those that hold what is recognised for sure, where there are any."""
+    """Filter by requested page and by reliably recognised kinds, unless nothing is left."""
     if question.pages:
         found = [candidate for candidate in found if candidate.is_on(question.pages)] or found
     if question.kind in PRECISE:
@@ -156,7 +155,7 @@ def _fitting(question: Asked, found: list[Candidate]) -> list[Candidate]:
 
 
 def _in_context(hit: Hit, unit: Unit, shown: str, heading: str, before: str | None) -> str:
-    """The unit with what it is about: its document's title, its section, and the sentence that it refers back to."""
+    """Return the unit with its document's title, its section, and the sentence it refers back to."""
     section = heading or (hit.chunk.section or "").rsplit(" > ", 1)[-1]
     about = [hit.title or "", section, words_at(hit.passage.text, unit.section)]
     if before:
@@ -168,7 +167,7 @@ def _in_context(hit: Hit, unit: Unit, shown: str, heading: str, before: str | No
 
 
 def _cheaply(question: Asked, found: Sequence[Candidate]) -> list[Candidate]:
-    """The candidates with all features but the cross-encoder's, the closest `CANDIDATES` of them."""
+    """Return the `CANDIDATES` closest candidates with all features but the cross-encoder's."""
     own = [term_weights.content_words(candidate.text) for candidate in found]
     under = [term_weights.content_words(_under(candidate)) for candidate in found]
     weights = _Weights(term_weights.rarity([*map(set.union, map(set, own), map(set, under))]), question.words)
@@ -196,7 +195,7 @@ def _cheaply(question: Asked, found: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _closeness(features: Features, lexical: float, covered: float, also: float) -> float:
-    """What decides who is read by the cross-encoder; it keeps far more than it needs, so the weights matter little."""
+    """Return the preselection score; it keeps far more than needed, so the weights matter little."""
     return (
         lexical
         + features.found
@@ -207,19 +206,19 @@ def _closeness(features: Features, lexical: float, covered: float, also: float) 
 
 
 def whereabouts(hit: Hit) -> str:
-    """A hit's page, and what its document is called."""
+    """Return a hit's page text with its document's names."""
     return f"{hit.passage.text} {hit.document_name} {hit.title or ''} {hit.chunk.context}"
 
 
 def _under(candidate: Candidate) -> str:
-    """What a unit stands under: its document's title, its section, and the lines that explain a row."""
+    """Return what a unit stands under: title, section and the lines that explain a row."""
     text, unit = candidate.hit.passage.text, candidate.unit
     lines = (words_at(text, span) for span in (unit.section, unit.header, unit.caption))
     return " ".join([candidate.hit.title or "", candidate.hit.chunk.section or "", *lines])
 
 
 class _Weights:
-    """How much the words of a question weigh; those that nothing of what was found has, weigh little."""
+    """Weights of a question's words; words absent from all candidates weigh little."""
 
     UNSEEN = 0.3
 
@@ -230,17 +229,17 @@ class _Weights:
         self._total = sum(self._asked.values()) or 1.0
 
     def covered(self, words: Iterable[str]) -> float:
-        """The share of the question's weight that `words` have."""
+        """Return the share of the question's weight that `words` have."""
         return sum(self._asked.get(word, 0.0) for word in set(words)) / self._total
 
     def share(self, of: Iterable[str], within: set[str]) -> float:
-        """The share of the weight of some words that others have."""
+        """Return the weighted share of the words `of` that are `within` others."""
         weights = {word: self._rarity.get(word, self._rarest) for word in of}
         return sum(weight for word, weight in weights.items() if word in within) / (sum(weights.values()) or 1.0)
 
 
 def _label(question: Asked, candidate: Candidate, weights: _Weights) -> float:
-    """How far a row's label is what is asked for: its words in the question, or in a phrase that means the same."""
+    """Return how well a row's label matches the question or one of its synonymous phrases."""
     if not candidate.unit.cells or candidate.unit.label is None:
         return 0.0
     label = set(term_weights.content_words(words_at(candidate.hit.passage.text, candidate.unit.label)))

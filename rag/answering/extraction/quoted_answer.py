@@ -1,4 +1,4 @@
-"""Answers put together from statements and the words of the documents that each is taken from."""
+"""Compose answers from statements with cited sources."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,11 +9,11 @@ from rag.answering.verification.quote_matching import Quote
 from rag.types import AnswerResponse, Citation, Hit, Sentence, Support, Verdict
 
 MODEL = "extractive"
-"""The name under which answers without a language model are given."""
+"""The model name of answers without a language model."""
 
 
 def compose(parts: Sequence[Statement | Label], *, locate: Locate) -> AnswerResponse:
-    """The answer of these parts, each a paragraph, every statement cited; of a passage that is cited twice one source.
+    """Compose an answer of paragraphs, every statement cited; each passage is one source.
 
     Raises:
         errors.GroundingError: a document cannot be read any more.
@@ -53,7 +53,7 @@ _Key = tuple[object, int, int]
 
 
 def _key(hit: Hit) -> _Key:
-    """What makes a passage the same: its document and its lines."""
+    """Return the identity of a passage: its document and lines."""
     return hit.passage.document_id, hit.passage.line_start, hit.passage.line_end
 
 

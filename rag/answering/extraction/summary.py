@@ -25,38 +25,38 @@ from rag.retrieval import maximal_marginal_relevance
 from rag.types import BlockKind, Chunk, Document, Hit, Line, Passage, Span
 
 MAX_SENTENCES = 10
-"""Of one document; an extract that is longer is no summary."""
+"""Maximum length of the summary of one document."""
 
 SHORT_SENTENCES = 3
-"""Of each of several documents."""
+"""The same for each of several documents."""
 
 PASSAGES = 24
-"""Sentences whose passages a model reads to sum up a document; several may stand in one."""
+"""Sentences whose passages a model reads for a summary; passages can hold several."""
 
 MAX_SECTIONS = 6
-"""Main sections that have their own sentences; the largest."""
+"""Number of main sections, the largest, that contribute sentences."""
 
 CHUNKS_PER_SECTION = 8
-"""Passages of a section whose sentences are read: those nearest to what the section and the document are about."""
+"""Chunks of a section that are read: those nearest to its own and the document's centroid."""
 
 DIVERSITY = 0.4
 """Weight of novelty against centrality among the sentences of a section."""
 
 DOMINANT = 0.6
-"""A heading over this share of the text is the document's own, and its sections are those below it."""
+"""A heading over more than this share of the text is the document's title; sections are below it."""
 
 POSITION_BONUS = 0.3
-"""What the first sentences of a passage gain: that of the position in MEAD (Radev et al. 2004), scaled to the best."""
+"""Bonus of a passage's first sentences: position in MEAD (Radev et al. 2004), scaled to the best."""
 
 DEPENDENT_WEIGHT = 0.6
-"""What is left of a sentence that leans on the one before it: "However, this …"."""
+"""Weight of sentences that depend on the one before: "However, this …"."""
 
 MIN_CHARS, MAX_CHARS, MIN_WORDS = 40, 400, 7
 MIN_LETTER_SHARE = 0.7
-"""Of the characters of a sentence that are no spaces: a line of figures says little by itself."""
+"""Minimum share of letters among the characters of a sentence, to exclude rows of figures."""
 
 REPEATED = 3
-"""A line that stands on so many pages belongs to the pages."""
+"""A line on this many pages is boilerplate."""
 
 SEPARATOR = " > "
 
@@ -92,7 +92,7 @@ _BESIDE = re.compile(
     r"forward[- ]looking|safe\s+harbor)\b",
     re.IGNORECASE,
 )
-"""Sections that belong to a document and not to what it says."""
+"""Sections that belong to a document but not to its content."""
 
 _TELLING = re.compile(
     r"\b(?:abstract|(?:executive\s+)?summary|introduction|overview|highlights|conclusions?|(?:key|main)\s+findings|"
@@ -101,9 +101,9 @@ _TELLING = re.compile(
 )
 _APPENDED = re.compile(r"(?i:appendix|annex|exhibit|attachment|schedule)\b|[A-Z](?:\.\d+)*\.?\s+[A-Z]")
 TELLING, APPENDED = 3.0, 0.3
-"""What a section counts whose name promises what the document says, or only more of it, beside others (1.0)."""
+"""Weights of sections with telling names and of appendices; others weigh 1.0."""
 EARLINESS = 1.5, 0.5
-"""What the first and the last section count; between them in proportion."""
+"""Weights of the first and the last section; interpolated between."""
 
 _BOILERPLATE = re.compile(
     r"(?:figure|table|fig\.|tab\.)\s*\d+|arxiv\s+preprint|in\s+proceedings|permanent\s+link|\bet\s+al\.\s+[A-Z]|"
@@ -122,13 +122,13 @@ _DEPENDENT = re.compile(
 
 
 class Extract(NamedTuple):
-    """What is to be summed up: a whole document with no `part`, else the section or subject called so."""
+    """What to summarise: a whole document, or the section or subject `part`."""
 
     part: str = ""
 
 
 class Key(NamedTuple):
-    """A sentence that was chosen: its passage, where it stands there, and the section it is of."""
+    """A chosen sentence: its chunk, span and section."""
 
     chunk: Chunk
     span: Span
@@ -144,7 +144,7 @@ class _Sentence:
 
 
 def asked(question: str) -> Extract | None:
-    """Whether `question` asks for a summary, and of what."""
+    """Return what `question` asks to summarise, or None."""
     match = _ASKED.fullmatch(" ".join(question.split()))
     if match is None:
         return None
@@ -169,10 +169,10 @@ def asked(question: str) -> Extract | None:
 def key_sentences(
     chunks: Sequence[Chunk], vectors: Mapping[uuid.UUID, Any], *, limit: int = MAX_SENTENCES
 ) -> list[Key]:
-    """The sentences of a document that are most like the whole of it, at most `limit`, in the order of its sections.
+    """Return the sentences most central to a document, at most `limit`, in the order of its sections.
 
-    `chunks` are in reading order, `vectors` theirs, of length 1. Running heads, tables, contents and references are
-    left out. Its time grows with the number of chunks; the sentences of a bounded number of them are read.
+    `chunks` are in reading order with their unit `vectors`. Headers, tables, contents and references are left out. Time
+    is linear in chunks; a bounded number of them is read sentence by sentence.
     """
     repeated = _repeated(chunks)
     told = [chunk for chunk in chunks if not _BESIDE.search((chunk.section or "").rsplit(SEPARATOR, 1)[-1])]
@@ -208,7 +208,7 @@ class _Section(NamedTuple):
 
 
 def _main_sections(chunks: Sequence[Chunk], limit: int) -> list[_Section]:
-    """The main sections in reading order, at the level at which none has nearly all of the text."""
+    """Return the main sections in reading order, at the level where none has nearly all text."""
     for depth in (1, 2, 3):
         sections: dict[tuple[str, ...], list[Chunk]] = {}
         for chunk in chunks:
@@ -223,14 +223,14 @@ def _main_sections(chunks: Sequence[Chunk], limit: int) -> list[_Section]:
 
 
 def _weight(name: str, place: float) -> float:
-    """What a section counts by its name and its place in the document, in 0..1."""
+    """Return a section's weight by its name and relative position (0..1)."""
     first, last = EARLINESS
     earliness = first + (last - first) * place
     return earliness * (TELLING if _TELLING.search(name) else APPENDED if _APPENDED.match(name) else 1.0)
 
 
 def _quotas(weights: Sequence[float], limit: int) -> list[int]:
-    """How many sentences each section has: one, and of the others its share by the largest remainders."""
+    """Distribute `limit` sentences over sections: one each, the rest by largest remainders."""
     left = limit - len(weights)
     shares = [left * weight / sum(weights) for weight in weights]
     quotas = [1 + int(share) for share in shares]
@@ -241,7 +241,7 @@ def _quotas(weights: Sequence[float], limit: int) -> list[int]:
 
 
 def _repeated(chunks: Sequence[Chunk]) -> frozenset[str]:
-    """Lines, their digits aside, that stand on several pages."""
+    """Return lines, with digits masked, that occur on several pages."""
     pages: dict[str, set[int]] = {}
     for chunk in chunks:
         for line in chunk.lines:
@@ -254,7 +254,7 @@ def _plain(text: str) -> str:
 
 
 def _sentences(chunk: Chunk, section: str, repeated: frozenset[str]) -> list[_Sentence]:
-    """The whole sentences of a passage that state something by themselves."""
+    """Return the self-contained sentences of a passage."""
     found: list[_Sentence] = []
     for unit in split_passage(Passage(document_id=chunk.document_id, lines=chunk.lines)):
         text = flowing(chunk.text[unit.span.start : unit.span.end])
@@ -281,7 +281,7 @@ def _states_something(text: str) -> bool:
 
 
 def _best(sentences: Sequence[_Sentence], limit: int, known: set[str]) -> list[Key]:
-    """The sentences with most of the weight of all of them, each unlike the others."""
+    """Return the most central sentences by maximal marginal relevance."""
     unique = list({sentence.text: sentence for sentence in sentences if sentence.text not in known}.values())
     if not unique:
         return []
@@ -296,7 +296,7 @@ def _best(sentences: Sequence[_Sentence], limit: int, known: set[str]) -> list[K
 
 
 def _score(sentence: _Sentence, centroid: Mapping[str, float]) -> float:
-    """The weight of its words in the centroid, by the root of its length, so that neither short nor long ones win."""
+    """Return a sentence's weight in the centroid over the root of its length, so length does not decide."""
     weight = sum(centroid.get(word, 0.0) for word in set(sentence.words)) / math.sqrt(len(sentence.words) or 1)
     weight *= 1 + POSITION_BONUS / (1 + sentence.position)
     return weight * (DEPENDENT_WEIGHT if _DEPENDENT.match(sentence.text) else 1.0)
@@ -315,7 +315,7 @@ def _vectors(sentences: Sequence[_Sentence], weights: Mapping[str, float]) -> An
 
 
 def parts_of(keys: Sequence[Key], document: Document, *, sections: bool = True) -> list[Statement | Label]:
-    """The chosen sentences as parts of an answer, under the names of their sections."""
+    """Return the chosen sentences as statements under the names of their sections."""
     parts: list[Statement | Label] = []
     section = None
     for key in keys:
@@ -327,7 +327,7 @@ def parts_of(keys: Sequence[Key], document: Document, *, sections: bool = True) 
 
 
 def hit_of(chunk: Chunk, document: Document, lines: tuple[Line, ...]) -> Hit:
-    """A chunk and lines around it, as if a search had found them."""
+    """Return a chunk and lines around it as a hit."""
     return Hit(
         chunk=chunk,
         passage=Passage(document_id=document.id, lines=lines),
@@ -343,6 +343,6 @@ def hit_of(chunk: Chunk, document: Document, lines: tuple[Line, ...]) -> Hit:
 
 
 def passages(keys: Sequence[Key], document: Document) -> list[Hit]:
-    """The passages of the chosen sentences, each once, in reading order."""
+    """Return the passages of the chosen sentences, each once, in reading order."""
     chunks = {key.chunk.ordinal: key for key in keys}
     return [hit_of(chunks[ordinal].chunk, document, chunks[ordinal].chunk.lines) for ordinal in sorted(chunks)]

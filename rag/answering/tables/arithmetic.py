@@ -1,4 +1,4 @@
-"""Decimal arithmetic on printed amounts, and how it is written."""
+"""Decimal arithmetic on printed amounts, and its notation."""
 
 import ast
 import itertools
@@ -11,7 +11,7 @@ from rag.vocabulary import Expression, Formula, Operand
 
 
 def evaluated(parts: Sequence[str | Decimal]) -> Decimal | None:
-    """The value of an expression; None where something would be divided by nothing or less."""
+    """Evaluate an expression; None on division by zero or a negative number."""
     values = [part for part in parts if isinstance(part, Decimal)]
     numbers = itertools.count()
     code = "".join(f" v{next(numbers)} " if isinstance(part, Decimal) else part for part in parts)
@@ -42,7 +42,7 @@ def _value(node: ast.expr, values: Sequence[Decimal]) -> Decimal | None:
 
 
 def result(value: Decimal, formula: Formula, scale: str, places: int | None) -> str:
-    """What a formula gives, in its unit: percent, ratio and days to `places` decimals, an amount exactly."""
+    """Format a formula's result in its unit: percent, ratio and days rounded to `places`, amounts exact."""
     match formula.unit:
         case "percent":
             return f"{decimal(rounded(100 * value, places or 1))} %"
@@ -55,17 +55,17 @@ def result(value: Decimal, formula: Formula, scale: str, places: int | None) -> 
 
 
 def rounded(value: Decimal, places: int) -> Decimal:
-    """To so many decimals, halves away from zero."""
+    """Round half away from zero."""
     return value.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
 
 
 def decimal(value: Decimal) -> str:
-    """With commas between thousands and a true minus sign."""
+    """Format with thousands separators and a true minus sign."""
     return f"{value:,}".replace("-", "−")
 
 
 def signed(amount: Amount, *, inside: bool = False, currency: str = "") -> str:
-    """As printed, a deduction with its sign; inside an expression in brackets. A share has no `currency`."""
+    """Format an amount as printed with its sign, in brackets `inside` an expression; percentages have no `currency`."""
     shown = f"{amount.text} %" if amount.is_percent else f"{currency}{amount.text}"
     if amount.value >= 0:
         return shown
@@ -73,7 +73,7 @@ def signed(amount: Amount, *, inside: bool = False, currency: str = "") -> str:
 
 
 def in_words(expression: Expression) -> str:
-    """The definition: line items by their names between signs."""
+    """Format an expression with the names of its line items."""
 
     def word(part: str | Operand) -> str:
         if isinstance(part, str):
@@ -84,11 +84,11 @@ def in_words(expression: Expression) -> str:
 
 
 def spaced(parts: Iterable[str]) -> str:
-    """Signs and operands on one line, as they are printed."""
+    """Join signs and operands as printed."""
     text = " ".join({"-": "−", "*": "×"}.get(part, part) for part in parts)
     return text.replace("( ", "(").replace(" )", ")")
 
 
 def capital(name: str) -> str:
-    """As at the beginning of a line; an abbreviation stays."""
+    """Capitalise the first letter; abbreviations stay."""
     return name[0].upper() + name[1:]

@@ -1,8 +1,8 @@
-"""Ratios, differences and growth, worked out from the cells of tables: every figure quoted, decimal arithmetic.
+"""Calculate ratios, differences and growth from table cells, every figure quoted, in decimal arithmetic.
 
-No calculation is better than a wrong one. A question is worked out only if nothing in it is left over; a figure is
-taken only from a row whose whole label is the line item, in a column with one year; nothing is computed across periods,
-scales or documents, or from figures on which the document's own tables disagree.
+No calculation is better than a wrong one. All words of the question must be understood; a figure is only taken from a
+row whose whole label is the line item, in a column of one year; nothing is computed across periods, scales or
+documents, or from figures on which the document's own tables disagree.
 """
 
 import itertools
@@ -19,10 +19,10 @@ from rag.vocabulary import Expression, Figure, Formula, Operand, find_figure, pl
 
 
 def work_out(asked: Task, hits: Sequence[Hit], statements: Statements) -> list[Statement | Label] | None:
-    """The answer to what is asked from the tables in `hits`, all of one document; None if none of it is found.
+    """Answer `asked` from the tables in `hits`, all of one document; None if nothing is found.
 
-    `statements` are the document's own: a line item is read off the one that it belongs to. If some figures are found,
-    but not all, or they must not be put together, they are given by themselves.
+    `statements` locate the document's financial statements, where line items are read. If figures are missing or do not
+    fit together, those found are given by themselves.
     """
     rows = figure_rows(hits, statements)
     if asked.years or not asked.is_level:
@@ -47,7 +47,7 @@ def _formula(asked: Task, formula: Formula, rows: Sequence[FigureRow]) -> list[S
 
 
 def _asked_years(asked: Task, expression: Expression, rows: Sequence[FigureRow]) -> tuple[int, ...]:
-    """The years asked for, else the latest of any of its line items: an earlier one would be taken for it."""
+    """Return the years asked for, else the latest year of any line item needed."""
     if asked.years:
         return asked.years
     figures = [figure for part in expression if isinstance(part, Operand) and (figure := find_figure(part.figure))]
@@ -56,7 +56,7 @@ def _asked_years(asked: Task, expression: Expression, rows: Sequence[FigureRow])
 
 
 def _printed(asked: Task, formula: Formula, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
-    """The rows in which the document itself gives what is asked for."""
+    """Return the rows in which the document prints the result itself."""
     terms = {*map(plain_label, (formula.name, *formula.terms))}
     of_kind = [row for row in rows if plain_label(row.label) in terms]
     of_kind = [
@@ -72,7 +72,7 @@ def _printed(asked: Task, formula: Formula, rows: Sequence[FigureRow]) -> list[S
 
 
 def _level(asked: Task, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
-    """The line item's row in its own statement, for each asked year or the latest; None unless that is sure of all."""
+    """Return the line item for each asked year or the latest; None unless all are certain."""
     figure = find_figure(asked.measure)
     if figure is None:
         return None
@@ -88,10 +88,7 @@ def _level(asked: Task, rows: Sequence[FigureRow]) -> list[Statement | Label] | 
 
 
 def _quoted(row: FigureRow, year: int) -> Statement | None:
-    """The row itself, with the cell of that year; None where that is not all of it.
-
-    Its own columns do not name the year once, or its heading is a part of its name.
-    """
+    """Return the row itself with the asked cell; None if its columns or label do not suffice."""
     text = row.hit.passage.text
     named = [place for place, cell in enumerate(row.unit.cells) if years(cell.column) == (year,)]
     quoted = quoted_row(text, row.unit)
@@ -110,7 +107,7 @@ def _given(row: FigureRow, year: int, figure: Figure | None = None) -> Statement
 
 
 class _Taken(NamedTuple):
-    """A line item in an expression, put in numbers, with the rows that these come from."""
+    """A line item of an expression as text and value, with its rows."""
 
     text: str
     value: Decimal
@@ -135,7 +132,7 @@ def _computed(
 
 
 def _operands(expression: Expression, year: int, rows: Sequence[FigureRow]) -> list[_Taken] | None:
-    """The line items of the expression in that year; None unless all are found, in one scale."""
+    """Return the line items of the expression for a year; None unless all are found in one scale."""
     taken = []
     for operand in (part for part in expression if isinstance(part, Operand)):
         figure = find_figure(operand.figure)
@@ -173,7 +170,7 @@ def _sized(amount: Amount, figure: Figure) -> Amount:
 
 
 def _best(figure: Figure, needed: Sequence[int], rows: Sequence[FigureRow]) -> FigureRow | None:
-    """The row of the line item in its own statement; None if there are several that differ."""
+    """Return the line item's row in its own statement; None if several rows differ."""
     labelled = [(rank, row) for row in _at(figure.place, rows) if (rank := row.called(figure)) is not None]
     usable = [
         (rank, row)
@@ -184,12 +181,12 @@ def _best(figure: Figure, needed: Sequence[int], rows: Sequence[FigureRow]) -> F
 
 
 def _at(place: str | None, rows: Sequence[FigureRow]) -> Sequence[FigureRow]:
-    """Those of `rows` that stand in the statement; all where the document has none."""
+    """Return the rows of the statement `place`, or all if the document has none."""
     return [row for row in rows if row.may_stand_in(place)]
 
 
 def _agreed(usable: Sequence[tuple[int, FigureRow]], needed: Sequence[int]) -> FigureRow | None:
-    """The row with the first of the labels; None if there are several that differ."""
+    """Return the row with the best label; None if several rows differ."""
     first = min((rank for rank, _ in usable), default=0)
     chosen = [row for rank, row in usable if rank == first]
     values = {tuple(row.amounts[year].value for year in needed) for row in chosen}
@@ -197,7 +194,7 @@ def _agreed(usable: Sequence[tuple[int, FigureRow]], needed: Sequence[int]) -> F
 
 
 def _found(asked: Task, formula: Formula, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
-    """Those of the figures that are there, and what is missing."""
+    """Return the figures that were found, and say which are missing."""
     expression = formula.parsed[0]
     names = list(dict.fromkeys(part.figure for part in expression if isinstance(part, Operand)))
     known = sorted({year for row in rows for year in row.amounts}, reverse=True)
@@ -217,7 +214,7 @@ def _found(asked: Task, formula: Formula, rows: Sequence[FigureRow]) -> list[Sta
 
 
 def _change(asked: Task, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
-    """The difference of a row's figures of two years: those asked for, that and the year before, or the last two."""
+    """Return the change of a row between two years: those asked for, the year and the one before, or the last two."""
     figure = find_figure(asked.measure)
     wanted = named_by(asked.measure)
     if figure:

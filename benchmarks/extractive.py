@@ -22,7 +22,7 @@ from benchmarks import fitting
 from benchmarks.fitting import Choice, Numbers
 from rag import answering, evaluation
 from rag.answering.extraction import extractive_answer, question_intent
-from rag.answering.extraction.candidates import Candidate, Features, measured
+from rag.answering.extraction.candidates import Candidate, Features, collect_candidates
 from rag.answering.extraction.extractive_answer import MIN_LIKELIHOOD, ODDS, WEIGHTS
 from rag.engine import RAGEngine
 from rag.engine.evaluation.evaluator import Corpus, Evaluation
@@ -47,7 +47,7 @@ class Case:
     question: evaluation.Question
     scope: str
     is_lookup: bool
-    asked: question_intent.Asked
+    asked: question_intent.ParsedQuestion
     hits: Sequence[Hit]
     candidates: Sequence[Candidate]
 
@@ -103,7 +103,7 @@ class Best(NamedTuple):
         """Whether it is no answer if an answer is to have a likelihood of `least`."""
         if not extractive_answer.is_relevant(self.case.asked, self.candidate, likely, least):
             return True
-        return extractive_answer.lack(self.case.asked, self.case.hits, self.candidate) is not None
+        return extractive_answer.explain_missing(self.case.asked, self.case.hits, self.candidate) is not None
 
 
 class Judged(NamedTuple):
@@ -163,9 +163,9 @@ def ask(engine: RAGEngine, index_name: str, asked: Sequence[evaluation.Question]
             retrieval = RetrievalOptions(filters=Filters(document_ids=documents), trace=True)
             request = SearchRequest(index_name=index_name, query=question.question, retrieval=retrieval)
             found = engine.search(request)
-            read = question_intent.read(question.question, found.trace.rewritings if found.trace else ())
+            read = question_intent.parse_question(question.question, found.trace.rewritings if found.trace else ())
             hits = list(answering.read_context(question.question, found.results, None).hits.values())
-            yield Case(question, scope, question.id in lookups, read, hits, measured(read, hits, reranker))
+            yield Case(question, scope, question.id in lookups, read, hits, collect_candidates(read, hits, reranker))
 
 
 # --- fitting and judging ---

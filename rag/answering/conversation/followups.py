@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from rag.answering.text.question_parts import (
+    find_measure,
+    find_owner,
+    find_slots,
+    find_topic,
     is_name,
     is_term,
-    measure_of,
-    owner_of,
-    slots_of,
-    topic_of,
     without_determiner,
     without_periods,
 )
@@ -90,37 +90,37 @@ def _completed(question: str, before: str, names: Sequence[str]) -> str | None:
         return None
     before = before.rstrip(" ?.!")
     if language := reason_language(question):
-        return _why(before, question.strip(" ¿?!."), language)
+        return _reason_question(before, question.strip(" ¿?!."), language)
     if _DETAIL.fullmatch(question):
         return f"{before} – {question.strip(' ¿')}"
     opening = _OPENING.match(question)
     rest = question[opening.end() if opening else 0 :].strip(" ,")
     is_opened = len(rest) < len(question.strip(" ¿"))
     if _SENTENCE.match(rest):
-        return _referring(rest, before, names) or (_inheriting(rest, before, names) if is_opened else None)
-    return _named_only(rest.rstrip(" ?.!"), before, names, is_opened=is_opened)
+        return _resolve_pronoun(rest, before, names) or (_inherit_slots(rest, before, names) if is_opened else None)
+    return _complete_fragment(rest.rstrip(" ?.!"), before, names, is_opened=is_opened)
 
 
 # --- questions that are sentences -------------------------------------------------------------------
 
 
-def _why(before: str, asked: str, language: str) -> str:
+def _reason_question(before: str, asked: str, language: str) -> str:
     if re.match(r"(?:did|does|do|is|are|was|were|has|have)\b", before, re.IGNORECASE) and language == ENGLISH:
         return f"Why {before[0].lower()}{before[1:]}?"
     if re.match(r"how\s+(?:did|has|have|does|do)\b", before, re.IGNORECASE):
         return f"Why{before[3:]}?"
-    topic = topic_of(before).strip()
+    topic = find_topic(before).strip()
     return says(language).reason.format(topic=topic) if topic else f"{before} – {asked}?"
 
 
-def _referring(question: str, before: str, names: Sequence[str]) -> str | None:
+def _resolve_pronoun(question: str, before: str, names: Sequence[str]) -> str | None:
     """Replace a pronoun by what the question before speaks of."""
     if _NO_REFERENCE.search(question):
         return None
     pronoun = next((found for found in _PRONOUN.finditer(question) if not _has_antecedent(question, found)), None)
     if pronoun is None:
         return None
-    topic, named = topic_of(before), [before[span.start : span.end] for span in slots_of(before, names).names]
+    topic, named = find_topic(before), [before[span.start : span.end] for span in find_slots(before, names).names]
     if find_periods(question):
         topic = without_periods(topic)
     is_actor = pronoun["owner"] or _AFTER_HELP.search(question[: pronoun.start()])
@@ -150,9 +150,9 @@ def _has_antecedent(question: str, pronoun: re.Match[str]) -> bool:
     )
 
 
-def _inheriting(question: str, before: str, names: Sequence[str]) -> str | None:
+def _inherit_slots(question: str, before: str, names: Sequence[str]) -> str | None:
     """Add the name and period of the question before to a sentence that continues with "and"."""
-    own, earlier = slots_of(question, names), slots_of(before, names)
+    own, earlier = find_slots(question, names), find_slots(before, names)
     added = ""
     if earlier.names and not own.names:
         added += f" {says(detect(before)).of_whom} {before[earlier.names[0].start : earlier.names[0].end]}"
@@ -172,7 +172,7 @@ def _with_period(before: str) -> str:
 # --- fragments --------------------------------------------------------------------------------------
 
 
-def _named_only(rest: str, before: str, names: Sequence[str], *, is_opened: bool) -> str | None:
+def _complete_fragment(rest: str, before: str, names: Sequence[str], *, is_opened: bool) -> str | None:
     """Complete a fragment; None if it is empty or a new keyword search."""
     if not rest or len(rest.split()) > MAX_FRAGMENT_WORDS or not (is_opened or _stands_alone(rest, before, names)):
         return None
@@ -185,37 +185,37 @@ def _stands_alone(rest: str, before: str, names: Sequence[str]) -> bool:
     """Return whether a fragment without an opening is a follow-up rather than a keyword search."""
     if _AGAINST.match(rest) or _PREPOSITION.match(rest) or _MANNER.match(rest):
         return True
-    slots = slots_of(rest, names)
-    left = _left(rest, [*slots.periods, *slots.names])
+    slots = find_slots(rest, names)
+    left = _remainder(rest, [*slots.periods, *slots.names])
     if not left:
-        return bool(slots.periods or (slots.names and slots_of(before, names).names) or references(rest))
-    return left == rest and is_term(rest) and bool(measure_of(before))
+        return bool(slots.periods or (slots.names and find_slots(before, names).names) or references(rest))
+    return left == rest and is_term(rest) and bool(find_measure(before))
 
 
 def _merged(rest: str, before: str, names: Sequence[str]) -> str:
     """Replace parts of `before` by those of the same kind in the fragment."""
     if _AGAINST.match(rest) or _MANNER.match(rest):
         return f"{before}, {rest}?"
-    whole, slots = before, slots_of(rest, names)
+    whole, slots = before, find_slots(rest, names)
     if places := references(rest):
         earlier = references(before)
         if len(places) == len(earlier) == 1 and places[0].kind == earlier[0].kind:
             return f"{_renumbered(before, earlier[0].label, places[0].label)}?"
         return f"{before} {rest}?"
     if slots.periods:
-        whole = _in_period(whole, rest, slots.periods)
+        whole = _replace_period(whole, rest, slots.periods)
     if slots.names:
         named = [rest[span.start : span.end] for span in slots.names]
-        whole = _in_name(whole, " and ".join(named), rest, names)
-    left = _left(rest, [*slots.periods, *slots.names])
-    return f"{_in_measure(whole, left)}?" if left else f"{whole}?"
+        whole = _replace_name(whole, " and ".join(named), rest, names)
+    left = _remainder(rest, [*slots.periods, *slots.names])
+    return f"{_replace_measure(whole, left)}?" if left else f"{whole}?"
 
 
 def _renumbered(before: str, label: str, other: str) -> str:
     return re.sub(rf"(?<!\w){re.escape(label)}(?!\w)", other, before, count=1, flags=re.IGNORECASE)
 
 
-def _left(rest: str, spans: Iterable[Span]) -> str:
+def _remainder(rest: str, spans: Iterable[Span]) -> str:
     """Return what remains of a fragment without the spans and their introducing words."""
     kept = list(rest)
     for span in spans:
@@ -225,7 +225,7 @@ def _left(rest: str, spans: Iterable[Span]) -> str:
     return " ".join(part for part in parts if part and _GLUE.sub("", part)).strip(" ,?")
 
 
-def _in_period(before: str, rest: str, spans: Sequence[Span]) -> str:
+def _replace_period(before: str, rest: str, spans: Sequence[Span]) -> str:
     """Ask `before` for the fragment's periods."""
     asked, earlier = rest[spans[0].start : spans[-1].end], find_periods(before)
     away = years_away(asked)
@@ -252,12 +252,12 @@ def _in_period(before: str, rest: str, spans: Sequence[Span]) -> str:
     return before[: first.start] + asked + before[last.end :]
 
 
-def _in_name(before: str, name: str, rest: str, names: Sequence[str]) -> str:
+def _replace_name(before: str, name: str, rest: str, names: Sequence[str]) -> str:
     """Ask `before` of `name`, in place of a name with the same preposition, the owner, or the last name."""
-    spans = slots_of(before, names).names
+    spans = find_slots(before, names).names
     preposition = (led[0].strip() if (led := _PREPOSITION.match(rest)) else "").lower()
     if not spans:
-        owner = owner_of(before)
+        owner = find_owner(before)
         if owner is None:
             return f"{before} {preposition or says(detect(before)).of_whom} {name}"
         spans = [owner]
@@ -273,14 +273,14 @@ def _in_name(before: str, name: str, rest: str, names: Sequence[str]) -> str:
     return before[: chosen.start] + name + before[chosen.end :]
 
 
-def _in_measure(before: str, asked: str) -> str:
+def _replace_measure(before: str, asked: str) -> str:
     """Ask `before` for another measure, or with another phrase of the same preposition."""
     if led := _PREPOSITION.match(asked):
         phrase = re.search(rf"\b{re.escape(led[0].strip())}\s+.+?(?=\s+(?:{_PREPOSITIONS})\b|$)", before, re.IGNORECASE)
         if phrase and not find_periods(phrase[0]) and led[0].strip().lower() not in ("of", "de", "von"):
             return before[: phrase.start()] + asked + before[phrase.end() :]
         return f"{before} {asked}"
-    span = measure_of(before)
+    span = find_measure(before)
     if span is None:
         return f"{before} – {asked}"
     return before[: span.start] + without_determiner(asked) + before[span.end :]

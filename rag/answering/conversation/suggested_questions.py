@@ -9,7 +9,7 @@ from rag.ingestion.language_detection import detect
 from rag.types import AnswerResponse, BlockKind, Chunk, Hit, QuotedRow
 from rag.vocabulary import Says, says
 
-MOST = 3
+MAX_QUESTIONS = 3
 """Maximum number of suggestions."""
 
 MAX_HEADING_CHARS = 60
@@ -42,19 +42,19 @@ def topics(chunks: Sequence[Chunk]) -> list[str]:
         for place, (heading, texts) in enumerate(runs)
         if headings.count(heading) == 1 and _names_something(heading) and (weight := _weight(heading, texts)) > 0
     ]
-    best = sorted(weighed, reverse=True)[:MOST]
+    best = sorted(weighed, reverse=True)[:MAX_QUESTIONS]
     return [heading for _, _, heading in sorted(best, key=lambda one: one[1])]
 
 
-def about(topics: Iterable[str], language: str) -> list[str]:
+def topic_questions(topics: Iterable[str], language: str) -> list[str]:
     """Return a question about each topic in a language of `rag.ingestion.language_detection`."""
     return [says(language).about.format(topic=topic) for topic in topics]
 
 
-def to_begin_with(chunks: Sequence[Chunk]) -> tuple[str, ...]:
+def starter_questions(chunks: Sequence[Chunk]) -> tuple[str, ...]:
     """Return questions in the document's language; none if its headings suggest none."""
     found = topics(chunks)
-    return tuple(about(found, detect(" ".join(chunk.text for chunk in chunks)))) if found else ()
+    return tuple(topic_questions(found, detect(" ".join(chunk.text for chunk in chunks)))) if found else ()
 
 
 def follow_ups(question: str, response: AnswerResponse, around: Sequence[Chunk]) -> tuple[str, ...]:
@@ -68,10 +68,10 @@ def follow_ups(question: str, response: AnswerResponse, around: Sequence[Chunk])
     quoted = next((citation.row for citation in response.citations if citation.row), None)
     asked = [*_of_row(question, quoted), *_beside(quoted, first, says(language))] if quoted else []
     own = _heading(first.chunk)
-    asked += about((topic for topic in topics(around) if topic != own), language)
+    asked += topic_questions((topic for topic in topics(around) if topic != own), language)
     known = {_plain(question), _plain(response.question or "")}
     fresh = {_plain(one): one for one in reversed(asked) if _plain(one) not in known}
-    return tuple(reversed(fresh.values()))[:MOST]
+    return tuple(reversed(fresh.values()))[:MAX_QUESTIONS]
 
 
 def _of_row(question: str, row: QuotedRow) -> Iterator[str]:
@@ -140,7 +140,7 @@ def _sentences(chunk: Chunk) -> Iterator[str]:
     text = chunk.text
     for unit in split_passage(chunk):
         words = text[unit.span.start : unit.span.end].split()
-        is_prose = unit.kind is BlockKind.TEXT and not unit.is_furniture
+        is_prose = unit.kind is BlockKind.TEXT and not unit.is_boilerplate
         if is_prose and len(words) >= SENTENCE_WORDS and words[-1].endswith((".", "?", "!")):
             yield " ".join(words)
 

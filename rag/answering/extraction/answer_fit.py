@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator
 from enum import IntEnum
 
-from rag.answering.extraction.question_intent import Kind, read
-from rag.answering.tables.figure_rows import BELOW_YEAR, Statements
+from rag.answering.extraction.question_intent import Kind, parse_question
+from rag.answering.tables.figure_rows import PART_OF_YEAR, Statements
 from rag.answering.tables.requested_figures import line_item, named_formula
-from rag.answering.text.named_entities import is_heading, names_somebody
+from rag.answering.text.named_entities import has_new_name, is_heading
 from rag.answering.text.negation import DOWN, UP
 from rag.answering.text.numbers import Number, find_numbers
-from rag.answering.text.question_parts import measure_of, slots_of
+from rag.answering.text.question_parts import find_measure, find_slots
 from rag.answering.verification.answer_agreement import asks_whether
 from rag.types import Hit, QuotedRow
 from rag.vocabulary import Figure, find_figure, is_labelled, plain_label, years
@@ -71,7 +71,7 @@ def fit(question: str, text: str, row: QuotedRow | None = None, hit: Hit | None 
 
     `hit` is its source.
     """
-    item = wanted(question)
+    item = requested_item(question)
     if item is None:
         return _of_kind(question, text, hit)
     found = _of_row(item, row) if row else _of_sentence(item, text)
@@ -105,20 +105,20 @@ def _of_kind(question: str, text: str, hit: Hit | None) -> Fit | None:
         is_named, is_share = named_formula(text) == formula, formula.unit == "percent"
         if not is_named or (is_share and _RATE_GIVEN.search(text) is None):
             return Fit.NEAR if is_named or (is_share and "%" in text) else Fit.UNNAMED
-    asked = read(question)
+    asked = parse_question(question)
     if asked.kind is not Kind.NAME:
         return None if asked.holds_kind(text) else Fit.NEAR
-    if names_somebody(text, asked.text, hit):
+    if has_new_name(text, asked.text, hit):
         return None
     return Fit.UNNAMED if is_heading(text) else Fit.NEAR
 
 
-def is_own(question: str, page: int, statements: Statements) -> bool:
+def is_own_item(question: str, page: int, statements: Statements) -> bool:
     """Return whether a line item on that page is the document's own rather than an affiliate's.
 
     It is on a page of its financial statement, or the document has no such statement.
     """
-    item = wanted(question)
+    item = requested_item(question)
     return item is None or page in statements.get(item.place or "", (page,))
 
 
@@ -129,11 +129,11 @@ def gives_of_year(question: str, year: int, text: str, row: QuotedRow | None = N
     return year in years(told) and (found is None or found > Fit.UNNAMED)
 
 
-def wanted(question: str) -> Figure | None:
+def requested_item(question: str) -> Figure | None:
     """Return the line item that `question` asks for, whatever else it says; None if it asks for something else."""
     if item := line_item(question, _names(question)):
         return item
-    span = measure_of(question)
+    span = find_measure(question)
     item = find_figure(question[span.start : span.end].rstrip(" ?.!")) if span else None
     is_other = _OTHER_FIGURE.search(question) or _RATE.search(question) or _SHARES.search(question)
     is_per_share = _PER_SHARE.search(question) is not None
@@ -141,7 +141,7 @@ def wanted(question: str) -> Figure | None:
 
 
 def _names(question: str) -> frozenset[str]:
-    spans = slots_of(question, ()).names
+    spans = find_slots(question, ()).names
     return frozenset(word.lower() for span in spans for word in question[span.start : span.end].split())
 
 
@@ -162,7 +162,7 @@ def _of_row(item: Figure, row: QuotedRow) -> Fit:
 def _is_of_years(row: QuotedRow) -> bool:
     """Return whether the columns are whole years, each once."""
     named = [year for column in row.columns for year in years(column)]
-    is_below = any(BELOW_YEAR.search(column) for column in row.columns)
+    is_below = any(PART_OF_YEAR.search(column) for column in row.columns)
     return len(row.cells) == 1 or (bool(named) and len(named) == len({*named}) and not is_below)
 
 

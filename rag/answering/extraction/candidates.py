@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from rag.answering.extraction.question_intent import PRECISE, Asked, Kind
+from rag.answering.extraction.question_intent import PRECISE, Kind, ParsedQuestion
 from rag.answering.passages.quotable_units import Unit, split_passage
-from rag.answering.passages.statements import quoted_row, shown_text, words_at
+from rag.answering.passages.statements import display_text, quoted_row, words_at
 from rag.answering.text import term_weights
-from rag.answering.text.sentences import flowing
+from rag.answering.text.sentences import one_line
 from rag.retrieval import Reranker
 from rag.types import BlockKind, Hit, QuotedRow
 
@@ -82,9 +82,9 @@ class Candidate(NamedTuple):
         return quoted_row(self.hit.passage.text, self.unit)
 
 
-def measured(question: Asked, hits: Sequence[Hit], reranker: Reranker | None) -> list[Candidate]:
+def collect_candidates(question: ParsedQuestion, hits: Sequence[Hit], reranker: Reranker | None) -> list[Candidate]:
     """Return the closest candidates with all features, without duplicates."""
-    found = _cheaply(question, _fitting(question, list(_units(question, hits))))
+    found = _preselect(question, _fitting(question, list(_units(question, hits))))
     if reranker is None or not found:
         return found
     read = {candidate.hit.chunk.id: candidate.hit for candidate in found}
@@ -96,7 +96,7 @@ def measured(question: Asked, hits: Sequence[Hit], reranker: Reranker | None) ->
     return [
         candidate._replace(
             features=candidate.features._replace(
-                relevance=_own(logit, read_alone.get(candidate.before or "")),
+                relevance=_own_relevance(logit, read_alone.get(candidate.before or "")),
                 page_relevance=pages[candidate.hit.chunk.id],
             )
         )
@@ -104,7 +104,7 @@ def measured(question: Asked, hits: Sequence[Hit], reranker: Reranker | None) ->
     ]
 
 
-def _own(relevance: float, before: float | None) -> float:
+def _own_relevance(relevance: float, before: float | None) -> float:
     """Return the relevance of a sentence without that of the sentence it is read with."""
     return relevance if before is None or relevance >= before + OWN_GAIN else min(relevance, before - OWN_GAIN)
 
@@ -114,7 +114,7 @@ def _logit(score: float) -> float:
     return max(-1.0, min(1.0, math.log(score / (1 - score)) / MAX_LOGIT))
 
 
-def _units(question: Asked, hits: Sequence[Hit]) -> Iterator[Candidate]:
+def _units(question: ParsedQuestion, hits: Sequence[Hit]) -> Iterator[Candidate]:
     """Yield each unit that can be an answer, each text of a document once."""
     seen: set[tuple[object, str]] = set()
     for hit in hits:
@@ -122,8 +122,8 @@ def _units(question: Asked, hits: Sequence[Hit]) -> Iterator[Candidate]:
         heading, before = "", None
         for unit in split_passage(hit.passage):
             if unit.kind is BlockKind.HEADING:
-                heading = flowing(text[slice(*unit.span)])
-            shown = shown_text(text, unit)
+                heading = one_line(text[slice(*unit.span)])
+            shown = display_text(text, unit)
             if _can_answer(question, unit, shown) and (hit.passage.document_id, shown) not in seen:
                 seen.add((hit.passage.document_id, shown))
                 borrowed: str | None = before if before and _REFERS_BACK.match(shown) else None
@@ -131,12 +131,16 @@ def _units(question: Asked, hits: Sequence[Hit]) -> Iterator[Candidate]:
             before = shown if unit.kind is BlockKind.TEXT else None
 
 
-def _can_answer(question: Asked, unit: Unit, shown: str) -> bool:
+def _can_answer(question: ParsedQuestion, unit: Unit, shown: str) -> bool:
     """Return whether a unit says something new: no lead-in, no question.
 
     Headings only answer questions for a title or for what stands on a page.
     """
-    if unit.is_furniture or shown.endswith((":", "?")) or not {*term_weights.content_words(shown)} - {*question.words}:
+    if (
+        unit.is_boilerplate
+        or shown.endswith((":", "?"))
+        or not {*term_weights.content_words(shown)} - {*question.words}
+    ):
         return False
     if unit.kind is BlockKind.HEADING:
         return question.kind is Kind.TITLE or bool(question.pages)
@@ -145,7 +149,7 @@ def _can_answer(question: Asked, unit: Unit, shown: str) -> bool:
     return len(shown) >= MIN_CHARS
 
 
-def _fitting(question: Asked, found: list[Candidate]) -> list[Candidate]:
+def _fitting(question: ParsedQuestion, found: list[Candidate]) -> list[Candidate]:
     """Filter by requested page and by reliably recognised kinds, unless nothing is left."""
     if question.pages:
         found = [candidate for candidate in found if candidate.is_on(question.pages)] or found
@@ -166,17 +170,17 @@ def _in_context(hit: Hit, unit: Unit, shown: str, heading: str, before: str | No
 # --- measures that cost little ---------------------------------------------------------------------------------
 
 
-def _cheaply(question: Asked, found: Sequence[Candidate]) -> list[Candidate]:
+def _preselect(question: ParsedQuestion, found: Sequence[Candidate]) -> list[Candidate]:
     """Return the `CANDIDATES` closest candidates with all features but the cross-encoder's."""
     own = [term_weights.content_words(candidate.text) for candidate in found]
-    under = [term_weights.content_words(_under(candidate)) for candidate in found]
-    weights = _Weights(term_weights.rarity([*map(set.union, map(set, own), map(set, under))]), question.words)
+    under = [term_weights.content_words(_headings(candidate)) for candidate in found]
+    weights = _Weights(term_weights.idf([*map(set.union, map(set, own), map(set, under))]), question.words)
     lexical = term_weights.bm25(question.words, own)
     top = max(lexical, default=0.0) or 1.0
     ranks: dict[int, int] = {}
     for candidate in found:
         ranks.setdefault(id(candidate.hit), len(ranks) + 1)
-    about = {id(hit): question.share_named(whereabouts(hit)) for hit in {id(c.hit): c.hit for c in found}.values()}
+    about = {id(hit): question.share_named(page_and_names(hit)) for hit in {id(c.hit): c.hit for c in found}.values()}
     measured = []
     for candidate, words, above, score in zip(found, own, under, lexical, strict=True):
         features = Features(
@@ -205,12 +209,12 @@ def _closeness(features: Features, lexical: float, covered: float, also: float) 
     )
 
 
-def whereabouts(hit: Hit) -> str:
+def page_and_names(hit: Hit) -> str:
     """Return a hit's page text with its document's names."""
     return f"{hit.passage.text} {hit.document_name} {hit.title or ''} {hit.chunk.context}"
 
 
-def _under(candidate: Candidate) -> str:
+def _headings(candidate: Candidate) -> str:
     """Return what a unit stands under: title, section and the lines that explain a row."""
     text, unit = candidate.hit.passage.text, candidate.unit
     lines = (words_at(text, span) for span in (unit.section, unit.header, unit.caption))
@@ -238,7 +242,7 @@ class _Weights:
         return sum(weight for word, weight in weights.items() if word in within) / (sum(weights.values()) or 1.0)
 
 
-def _label(question: Asked, candidate: Candidate, weights: _Weights) -> float:
+def _label(question: ParsedQuestion, candidate: Candidate, weights: _Weights) -> float:
     """Return how well a row's label matches the question or one of its synonymous phrases."""
     if not candidate.unit.cells or candidate.unit.label is None:
         return 0.0
@@ -250,7 +254,7 @@ def _label(question: Asked, candidate: Candidate, weights: _Weights) -> float:
     return best
 
 
-def _kind(question: Asked, text: str) -> float:
+def _kind(question: ParsedQuestion, text: str) -> float:
     return 0.5 if question.kind in (Kind.TEXT, Kind.TITLE) else float(question.holds_kind(text))
 
 

@@ -62,12 +62,12 @@ def are_listed(question: str, names: Sequence[Span]) -> bool:
     return bool(gaps) and all(_JOINT.fullmatch(gap) for gap in gaps) and bool(re.search(r"\w", gaps[-1]))
 
 
-def of_each(question: str) -> str:
+def question_for_each(question: str) -> str:
     """Return the question as each document is asked it."""
     return _as_question(_EACH.sub(" ", question), question)
 
 
-def of_one(question: str, names: Sequence[Span], own: Span) -> str:
+def question_for_one(question: str, names: Sequence[Span], own: Span) -> str:
     """Return the question as the document named at `own` is asked it."""
     name = question[own.start : own.end]
     if are_listed(question, names):

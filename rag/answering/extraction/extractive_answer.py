@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from rag.answering.extraction import answer_fit, question_intent
 from rag.answering.extraction.answer_fit import Fit
-from rag.answering.extraction.candidates import Candidate, Features, measured, whereabouts
-from rag.answering.extraction.question_intent import Asked, Kind
+from rag.answering.extraction.candidates import Candidate, Features, collect_candidates, page_and_names
+from rag.answering.extraction.question_intent import Kind, ParsedQuestion
 from rag.answering.text import term_weights
 from rag.retrieval import Reranker
 from rag.types import Hit, QuotedRow, Rewriting
@@ -90,7 +90,7 @@ def choose(
     the hits, if a requested e-mail address, say, is missing, if all figures are of another kind or period, or if the
     best candidate is too unlikely.
     """
-    asked = question_intent.read(question, rewritings)
+    asked = question_intent.parse_question(question, rewritings)
     found = rank(asked, hits, reranker=reranker)
     if not found:
         return Choice(hint="No sentence and no row of a table was found that could answer.")
@@ -100,7 +100,7 @@ def choose(
         return Choice(hint=f"The figure itself was not found. {_nearest(asked, best)}", nearest=best.hit)
     best = ranked[0].candidate
     likely = likelihood(ranked if asked.kind is Kind.NAME else found) if reranker else best.features.covered
-    missing = lack(asked, hits, best)
+    missing = explain_missing(asked, hits, best)
     is_close = is_relevant(asked, best, likely) if reranker else likely >= MIN_COVERED_ALONE
     if missing is None and not is_close:
         missing = "Nothing that was found answers this closely enough."
@@ -110,11 +110,11 @@ def choose(
     return Choice(tuple(_shown(asked, close)), likely)
 
 
-def rank(question: Asked, hits: Sequence[Hit], *, reranker: Reranker | None = None) -> list[Extract]:
+def rank(question: ParsedQuestion, hits: Sequence[Hit], *, reranker: Reranker | None = None) -> list[Extract]:
     """Return the candidates of `hits` with their scores, best first."""
     scored = [
         Extract(candidate, _weighed(WEIGHTS, candidate.features), asked_row(question, candidate))
-        for candidate in measured(question, hits, reranker)
+        for candidate in collect_candidates(question, hits, reranker)
     ]
     return sorted(scored, key=lambda extract: -extract.score)
 
@@ -124,7 +124,7 @@ def _fitting(question: str, ranked: Sequence[Extract]) -> list[Extract]:
 
     If a name is asked for, candidates with a name come first.
     """
-    wants_name = question_intent.read(question).kind is Kind.NAME
+    wants_name = question_intent.parse_question(question).kind is Kind.NAME
     fits = [(answer_fit.fit(question, one.candidate.text, one.row, one.candidate.hit), one) for one in ranked]
     is_plain = answer_fit.is_plain(question)
     able = [pair for pair in fits if pair[0] is not Fit.OTHER and not (is_plain and _is_of_another(*pair))]
@@ -154,7 +154,7 @@ def likelihood(ranked: Sequence[Extract]) -> float:
     return 1.0 / (1.0 + math.exp(-logit))
 
 
-def is_relevant(question: Asked, best: Candidate, likely: float, least: float = MIN_LIKELIHOOD) -> bool:
+def is_relevant(question: ParsedQuestion, best: Candidate, likely: float, least: float = MIN_LIKELIHOOD) -> bool:
     """Return whether the best candidate is close enough; on a requested page it always is."""
     if best.is_on(question.pages):
         return True
@@ -167,7 +167,7 @@ def _weighed(weights: Features, features: Features) -> float:
     return sum(weight * value for weight, value in zip(weights, features, strict=True))
 
 
-def asked_row(question: Asked, candidate: Candidate) -> QuotedRow | None:
+def asked_row(question: ParsedQuestion, candidate: Candidate) -> QuotedRow | None:
     """Return the candidate's row with the column of the requested year, if there is exactly one."""
     row = candidate.row
     if row is None:
@@ -178,7 +178,7 @@ def asked_row(question: Asked, candidate: Candidate) -> QuotedRow | None:
     return row.model_copy(update={"asked": columns[0]}) if len(columns) == 1 else row
 
 
-def _shown(question: Asked, ranked: Sequence[Extract]) -> list[Extract]:
+def _shown(question: ParsedQuestion, ranked: Sequence[Extract]) -> list[Extract]:
     """Return the best candidate, and close ones that add something."""
     shown = [ranked[0]]
     for extract in ranked[1:]:
@@ -190,7 +190,7 @@ def _shown(question: Asked, ranked: Sequence[Extract]) -> list[Extract]:
     return shown
 
 
-def _adds(question: Asked, extract: Extract, shown: Sequence[Extract]) -> bool:
+def _adds(question: ParsedQuestion, extract: Extract, shown: Sequence[Extract]) -> bool:
     """Return whether it has words that neither the question nor displayed answers have."""
     said = {*question.words, *(word for one in shown for word in term_weights.content_words(one.candidate.text))}
     return len({*term_weights.content_words(extract.candidate.text)} - said) >= 2
@@ -199,13 +199,13 @@ def _adds(question: Asked, extract: Extract, shown: Sequence[Extract]) -> bool:
 # --- what is missing ---------------------------------------------------------------------------------------------
 
 
-def lack(question: Asked, hits: Sequence[Hit], best: Candidate) -> str | None:
+def explain_missing(question: ParsedQuestion, hits: Sequence[Hit], best: Candidate) -> str | None:
     """Return why the best candidate is no answer, or None.
 
     Requested years must occur on its page, names anywhere in the hits of its document.
     """
-    years = [name for name in question.missing(whereabouts(best.hit)) if name in question.years]
-    own = (whereabouts(hit) for hit in hits if hit.passage.document_id == best.hit.passage.document_id)
+    years = [name for name in question.missing(page_and_names(best.hit)) if name in question.years]
+    own = (page_and_names(hit) for hit in hits if hit.passage.document_id == best.hit.passage.document_id)
     missing = [*years, *(name for name in question.missing(" ".join(own)) if name not in question.years)]
     if missing:
         return f"{_listed(missing)} {'was' if len(missing) == 1 else 'were'} not found."
@@ -214,7 +214,7 @@ def lack(question: Asked, hits: Sequence[Hit], best: Candidate) -> str | None:
     return None
 
 
-def _nearest(question: Asked, candidate: Candidate) -> str:
+def _nearest(question: ParsedQuestion, candidate: Candidate) -> str:
     """Describe where the nearest evidence is, and its years if a year is asked for."""
     years = sorted(question_intent.years_of(candidate.text))
     of = f" ({', '.join(years)})" if question.years and years and not question.years & {*years} else ""

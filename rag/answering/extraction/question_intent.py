@@ -9,7 +9,7 @@ from enum import StrEnum
 from rapidfuzz import fuzz, process
 
 from rag.answering.text import term_weights
-from rag.answering.text.named_entities import is_term, names_somebody
+from rag.answering.text.named_entities import has_new_name, is_term
 from rag.types import Rewriting
 from rag.vocabulary import references, spell_out_periods
 
@@ -107,7 +107,7 @@ _ABOUT_ANSWERS = frozenset({"email", "e-mail", "page", "pages", "fax", "json", "
 
 
 @dataclass(frozen=True)
-class Asked:
+class ParsedQuestion:
     """A parsed question.
 
     `kind` is that of its answer, `years` and `names` what an answer must be about, `pages` their numbers or printed
@@ -129,7 +129,7 @@ class Asked:
                 known = set(_NUMBER.findall(self.text))
                 return any(number not in known for number in _NUMBER.findall(text)) or bool(_SPELLED.search(text))
             case Kind.NAME:
-                return names_somebody(text, self.text)
+                return has_new_name(text, self.text)
             case Kind.PLACE | Kind.DATE:
                 text = _ASIDE.sub(" ", text)  # under a field of a form it is said in brackets what is to be put there
                 asked = self.text.casefold()
@@ -159,13 +159,13 @@ class Asked:
         return 1.0 - len(self.missing(text)) / asked if asked else 1.0
 
 
-def read(question: str, rewritings: Iterable[Rewriting] = ()) -> Asked:
+def parse_question(question: str, rewritings: Iterable[Rewriting] = ()) -> ParsedQuestion:
     """Parse `question` with its `rewritings` from the vocabulary."""
     text = spell_out_periods(question)
     rewritings = tuple(rewritings)
     phrases = [phrase for one in rewritings if one.kind not in ("period", "landmark") for phrase in one.added]
     known = {token for one in rewritings if one.kind != "landmark" for token in _TOKEN.findall(_folded(one.found))}
-    return Asked(
+    return ParsedQuestion(
         text=text,
         kind=next((kind for kind, pattern in _ASKED if pattern.search(question)), Kind.TEXT),
         years=years_of(text),

@@ -20,7 +20,7 @@ import numpy as np
 from rag.answering.passages.quotable_units import split_passage
 from rag.answering.passages.statements import Label, Source, Statement
 from rag.answering.text import term_weights
-from rag.answering.text.sentences import flowing
+from rag.answering.text.sentences import one_line
 from rag.retrieval import maximal_marginal_relevance
 from rag.types import BlockKind, Chunk, Document, Hit, Line, Passage, Span
 
@@ -127,7 +127,7 @@ class Extract(NamedTuple):
     part: str = ""
 
 
-class Key(NamedTuple):
+class KeySentence(NamedTuple):
     """A chosen sentence: its chunk, span and section."""
 
     chunk: Chunk
@@ -137,13 +137,13 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class _Sentence:
-    key: Key
+    key: KeySentence
     text: str
     words: tuple[str, ...]
     position: int
 
 
-def asked(question: str) -> Extract | None:
+def requested_summary(question: str) -> Extract | None:
     """Return what `question` asks to summarise, or None."""
     match = _ASKED.fullmatch(" ".join(question.split()))
     if match is None:
@@ -168,7 +168,7 @@ def asked(question: str) -> Extract | None:
 
 def key_sentences(
     chunks: Sequence[Chunk], vectors: Mapping[uuid.UUID, Any], *, limit: int = MAX_SENTENCES
-) -> list[Key]:
+) -> list[KeySentence]:
     """Return the sentences most central to a document, at most `limit`, in the order of its sections.
 
     `chunks` are in reading order with their unit `vectors`. Headers, tables, contents and references are left out. Time
@@ -181,18 +181,18 @@ def key_sentences(
         return []
     sections = _main_sections(told, min(MAX_SECTIONS, limit))
     centroid = _mean([vectors[chunk.id] for chunk in told])
-    chosen: list[Key] = []
+    chosen: list[KeySentence] = []
     quotas = _quotas([section.weight for section in sections], limit)
     for (name, own, _), quota in zip(sections, quotas, strict=True):
         centre = _mean([vectors[chunk.id] for chunk in own]) + centroid
         near = sorted(own, key=lambda chunk: -float(vectors[chunk.id] @ centre))[:CHUNKS_PER_SECTION]
         sentences = [sentence for chunk in near for sentence in _sentences(chunk, name, repeated)]
-        taken = _best(sentences, quota, {flowing(_text(key)) for key in chosen})
+        taken = _best(sentences, quota, {one_line(_text(key)) for key in chosen})
         chosen += sorted(taken, key=lambda key: (key.chunk.ordinal, key.span.start))
     return chosen
 
 
-def _text(key: Key) -> str:
+def _text(key: KeySentence) -> str:
     return key.chunk.text[key.span.start : key.span.end]
 
 
@@ -257,13 +257,13 @@ def _sentences(chunk: Chunk, section: str, repeated: frozenset[str]) -> list[_Se
     """Return the self-contained sentences of a passage."""
     found: list[_Sentence] = []
     for unit in split_passage(Passage(document_id=chunk.document_id, lines=chunk.lines)):
-        text = flowing(chunk.text[unit.span.start : unit.span.end])
-        if unit.kind is not BlockKind.TEXT or unit.is_furniture or unit.cells or not _states_something(text):
+        text = one_line(chunk.text[unit.span.start : unit.span.end])
+        if unit.kind is not BlockKind.TEXT or unit.is_boilerplate or unit.cells or not _states_something(text):
             continue
         if any(_plain(line.text) in repeated for line in chunk.lines_of(*unit.span)):
             continue
         words = tuple(term_weights.content_words(text))
-        found.append(_Sentence(Key(chunk, unit.span, section), text, words, len(found)))
+        found.append(_Sentence(KeySentence(chunk, unit.span, section), text, words, len(found)))
     return found
 
 
@@ -280,12 +280,12 @@ def _states_something(text: str) -> bool:
     )
 
 
-def _best(sentences: Sequence[_Sentence], limit: int, known: set[str]) -> list[Key]:
+def _best(sentences: Sequence[_Sentence], limit: int, known: set[str]) -> list[KeySentence]:
     """Return the most central sentences by maximal marginal relevance."""
     unique = list({sentence.text: sentence for sentence in sentences if sentence.text not in known}.values())
     if not unique:
         return []
-    weights = term_weights.rarity([sentence.words for sentence in unique])
+    weights = term_weights.idf([sentence.words for sentence in unique])
     totals = Counter(word for sentence in unique for word in sentence.words)
     centroid = {word: count * weights[word] for word, count in totals.items() if count > 1}
     scores = np.asarray([_score(sentence, centroid) for sentence in unique])
@@ -314,7 +314,7 @@ def _vectors(sentences: Sequence[_Sentence], weights: Mapping[str, float]) -> An
 # --- saying --------------------------------------------------------------------------------------------------
 
 
-def parts_of(keys: Sequence[Key], document: Document, *, sections: bool = True) -> list[Statement | Label]:
+def to_statements(keys: Sequence[KeySentence], document: Document, *, sections: bool = True) -> list[Statement | Label]:
     """Return the chosen sentences as statements under the names of their sections."""
     parts: list[Statement | Label] = []
     section = None
@@ -322,11 +322,11 @@ def parts_of(keys: Sequence[Key], document: Document, *, sections: bool = True) 
         if sections and key.section != section and key.section:
             parts.append(Label(f"**{' '.join(key.section.replace('*', ' ').split())}**"))
         section = key.section
-        parts.append(Statement(flowing(_text(key)), (Source(hit_of(key.chunk, document, key.chunk.lines), key.span),)))
+        parts.append(Statement(one_line(_text(key)), (Source(to_hit(key.chunk, document, key.chunk.lines), key.span),)))
     return parts
 
 
-def hit_of(chunk: Chunk, document: Document, lines: tuple[Line, ...]) -> Hit:
+def to_hit(chunk: Chunk, document: Document, lines: tuple[Line, ...]) -> Hit:
     """Return a chunk and lines around it as a hit."""
     return Hit(
         chunk=chunk,
@@ -342,7 +342,7 @@ def hit_of(chunk: Chunk, document: Document, lines: tuple[Line, ...]) -> Hit:
     )
 
 
-def passages(keys: Sequence[Key], document: Document) -> list[Hit]:
+def passages(keys: Sequence[KeySentence], document: Document) -> list[Hit]:
     """Return the passages of the chosen sentences, each once, in reading order."""
     chunks = {key.chunk.ordinal: key for key in keys}
-    return [hit_of(chunks[ordinal].chunk, document, chunks[ordinal].chunk.lines) for ordinal in sorted(chunks)]
+    return [to_hit(chunks[ordinal].chunk, document, chunks[ordinal].chunk.lines) for ordinal in sorted(chunks)]

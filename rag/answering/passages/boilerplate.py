@@ -9,19 +9,19 @@ from rag.types import Line, Passage, Span
 CONTENTS_ROWS = 5
 """Minimum number of successive lines ending with rising page numbers in a table of contents."""
 
-MAX_FURNITURE_CHARS = 120
+MAX_RUNNING_CHARS = 120
 """Maximum length of running headers and footers."""
 LEADERS = re.compile(r"(?:\.\s?){4,}\s*\d*\s*$|…{2,}\s*\d*\s*$")
 _PAGE_AT_END = re.compile(r"[^\t]*[^\W\d_][^\t]*\s(\d{1,4})\s*")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
-def is_contents(text: str) -> bool:
+def is_contents_line(text: str) -> bool:
     """Return whether a line has the leaders of a table of contents, or no word at all."""
     return LEADERS.search(text) is not None or not (_WORD.search(text) or any(map(str.isdigit, text)))
 
 
-def furniture_of(passage: Passage) -> set[int]:
+def boilerplate_lines(passage: Passage) -> set[int]:
     """Return the offsets of boilerplate lines: page numbers, running headers and footers, tables of contents."""
     placed = [(trim_line(offset, line), line) for offset, line in placed_lines(passage) if line.text.strip()]
     found: set[int] = set()
@@ -60,7 +60,7 @@ def _is_period(number: int) -> bool:
 def _is_running(text: str) -> bool:
     """Return whether the first or last line of a page is a page number, or a header or footer with one."""
     text = text.strip()
-    if len(text) > MAX_FURNITURE_CHARS or text[-1:] in "!?:;":
+    if len(text) > MAX_RUNNING_CHARS or text[-1:] in "!?:;":
         return False
     if re.fullmatch(r"\W*(?:page\s*)?[A-Z]{0,2}[-.]?\d{1,4}(?:\s*(?:of|/)\s*\d{1,4})?\W*", text, re.IGNORECASE):
         return True

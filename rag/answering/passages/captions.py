@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rag.answering.text.analyzed_text import read
+from rag.answering.text.analyzed_text import analyze
 from rag.answering.text.measurement_units import CODE, CURRENCY
 from rag.answering.text.numbers import SCALES
 from rag.answering.text.term_weights import word_set
@@ -93,20 +93,20 @@ def _is_per_unit(name: str) -> bool:
 
 def _for_label(found: Sequence[_Declaration], caption: str, label: str) -> frozenset[float]:
     """Return the caption's scale for a row label, with exceptions such as "except shares in thousands"."""
-    keys = read(label).content_keys
+    keys = analyze(label).content_keys
     first, *others = found
     start = first.end
     for other in others:
-        if _apart(caption[start : other.start]) & keys:
+        if _exception_keys(caption[start : other.start]) & keys:
             return frozenset({other.scale})
         start = other.end
     exception = _EXCEPT.search(caption, start)
-    if exception and _apart(caption[exception.end() :]) & keys:
+    if exception and _exception_keys(caption[exception.end() :]) & keys:
         return frozenset()
     return frozenset({first.scale})
 
 
-def _apart(words: str) -> frozenset[str]:
+def _exception_keys(words: str) -> frozenset[str]:
     """Return the keys of the rows that a part of a caption names."""
-    content = read(_PER_UNIT.sub(" ", words)).content
+    content = analyze(_PER_UNIT.sub(" ", words)).content
     return frozenset(word.key for word in content if word.text.casefold() not in _NO_NAMES)

@@ -7,18 +7,25 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
-from rag.answering.passages.boilerplate import LEADERS, Placed, furniture_of, is_contents, placed_lines, trim_line
+from rag.answering.passages.boilerplate import (
+    LEADERS,
+    Placed,
+    boilerplate_lines,
+    is_contents_line,
+    placed_lines,
+    trim_line,
+)
 from rag.answering.passages.captions import is_caption
 from rag.answering.passages.table_cells import (
     PERIOD,
     VALUE,
     column_names,
-    figures_in,
+    join_signs,
     label_and_figures,
-    row_cells,
-    with_signs,
+    split_figures,
+    split_row,
 )
-from rag.answering.text.sentences import bounded, has_bullet, split_sentences
+from rag.answering.text.sentences import has_bullet, split_long, split_sentences
 from rag.types import BlockKind, Line, Passage, Span
 
 MAX_HEADER_CHARS = 200
@@ -47,7 +54,7 @@ class Unit(NamedTuple):
     """A sentence, heading or table row of a passage, as spans of its text.
 
     Of a row, `header` is the line of column names, `caption` the line with its unit, `section` the row it stands under.
-    `is_furniture` marks boilerplate.
+    `is_boilerplate` marks boilerplate.
     """
 
     span: Span
@@ -57,7 +64,7 @@ class Unit(NamedTuple):
     section: Span | None = None
     label: Span | None = None
     cells: tuple[Cell, ...] = ()
-    is_furniture: bool = False
+    is_boilerplate: bool = False
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -68,13 +75,13 @@ class Unit(NamedTuple):
 def split_passage(passage: Passage) -> list[Unit]:
     """Return the passage's sentences, headings and table rows in order."""
     text = passage.text
-    furniture = furniture_of(passage)
+    boilerplate = boilerplate_lines(passage)
     units: list[Unit] = []
     above: list[Placed] = []
     for block in _blocks(passage):
         rows = block[0][1].kind is BlockKind.TABLE
-        found = _Table(text, above, block).rows() if rows else _sentences(text, above, block, furniture)
-        units += [unit._replace(is_furniture=unit.is_furniture or unit.span.start in furniture) for unit in found]
+        found = _Table(text, above, block).rows() if rows else _sentences(text, above, block, boilerplate)
+        units += [unit._replace(is_boilerplate=unit.is_boilerplate or unit.span.start in boilerplate) for unit in found]
         above = (above + block)[-HEADER_REACH:]
     return units
 
@@ -131,11 +138,11 @@ class _Table:
 
     def _row(self, span: Span) -> Unit:
         row = self._text[span.start : span.end]
-        label, cells = row_cells(self._text, span)
+        label, cells = split_row(self._text, span)
         if self._names_columns(row, label is not None, [self._text[c.start : c.end] for c in cells]):
             self._header = Span(self._header.start, span.end) if self._header and self._in_header else span
             self._in_header = True
-            return Unit(span, BlockKind.TABLE, is_furniture=is_contents(row))
+            return Unit(span, BlockKind.TABLE, is_boilerplate=is_contents_line(row))
         if not cells:
             if is_caption(row):
                 self._caption = span
@@ -158,7 +165,7 @@ class _Table:
             section=self._section,
             label=label,
             cells=tuple(Cell(c, columns[i] if columns else "") for i, c in enumerate(cells)),
-            is_furniture=is_contents(row),
+            is_boilerplate=is_contents_line(row),
         )
 
     def _columns(self, header: Span, row: str, span: Span, count: int) -> tuple[str, ...]:
@@ -230,10 +237,10 @@ def _is_sentence(row: str) -> bool:
 
 
 def _sentences(
-    text: str, above: Sequence[Placed], block: Sequence[Placed], furniture: Container[int]
+    text: str, above: Sequence[Placed], block: Sequence[Placed], boilerplate: Container[int]
 ) -> Iterator[Unit]:
     kind = block[0][1].kind
-    for run, is_row in _paragraphs(block, furniture):
+    for run, is_row in _paragraphs(block, boilerplate):
         if kind is BlockKind.HEADING:
             yield Unit(run, kind)
             continue
@@ -241,14 +248,14 @@ def _sentences(
             yield _bare_row(text, [*above, *block], run)
             continue
         for span in split_sentences(text[run.start : run.end]):
-            for part in bounded(text, Span(run.start + span.start, run.start + span.end)):
-                yield Unit(part, kind, is_furniture=is_contents(text[part.start : part.end]))
+            for part in split_long(text, Span(run.start + span.start, run.start + span.end)):
+                yield Unit(part, kind, is_boilerplate=is_contents_line(text[part.start : part.end]))
 
 
 def _bare_row(text: str, lines: Sequence[Placed], span: Span) -> Unit:
     """Return a row of a table without rules, found in running text."""
     label, figures = label_and_figures(text, span)
-    cells = [cell for part in figures for cell in with_signs(text, figures_in(text, part))]
+    cells = [cell for part in figures for cell in join_signs(text, split_figures(text, part))]
     above = [placed for placed in lines if placed[0] < span.start][-HEADER_REACH:]
     header = columns = None
     for offset, line in reversed(above):
@@ -262,11 +269,11 @@ def _bare_row(text: str, lines: Sequence[Placed], span: Span) -> Unit:
         header=header if header != span else None,
         label=label if cells else None,
         cells=tuple(Cell(c, columns[i] if columns else "") for i, c in enumerate(cells)) if label else (),
-        is_furniture=is_contents(text[span.start : span.end]),
+        is_boilerplate=is_contents_line(text[span.start : span.end]),
     )
 
 
-def _paragraphs(block: Sequence[Placed], furniture: Container[int]) -> Iterator[tuple[Span, bool]]:
+def _paragraphs(block: Sequence[Placed], boilerplate: Container[int]) -> Iterator[tuple[Span, bool]]:
     """Yield runs of lines that may hold several sentences, and whether they are a row.
 
     List items, pairs, rows of numbers and boilerplate stand alone.
@@ -277,7 +284,7 @@ def _paragraphs(block: Sequence[Placed], furniture: Container[int]) -> Iterator[
         span = trim_line(offset, line)
         if span.start == span.end:
             continue
-        is_row = _is_row(line.text) or LEADERS.search(line.text) is not None or span.start in furniture
+        is_row = _is_row(line.text) or LEADERS.search(line.text) is not None or span.start in boilerplate
         is_pair = (run is None or was_pair) and _PAIR.match(line.text) is not None
         if run is not None and not (is_row or was_row or (is_pair and was_pair) or has_bullet(line.text)):
             run = Span(run.start, span.end)

@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from rag.answering.passages.quotable_units import Unit
-from rag.answering.text.sentences import flowing
+from rag.answering.text.sentences import one_line
 from rag.types import Hit, QuotedRow, Span
 
 MAX_CAPTION_CHARS = 60
@@ -44,11 +44,11 @@ class Label(NamedTuple):
     text: str
 
 
-def shown_text(text: str, unit: Unit) -> str:
+def display_text(text: str, unit: Unit) -> str:
     """Return a sentence on one line, or a table row with its column names and unit."""
     row = quoted_row(text, unit)
     if row is None:
-        return flowing(text[slice(*unit.span)])
+        return one_line(text[slice(*unit.span)])
     cells = [f"{name}: {cell}" if name else cell for name, cell in zip(row.columns, row.cells, strict=True) if cell]
     scale = f" ({row.caption})" if row.caption else ""
     return f"{row.label} – {'; '.join(cells)}{scale}" if row.label else f"{'; '.join(cells)}{scale}"
@@ -61,7 +61,7 @@ def quoted_row(text: str, unit: Unit) -> QuotedRow | None:
     return QuotedRow(
         label=words_at(text, unit.label),
         columns=tuple(cell.column for cell in unit.cells),
-        cells=tuple(flowing(_BESIDE_SIGN.sub(" ", text[slice(*cell.span)])) for cell in unit.cells),
+        cells=tuple(one_line(_BESIDE_SIGN.sub(" ", text[slice(*cell.span)])) for cell in unit.cells),
         caption=_scale(words_at(text, unit.caption)),
     )
 
@@ -76,4 +76,4 @@ def _scale(caption: str) -> str | None:
 
 def words_at(text: str, span: Span | None) -> str:
     """Return the text at a span on one line, "" without a span."""
-    return flowing(text[slice(*span)]) if span else ""
+    return one_line(text[slice(*span)]) if span else ""

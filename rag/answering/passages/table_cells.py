@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from rag.answering.text.sentences import flowing, trimmed
+from rag.answering.text.sentences import one_line, trimmed
 from rag.types import Span
 
 _CURRENCY = r"(?:US\$|A\$|C\$|HK\$|[$€£¥₹]|USD|EUR|GBP|CHF|Rs\.?)"
@@ -27,7 +27,7 @@ PERIOD = re.compile(
 _LEADERS_AT_END = re.compile(r"\s*(?:(?:\.\s?){4,}|…{2,})\s*$")
 
 
-def row_cells(text: str, span: Span) -> tuple[Span | None, list[Span]]:
+def split_row(text: str, span: Span) -> tuple[Span | None, list[Span]]:
     """Return a row's label, if any, and its cells; figures separated by spaces are cells of their own."""
     parts: list[Span] = []
     start = span.start
@@ -44,8 +44,8 @@ def row_cells(text: str, span: Span) -> tuple[Span | None, list[Span]]:
             label, parts = label_and_figures(text, label)
     cells: list[Span] = []
     for part in _with_signs_apart(text, parts):
-        cells += figures_in(text, part)
-    return label, with_signs(text, cells)
+        cells += split_figures(text, part)
+    return label, join_signs(text, cells)
 
 
 def _is_of_period(text: str, parts: Sequence[Span]) -> bool:
@@ -84,14 +84,14 @@ def _without_leaders(text: str, span: Span) -> Span:
     return Span(span.start, span.start + leaders.start()) if leaders and leaders.start() else span
 
 
-def figures_in(text: str, span: Span) -> list[Span]:
+def split_figures(text: str, span: Span) -> list[Span]:
     """Return the figures of a span that consists of several, else the span itself."""
     if not _VALUES.fullmatch(text, span.start, span.end):
         return [span]
     return [trimmed(text, Span(*match.span())) for match in VALUE.finditer(text, span.start, span.end)]
 
 
-def with_signs(text: str, cells: Sequence[Span]) -> list[Span]:
+def join_signs(text: str, cells: Sequence[Span]) -> list[Span]:
     """Join lone currency signs and closing brackets with their figures.
 
     If one sign stands before its figure, a sign behind it belongs to the next.
@@ -119,7 +119,7 @@ def column_names(header: str, row: str, count: int, *, begins_with_label: bool =
 
     With `begins_with_label` the first name may be that of the label column.
     """
-    names = [flowing(name) for name in header.split("\t")]
+    names = [one_line(name) for name in header.split("\t")]
     fields = row.split("\t")
     filled = [name for name, field in zip(names[1:], fields[1:], strict=False) if field.strip()]
     if len(names) == len(fields) and len(filled) == count:
@@ -129,7 +129,7 @@ def column_names(header: str, row: str, count: int, *, begins_with_label: bool =
     names = [name for name in names if name]
     if len(names) == count + 1 and begins_with_label:
         return tuple(names[1:])
-    periods = [flowing(match.group()) for match in PERIOD.finditer(header)]
+    periods = [one_line(match.group()) for match in PERIOD.finditer(header)]
     if len(names) == count and (len(periods) == count or not begins_with_label):
         return tuple(names)
     return tuple(periods) if len(periods) == count else ()

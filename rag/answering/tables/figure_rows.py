@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from rag.answering.passages.quotable_units import Unit, split_passage
 from rag.answering.passages.statements import Source
-from rag.answering.text.sentences import flowing
+from rag.answering.text.sentences import one_line
 from rag.types import BlockKind, Hit
 from rag.vocabulary import Figure, find_figure, is_labelled, years
 
 MAX_HEAD_CHARS = 200
 """Maximum length of a line above a table's first row."""
-BELOW_YEAR = re.compile(
+PART_OF_YEAR = re.compile(
     r"\b(?:three|six|nine|3|6|9)[\s-]+months?\b|\bquarter|\b(?:13|26|39|thirteen|twenty[\s-]six|thirty[\s-]nine)[\s-]+weeks"
     r"|\bhalf[\s-]year\b|\bsix\s+months\b",
     re.IGNORECASE,
@@ -84,7 +84,7 @@ class FigureRow:
         """Return whether the row is on a page of that statement, or the document has no such statement."""
         return self.stands_in(place) or not self.statements.get(place or "")
 
-    def called(self, figure: Figure) -> int | None:
+    def label_rank(self, figure: Figure) -> int | None:
         """Return the rank of the figure's label that the row has, or None.
 
         Per-share figures are often named by their heading ("Earnings per share: diluted"), under which no row is a
@@ -137,7 +137,7 @@ def figure_rows(hits: Iterable[Hit], statements: Statements) -> list[FigureRow]:
             if unit.label is None or not unit.cells or not lines:
                 continue
             page, key = lines[0].page_number, (hit.passage.document_id, lines[0].number)
-            head = _head(text, units, place)
+            head = _lines_above(text, units, place)
             row = _row(hit, unit, head, _heading(text, units[:place]), page=page, statements=statements)
             if row and key not in seen:
                 seen.add(key)
@@ -145,7 +145,7 @@ def figure_rows(hits: Iterable[Hit], statements: Statements) -> list[FigureRow]:
     return rows
 
 
-def _head(text: str, units: Sequence[Unit], place: int) -> list[Unit]:
+def _lines_above(text: str, units: Sequence[Unit], place: int) -> list[Unit]:
     """Return the short lines above the first row with cells."""
     first = place
     for index in range(place - 1, -1, -1):
@@ -165,7 +165,7 @@ def _heading(text: str, before: Sequence[Unit]) -> str:
     rows = [*itertools.takewhile(lambda unit: unit.kind is BlockKind.TABLE, reversed(before))]
     below = itertools.dropwhile(lambda unit: unit.cells, rows)
     lines = [*itertools.takewhile(lambda unit: not unit.cells and unit.label, below)]
-    return " ".join(flowing(text[slice(*unit.span)]) for unit in reversed(lines))
+    return " ".join(one_line(text[slice(*unit.span)]) for unit in reversed(lines))
 
 
 def _has_amounts(text: str, unit: Unit) -> bool:
@@ -179,7 +179,7 @@ def _row(
     text = hit.passage.text
     above = "\n".join(text[one.span.start : one.span.end] for one in head)
     above += "".join(f"\n{text[span.start : span.end]}" for span in (unit.header, unit.caption) if span)
-    if BELOW_YEAR.search(above):
+    if PART_OF_YEAR.search(above):
         return None
     amounts, periods = {}, {}
     ends_early = _EARLY_MONTH.search(above) is not None
@@ -192,7 +192,7 @@ def _row(
     if not amounts or unit.label is None:
         return None
     scales = {match[0].lower().removesuffix("s") for match in _SCALE.finditer(above)}
-    label = flowing(text[unit.label.start : unit.label.end])
+    label = one_line(text[unit.label.start : unit.label.end])
     scale = scales.pop() if len(scales) == 1 else "?" if scales else ""
     signs = {*_SIGN.findall(text[unit.label.end : unit.span.end])}
     currency = signs.pop() if len(signs) == 1 else ""

@@ -57,7 +57,7 @@ _PERCENT = re.compile(r"%|\bpercent|\bshare\s+of|\bproportion", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:[&'’/-][^\W_]+)*", re.UNICODE)
 
 
-_IDLE = word_set(
+_FILLER = word_set(
     "a an the of in for at and or on to its their this that these as from by with between within is was are were be "
     "been do did does has have had what how much many high low big large it they them we you our your please tell me "
     "show give find calculate compute determine state company company's companies firm firm's corporation group "
@@ -74,7 +74,7 @@ _FISCAL = re.compile(r"\b(?:FY|fiscal)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Task:
+class FigureRequest:
     """The figure asked for: a formula, or without one the change of `measure`, for `years` or the latest.
 
     `is_fiscal` says that the question says fiscal year, `places` how many decimals it wants. With `is_level` the line
@@ -104,7 +104,7 @@ class Task:
         return tuple(", ".join([place, *names]).strip(" ,") for place, names in by_place.items()) or (self.measure,)
 
 
-def may_want(question: str) -> bool:
+def may_request_figure(question: str) -> bool:
     """Return whether the question may ask for a figure; a cheap check that needs no documents."""
     if _CHANGE.search(question) or any(trade.formula(question) for trade in definitions()):
         return True
@@ -126,19 +126,19 @@ def line_item(question: str, names: Iterable[str] = ()) -> Figure | None:
     rest = _STATEMENTS.sub(" ", _without(question, find_periods(question)))
     if _CHANGE.search(rest) or any(trade.formula(rest) for trade in definitions()):
         return None
-    called = {_called(part, frozenset(names)) for part in _ALTERNATIVES.split(rest)}
+    called = {_named_item(part, frozenset(names)) for part in _ALTERNATIVES.split(rest)}
     item = called.pop() if len(called) == 1 else None
     is_other = _OTHER_TERMS.search(_PER_SHARE.sub(" ", question) if item and item.per_share else question)
     return None if is_other else item
 
 
-def _called(part: str, names: frozenset[str]) -> Figure | None:
+def _named_item(part: str, names: frozenset[str]) -> Figure | None:
     """Return the line item that all the words name: "cash was provided by operating activities"."""
     words = (word for word in _core(part, names).split() if word.lower() not in _AUXILIARIES)
-    return find_figure(" ".join(words)) or find_figure(" ".join(_meant(part, names)))
+    return find_figure(" ".join(words)) or find_figure(" ".join(_content(part, names)))
 
 
-def task(question: str, names: Iterable[str] = ()) -> Task | None:
+def parse_request(question: str, names: Iterable[str] = ()) -> FigureRequest | None:
     """Parse what the question wants calculated; None unless all of its words are understood.
 
     `names` are lower-case words that name the document.
@@ -146,7 +146,7 @@ def task(question: str, names: Iterable[str] = ()) -> Task | None:
     asked = years(question)[:MAX_YEARS]
     is_fiscal = _FISCAL.search(question) is not None
     if item := line_item(question, names):
-        return Task(None, item.name, asked, is_fiscal, is_level=True)
+        return FigureRequest(None, item.name, asked, is_fiscal, is_level=True)
     if _OTHER_TERMS.search(question):
         return None
     rest, known = _without(question, find_periods(question)), frozenset(names)
@@ -158,13 +158,13 @@ def task(question: str, names: Iterable[str] = ()) -> Task | None:
                 rest[span.start : span.end] for span in split_sentences(rest) if words in rest[span.start : span.end]
             )
             shorts = {term.lower() for term in formula.terms}
-            left = _meant(_CHANGE.sub(" ", sentence.replace(words, " ")), known | shorts)
-            return None if left else Task(formula, "", asked, is_fiscal, _places(question))
+            left = _content(_CHANGE.sub(" ", sentence.replace(words, " ")), known | shorts)
+            return None if left else FigureRequest(formula, "", asked, is_fiscal, _places(question))
     share = _share(rest, known)
     if share:
-        return Task(share, "", asked, is_fiscal, _places(question))
+        return FigureRequest(share, "", asked, is_fiscal, _places(question))
     measure = _phrase(_CHANGE.sub(" ", rest), known) if _CHANGE.search(rest) else ""
-    return Task(None, measure, asked, is_fiscal) if measure else None
+    return FigureRequest(None, measure, asked, is_fiscal) if measure else None
 
 
 def _places(question: str) -> int | None:
@@ -178,15 +178,15 @@ def _without(text: str, spans: Sequence[Span]) -> str:
     return text
 
 
-def _meant(text: str, names: frozenset[str]) -> list[str]:
+def _content(text: str, names: frozenset[str]) -> list[str]:
     """Return the significant words of `text` without `names`."""
     words = [word.lower().replace("’", "'") for word in _WORD.findall(text)]
-    return [word for word in words if word not in _IDLE and word.removesuffix("'s") not in names]
+    return [word for word in words if word not in _FILLER and word.removesuffix("'s") not in names]
 
 
 def _phrase(text: str, names: frozenset[str]) -> str:
     """Return the one short phrase with content; "" if there are several."""
-    said = _meant(text, names)
+    said = _content(text, names)
     core = _core(text, names).lower().replace("’", "'")
     words = [word for word in core.split() if word.removesuffix("'s") not in names]
     is_one = len(words) - len(said) <= sum(word in ("of", "and", "in", "for", "total") for word in words)
@@ -196,7 +196,7 @@ def _phrase(text: str, names: frozenset[str]) -> str:
 def _share(rest: str, names: frozenset[str]) -> Formula | None:
     """Return a formula for one line item as a share of another: "current liabilities to total liabilities"."""
     parts = _SHARE.split(rest, maxsplit=1)
-    items = [find_figure(" ".join(_meant(part, names))) or find_figure(_core(part, names)) for part in parts]
+    items = [find_figure(" ".join(_content(part, names))) or find_figure(_core(part, names)) for part in parts]
     if len(items) != 2 or not items[0] or not items[1] or _CHANGE.search(rest):
         return None
     first, second = items[0].name, items[1].name
@@ -208,17 +208,17 @@ def _share(rest: str, names: frozenset[str]) -> Formula | None:
 def _core(text: str, names: frozenset[str]) -> str:
     """Return `text` from its first significant word to its last, including "total"."""
     words = _WORD.findall(text)
-    said = [place for place, word in enumerate(words) if _meant(word, names)]
+    said = [place for place, word in enumerate(words) if _content(word, names)]
     if not said:
         return ""
     start = said[0] - 1 if said[0] and words[said[0] - 1].lower() == "total" else said[0]
     return " ".join(words[start : said[-1] + 1]).removesuffix("'s")
 
 
-def _expressions(asked: Task) -> tuple[Expression, ...]:
+def _expressions(asked: FigureRequest) -> tuple[Expression, ...]:
     return asked.formula.parsed if asked.formula else ()
 
 
-def named_by(label: str) -> list[str]:
+def identifying_words(label: str) -> list[str]:
     """Return the identifying words of a row label or measure."""
-    return [word for word in plain_label(label).split() if word not in _IDLE or word == "total"]
+    return [word for word in plain_label(label).split() if word not in _FILLER or word == "total"]

@@ -12,7 +12,7 @@ import snowballstemmer
 from rag.answering.text import negation, numbers, periods, term_weights
 from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number
-from rag.answering.text.periods import Period, find_periods
+from rag.answering.text.periods import Period, find_quarters
 from rag.answering.text.term_weights import word_set
 
 MAX_REPLACED = 4
@@ -24,7 +24,7 @@ MAX_OF_SAME, MIN_SAME = 8, 3
 NEGATION = "¬"
 
 
-_LIGHT = word_set(
+_LIGHT_WORDS = word_set(
     "it its they them their he she his her we our us you your i my this that these those there here the a an of in on "
     "at to by for from with as and or but if then than so such both each also again already however therefore thus "
     "hence moreover furthermore additionally overall meanwhile which who whom whose what when where while is are was "
@@ -60,7 +60,7 @@ class Text:
         """`years` maps starts of figures to their years where these are known, as in table rows."""
         self.text = text
         self._years = years
-        self.words = [_word(piece) for match in _WORD.finditer(text) for piece in _pieces(match)]
+        self.words = [_word(piece) for match in _WORD.finditer(text) for piece in _split_unspaced(match)]
         self.numbers = numbers.find_numbers(text)
 
     @functools.cached_property
@@ -122,25 +122,25 @@ class Text:
     @functools.cached_property
     def years(self) -> Mapping[int, int]:
         """The year of each figure, by its position."""
-        return periods.years_of(self.text) if self._years is None else self._years
+        return periods.figure_years(self.text) if self._years is None else self._years
 
     @functools.cached_property
     def periods(self) -> list[Period]:
         """The quarters and halves of years it names."""
-        return find_periods(self.text)
+        return find_quarters(self.text)
 
     @functools.cached_property
     def months(self) -> frozenset[float]:
         """The months it names, in any form: "December", "Dec", "31/12"."""
         parts = [float(part) for match in _NUMERIC_DATE.finditer(self.text) for part in match.groups()]
-        parts += [numbers.spelled(word) or 0 for word in self.folded if numbers.is_month(word)]
+        parts += [numbers.spelled_value(word) or 0 for word in self.folded if numbers.is_month(word)]
         return frozenset(part for part in parts if 1 <= part <= 12)
 
 
 def _item(word: Word) -> Item:
     if not word.is_content:
         return Item(NEGATION, word.text)
-    value = numbers.spelled(word.text.casefold())
+    value = numbers.spelled_value(word.text.casefold())
     return Item(word.key if value is None else f"{value:g}", word.text)
 
 
@@ -153,10 +153,10 @@ _NO_COUNTS = word_set(
 def _count(word: str) -> float | None:
     if word == "one":
         return 1.0
-    return None if word in _NO_COUNTS or numbers.is_month(word) else numbers.spelled(word)
+    return None if word in _NO_COUNTS or numbers.is_month(word) else numbers.spelled_value(word)
 
 
-def _pieces(match: re.Match[str]) -> list[tuple[str, int]]:
+def _split_unspaced(match: re.Match[str]) -> list[tuple[str, int]]:
     """Return a word, or pairs of characters in scripts without spaces."""
     word, start = match.group(), match.start()
     if not term_weights.is_unspaced(word[0]):
@@ -167,7 +167,7 @@ def _pieces(match: re.Match[str]) -> list[tuple[str, int]]:
 def _word(piece: tuple[str, int]) -> Word:
     text, start = piece
     folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    is_content = folded not in _LIGHT and len(folded) > 1 and not negation.CONTRACTED.fullmatch(folded)
+    is_content = folded not in _LIGHT_WORDS and len(folded) > 1 and not negation.CONTRACTED.fullmatch(folded)
     return Word(text, stem(folded), start, start + len(text), is_content)
 
 
@@ -195,7 +195,7 @@ def _stemmer() -> "snowballstemmer.EnglishStemmer":
 
 
 @functools.lru_cache(maxsize=256)
-def read(text: str) -> Text:
+def analyze(text: str) -> Text:
     """Analyse a text, with a cache: a claim is compared with many pieces."""
     return Text(text)
 
@@ -203,7 +203,7 @@ def read(text: str) -> Text:
 # --- in which order ---
 
 
-def alike(ours: Sequence[Item], theirs: Sequence[Item]) -> int:
+def count_matching(ours: Sequence[Item], theirs: Sequence[Item]) -> int:
     """Return how many items are the same in the same order."""
     keys = [item.key for item in ours], [item.key for item in theirs]
     matcher = difflib.SequenceMatcher(None, *keys, autojunk=False)
@@ -226,7 +226,7 @@ def differences(ours: Sequence[Item], theirs: Sequence[Item]) -> Iterator[tuple[
             yield mine, (other[:MAX_REPLACED] if is_subject else other)
 
 
-def exchanged(ours: Sequence[Item], theirs: Sequence[Item]) -> Iterator[tuple[Sequence[Item], Sequence[Item]]]:
+def exchanges(ours: Sequence[Item], theirs: Sequence[Item]) -> Iterator[tuple[Sequence[Item], Sequence[Item]]]:
     """Yield words exchanged around a third: "A bought B", "B bought A"."""
     there = {tuple(item.key for item in theirs[index : index + 3]) for index in range(len(theirs) - 2)}
     for index in range(len(ours) - 2):

@@ -2,7 +2,7 @@
 
 import re
 
-from rag.answering.text.analyzed_text import read
+from rag.answering.text.analyzed_text import analyze
 
 _CLAUSE = re.compile(
     r"\s*;\s+(?:and |but )?|,?\s+(?:and|but|while|whereas|und|während|et(?! al)|y)\s+|"
@@ -22,7 +22,7 @@ def refers_back(sentence: str) -> bool:
     return _ANAPHORA.match(sentence) is not None
 
 
-def splits(claim: str) -> list[tuple[str, str]]:
+def clause_splits(claim: str) -> list[tuple[str, str]]:
     """Return the ways to split a claim into two statements; a predicate without subject takes that of the other."""
     if re.search(r"\brespectively\b", claim, re.IGNORECASE):
         return []
@@ -66,14 +66,14 @@ def is_bare_predicate(part: str) -> bool:
     return _BARE_PREDICATE.match(part) is not None
 
 
-def leading(text: str) -> str:
+def lead_in(text: str) -> str:
     """Return the period or place that introduces a statement: "In 2031, "."""
     return text[: _lead(text)]
 
 
-def postponed(text: str) -> str:
+def move_lead_in_to_end(text: str) -> str:
     """Move an introducing period or place to the end: "Tolls rose in 2031"."""
-    lead = leading(text)
+    lead = lead_in(text)
     return f"{text[len(lead) :].rstrip(' .')} {lead.strip(' ,')}" if lead else text
 
 
@@ -82,7 +82,7 @@ def _is_statement(part: str) -> bool:
     verb = finite_verb(part)
     if verb is None:
         return False
-    said = read(part[verb.start() :])
+    said = analyze(part[verb.start() :])
     return bool(said.content or said.numbers)
 
 
@@ -104,7 +104,7 @@ _PRONOUNS = frozenset({"i", "we", "you", "he", "she", "it", "they", "there", "th
 
 
 def _names_something(subject: str) -> bool:
-    text = read(subject)
+    text = analyze(subject)
     return bool(text.content or text.folded & _PRONOUNS)
 
 

@@ -51,7 +51,7 @@ _WRITINGS = word_set(
 """Kinds and parts of documents: capitals that end with one are a title ("Definitive Proxy Statement")."""
 
 
-def names_somebody(text: str, question: str, hit: Hit | None = None) -> bool:
+def has_new_name(text: str, question: str, hit: Hit | None = None) -> bool:
     """Return whether `text` names somebody whom `question` does not name.
 
     Offices, chapter titles and the document's own subject do not count, nor words that `hit` also has in lower case.

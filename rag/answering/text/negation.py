@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rag.answering.text.term_weights import word_set
 
-GOVERNED = 3
+MAX_GOVERNED = 3
 """Maximum number of content words governed by a negation."""
 
 
@@ -108,20 +108,20 @@ def denied(text: str, words: Sequence[Word]) -> dict[int, tuple[str, ...]]:
     found = {}
     for match in _DENIAL.finditer(text):
         governed = _governed(text, [word for word in words if word.start >= match.end()])
-        most = 1 if match.group().casefold() == "non" else GOVERNED
+        most = 1 if match.group().casefold() == "non" else MAX_GOVERNED
         found[match.start()] = tuple(itertools.islice(governed, most))
     return found
 
 
 def _governed(text: str, following: Sequence[Word]) -> Iterable[str]:
-    content = [word for word in following if word.is_content][:GOVERNED]
+    content = [word for word in following if word.is_content][:MAX_GOVERNED]
     for index, word in enumerate(content):
         if index and re.search(r"[.;:!?]", text[content[index - 1].end : word.start]):
             return
         yield word.key
 
 
-def direction(word: str) -> int:
+def trend(word: str) -> int:
     """Return 1 for a word of growth, -1 for one of decline, else 0."""
     folded = word.casefold()
     return (folded in UP) - (folded in DOWN)

@@ -157,7 +157,7 @@ def _values(digits: str) -> frozenset[float]:
     return frozenset(readings)
 
 
-def either(all_scales: Iterable[Scales]) -> Scales:
+def union_scales(all_scales: Iterable[Scales]) -> Scales:
     """Return the scales of all sources together; None if all are unknown."""
     known = [scales for scales in all_scales if scales is not None]
     return frozenset[float]().union(*known) if known else None
@@ -203,7 +203,7 @@ def _absent(
     ]
 
 
-def spelled(word: str) -> float | None:
+def spelled_value(word: str) -> float | None:
     """Return the value of a lower-case number word from two on, or of a month; "one" and "no" are ambiguous."""
     value = _SPELLED.get(word)
     return value if value is not None and (value >= 2 or word in _MONTH_WORDS) and word != "may" else None

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rag.answering.text.numbers import Number, find_numbers
 
-NEAR_CHARS = 30
+MAX_YEAR_DISTANCE_CHARS = 30
 """Maximum distance of a year behind its figure: "5 million in fiscal 2020"."""
 
 _SEPARATES = re.compile(r"[;,]|\b(?:and|und|et|y|while|whereas|from|compared|versus|vs)\b", re.IGNORECASE)
@@ -24,7 +24,7 @@ def _is_reference(text: str, number: Number) -> bool:
     return _NO_AMOUNT.search(text, 0, number.start) is not None or (in_brackets and len(number.text) <= 2)
 
 
-def years_of(text: str) -> Mapping[int, int]:
+def figure_years(text: str) -> Mapping[int, int]:
     """Map the start of each figure to its year; figures without a clear year are left out."""
     found = find_numbers(text)
     years = [number for number in found if number.year is not None]
@@ -58,7 +58,7 @@ def _right_before(text: str, amount: Number, years: Sequence[Number]) -> Number 
 
 def _close_behind(text: str, amount: Number, found: Sequence[Number]) -> Number | None:
     following = next((number for number in found if number.start >= amount.end), None)
-    if following is None or following.year is None or following.start - amount.end > NEAR_CHARS:
+    if following is None or following.year is None or following.start - amount.end > MAX_YEAR_DISTANCE_CHARS:
         return None
     return None if _SEPARATES.search(text[amount.end : following.start]) else following
 
@@ -90,12 +90,12 @@ class Period(NamedTuple):
     end: int
 
 
-def find_periods(text: str) -> list[Period]:
+def find_quarters(text: str) -> list[Period]:
     """Return the quarters and halves that a text names."""
     return [Period(_code(match), match.start(), match.end()) for match in _PERIOD.finditer(text)]
 
 
-def in_one_spelling(text: str) -> str:
+def normalize_periods(text: str) -> str:
     """Replace quarters and halves by their codes."""
     return _PERIOD.sub(_code, text)
 

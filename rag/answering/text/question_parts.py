@@ -32,7 +32,7 @@ class Slots(NamedTuple):
     names: list[Span]
 
 
-def slots_of(text: str, names: Sequence[str]) -> Slots:
+def find_slots(text: str, names: Sequence[str]) -> Slots:
     """Find periods and names; `names` are known in any spelling, others by their capitals."""
     periods = find_periods(text)
     known = [Span(*match.span()) for match in _known(names)(text)] if names else []
@@ -81,7 +81,7 @@ def is_name(word: str) -> bool:
     return bool(_NAME.fullmatch(word)) and word.lower() not in _CAPITALS
 
 
-def owner_of(text: str) -> Span | None:
+def find_owner(text: str) -> Span | None:
     """Return the span of a possessor in any case: "acme" in "acme's revenue"."""
     owner = _OWNER.search(text)
     return Span(*owner.span("name")) if owner and owner["name"].lower() not in _CAPITALS else None
@@ -92,7 +92,7 @@ def without_determiner(text: str) -> str:
     return _DETERMINER.sub("", text, count=1) if _DETERMINER.match(text) else text
 
 
-def topic_of(question: str) -> str:
+def find_topic(question: str) -> str:
     """Return the topic of a question with its modifiers, "the revenue of Acme in 2021"; "" if none is found."""
     match = next((match for pattern in _TOPICS if (match := pattern.match(question))), None)
     return question[match.start("topic") :].rstrip(" ?.!") if match else ""
@@ -105,7 +105,7 @@ def without_periods(topic: str) -> str:
     return _LEADING.sub("", topic.rstrip())
 
 
-def measure_of(question: str) -> Span | None:
+def find_measure(question: str) -> Span | None:
     """Return the span of the measure asked for: "net income" in "What was Acme's net income in 2020"."""
     for pattern in _TOPICS:
         if match := pattern.match(question):

@@ -88,7 +88,7 @@ def trimmed(text: str, span: Span) -> Span:
     return Span(start, end)
 
 
-def bounded(text: str, span: Span) -> Iterator[Span]:
+def split_long(text: str, span: Span) -> Iterator[Span]:
     """Yield `span` in parts of at most `MAX_SENTENCE_CHARS`, cut at line or word ends."""
     start = span.start
     while span.end - start > MAX_SENTENCE_CHARS:
@@ -118,7 +118,7 @@ def without_bullet(text: str, span: Span) -> Span:
 _HYPHEN_BREAK = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\s*\n(?=[^\W\d_A-Z])")
 
 
-def flowing(text: str) -> str:
+def one_line(text: str) -> str:
     """Return `text` on one line: hyphenated words joined, table cells separated by a dot."""
     joined = _HYPHEN_BREAK.sub("", text)
     cells = [" ".join(cell.split()) for cell in joined.split("\t")]

@@ -53,7 +53,7 @@ def is_stop_word(word: str) -> bool:
     return word.casefold() in _STOP_WORDS
 
 
-def rarity(texts: Iterable[Iterable[str]]) -> dict[str, float]:
+def idf(texts: Iterable[Iterable[str]]) -> dict[str, float]:
     """Return the weight of each word: BM25's inverse document frequency over `texts`, always above 0."""
     bags = [set(bag) for bag in texts]
     counts = Counter(word for bag in bags for word in bag)
@@ -62,7 +62,7 @@ def rarity(texts: Iterable[Iterable[str]]) -> dict[str, float]:
 
 def bm25(query: Sequence[str], texts: Sequence[Sequence[str]]) -> list[float]:
     """Return the BM25 score of each text for `query`, with the texts themselves as the collection."""
-    weights = rarity(texts)
+    weights = idf(texts)
     mean = sum(map(len, texts)) / max(1, len(texts)) or 1.0
     return [_bm25(query, Counter(text), BM25_K1 * (1 - BM25_B + BM25_B * len(text) / mean), weights) for text in texts]
 

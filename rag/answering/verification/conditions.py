@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rag.answering.text.analyzed_text import Text, read
+from rag.answering.text.analyzed_text import Text, analyze
 
 _NO_CONDITION = (
     r"(?<!even )(?<!as )(?<!what )(?<!determine )(?<!determines )(?<!determined )(?<!ask )(?<!asked )(?<!see )"
@@ -75,7 +75,7 @@ def mismatches(claim: Text, clause: Text, own: Text) -> list[str]:
 def _marks(text: Text) -> Iterator[_Mark]:
     for match in _MARK.finditer(text.text):
         kind, _, form = (match.lastgroup or "").partition("_")
-        what = read(re.split(r"[,.;]\s", text.text[match.end() :], maxsplit=1)[0])
+        what = analyze(re.split(r"[,.;]\s", text.text[match.end() :], maxsplit=1)[0])
         if what.content or what.numbers:
             yield _Mark(match.group(), match.start(), kind, form == "clause", what)
 

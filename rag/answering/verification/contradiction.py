@@ -34,12 +34,12 @@ def antonyms(claim: Text, own: Text) -> list[str]:
     found = []
     for word in claim.words:
         folded = word.text.casefold()
-        way = negation.direction(folded)
+        way = negation.trend(folded)
         same = {other for other in own.folded if other == folded or stem(other) == word.key}
         opposite = {other for other in own.folded if other in negation.OPPOSITES.get(folded, ())}
         if way:
-            same |= {other for other in own.folded if negation.direction(other) == way}
-            opposite |= {other for other in own.folded if negation.direction(other) == -way}
+            same |= {other for other in own.folded if negation.trend(other) == way}
+            opposite |= {other for other in own.folded if negation.trend(other) == -way}
         opposite -= same | claim.folded
         if opposite and (not same or _are_nearer(word, claim, own, opposite, same)):
             found.append(word.text)
@@ -51,7 +51,7 @@ def _are_nearer(word: Word, claim: Text, own: Text, ones: set[str], others: set[
     anchors = _anchors(word, claim, own)
     if not anchors:
         return False
-    leads = bool(negation.direction(word.text) and claim.numbers)
+    leads = bool(negation.trend(word.text) and claim.numbers)
     return _distance(own, ones, anchors, leads=leads) < _distance(own, others, anchors, leads=leads)
 
 

@@ -12,8 +12,8 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from rag.answering.text import negation, numbers
-from rag.answering.text.analyzed_text import Text, read, stem
-from rag.answering.text.clauses import finite_verb, is_bare_predicate, leading
+from rag.answering.text.analyzed_text import Text, analyze, stem
+from rag.answering.text.clauses import finite_verb, is_bare_predicate, lead_in
 from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number
 
@@ -101,7 +101,7 @@ class Conjunct:
 
 def key_of(word: Word) -> str:
     """Return the comparison key of a word; all words of growth share one key, and so do those of decline."""
-    way = negation.direction(word.text)
+    way = negation.trend(word.text)
     return f"{way:+d}" if way else word.key
 
 
@@ -140,8 +140,8 @@ def conjuncts(text: str) -> tuple[Conjunct, ...]:
         has_verb = is_bare or finite_verb(part) is not None
         is_clause = is_new or (has_verb and not is_bare)
         before = found[-1] if found else None
-        inherited = "" if before is None else leading(before.text.text) if is_clause else _inherited(before, part)
-        found.append(Conjunct(read(part), read(inherited), has_verb, is_clause))
+        inherited = "" if before is None else lead_in(before.text.text) if is_clause else _inherited(before, part)
+        found.append(Conjunct(analyze(part), analyze(inherited), has_verb, is_clause))
     return tuple(found)
 
 
@@ -163,7 +163,7 @@ def _parts(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _says_something(part: str) -> bool:
-    return is_bare_predicate(part) or finite_verb(part) is not None or bool(read(part).figures)
+    return is_bare_predicate(part) or finite_verb(part) is not None or bool(analyze(part).figures)
 
 
 def _inherited(before: Conjunct, part: str) -> str:
@@ -172,8 +172,8 @@ def _inherited(before: Conjunct, part: str) -> str:
     verb = finite_verb(whole)
     if is_bare_predicate(part) and not _BEGINS_WITH_FIGURE.match(part):
         return whole[: verb.start()] if verb else before.inherited.text
-    figures = [number for number in read(whole).figures if number.year is None]
-    first = next(iter(read(part).figures), None)
-    if first and verb and read(part[: first.start]).content:
+    figures = [number for number in analyze(whole).figures if number.year is None]
+    first = next(iter(analyze(part).figures), None)
+    if first and verb and analyze(part[: first.start]).content:
         return whole[: verb.end()]
     return whole[: figures[0].start] if figures else whole

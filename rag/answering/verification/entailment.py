@@ -16,13 +16,13 @@ from rag.answering.text.analyzed_text import (
     NEGATION,
     Item,
     Text,
-    alike,
+    analyze,
+    count_matching,
     differences,
-    exchanged,
+    exchanges,
     is_figure,
-    read,
 )
-from rag.answering.text.clauses import postponed, splits
+from rag.answering.text.clauses import clause_splits, move_lead_in_to_end
 from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number
 from rag.answering.text.term_weights import word_set
@@ -101,7 +101,7 @@ def judge_by_clause(claim: str, judged: Callable[[str], Judgement], most: int = 
     if whole.support is Support.SUPPORTED or most < 2:
         return whole
     best = whole
-    for left, right in splits(claim):
+    for left, right in clause_splits(claim):
         first = judged(left)
         if first.support is Support.SUPPORTED:
             both = _combined([first._replace(clauses=(left,)), judge_by_clause(right, judged, most - 1)])
@@ -113,7 +113,7 @@ def judge_by_clause(claim: str, judged: Callable[[str], Judgement], most: int = 
 
 def judge_whole(claim: str, evidence: Sequence[Evidence], thresholds: Thresholds = THRESHOLDS) -> Judgement:
     """Judge how far one piece of `evidence` proves the whole claim; for computed figures, all pieces together."""
-    text = read(claim)
+    text = analyze(claim)
     if numbers.shows_computation(claim) and len(evidence) > 1:
         evidence = [*evidence, combine(evidence)]
     return max((_Comparison(text, piece).judgement(thresholds) for piece in evidence), key=_rank, default=UNRELATED)
@@ -135,7 +135,7 @@ def _rank(judgement: Judgement) -> tuple[int, float, bool]:
 
 def judge_paraphrase(claim: str, evidence: Evidence) -> Judgement:
     """Judge evidence that is known to paraphrase the claim; at best it supports the claim partly."""
-    return _Comparison(read(claim), evidence).loose_judgement()
+    return _Comparison(analyze(claim), evidence).loose_judgement()
 
 
 class _Comparison:
@@ -222,9 +222,11 @@ class _Comparison:
         if self.is_computed or self.evidence.row:
             return []
         orders = itertools.product(_word_orders(self.claim), _word_orders(self.evidence.own))
-        ours, theirs = max(((one.sequence, other.sequence) for one, other in orders), key=lambda pair: alike(*pair))
+        ours, theirs = max(
+            ((one.sequence, other.sequence) for one, other in orders), key=lambda pair: count_matching(*pair)
+        )
         found = list(differences(ours, theirs))
-        return found if self._is_passive else [*found, *exchanged(ours, theirs)]
+        return found if self._is_passive else [*found, *exchanges(ours, theirs)]
 
     @property
     def _is_passive(self) -> bool:
@@ -247,7 +249,7 @@ class _Comparison:
             for ours, theirs in self._differences
             for item in ours
             if item.key != NEGATION
-            and not (self._trend and negation.direction(item.text) == self._trend)
+            and not (self._trend and negation.trend(item.text) == self._trend)
             and not self._means_one_of(item, theirs)
             and not self._replaces_generic_name(ours, theirs)
             and any(is_figure(other) == is_figure(item) for other in theirs)
@@ -257,10 +259,10 @@ class _Comparison:
     @staticmethod
     def _means_one_of(item: Item, others: Sequence[Item]) -> bool:
         """Return whether one of `others` means the same as `item`: same stem, trend or negation."""
-        way = negation.direction(item.text)
+        way = negation.trend(item.text)
         if _is_negative(item) and any(other.key == NEGATION for other in others):
             return True
-        return any(item.key == other.key or (way and way == negation.direction(other.text)) for other in others)
+        return any(item.key == other.key or (way and way == negation.trend(other.text)) for other in others)
 
     def _replaces_generic_name(self, ours: Sequence[Item], theirs: Sequence[Item]) -> bool:
         """Return whether a name from the evidence's context replaces a generic word such as "company"."""
@@ -282,15 +284,15 @@ class _Comparison:
     def _is_held(self, word: Word, keys: frozenset[str]) -> bool:
         if word.text.casefold() in GENERIC_NAMES and _THE.search(self.claim.text[: word.start]):
             return True
-        way = negation.direction(word.text)
-        if word.key in keys or (way and any(negation.direction(other) == way for other in self.evidence.own.folded)):
+        way = negation.trend(word.text)
+        if word.key in keys or (way and any(negation.trend(other) == way for other in self.evidence.own.folded)):
             return True
         if way and way == self._trend:
             return True
         if self._matches_denial(word) or self._names_period(word):
             return True
         folded = word.text.casefold()
-        value = numbers.spelled(folded)
+        value = numbers.spelled_value(folded)
         if value is None:
             return False
         return value in self.evidence.own.months if numbers.is_month(folded) else self._has_value(value)
@@ -308,15 +310,15 @@ class _Comparison:
 
     def _has_value(self, value: float) -> bool:
         own = self.evidence.own
-        spelled = {numbers.spelled(word) for word in own.folded}
+        spelled = {numbers.spelled_value(word) for word in own.folded}
         return value in spelled or any(value in number.values and number.scale is None for number in own.numbers)
 
     def _must_match(self, word: Word) -> bool:
         """Return whether a word must occur literally: a name, a spelled number, a word of growth or decline."""
         if self.is_computed:
             return False
-        is_count = numbers.spelled(word.text.casefold()) is not None
-        way = negation.direction(word.text)
+        is_count = numbers.spelled_value(word.text.casefold()) is not None
+        way = negation.trend(word.text)
         return is_count or bool(way and way != self._trend) or self._is_name(word)
 
     def _is_name(self, word: Word) -> bool:
@@ -365,8 +367,8 @@ class _Comparison:
 
 def _word_orders(text: Text) -> list[Text]:
     """Return the text, and with a leading period or place moved to its end if it has one."""
-    later = postponed(text.text)
-    return [text] if later == text.text else [text, read(later)]
+    later = move_lead_in_to_end(text.text)
+    return [text] if later == text.text else [text, analyze(later)]
 
 
 def _is_negative(item: Item) -> bool:

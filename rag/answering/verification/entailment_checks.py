@@ -6,8 +6,8 @@ Each returns the words that speak against entailment.
 
 from collections.abc import Iterator
 
-from rag.answering.text.analyzed_text import Text, read
-from rag.answering.text.clauses import splits
+from rag.answering.text.analyzed_text import Text, analyze
+from rag.answering.text.clauses import clause_splits
 from rag.answering.text.numbers import Scales
 from rag.answering.verification import (
     conditions,
@@ -52,8 +52,8 @@ def _exchanged_figures(claim: Text, own: Text) -> list[str]:
 def _shortest_clause(claim: Text, own: Text) -> Text:
     """Return the shortest clause of `own` with all words and figures that it shares with the claim."""
     shared = claim.content_keys & own.keys
-    for parts in splits(own.text):
-        for part in map(read, parts):
+    for parts in clause_splits(own.text):
+        for part in map(analyze, parts):
             lost = claim.values & own.values - part.values
             if len(part.words) < len(own.words) and shared <= part.keys and not lost:
                 return _shortest_clause(claim, part)

@@ -74,6 +74,6 @@ def combine(pieces: Sequence[Evidence]) -> Evidence:
         Text("\n".join(piece.quoted.text for piece in pieces)),
         header=Text("\n".join(headers)) if headers else None,
         around=tuple(dict.fromkeys(text for piece in pieces for text in piece.around)),
-        scales=numbers.either(piece.scales for piece in pieces),
+        scales=numbers.union_scales(piece.scales for piece in pieces),
         weights=pieces[0].weights,
     )

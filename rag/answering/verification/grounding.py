@@ -256,7 +256,7 @@ class Grounder:
         quotes = [self.passage(source).read(quote.span) for source in found for quote in found[source]]
         if judgement.support is Support.SUPPORTED:
             quotes += [title for source in found for title in self.passage(source).titles]
-        scales = numbers.either(self.passage(citation_id).scales for citation_id in found)
+        scales = numbers.union_scales(self.passage(citation_id).scales for citation_id in found)
         return numbers.unsupported(claimed, quotes, scales=scales)
 
     def _with_context(

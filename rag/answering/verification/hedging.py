@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum, auto
 from typing import NamedTuple
 
-from rag.answering.text.analyzed_text import Text, read
+from rag.answering.text.analyzed_text import Text, analyze
 from rag.answering.text.clauses import IRREGULAR_PASTS
 
 
@@ -169,8 +169,8 @@ def _marks(text: Text) -> Iterator[_Mark]:
 
 def _governs_shared(claim: Text, own: Text, mark: _Mark) -> bool:
     """Return whether what the claim shares with `own` is what the hedge governs."""
-    governed = read(own.text[mark.governs.start : mark.governs.stop])
-    rest = read(f"{own.text[: mark.start]} {own.text[mark.governs.stop :]}")
+    governed = analyze(own.text[mark.governs.start : mark.governs.stop])
+    rest = analyze(f"{own.text[: mark.start]} {own.text[mark.governs.stop :]}")
     shared = claim.content_keys & own.keys
     only = (shared & governed.keys) - rest.keys
     has_figure = bool(claim.values & governed.values - rest.values)

@@ -18,7 +18,7 @@ from rag.answering.text import numbers, term_weights
 from rag.answering.text.analyzed_text import Text
 from rag.answering.text.clauses import refers_back
 from rag.answering.text.measurement_units import currencies
-from rag.answering.text.sentences import flowing
+from rag.answering.text.sentences import one_line
 from rag.answering.verification.evidence import Evidence, Weights
 from rag.answering.verification.table_figures import Column
 from rag.ingestion.language_detection import detect
@@ -115,7 +115,7 @@ class QuotablePassage:
         self.scales: numbers.Scales = declared_scales(self.text) or None
         self._normalized = normalize(self.text)
         self._words = [term_weights.content_words(self.read(unit.span)) for unit in self.units]
-        self._rarity = term_weights.rarity(self._words)
+        self._rarity = term_weights.idf(self._words)
 
     def slice(self, span: Span) -> str:
         """Return the passage's own characters."""
@@ -123,7 +123,7 @@ class QuotablePassage:
 
     def read(self, span: Span) -> str:
         """Return the same on one line, hyphenated words joined."""
-        return flowing(self.slice(span))
+        return one_line(self.slice(span))
 
     # --- what words are held against a claim ---
 
@@ -177,7 +177,7 @@ class QuotablePassage:
 
     @functools.cached_property
     def _word_weights(self) -> Weights:
-        return Weights(term_weights.rarity([[word.key for word in text.content] for text in self._texts]))
+        return Weights(term_weights.idf([[word.key for word in text.content] for text in self._texts]))
 
     def _evidence_at(self, index: int, span: Span) -> Evidence:
         unit = self.units[index]

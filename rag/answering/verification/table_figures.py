@@ -9,7 +9,7 @@ from rag.answering.passages.captions import declared_scales
 from rag.answering.text import negation
 from rag.answering.text.analyzed_text import Text, stem
 from rag.answering.text.numbers import Number, Scales, is_month, is_same
-from rag.answering.text.periods import in_one_spelling
+from rag.answering.text.periods import normalize_periods
 from rag.answering.text.term_weights import word_set
 
 IsSame = Callable[[Number, Number], bool]
@@ -95,7 +95,7 @@ def _best_columns(chosen: frozenset[str], names: Sequence[frozenset[str]]) -> se
 
 def _tokens(text: str) -> frozenset[str]:
     """Return the comparison tokens of a column name: stems, numbers, normalised quarters and halves."""
-    text = _SHORT_YEAR.sub(r"20\1", in_one_spelling(text))
+    text = _SHORT_YEAR.sub(r"20\1", normalize_periods(text))
     content = {word.text.casefold() for word in Text(text).content}
     found = set()
     for token in _TOKEN.findall(text):
@@ -106,7 +106,7 @@ def _tokens(text: str) -> frozenset[str]:
             found.add(folded)
         elif is_month(folded):
             found.add(folded[:3])
-        elif folded in content and not negation.direction(folded):
+        elif folded in content and not negation.trend(folded):
             found.add(stem(folded))
     return frozenset(found)
 

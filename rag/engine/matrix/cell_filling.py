@@ -111,7 +111,7 @@ def ask(
 
 def _statements(workspace: Workspace, document: Document, question: str) -> Statements:
     """Where the document's own statement is in which the line item stands that is asked for."""
-    item = answer_fit.wanted(question)
+    item = answer_fit.requested_item(question)
     names = [item.place] if item and item.place else []
     return vocabulary.own_pages(workspace.store.pages.landmarks(document.id, names))
 
@@ -196,7 +196,7 @@ def _is_contested(question: str, statements: Sequence[str]) -> bool:
 def _fit(question: str, response: AnswerResponse, citation: Citation, statements: Statements) -> Fit | None:
     hit = response.sources[citation.citation_id]
     found = answer_fit.fit(question, response.sentences[citation.sentence].text, _row(response, citation), hit)
-    is_own = answer_fit.is_own(question, _page(response, citation), statements)
+    is_own = answer_fit.is_own_item(question, _page(response, citation), statements)
     return found if is_own or found is not Fit.GIVES else Fit.NEAR
 
 

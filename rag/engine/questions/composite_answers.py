@@ -62,7 +62,7 @@ class Composing:
             errors.ProviderError: the provider that embeds the index refuses or is down.
             errors.GroundingError: a document cannot be read any more.
         """
-        if extract := summary.asked(question):
+        if extract := summary.requested_summary(question):
             return self._extract(question, extract)
         if sides := self.sides(question):
             return self._each(self._of_side(sides[0]), sides)  # what refuses does so before the answer begins
@@ -88,14 +88,14 @@ class Composing:
                 Side(
                     _name(mention, question),
                     mention.documents,
-                    document_comparison.of_one(question, spans, mention.span),
+                    document_comparison.question_for_one(question, spans, mention.span),
                 )
                 for mention in named[:MOST_DOCUMENTS]
             ]
         chosen = bool(self._request.retrieval.filters.document_ids)
         is_meant = of_each or (chosen and not named and document_comparison.compares(question))
         if is_meant and 2 <= len(documents) <= MOST_DOCUMENTS:
-            asked = document_comparison.of_each(question)
+            asked = document_comparison.question_for_each(question)
             return [Side(document.name, (document,), asked) for document in reversed(documents)]
         return []
 
@@ -135,7 +135,7 @@ class Composing:
             keys = self._extract_of(document, extract, limit)
             if keys and len(documents) > 1:
                 parts.append(answering.Label(document_comparison.heading(document.name)))
-            parts += summary.parts_of(keys, self._whole(document.id), sections=len(documents) == 1)
+            parts += summary.to_statements(keys, self._whole(document.id), sections=len(documents) == 1)
         note = answering.Label(f"*{prompts.EXTRACT_NOTE}*")
         return _whole(self._composed([note, *parts])) if parts else None
 
@@ -153,7 +153,7 @@ class Composing:
         """A document with its pages, which lists leave out."""
         return self._workspace.store.documents.get(document_id)
 
-    def _extract_of(self, document: Document, extract: summary.Extract, limit: int) -> list[summary.Key]:
+    def _extract_of(self, document: Document, extract: summary.Extract, limit: int) -> list[summary.KeySentence]:
         store = self._workspace.store.chunks
         chunks: Sequence[Chunk] = store.of_document(document.id)
         if extract.part:
@@ -182,13 +182,13 @@ class Composing:
     # --- a figure worked out ---
 
     def _worked_out(self, question: str) -> AnswerResponse | None:
-        if not requested_figures.may_want(question):
+        if not requested_figures.may_request_figure(question):
             return None
         documents = self._documents()
         named = mentions(question, documents)
         meant = named[0].documents if len(named) == 1 else tuple(documents)
         words = {word for document in meant for alias in aliases(document) for word in alias}
-        task = requested_figures.task(question, words)
+        task = requested_figures.parse_request(question, words)
         if task is None or len(named) > 1 or (not named and len(documents) != 1):
             return None
         own = self._within(meant)
@@ -199,7 +199,7 @@ class Composing:
         places = {figure.place for figure in task.figures if figure.place}
         statements = vocabulary.own_pages(self._workspace.store.pages.landmarks(document_id, places))
         hits += self._on_pages(document_id, {page for pages in statements.values() for page in pages}, hits)
-        parts = calculation.work_out(task, hits, statements)
+        parts = calculation.calculate(task, hits, statements)
         return self._composed(parts) if parts else None
 
     def _on_pages(self, document_id: uuid.UUID, pages: Collection[int], found: Sequence[Hit]) -> list[Hit]:
@@ -213,7 +213,7 @@ class Composing:
         store = self._workspace.store.chunks
         lines = store.page_lines([(document.id, page)]).get((document.id, page))
         chunks = store.of_document(document.id, page_number=page, limit=1)
-        return summary.hit_of(chunks[0], document, lines) if lines and chunks else None
+        return summary.to_hit(chunks[0], document, lines) if lines and chunks else None
 
     # --- figures of two years ---
 
@@ -222,11 +222,11 @@ class Composing:
 
         With only one of them it tells which. None where nothing is found, or one place tells of both.
         """
-        if not requested_figures.may_want(question):
+        if not requested_figures.may_request_figure(question):
             return None
         meant, named = self._meant(question)
         words = {word for mention in named for document in mention.documents for al in aliases(document) for word in al}
-        task = requested_figures.task(question, words)
+        task = requested_figures.parse_request(question, words)
         if task is None or task.formula or task.is_level or len(task.years) != 2:
             return None
         found = {year: self._of_year(task.measure, year, meant) for year in sorted(task.years)}
@@ -269,7 +269,7 @@ class Composing:
 
     def spread(self, question: str) -> list[Hit]:
         """What a model reads for a comparison, from each document, or for a summary, from all of it; else nothing."""
-        if extract := summary.asked(question):
+        if extract := summary.requested_summary(question):
             documents = self._meant(question)[0]
             if len(documents) != 1:
                 return []

@@ -128,7 +128,7 @@ class Questions:
     def suggestions(self, document_id: uuid.UUID) -> tuple[str, ...]:
         """Questions to begin with that the document can answer; none where its headings tell of none."""
         chunks = self._workspace.store.chunks.of_document(document_id, limit=SUGGESTED_FROM)
-        return suggested_questions.to_begin_with(chunks)
+        return suggested_questions.starter_questions(chunks)
 
     def _composed(
         self, request: AnswerRequest, index: Index, started: float

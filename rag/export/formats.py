@@ -8,7 +8,7 @@ from rag.export.html import to_html
 from rag.export.labels import Say, Wording
 from rag.export.markdown import to_clipping, to_markdown, to_text
 from rag.export.report import Report
-from rag.export.workbook import to_workbook
+from rag.export.spreadsheets import to_workbook
 
 ExportFormat = Literal["markdown", "docx", "pdf", "json", "xlsx", "text", "clipping"]
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from rag.export.labels import Say
-from rag.export.safe_tables import to_csv
-from rag.export.workbook import Sheet, to_sheets
+from rag.export.spreadsheets import Sheet, to_csv, to_sheets
 from rag.types import FilledMatrix, ShownCell
 
 NOT_FOUND = "not found"

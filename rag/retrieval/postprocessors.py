@@ -18,8 +18,8 @@ from rag.retrieval.completion_cache import Completions
 from rag.retrieval.diversity import maximal_marginal_relevance
 from rag.retrieval.nodes import HitNode, to_hits
 from rag.retrieval.page_expansion import Place, gather_places
-from rag.retrieval.query import Query
 from rag.retrieval.reranking import ModelReranker, Reranker
+from rag.retrieval.tracing import Query
 from rag.store import UserStore
 from rag.types import Hit, Passage, RetrievalOptions
 

@@ -15,12 +15,12 @@ from rag.retrieval.completion_cache import Completions
 from rag.retrieval.fusion import ranks
 from rag.retrieval.multi_step import look_up
 from rag.retrieval.nodes import HitNode
-from rag.retrieval.query import Findings, Query
 from rag.retrieval.query_expansion import variants
 from rag.retrieval.query_understanding import Understanding, understand
 from rag.retrieval.ranking import Ranking, best_first, merge, merge_lookups, rank
 from rag.retrieval.search_defaults import ConfiguredOptions
 from rag.retrieval.similarity import COSINES, Similarity
+from rag.retrieval.tracing import Findings, Query
 from rag.store import LexicalMatches, UserStore
 from rag.types import Candidate, Chunk, Document, EmbeddingSpace, Hit, Passage, Scope
 from rag.vocabulary import Widener

@@ -1,12 +1,37 @@
-"""What became of every candidate of a search."""
+"""Traces of searches: what the stages record about a query, and the outcome of each candidate."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from llama_index.core import schema
 
 from rag.retrieval.fusion import ranks
-from rag.retrieval.query import Findings
-from rag.retrieval.ranking import best_first
-from rag.types import CandidateTrace, Hit, Outcome, RetrievalOptions, SearchTrace
+from rag.retrieval.ranking import Ranking, Scores, best_first
+from rag.types import CandidateTrace, Chunk, Hit, Outcome, RetrievalOptions, Rewriting, SearchTrace, Variant
+
+
+@dataclass
+class Findings:
+    """What the retriever found for one query, and the scores that decided: for traces and explanations.
+
+    `considered` were looked at, of which `chunks` were still there.
+    """
+
+    variants: tuple[Variant, ...] = ()
+    rewritings: tuple[Rewriting, ...] = ()
+    ranking: Ranking = field(default_factory=Ranking)
+    considered: tuple[uuid.UUID, ...] = ()
+    chunks: Mapping[uuid.UUID, Chunk] = field(default_factory=dict)
+    final: Scores = field(default_factory=dict)
+    reranked: Scores = field(default_factory=dict)
+
+
+@dataclass
+class Query(schema.QueryBundle):
+    """A query that takes notes of what becomes of it. Each is asked once."""
+
+    findings: Findings = field(default_factory=Findings)
 
 
 def trace(findings: Findings, hits: Sequence[Hit], options: RetrievalOptions) -> SearchTrace:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from rag.types import BlockKind, Landmark, Line
 from rag.vocabulary.references import caption
-from rag.vocabulary.vocabulary import Place
+from rag.vocabulary.vocabulary import APOSTROPHES, Place
 
 TITLE = 0.5
 """What a title at a page's top counts beside the share of the marks that the page has (1.0). Flat from 0.3 to 1."""
@@ -28,7 +28,6 @@ LISTED = 0.3
 LIST_LENGTH = 6
 
 _WORD = re.compile(r"[a-z0-9&%']+")
-_APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\uff07", "''''")
 
 Phrase = tuple[str, ...]
 
@@ -116,4 +115,4 @@ def _captions(number: int, lines: Sequence[Line]) -> Iterator[Landmark]:
 
 
 def _words(text: str) -> Phrase:
-    return tuple(_WORD.findall(text.lower().translate(_APOSTROPHES)))
+    return tuple(_WORD.findall(text.lower().translate(APOSTROPHES)))

@@ -14,11 +14,10 @@ from typing import Literal, NamedTuple
 import snowballstemmer
 
 from rag import errors
-from rag.vocabulary.vocabulary import Abbreviation, Place, Terms, Vocabulary
+from rag.vocabulary.vocabulary import APOSTROPHES, Abbreviation, Place, Terms, Vocabulary
 
 WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*|(?<=\s)&(?=\s)")
 """A word; or an ampersand that stands for one, unlike that of R&D."""
-APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\uff07", "''''")
 ENDING = re.compile(r"(?:'?s)?(?![^\W_])")
 """What may follow an abbreviation: NDAs, CEO's."""
 STEMS_KEPT = 20_000

@@ -1,15 +1,15 @@
 """The evidence of a report as a table of a spreadsheet. No cell is a formula, whatever stands in a document."""
 
+import csv
 import io
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rag.export.labels import Wording
 from rag.export.report import Claim, Evidence, Report, Turn
-from rag.export.safe_tables import is_formula
 
 COLUMNS = (
     ("Question", 32),
@@ -35,6 +35,10 @@ LOOSE = 1.15
 """Lines break between words, so they are not full."""
 MOST_HIGH_PT = 400.0
 """Rows take no more than 409."""
+FORMULA = "=+-@＝＋－＠"
+"""What a cell begins with that a spreadsheet would compute."""
+_COMPUTED = re.compile(rf"(?:^|(?<=[;\t\r\n]))(\s*[{re.escape(FORMULA)}])")
+"""Where such a cell begins; where lists are separated by semicolons, also within what is one cell elsewhere."""
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -129,3 +133,15 @@ def _lines(text: str, width: int) -> int:
         sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in line) for line in text.splitlines()
     ]
     return sum(math.ceil(count * LOOSE / width) or 1 for count in letters) or 1
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet may take a cell with this text for a formula."""
+    return text.lstrip().startswith(tuple(FORMULA))
+
+
+def to_csv(rows: Iterable[Iterable[str]]) -> str:
+    """Rows as CSV; an apostrophe stands before what would be computed (OWASP, CSV injection)."""
+    written = io.StringIO()
+    csv.writer(written).writerows([_COMPUTED.sub(r"'\1", text) for text in row] for row in rows)
+    return written.getvalue()

@@ -1,4 +1,4 @@
-"""Finding the places in a library that fit a question: a LlamaIndex retriever and the stages behind it."""
+"""Hybrid retrieval: a LlamaIndex retriever and the postprocessing stages behind it."""
 
 from typing import TYPE_CHECKING
 

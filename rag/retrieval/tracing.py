@@ -13,9 +13,9 @@ from rag.types import CandidateTrace, Chunk, Hit, Outcome, RetrievalOptions, Rew
 
 @dataclass
 class Findings:
-    """What the retriever found for one query, and the scores that decided: for traces and explanations.
+    """What the stages found for a query, for traces and explanations.
 
-    `considered` were looked at, of which `chunks` were still there.
+    `considered` are the candidates passed to the stages, `chunks` those that still existed.
     """
 
     variants: tuple[Variant, ...] = ()
@@ -29,13 +29,13 @@ class Findings:
 
 @dataclass
 class Query(schema.QueryBundle):
-    """A query that takes notes of what becomes of it. Each is asked once."""
+    """A query that records its findings; use each only once."""
 
     findings: Findings = field(default_factory=Findings)
 
 
 def trace(findings: Findings, hits: Sequence[Hit], options: RetrievalOptions) -> SearchTrace:
-    """Every candidate of a search that gave `hits`, by its fused rank."""
+    """Return the trace of a search that returned `hits`."""
     ranking = findings.ranking
     vector_ranks, lexical_ranks = ranks(ranking.vector), ranks(ranking.lexical)
     candidates = []
@@ -67,7 +67,7 @@ def trace(findings: Findings, hits: Sequence[Hit], options: RetrievalOptions) ->
 def _outcome(
     key: uuid.UUID, findings: Findings, hits: Sequence[Hit], options: RetrievalOptions
 ) -> tuple[Outcome, int | None]:
-    """What became of a candidate, and the place from 1 of the hit that it is or is part of."""
+    """Return the outcome of a candidate, and the rank from 1 of its hit."""
     chunk = findings.chunks.get(key)
     if chunk is None:
         return ("gone" if key in findings.considered else "not_considered"), None

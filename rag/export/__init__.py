@@ -1,4 +1,4 @@
-"""Answers and conversations to take along, with the evidence of each claim, in formats that others open."""
+"""Export answers, conversations and matrices with their evidence."""
 
 from rag.export.formats import FORMATS, ExportFormat, FileFormat, write
 from rag.export.html import inert_markdown

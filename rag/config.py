@@ -15,7 +15,7 @@ import pydantic_settings
 
 from rag import errors
 from rag.types import LOCAL_USER, ChunkingOptions, ParsingConfig
-from rag.types.base import problems_of
+from rag.types.base import field_errors
 
 SYSTEM_DATA_DIR = Path("/var/lib/pagelight")
 """Default data folder of root: the embedded database then runs as an unprivileged user, who must be able to enter."""
@@ -187,7 +187,7 @@ def load_config(**overrides: object) -> Config:
     try:
         return Config(**overrides)  # type: ignore[arg-type]  # validated by pydantic right here
     except pydantic.ValidationError as error:
-        found = problems_of(error.errors())
+        found = field_errors(error.errors())
         problems = [f"{problem['field'].upper().replace('.', PART)}: {problem['message']}" for problem in found]
         raise errors.ConfigError(
             "Settings are wrong: " + "; ".join(problems) + ". Correct them in the environment or in .env.",

@@ -15,8 +15,8 @@ from typer import core
 import rag
 from rag import config, errors
 from rag.cli import output
-from rag.types import DEFAULT_INDEX, Whence
-from rag.types.base import in_words
+from rag.types import DEFAULT_INDEX, RequestOrigin
+from rag.types.base import error_summary
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -31,7 +31,7 @@ Model = TypeVar("Model", bound=pydantic.BaseModel)
 def open_engine(index_name: str = DEFAULT_INDEX) -> "Iterator[RAGEngine]":
     """The local user's engine under the settings of this environment, or that of a shared collection that is named."""
     with rag.RAGEngine(config.load_config()) as engine:
-        yield engine.installation.for_user(engine.user_id, Whence("cli")).access.index(index_name)
+        yield engine.installation.for_user(engine.user_id, RequestOrigin("cli")).access.index(index_name)
 
 
 def validated(model: type[Model], **fields: object) -> Model:
@@ -43,7 +43,7 @@ def validated(model: type[Model], **fields: object) -> Model:
     try:
         return model.model_validate(fields)
     except pydantic.ValidationError as error:
-        raise errors.ValidationError(f"This cannot be asked: {in_words(error.errors())}.") from error
+        raise errors.ValidationError(f"This cannot be asked: {error_summary(error.errors())}.") from error
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from pydantic import alias_generators
 
 from rag import errors
 from rag.types import DEFAULT_INDEX, TEXT, FilterName, GenerationOptions, IndexName, Input, RetrievalOptions
-from rag.types.base import in_words
+from rag.types.base import error_summary
 
 
 def _as_text(value: object) -> object:
@@ -150,6 +150,6 @@ def parse_questions(content: bytes, name: str) -> list[Question]:
         try:
             questions.append(Question.model_validate_json(line))
         except pydantic.ValidationError as error:
-            words = in_words(error.errors(), whole="line")
+            words = error_summary(error.errors(), whole="line")
             raise errors.ValidationError(f"{name}, line {number} is not a question. {words}.") from error
     return questions

@@ -19,7 +19,7 @@ from rag.types import (
     Region,
     Support,
     Verdict,
-    are_in_picture,
+    any_recognized,
 )
 
 _MARK = re.compile(r"\[(S\d+)\]")
@@ -114,7 +114,7 @@ def evidence(label: str, citation: Citation, hit: Hit) -> Evidence:
         cells=citation.cells,
         line_start=lines[0].number,
         line_end=lines[-1].end,
-        in_picture=are_in_picture(lines),
+        in_picture=any_recognized(lines),
         quote=citation.quote,
         verdict=citation.verdict,
         regions=citation.regions,

@@ -45,7 +45,7 @@ from rag.store.users.rate_limits import RateLimits
 from rag.store.users.share_links import AnswerLinks
 from rag.store.users.shared_collections import SharedChunks, SharedDatabase, SharedDeletions
 from rag.store.users.shares import Shares
-from rag.types import ApiKey, Whence
+from rag.types import ApiKey, RequestOrigin
 
 
 class UserStore:
@@ -163,14 +163,14 @@ class Store:
             undo.pop_all()
         return cls(*databases, access)
 
-    def of(self, user_id: str, origin: Whence = UNKNOWN_ORIGIN, *, actor: str | None = None) -> UserStore:
+    def of(self, user_id: str, origin: RequestOrigin = UNKNOWN_ORIGIN, *, actor: str | None = None) -> UserStore:
         """What one user has. Every statement of it is bound to this user.
 
         `origin`, and `actor` if another acts on it, are for the audit.
         """
         return UserStore(UserDatabase(self._database, user_id, origin, actor=actor), self._dense)
 
-    def shared(self, asker: str, index_id: uuid.UUID, origin: Whence = UNKNOWN_ORIGIN) -> SharedStore:
+    def shared(self, asker: str, index_id: uuid.UUID, origin: RequestOrigin = UNKNOWN_ORIGIN) -> SharedStore:
         """A collection that another shares with `asker`: as long as it is, and for what it is.
 
         Raises:

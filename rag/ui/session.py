@@ -8,7 +8,7 @@ import streamlit as st
 from rag import answering, errors, lazy_imports, retrieval, worker
 from rag.access import oidc_claims, permissions
 from rag.engine import Installation, RAGEngine
-from rag.types import DEFAULT_INDEX, LOCAL_USER, Account, Identity, Whence
+from rag.types import DEFAULT_INDEX, LOCAL_USER, Account, Identity, RequestOrigin
 from rag.ui.language import _
 from rag.ui.viewer import page_server
 
@@ -175,6 +175,6 @@ def leave() -> None:
     st.session_state.pop(COLLECTION, None)
 
 
-def whence() -> Whence:
+def whence() -> RequestOrigin:
     """What the audit tells of where the present user is."""
-    return Whence("app", str(st.context.ip_address or ""))
+    return RequestOrigin("app", str(st.context.ip_address or ""))

@@ -28,7 +28,7 @@ from rag.types import (
     Support,
     Verdict,
     page_name,
-    reading_of,
+    reading_progress,
 )
 from rag.ui import charts, formatting, language, message_catalogs
 from rag.ui.components import ASSETS, in_html
@@ -226,7 +226,7 @@ def test_english_is_written_as_it_always_was() -> None:
 def test_the_engine_is_understood(german: None) -> None:
     progress = Progress(done=3, total=1200, seconds_left=120)
     reading = document(DocumentStatus.PARSING, progress=progress)
-    assert said(reading_of(reading) or "") == "Seite 3 von 1.200, noch 2 min"
+    assert said(reading_progress(reading) or "") == "Seite 3 von 1.200, noch 2 min"
     assert said(page_name(54, "53", 203)) == "S. 53 (Seite 54 von 203)"
     assert said("The nearest stands in Waiting.pdf, page 7.") == "Das Nächstliegende steht in Waiting.pdf, Seite 7."
     refusal = "“1954” was not found. The nearest (2016) stands in a.pdf, page 22."

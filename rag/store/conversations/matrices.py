@@ -11,7 +11,7 @@ from rag import errors
 from rag.store.library.documents import to_document
 from rag.store.server import named_queries
 from rag.store.server.database import UserDatabase
-from rag.types import Document, KeptCell, Matrix, MatrixCell, MatrixQuestion
+from rag.types import Document, Matrix, MatrixCell, MatrixQuestion, SavedCell
 
 
 class Matrices:
@@ -88,10 +88,10 @@ class Matrices:
         found = {row["lineage_id"]: to_document(row) for row in rows}
         return [found[lineage_id] for lineage_id in lineage_ids if lineage_id in found]
 
-    def cells(self, matrix_id: uuid.UUID) -> builtins.list[KeptCell]:
+    def cells(self, matrix_id: uuid.UUID) -> builtins.list[SavedCell]:
         """What was answered so far."""
         return [
-            KeptCell.model_validate(dict(row)) for row in self._database.all(self._queries["cells"], _id(matrix_id))
+            SavedCell.model_validate(dict(row)) for row in self._database.all(self._queries["cells"], _id(matrix_id))
         ]
 
     def put(self, matrix_id: uuid.UUID, question: MatrixQuestion, cell: MatrixCell) -> None:

@@ -17,7 +17,7 @@ from rag.store.server import named_queries, timeouts
 from rag.store.server.connection_pool import CONNECT_SECONDS, BoundStatement, Pool, is_disconnected
 from rag.store.server.read_replica import Replica
 from rag.store.server.timeouts import ServerTimeout
-from rag.types import Whence
+from rag.types import RequestOrigin
 
 logger = logging.getLogger(__name__)
 
@@ -248,7 +248,7 @@ def _commit(connection: Connection) -> None:
         raise errors.StoreError(UNCERTAIN, details={"uncertain": True}) from error
 
 
-UNKNOWN_ORIGIN = Whence()
+UNKNOWN_ORIGIN = RequestOrigin()
 
 
 class UserDatabase:
@@ -259,7 +259,7 @@ class UserDatabase:
     """
 
     def __init__(
-        self, database: Database, user_id: str, origin: Whence = UNKNOWN_ORIGIN, *, actor: str | None = None
+        self, database: Database, user_id: str, origin: RequestOrigin = UNKNOWN_ORIGIN, *, actor: str | None = None
     ) -> None:
         """`origin` is what the audit tells of where the user is, `actor` who acts if it is not the user."""
         self.user_id = user_id

@@ -4,7 +4,7 @@ import uuid
 
 import streamlit as st
 
-from rag.types import Document, Filters, reading_of
+from rag.types import Document, Filters, reading_progress
 from rag.ui import session
 from rag.ui.chat import tour
 from rag.ui.chat.conversation_list import conversation_id
@@ -30,7 +30,7 @@ def still_reading(document_ids: tuple[uuid.UUID, ...]) -> None:
     """Which of the documents that are asked are not read completely yet, and how far they are."""
     with door():
         readings = {
-            document.name: reading_of(document)
+            document.name: reading_progress(document)
             for document in ready_documents()
             if not document_ids or document.id in document_ids
         }
@@ -55,7 +55,9 @@ def nothing_to_ask() -> None:
         if any(document.searchable for document in documents):
             st.rerun()
         readings = [
-            f"{plain(document.name)}: {said(reading)}" for document in documents if (reading := reading_of(document))
+            f"{plain(document.name)}: {said(reading)}"
+            for document in documents
+            if (reading := reading_progress(document))
         ]
         if readings:
             with empty(

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from rag import errors
-from rag.types import UNFINISHED, Document, DocumentStatus, Filters, reading_of, told_parts
+from rag.types import UNFINISHED, Document, DocumentStatus, Filters, parts_summary, reading_progress
 from rag.ui import drag_and_drop, session
 from rag.ui.chat import conversation_list, tour
 from rag.ui.formatting import moment, plain, plural, size
@@ -270,7 +270,7 @@ def _document_row(document: Document) -> None:
             st.caption(f":material/sell: {plain(', '.join(document.tags))}")
         if document.error:
             st.caption(plain(said(document.error)))
-        if told := told_parts(document.parts):
+        if told := parts_summary(document.parts):
             st.caption(plain(said(told)))
         if document.failed_pages:
             st.caption(
@@ -293,7 +293,7 @@ def _stage(document: Document, stage: str) -> str:
         pages = plural(document.page_count, "{count} page", "{count} pages")
         chunks = plural(document.chunk_count, "{count} chunk", "{count} chunks")
         return f"{pages} · {chunks}"
-    reading = reading_of(document)
+    reading = reading_progress(document)
     waits_in_line = document.status == DocumentStatus.QUEUED and not document.retry_after
     return f"{_(stage)}: {said(reading)}" if reading and not waits_in_line else _(stage)
 

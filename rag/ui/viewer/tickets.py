@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from rag import errors
 from rag.engine import Installation, RAGEngine
-from rag.types import Identity, Whence
+from rag.types import Identity, RequestOrigin
 
 MOST_TICKETS = 10_000
 """Of one process; the one not used for longest is forgotten first."""
@@ -27,7 +27,7 @@ CHECK_SECONDS = 2.0
 class _Holder:
     user_id: str
     login: Identity | None
-    whence: Whence
+    whence: RequestOrigin
     used: float
     checked: float
 
@@ -39,7 +39,7 @@ class Tickets:
         self._holders: OrderedDict[str, _Holder] = OrderedDict()
         self._lock = threading.Lock()
 
-    def issue(self, user_id: str, login: Identity | None, whence: Whence, before: str | None = None) -> str:
+    def issue(self, user_id: str, login: Identity | None, whence: RequestOrigin, before: str | None = None) -> str:
         """A ticket for a user: the one there was `before`, if it is still good and theirs."""
         now = time.monotonic()
         with self._lock:

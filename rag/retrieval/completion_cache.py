@@ -37,7 +37,7 @@ class Completions:
 
     def longest(self, prompt: Callable[[int], str], chars: int) -> str:
         """Return the prompt with up to `chars` of each text, halved until it fits the context window."""
-        while chars > MIN_CHARS and providers.room_left(self.llm, prompt(chars)) < 0:
+        while chars > MIN_CHARS and providers.remaining_tokens(self.llm, prompt(chars)) < 0:
             chars //= 2
         return prompt(chars)
 

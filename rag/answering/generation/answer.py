@@ -10,10 +10,10 @@ from rag import errors, prompts, providers, tracing
 from rag.answering.conversation.followups import standalone
 from rag.answering.extraction import extractive_answer
 from rag.answering.extraction.quoted_answer import MODEL as EXTRACTIVE_MODEL
-from rag.answering.generation import citations
 from rag.answering.generation.claim_filter import proved
 from rag.answering.generation.context import MIN_SOURCE_TOKENS, Context, build_context, fitting_context
-from rag.answering.generation.markup import SHOWN_MARK, AnswerFilter, plain
+from rag.answering.text.markup import SHOWN_MARK, AnswerFilter, plain
+from rag.answering.verification import citations
 from rag.answering.verification.checkable_statements import refuses
 from rag.answering.verification.grounding import Grounder, Locate
 from rag.answering.verification.quote_matching import normalize
@@ -83,7 +83,7 @@ def stream(
     started = time.perf_counter()
     with tracing.span("context", hits=len(hits)) as step:
         context = read_context(question, hits, llm, options)
-        step.note(sources=len(context.hits))
+        step.add(sources=len(context.hits))
     grounder = Grounder(context.hits, locate=locate, reranker=reranker)
     if not context.sources:
         draft = _Draft(model=_model_name(llm))
@@ -105,7 +105,7 @@ def read_context(
     """
     if llm is None or not hits:
         return build_context(hits, budget_tokens=options.max_context_tokens)
-    room = providers.room_left(llm, *(message.content or "" for message in _messages(question, "")))
+    room = providers.remaining_tokens(llm, *(message.content or "" for message in _messages(question, "")))
     if room < MIN_SOURCE_TOKENS:
         raise errors.ConfigError(
             f"{_model_name(llm)} takes too little at once: with the question, the instructions and "
@@ -130,7 +130,7 @@ def condense(question: str, history: Sequence[Message], llm: "LLM | None", names
 
     turns = [f"{message.role}: {_short(message.content)}" for message in history[-CONDENSED_MESSAGES:]]
     prompt = _condensing(question, turns)
-    while len(turns) > 1 and providers.room_left(llm, prompt) < 0:
+    while len(turns) > 1 and providers.remaining_tokens(llm, prompt) < 0:
         turns = turns[1:]
         prompt = _condensing(question, turns)
     reply = providers.complete(llm, [ChatMessage(role=MessageRole.USER, content=prompt)])
@@ -225,7 +225,7 @@ def _written(
     with tracing.span("ground") as step:
         parsed = citations.parse_shown(text, markup.quotes)
         sentences, cited = grounder.ground(parsed.claims, parsed.text)
-        step.note(sentences=len(sentences), citations=len(cited))
+        step.add(sentences=len(sentences), citations=len(cited))
     if stopped:
         sentences = _without_verdict_on_the_last(sentences)
     return _Draft(model, parsed.text, sentences, cited, usage, stopped=stopped)

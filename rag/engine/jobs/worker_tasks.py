@@ -172,7 +172,7 @@ def _traced(workspace: Workspace, document: Document, lane: Lane) -> Iterator[No
         yield
         return
     with (
-        tracing.within(workspace.store.reading_queue.trace(document.id)),
+        tracing.continue_trace(workspace.store.reading_queue.trace(document.id)),
         tracing.span(lane.value, document=document.id),
     ):
         yield
@@ -182,4 +182,4 @@ def _trace_end(done: Document) -> None:
     """A mark in the trace where a document has come to its end: `ready` or `failed`."""
     if done.status not in UNFINISHED:
         with tracing.span(done.status.value, document=done.id, pages=done.page_count, chunks=done.chunk_count) as step:
-            step.note(error=done.error_code)
+            step.add(error=done.error_code)

@@ -12,7 +12,7 @@ from rag.engine.library.attachments import Parts
 from rag.engine.library.documents import Documents
 from rag.engine.library.file_names import unique_names
 from rag.engine.workspace import Workspace
-from rag.providers import Web
+from rag.providers import WebDownloader
 from rag.store.users.audit_log import Subject
 from rag.types import DEFAULT_INDEX, Document, OnSameName
 
@@ -44,7 +44,7 @@ class Files:
         *,
         index_name: str = DEFAULT_INDEX,
         on_same_name: OnSameName = "keep",
-        web: Web | None = None,
+        web: WebDownloader | None = None,
     ) -> Document:
         """Take in a file from an address of the public Internet, for a worker to read. `web` fetches it.
 
@@ -59,7 +59,7 @@ class Files:
                 "Files are not fetched from the web here: RAG_WEB_ADDRESSES is off. Save the file in your browser and "
                 "upload it."
             )
-        fetcher = web or Web(self._workspace.config.rag_parsing.max_file_mb)
+        fetcher = web or WebDownloader(self._workspace.config.rag_parsing.max_file_mb)
         with fetcher.fetch(address) as file:
             return self._documents.add(
                 file.path, file.name, index_name=index_name, source=address, on_same_name=on_same_name

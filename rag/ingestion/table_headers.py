@@ -35,7 +35,7 @@ _DATED = re.compile(r"[\d,:]$")
 def header_rows(lines: Sequence[Line], caption: Sequence[str] = ()) -> list[str]:
     """Return the headers of the rows that follow `lines`: `caption`, column heads, and the year of the last group.
 
-    `lines` are the first ones of a table. Column heads with years further down replace those at the top and the caption.
+    `lines` begin a table. Column heads with years further down replace those at the top and the caption.
     """
     rows = [line.text for line in lines]
     data = [is_data(row) for row in rows]

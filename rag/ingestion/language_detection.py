@@ -57,7 +57,7 @@ LANGUAGES = {
 def detect(text: str) -> str:
     """The language of `text`; `ENGLISH` if it is not clear, `SIMPLE` if PostgreSQL has no stems for it."""
     probabilities: Counter[str] = Counter()
-    for code, probability in parsing.identifier().rank(_sample(text)):
+    for code, probability in parsing.language_identifier().rank(_sample(text)):
         probabilities[LANGUAGES.get(code, code)] += probability
     language, probability = max(probabilities.items(), key=lambda item: item[1])
     if probability < LIKELY:

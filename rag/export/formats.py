@@ -29,12 +29,12 @@ FORMATS: dict[ExportFormat, FileFormat] = {
     "docx": FileFormat(
         ".docx",
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-        lambda report, words: parsing.docx_of(to_html(report, words)),
+        lambda report, words: parsing.html_to_docx(to_html(report, words)),
     ),
     "pdf": FileFormat(
         ".pdf",
         "application/pdf",
-        lambda report, words: parsing.pdf_of(to_html(report, words), title=report.title),
+        lambda report, words: parsing.html_to_pdf(to_html(report, words), title=report.title),
     ),
     "json": FileFormat(
         ".json", "application/json", lambda report, _: _encoded(report.model_dump_json(by_alias=True, indent=2) + "\n")

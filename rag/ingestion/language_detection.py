@@ -57,7 +57,7 @@ LANGUAGES = {
 def detect(text: str) -> str:
     """Return the language of `text`, `ENGLISH` if unclear, `SIMPLE` if PostgreSQL has no stemmer for it."""
     probabilities: Counter[str] = Counter()
-    for code, probability in parsing.identifier().rank(_sample(text)):
+    for code, probability in parsing.language_identifier().rank(_sample(text)):
         probabilities[LANGUAGES.get(code, code)] += probability
     language, probability = max(probabilities.items(), key=lambda item: item[1])
     if probability < LIKELY:

@@ -48,6 +48,15 @@ class Rect(NamedTuple):
         """Return the smallest box around both."""
         return Rect(min(self.x0, other.x0), min(self.y0, other.y0), max(self.x1, other.x1), max(self.y1, other.y1))
 
+    def contains_center(self, other: "Rect", tolerance: float = 0.0) -> bool:
+        """Whether the center of `other` is inside, or outside by at most `tolerance` points."""
+        x, y = (other.x0 + other.x1) / 2, (other.y0 + other.y1) / 2
+        return self.x0 - tolerance <= x <= self.x1 + tolerance and self.y0 - tolerance <= y <= self.y1 + tolerance
+
+    def is_level_with(self, other: "Rect") -> bool:
+        """Whether the two share at least half the height of the lower one."""
+        return 2 * (min(self.y1, other.y1) - max(self.y0, other.y0)) >= min(self.y1 - self.y0, other.y1 - other.y0)
+
 
 class Region(Model):
     """Boxes on one page; on a sheet `cells` are the cells they touch: “Balance!B14:D14”."""

@@ -186,9 +186,9 @@ class Installation:
         """
         store = self._resources.store  # brings the schema forward: an archive never has one that no program knows
         drafts = PartialFiles(self.config.drafts_dir)
-        manifest = backup.write(store.backup_url, self._resources.files, path, on_progress, drafts=drafts)
+        manifest = backup.write(store.backup_url, self._resources.files, path, on_progress, partial_files=drafts)
         status.record_backup(store, path, manifest)
-        store.of(actor, origin).audit.note(
+        store.of(actor, origin).audit.add(
             "export",
             Subject("backup", name=path.name),
             documents=manifest.rows("documents"),

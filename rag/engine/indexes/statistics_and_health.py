@@ -29,7 +29,7 @@ class IndexStatistics:
     def stamp(self, index_name: str = DEFAULT_INDEX) -> str:
         """The same as long as the index holds the same, so that what was worked out of it can be kept."""
         index = self._workspace.asked_index(index_name)
-        return ":".join(map(str, (index.id, *self._workspace.store.index_statistics.stamp(index.id))))
+        return ":".join(map(str, (index.id, *self._workspace.store.index_statistics.version(index.id))))
 
     def growth(self, index_name: str = DEFAULT_INDEX) -> list[Growth]:
         """How what the index holds now came together; of a large one in steps."""

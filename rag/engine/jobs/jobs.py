@@ -69,7 +69,7 @@ class Checkpoints:
         """As `once`, of a step that others make up: before each of these, and not before it, others may go first."""
         if step not in self._outcomes:
             self._outcomes[step] = work()
-            self._kept.keep(self._job_id, step, self._outcomes[step])
+            self._kept.save(self._job_id, step, self._outcomes[step])
         return self._outcomes[step]
 
     def pause(self) -> None:
@@ -168,7 +168,7 @@ class Jobs:
 
         Does nothing when it has ended, or another process is at it.
         """
-        with self._workspace.store.jobs.claim(job_id) as claimed:
+        with self._workspace.store.jobs.lock(job_id) as claimed:
             return self.go_on(job_id) if claimed else self.get(job_id)
 
     def go_on(self, job_id: uuid.UUID, between: Callable[[], None] = lambda: None) -> Job:

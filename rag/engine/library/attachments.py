@@ -47,8 +47,8 @@ class Parts:
         with self._turn(container.id):
             room = _Room(self._workspace.config.rag_parsing, self._workspace.store.attachments.unpacked(container.id))
             parts = [self._keep(container, part, known, room, added) for part in unpacked]
-        self._workspace.store.attachments.tell(container.id, parts)
-        self._workspace.store.attachments.settle(container.id, added)
+        self._workspace.store.attachments.set_parts(container.id, parts)
+        self._workspace.store.attachments.match_trash_state(container.id, added)
         for document_id in added:
             self._workspace.store.reading_queue.enqueue(document_id)
             self._workspace.queue.enqueue(self._workspace.user_id, document_id)
@@ -59,7 +59,7 @@ class Parts:
         """Nobody else adds what is in the same outermost container: several are read at once, and share its limits."""
         shared = uuid.uuid5(self._workspace.store.attachments.outermost(container_id), "parts")
         while True:
-            with self._workspace.store.documents.claim(shared) as claimed:
+            with self._workspace.store.documents.lock(shared) as claimed:
                 if claimed:
                     yield
                     return

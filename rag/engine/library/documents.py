@@ -145,7 +145,7 @@ class Documents:
             )
             step.add(document=document.id, bytes=document.size, mime_type=document.mime_type)
             if (traced := tracing.current_traceparent()) is not None:
-                self._workspace.store.reading_queue.keep_trace(document.id, traced)
+                self._workspace.store.reading_queue.set_trace(document.id, traced)
             return self._enqueue(document) if enqueue else document
 
     def _index_of(self, replaces: uuid.UUID | None, index_name: str) -> Index:
@@ -214,7 +214,7 @@ class Documents:
                 if known is None:
                     raise
             else:
-                sources.keep_upload_key(document.id, key)  # of one that was there, and lacked its file
+                sources.set_upload_key(document.id, key)  # of one that was there, and lacked its file
                 return document, True
         if (known.index_id, known.sha256) != (index.id, sha256_of(path)):
             raise errors.ValidationError(

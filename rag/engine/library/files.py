@@ -84,7 +84,7 @@ class Files:
 
     def _note(self, taken: Sequence[Document]) -> None:
         subjects = [Subject("document", str(one.id), one.name) for one in taken]
-        self._workspace.store.audit.note("export", *subjects, owner=self._workspace.user_id, format="original")
+        self._workspace.store.audit.add("export", *subjects, owner=self._workspace.user_id, format="original")
 
     def parts(self, *document_ids: uuid.UUID) -> list[Document]:
         """What was taken out of mails and archives, and out of what was in these, in the trash or not."""

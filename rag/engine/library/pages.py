@@ -96,7 +96,7 @@ class Pages:
     def taken(self, document_id: uuid.UUID, copy: MarkedCopy) -> bytes:
         """A document's marked copy, to be kept elsewhere, which the audit tells. Raises NotFoundError."""
         subject = Subject("document", str(document_id), self._workspace.store.documents.get(document_id).name)
-        self._workspace.store.audit.note("export", subject, owner=self._workspace.user_id, format="marked")
+        self._workspace.store.audit.add("export", subject, owner=self._workspace.user_id, format="marked")
         return copy.content
 
     def locate(self, document_id: uuid.UUID, passage: Passage, start: int, end: int) -> tuple[Region, ...]:

@@ -153,7 +153,7 @@ class Matrices:
         The table's own words are English, or as `say` has them in another language.
         """
         filled = self.get(matrix_id)
-        self._workspace.store.audit.note("export", Subject("matrix", str(matrix_id), filled.matrix.name))
+        self._workspace.store.audit.add("export", Subject("matrix", str(matrix_id), filled.matrix.name))
         write = export.matrix_xlsx if format_name == "xlsx" else export.matrix_csv
         return write(filled, say)
 

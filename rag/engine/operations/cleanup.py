@@ -51,7 +51,7 @@ class Cleanup:
 
     def walls(self) -> RowSecurity:
         """How the database itself keeps users apart. Raises StoreError if it is unreachable."""
-        return self._resources.store.walls()
+        return self._resources.store.row_security()
 
     def _sweep(self) -> OrphanCleanup:
         config = self._resources.config

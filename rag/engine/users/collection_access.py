@@ -67,7 +67,7 @@ class CollectionAccess(Generic[Engine]):
         """
         store = self._workspace.store
         try:
-            store.document_metadata.called(document_id)
+            store.document_metadata.names(document_id)
         except errors.NotFoundError:
             if self.is_shared:
                 raise

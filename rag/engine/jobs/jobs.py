@@ -77,7 +77,7 @@ class Checkpoints:
         self._between()
 
     def rows(self, number: int, row: type[Row], make: Callable[[], list[Row]]) -> list[Row]:
-        """See `evaluation.Remember`."""
+        """See `evaluation.Checkpoint`."""
         outcome = self.once(str(number), lambda: [made.model_dump(mode="json") for made in make()])
         return [row.model_validate(one) for one in outcome]
 

@@ -147,7 +147,7 @@ class Matrices:
         self.cancel(matrix_id)
         self._workspace.store.matrices.delete(matrix_id)
 
-    def export(self, matrix_id: uuid.UUID, format_name: MatrixFormat, *, say: export.Say = str) -> bytes:
+    def export(self, matrix_id: uuid.UUID, format_name: MatrixFormat, *, say: export.Translate = str) -> bytes:
         """It as a table for a spreadsheet, in which no cell is a formula. Raises NotFoundError.
 
         The table's own words are English, or as `say` has them in another language.

@@ -99,7 +99,7 @@ class Explainer:
         if not having:
             words = ", ".join(self._scope.must_include)
             return _at("must_include", allowed[0], f"Its chunk does not have the required words: {words}.")
-        standing = self._asking.retriever().standing(self._request.query, [place.chunk_id for place in having])
+        standing = self._asking.retriever().chunk_ranks(self._request.query, [place.chunk_id for place in having])
         message = (
             f"Neither search has it among its first {retrieval.POOL}: {_spell(standing)}. "
             "Ask in the words of the document, or search for rewrites of the question."
@@ -159,7 +159,7 @@ def _holds(source: answering.Source, passage: str) -> bool:
     return " ".join(words[:END_WORDS]) in text or " ".join(words[-END_WORDS:]) in text
 
 
-def _spell(standing: "retrieval.Standing") -> str:
+def _spell(standing: "retrieval.ChunkRanks") -> str:
     """Ranks in words."""
     parts = [
         f"{name} it is number {rank} (score {score:.3f})"

@@ -28,9 +28,9 @@ from rag.types import LOCAL_USER
 DOCUMENTS, QUICK_DOCUMENTS = 300, 5
 CHATS, QUICK_CHATS = 60, 2
 POINTER_SEEN_MS = 1000
-"""A table that is drawn takes no click before it has seen the pointer; nobody clicks sooner."""
+"""Pause before a click on a canvas table, which must first see the pointer."""
 MATRIX, QUICK_MATRIX = (8, 5), (2, 2)
-"""Documents and questions."""
+"""Numbers of documents and questions."""
 ADDED, QUICK_ADDED = 20, 2
 PATIENCE_MS, QUICK_PATIENCE_MS = 600_000, 300_000
 SETTINGS = {"RAG_EMBED_MODEL": "local", "RAG_GEN_MODEL": "extractive", "RAG_WORKER": "true"}
@@ -38,7 +38,7 @@ YESTERDAY = """
     UPDATE conversations SET created_at = created_at - interval '1 day', updated_at = updated_at - interval '1 day'
 """
 LOST = 3
-"""Documents that are deleted by mistake."""
+"""Number of documents deleted by mistake."""
 ROWS = ".documents tbody tr"
 PLACEHOLDER = "Ask about your documents"
 TAG = "tender of 2024"
@@ -61,7 +61,7 @@ class Desk:
     matrix: tuple[int, int]
     added: int
     folder: Path
-    """Where downloads are kept."""
+    """Folder for downloads."""
 
     @property
     def question(self) -> str:
@@ -77,9 +77,9 @@ Task = Callable[[Hand, Desk], None]
 
 def measure(options: Options, section: Section) -> None:
     """Prepare the library, then perform each task once."""
-    apps.chromium()  # before anything is made for it
+    apps.chromium()  # fail early if Chromium is missing
     count = QUICK_DOCUMENTS if options.quick else DOCUMENTS
-    section.about = f"a library of {count} documents, each task done once"
+    section.about = f"a library of {count} documents, each task once"
     with ExitStack() as stack:
         folder, url = stack.enter_context(_library(options, count))
         base_url = stack.enter_context(apps.serving(str(folder), url, **SETTINGS))
@@ -100,14 +100,14 @@ def _do(task: Task, hand: Hand, desk: Desk, section: Section) -> None:
         task(hand, desk)
     except (AssertionError, Error) as error:
         section.failed = True
-        section.notes.append(f"Not done: {name}. {str(error).splitlines()[0]}")
+        section.notes.append(f"Failed: {name}. {str(error).splitlines()[0]}")
         hand.see(f"{name} failed")
         return
     section.add(f"{name}: clicks", hand.clicks, "clicks")
     section.add(f"{name}: time", hand.seconds, "s")
 
 
-# --- What there is before ---------------------------------------------------------------------------
+# --- Preparation ------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -176,7 +176,7 @@ def _minutes(known: Sequence[Filing]) -> Minutes:
     return next(one for one in known if isinstance(one, Minutes))
 
 
-# --- The tasks --------------------------------------------------------------------------------------
+# --- Tasks ------------------------------------------------------------------------------------------
 
 
 def find_a_figure(hand: Hand, desk: Desk) -> None:
@@ -323,7 +323,7 @@ def add_and_organise_files(hand: Hand, desk: Desk) -> None:
         hand.click(page.get_by_role("button", name="Edit"))
         dialog = page.get_by_role("dialog")
         hand.type(dialog.get_by_role("combobox").first, TAG)
-        page.keyboard.press("Tab")  # the list of tags would lie over the button
+        page.keyboard.press("Tab")  # the list of tags would cover the button
         hand.see("their tag")
         hand.click(dialog.get_by_role("button", name="Save"))
         expect(page.locator('[class*="st-key-file-ready"]').filter(has_text=TAG)).to_have_count(desk.added)
@@ -349,7 +349,7 @@ TASKS: tuple[Task, ...] = (
 )
 
 
-# --- What several of them do ------------------------------------------------------------------------
+# --- Shared steps -----------------------------------------------------------------------------------
 
 
 def _ask(hand: Hand, question: str) -> Locator:

@@ -60,7 +60,7 @@ class Round:
 def measure(options: Options, section: Section) -> None:
     """Run rounds of faults in a temporary installation."""
     if not PROC.is_dir():
-        raise errors.ConfigError("Processes are found in /proc, which only Linux has. Leave this out.")
+        raise errors.ConfigError("This benchmark reads /proc, which only Linux has. Omit it.")
     ledger = Ledger()
     chance = random.Random(options.chaos.seed)
     with (
@@ -125,7 +125,7 @@ def installation(
         yield Stage(services, disk, ledger, keys[names[0]], chance, options.quick), crowd
     finally:
         for worker in crowd.workers:
-            worker.over = True  # who is interrupted insists no longer
+            worker.over = True  # interrupted users stop retrying
         services.cut()
 
 

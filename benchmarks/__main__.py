@@ -19,8 +19,8 @@ ON_DEMAND = (
     *("answers", "chaos", "claims", "completeness", "fairness", "library", "load", "machines", "pictures", "stacks"),
     *("tasks", "viewers", "words"),
 )
-"""These need extra tools (locust, Chromium, other libraries, a folder of files), or take long and kill processes (chaos,
-machines), so they run only on request."""
+"""Parts that run only on request: they need extra tools (locust, Chromium, other libraries, a folder of files), or take
+long and kill processes (chaos, machines)."""
 
 
 def main() -> None:

@@ -175,9 +175,7 @@ def _database(options: Options, folder: Path) -> Iterator[dict[str, str]]:
         replica = options.config.rag_database_replica_url
         with databases.passing(given.get_secret_value()) as url:
             if replica:
-                raise errors.ConfigError(
-                    "A replica has the databases of its primary only. Unset RAG_DATABASE_REPLICA_URL here."
-                )
+                raise errors.ConfigError("A replica only has its primary's databases. Unset RAG_DATABASE_REPLICA_URL.")
             yield {"RAG_DATABASE_URL": url}
         return
     folder.chmod(0o755)

@@ -39,7 +39,7 @@ def measure(options: Options, section: Section) -> None:
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as folder,
         databases.server(options) as server_url,
-        databases.passing(server_url) as url,
+        databases.temporary(server_url) as url,
         RAGEngine(_config(options, folder, url)) as engine,
         apps.serving(folder, url, **SETTINGS) as base_url,
         apps.opened(base_url) as page,

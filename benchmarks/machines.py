@@ -35,7 +35,7 @@ import pydantic
 import rag
 from benchmarks import clusters, databases
 from benchmarks.chaos import files
-from benchmarks.chaos.ledger import tell
+from benchmarks.chaos.ledger import log_progress
 from benchmarks.chaos.services import FOREIGN, is_healthy
 from benchmarks.processes import free_port
 from benchmarks.report import Section, at_most
@@ -64,7 +64,7 @@ MACHINES = ("first", "second")
 
 
 @dataclass
-class Kept:
+class RestartedProcess:
     """A process that is restarted whenever it ends."""
 
     name: str
@@ -173,7 +173,7 @@ def _database(options: Options, folder: Path) -> Iterator[dict[str, str]]:
     """Yield settings of a new database on the server of `RAG_DATABASE_URL`, or on a new one with a replica."""
     if given := options.config.rag_database_url:
         replica = options.config.rag_database_replica_url
-        with databases.passing(given.get_secret_value()) as url:
+        with databases.temporary(given.get_secret_value()) as url:
             if replica:
                 raise errors.ConfigError("A replica only has its primary's databases. Unset RAG_DATABASE_REPLICA_URL.")
             yield {"RAG_DATABASE_URL": url}
@@ -192,7 +192,7 @@ def _opened(options: Options, settings: dict[str, str], folder: Path) -> Iterato
         yield installation
 
 
-def _services(settings: dict[str, str], folder: Path) -> tuple[list[Kept], list[Kept]]:
+def _services(settings: dict[str, str], folder: Path) -> tuple[list[RestartedProcess], list[RestartedProcess]]:
     """Yield the servers and workers of both machines."""
     own = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
     doors, workers = [], []
@@ -210,12 +210,12 @@ def _services(settings: dict[str, str], folder: Path) -> tuple[list[Kept], list[
         }  # fmt: skip
         url = f"http://127.0.0.1:{port}"
         logs = [folder / f"{machine}-{kind}.log" for kind in ("serve", "worker")]
-        doors.append(Kept(f"{machine} serve", ["serve", "--port", str(port)], environment, logs[0], url))
-        workers.append(Kept(f"{machine} worker", ["worker"], environment, logs[1]))
+        doors.append(RestartedProcess(f"{machine} serve", ["serve", "--port", str(port)], environment, logs[0], url))
+        workers.append(RestartedProcess(f"{machine} worker", ["worker"], environment, logs[1]))
     return doors, workers
 
 
-def _wait_until_healthy(doors: list[Kept]) -> None:
+def _wait_until_healthy(doors: list[RestartedProcess]) -> None:
     deadline = time.monotonic() + HEALTHY_SECONDS
     for door in doors:
         while not is_healthy(door.url, HEALTHY_SECONDS):
@@ -224,7 +224,13 @@ def _wait_until_healthy(doors: list[Kept]) -> None:
             time.sleep(POLL_SECONDS)
 
 
-def _run(found: Found, doors: list[Kept], workers: list[Kept], keys: tuple[list[str], str], seconds: float) -> float:
+def _run(
+    found: Found,
+    doors: list[RestartedProcess],
+    workers: list[RestartedProcess],
+    keys: tuple[list[str], str],
+    seconds: float,
+) -> float:
     """Run the clients and kill processes meanwhile; return the duration in seconds."""
     started = time.monotonic()
     until = started + seconds
@@ -234,15 +240,15 @@ def _run(found: Found, doors: list[Kept], workers: list[Kept], keys: tuple[list[
     for client in everybody:
         client.start()
     time.sleep(seconds / 3)
-    tell(f"killing the {doors[0].name}")
+    log_progress(f"killing the {doors[0].name}")
     found.killed.add(doors[0].url)
     doors[0].kill()
     _wait_until_healthy(doors[:1])
     time.sleep(NOTICED_SECONDS)
     found.killed.discard(doors[0].url)
-    tell("it is back")
+    log_progress("it is back")
     time.sleep(max(0.0, started + 2 * seconds / 3 - time.monotonic()))
-    tell(f"killing the {workers[1].name}")
+    log_progress(f"killing the {workers[1].name}")
     workers[1].kill()
     for client in everybody:
         client.join()
@@ -324,7 +330,7 @@ class Client(threading.Thread):
     def _wrong(self, what: str) -> None:
         with self._found.lock:
             self._found.errors.append(f"error: {self.name}: {what}")
-        tell(what)
+        log_progress(what)
 
 
 class Eager(threading.Thread):

@@ -40,7 +40,7 @@ def measure(options: Options, section: Section) -> None:
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as name,
         databases.server(options) as server_url,
-        databases.passing(server_url) as url,
+        databases.temporary(server_url) as url,
     ):
         folder = Path(name)
         path = options.pdf or material.make_pdf(folder / "large.pdf", QUICK_PAGES if options.quick else PAGES, seed=5)

@@ -114,7 +114,7 @@ def _ours(options: Options, files: list[Path]) -> _Ours:
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as name,
         databases.server(options) as server_url,
-        databases.passing(server_url) as url,
+        databases.temporary(server_url) as url,
         Store.open(url) as store,
     ):
         config = options.config.model_copy(update={"rag_data_dir": Path(name), "rag_storage_url": None})

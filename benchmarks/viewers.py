@@ -84,7 +84,7 @@ def measure(options: Options, section: Section) -> None:
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as folder,
         databases.server(options) as server_url,
-        databases.passing(server_url) as url,
+        databases.temporary(server_url) as url,
     ):
         changes = {"rag_data_dir": Path(folder), "rag_storage_url": None, "rag_database_url": pydantic.SecretStr(url)}
         with RAGEngine(
@@ -106,18 +106,18 @@ def measure(options: Options, section: Section) -> None:
                         continue
                     times, megabytes = _watch(_address(base_url, viewer, within), viewer, pages, within)
                     section.add(f"{pages} pages, {name}: click to highlight", statistics.median(times), "ms")
-                    section.add(f"{pages} pages, {name}: click to highlight, p95", _most(times), "ms")
+                    section.add(f"{pages} pages, {name}: click to highlight, p95", _p95(times), "ms")
                     section.add(f"{pages} pages, {name}: peak browser memory", megabytes, "MB")
                 times, _ = _watch(_address(base_url, "ours", across), "ours", pages, across)
                 section.add(f"{pages} pages, our viewer: click to another document", statistics.median(times), "ms")
-                section.add(f"{pages} pages, our viewer: click to another document, p95", _most(times), "ms")
+                section.add(f"{pages} pages, our viewer: click to another document, p95", _p95(times), "ms")
 
 
 def _address(base_url: str, viewer: str, places: Sequence[tuple[uuid.UUID, int]]) -> str:
     return f"{base_url}/?viewer={viewer}&places={','.join(f'{document}:{page}' for document, page in places)}"
 
 
-def _most(times: Sequence[float]) -> float:
+def _p95(times: Sequence[float]) -> float:
     """Return the 95th percentile of the clicks."""
     return sorted(times)[math.ceil(0.95 * len(times)) - 1]
 

@@ -8,18 +8,18 @@ from rag.config import Config
 from rag.engine.models import Models
 from rag.engine.resources import Resources
 from rag.store import AuditOfAllUsers, Queue, UserFiles, UserStore
-from rag.types import DEFAULT_INDEX, Index, Whence
+from rag.types import DEFAULT_INDEX, Index, RequestOrigin
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.node_parser import NodeParser
 
-UNKNOWN_ORIGIN = Whence()
+UNKNOWN_ORIGIN = RequestOrigin()
 
 
 class Workspace:
     """A user's rows and files, and the models and the queue that work on them. The user is bound here, once."""
 
-    def __init__(self, resources: Resources, user_id: str, origin: Whence = UNKNOWN_ORIGIN) -> None:
+    def __init__(self, resources: Resources, user_id: str, origin: RequestOrigin = UNKNOWN_ORIGIN) -> None:
         """`origin` is what the audit tells of where the user is."""
         if not user_id:
             raise errors.ValidationError("A user is needed: user_id is empty.")

@@ -14,10 +14,10 @@ from rag.types import (
     AnswerOptions,
     AnswerRequest,
     AnswerResponse,
-    AskedAgain,
     ChatMessage,
     ClaimChange,
     GenerationOptions,
+    Rerun,
     RetrievalOptions,
 )
 
@@ -33,7 +33,7 @@ class Again:
         self._chats = chats
         self._questions = questions
 
-    def ask(self, conversation_id: uuid.UUID, message_id: uuid.UUID) -> AskedAgain:
+    def ask(self, conversation_id: uuid.UUID, message_id: uuid.UUID) -> Rerun:
         """The answer that a kept one's question gets now, as it was asked then, and what differs. Nothing is kept.
 
         Raises:
@@ -46,7 +46,7 @@ class Again:
         asked = self._request(conversation_id, question, before)
         after = self._questions.answer(asked)
         claims = compare(before, after)
-        return AskedAgain(
+        return Rerun(
             asked_at=kept.created_at,
             same=before.status == after.status and all(one.state == "same" for one in claims),
             differences=differences(before, after, self._workspace),

@@ -14,7 +14,7 @@ from rag.engine.library.versions import Versions
 from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
-from rag.types import AnswerLink, AskedAgain, ChatMessage, LaterPlace, LinkRequest, Rating, SharedAnswer
+from rag.types import AnswerLink, ChatMessage, LaterPlace, LinkRequest, Rating, Rerun, SharedAnswer
 
 
 class Answers:
@@ -73,7 +73,7 @@ class Answers:
         pages.taken(document_id, copy)
         return copy
 
-    def again(self, conversation_id: uuid.UUID, message_id: uuid.UUID) -> AskedAgain:
+    def again(self, conversation_id: uuid.UUID, message_id: uuid.UUID) -> Rerun:
         """What a kept answer's question gets now, and what differs. See `Again.ask`."""
         return Again(self._workspace, self._chats, self._questions).ask(conversation_id, message_id)
 

@@ -12,14 +12,14 @@ from rag.engine.questions.questions import Questions
 from rag.engine.resources import Resources
 from rag.engine.workspace import Workspace
 from rag.store import MAX_ATTEMPTS
-from rag.types import UNFINISHED, Document, DocumentStatus, Job, Lane, Whence
+from rag.types import UNFINISHED, Document, DocumentStatus, Job, Lane, RequestOrigin
 
 GIVE_WAY_SECONDS = 5.0
 """So long a job lets documents go first, after each of its steps, which take about a second."""
 LOOK_SECONDS = 0.5
 TURN_SECONDS = 15.0
 """So long a job goes on while another user's waits, of whom nobody is served."""
-WORKER = Whence("worker")
+WORKER = RequestOrigin("worker")
 """Where what the audit tells of comes from: a worker acts for the user, who is at no door."""
 
 

@@ -19,7 +19,6 @@ from rag.types import (
     DocumentStatus,
     FilledMatrix,
     Job,
-    KeptCell,
     Matrix,
     MatrixCell,
     MatrixEdit,
@@ -27,6 +26,7 @@ from rag.types import (
     MatrixQuestion,
     MatrixRequest,
     MatrixTemplate,
+    SavedCell,
     ShownCell,
 )
 
@@ -71,7 +71,7 @@ class Matrices:
         lineages = self._lineages(asked.document_ids)
         documents = self._workspace.store.matrices.documents(lineages)
         cells = [
-            KeptCell(cell=cell_filling.ask(self._workspace, self._questions, document, number, question))
+            SavedCell(cell=cell_filling.ask(self._workspace, self._questions, document, number, question))
             for document in documents
             if document.status is DocumentStatus.READY
             for number, question in enumerate(asked.questions)
@@ -159,7 +159,7 @@ class Matrices:
 
 
 def _shown(
-    questions: Sequence[MatrixQuestion], documents: Iterable[Document], kept: Sequence[KeptCell]
+    questions: Sequence[MatrixQuestion], documents: Iterable[Document], kept: Sequence[SavedCell]
 ) -> list[ShownCell]:
     """The cells of `documents`, stale and contradicting ones marked."""
     present = {document.lineage_id: document for document in documents}
@@ -176,7 +176,7 @@ def _shown(
     ]
 
 
-def _against_itself(questions: Sequence[MatrixQuestion], kept: KeptCell) -> str | None:
+def _against_itself(questions: Sequence[MatrixQuestion], kept: SavedCell) -> str | None:
     """What the document said before it changed, if that cannot be right, too."""
     before = kept.previous
     if before is None or "answered" not in (before.status, kept.cell.status):

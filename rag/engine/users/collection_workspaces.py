@@ -9,7 +9,7 @@ from rag.engine.resources import Resources
 from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
 from rag.store import SharedStore, UserFiles
 from rag.store.files.file_storage import Kind
-from rag.types import DEFAULT_INDEX, Index, Whence
+from rag.types import DEFAULT_INDEX, Index, RequestOrigin
 
 SHARED = "shared:"
 """What a shared collection's name follows where it is asked for: a name alone always means one's own."""
@@ -21,7 +21,9 @@ class SharedWorkspace(Workspace):
     Whatever is asked for by the name of the default index is asked of the collection.
     """
 
-    def __init__(self, resources: Resources, asker: str, index_id: uuid.UUID, origin: Whence = UNKNOWN_ORIGIN) -> None:
+    def __init__(
+        self, resources: Resources, asker: str, index_id: uuid.UUID, origin: RequestOrigin = UNKNOWN_ORIGIN
+    ) -> None:
         """Raises NotFoundError if nobody shares it with the asker now."""
         self._shared = resources.store.shared(asker, index_id, origin)
         super().__init__(resources, self._shared.user_id, origin)
@@ -121,7 +123,7 @@ class CollectionWorkspace(Workspace):
     """All that is the user's; whatever is asked for by the name of the default index is asked of the collection."""
 
     def __init__(
-        self, resources: Resources, user_id: str, index_id: uuid.UUID, origin: Whence = UNKNOWN_ORIGIN
+        self, resources: Resources, user_id: str, index_id: uuid.UUID, origin: RequestOrigin = UNKNOWN_ORIGIN
     ) -> None:
         """Raises NotFoundError if the user has no such index."""
         super().__init__(resources, user_id, origin)

@@ -1,11 +1,11 @@
-"""The process that reads queued documents and does queued jobs: `pagelight worker`, or the one that a door starts.
+"""The worker process, which reads queued documents and runs queued jobs: `pagelight worker`, or started by the app.
 
-The queue gives hints. What is to be done stands in the rows of documents and jobs, and a claim on one ends with the
-process that holds it: what a killed worker was at is found again, and a hint that comes twice finds nothing to do.
+The queue only gives hints. The work itself is recorded in the rows of documents and jobs, and a lock on one ends with
+the process that holds it: work of a killed worker is found again, and a duplicate hint finds nothing to do.
 
-Reading and embedding are lanes beside each other: one document's pages are parsed while another's vectors are computed.
-Documents that are read again, and jobs, have lanes of their own, so that they keep no upload waiting, and jobs give way
-to uploads after each step; words in pictures come when nothing else is to be done.
+Reading and embedding are parallel lanes: one document's pages are parsed while another's vectors are computed.
+Documents that are re-read, and jobs, have lanes of their own, so that they do not delay uploads; jobs yield to uploads
+after each step, and pictures are read only when there is nothing else to do.
 """
 
 import logging
@@ -37,10 +37,9 @@ EMBEDDING_THREADS = 2
 
 
 def run(installation: Installation, *, wait: bool = True, concurrency: int | None = None) -> None:
-    """Read queued documents and do jobs of all users, until stopped by SIGINT or SIGTERM.
+    """Process documents and jobs of all users until SIGINT or SIGTERM; without `wait`, until only retries are left.
 
-    With `wait` False, until nothing is left but what is to be tried again later. So many jobs are done at the same time
-    as `concurrency` says, or the setting of that name.
+    `concurrency` is the number of parallel jobs, by default that of the settings.
     """
     installation.worker_tasks.be_patient()
     installation.recover_queue()
@@ -59,7 +58,7 @@ def run(installation: Installation, *, wait: bool = True, concurrency: int | Non
 
 
 def _stopped_cleanly(installation: Installation, wake: Callable[[], None]) -> bool:
-    """Listen until told to stop (True) or until the database is lost (False)."""
+    """Listen until told to stop (True) or until the database connection is lost (False)."""
     try:
         installation.worker_tasks.hear_hints(wake)
     except errors.StoreError as error:
@@ -69,7 +68,7 @@ def _stopped_cleanly(installation: Installation, wake: Callable[[], None]) -> bo
 
 
 def _recover_for_ever(installation: Installation, wake: Callable[[], None]) -> None:
-    """Take up what other processes, killed meanwhile, left behind, what a lost hint told of, and what is due again."""
+    """Recover work of killed processes and lost hints, and wake the lanes for due retries."""
     recovered = time.monotonic()
     while True:
         time.sleep(RETRY_SECONDS)
@@ -86,13 +85,13 @@ def _recover_for_ever(installation: Installation, wake: Callable[[], None]) -> N
 
 
 class Lanes:
-    """The threads of a worker. Each does what is most urgent in its lane, again and again.
+    """The threads of a worker, each of which repeatedly does the most urgent work of its lane.
 
-    Which that is, and that no two are at the same, the database decides for all workers.
+    The database decides which that is, and ensures that no two workers do the same.
     """
 
     def __init__(self, installation: Installation, *, wait: bool, concurrency: int | None = None) -> None:
-        """They begin at once; with `wait` False they end when nothing is left to do in any lane."""
+        """Start the threads; without `wait` they end when no lane has work left."""
         self._wait = wait
         self._stopping = threading.Event()
         self._changed = threading.Condition()
@@ -127,13 +126,13 @@ class Lanes:
             thread.start()
 
     def wake(self) -> None:
-        """There may be something to do."""
+        """Tell all lanes that there may be new work."""
         with self._changed:
             self._changes += 1
             self._changed.notify_all()
 
     def stop(self) -> None:
-        """End after what is being done; reading, which may take long, is broken off for the next worker."""
+        """Stop after the current steps; a document being read is interrupted and left to the next worker."""
         self._stopping.set()
         self.wake()
         deadline = time.monotonic() + STOP_SECONDS
@@ -141,7 +140,7 @@ class Lanes:
             thread.join(max(0.0, deadline - time.monotonic()))
 
     def join(self) -> None:
-        """Wait until they have ended."""
+        """Wait for all threads."""
         for thread in self._threads:
             thread.join()
 
@@ -154,7 +153,7 @@ class Lanes:
             seen = self._rest(seen)
 
     def _rest(self, seen: int) -> int:
-        """Wait until there may be something new to do since the change `seen`; gives the last change."""
+        """Wait for a change after number `seen`. Returns the number of the latest change."""
         thread = threading.get_ident()
         with self._changed:
             self._resting[thread] = seen
@@ -166,7 +165,7 @@ class Lanes:
             return self._changes
 
     def _attempt(self, work: Callable[[], bool]) -> bool:
-        """Whether anything was done. What fails unexpectedly is tried again when there is something to do."""
+        """Return whether work was done. Unexpected failures are retried when there is new work."""
         try:
             return work()
         except errors.NotFoundError:
@@ -181,7 +180,7 @@ class Lanes:
 
 
 def _told(done: Document | Job | None) -> bool:
-    """Log what has come to its end; False if nothing was done."""
+    """Log what has finished. Returns False if there was nothing to do."""
     if isinstance(done, Job):
         logger.info("job %s: %s %s", done.id, done.kind, done.status)
     elif done and done.status not in UNFINISHED:
@@ -190,12 +189,12 @@ def _told(done: Document | Job | None) -> bool:
 
 
 def log_work() -> None:
-    """Log what is done here; the libraries tell only of what is wrong."""
+    """Log our own progress; of libraries only warnings."""
     logging.getLogger("rag").setLevel(logging.INFO)
 
 
 def spawn() -> subprocess.Popen[bytes]:
-    """Start a worker that ends with this process, however this process ends."""
+    """Start a worker that ends when this process ends."""
     return subprocess.Popen(
         [sys.executable, "-m", "rag.worker", "--parent", str(os.getpid())],
         stdin=subprocess.DEVNULL,
@@ -206,7 +205,7 @@ _keeping = threading.Lock()
 
 
 def keep() -> None:
-    """Keep a worker beside this process: one that dies is followed by another. Called again it does nothing."""
+    """Keep a worker running beside this process. Repeated calls do nothing."""
     if _keeping.acquire(blocking=False):
         threading.Thread(target=_run_workers, name="worker-keeper", daemon=True).start()
 
@@ -218,7 +217,7 @@ def _run_workers() -> None:
 
 
 def _end_with(parent: int) -> None:
-    """Leave when `parent` is gone: a killed process cannot tell its children."""
+    """Exit when `parent` is gone: a killed process cannot stop its children."""
 
     def watch() -> None:
         pause = threading.Event()

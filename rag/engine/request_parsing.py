@@ -1,4 +1,4 @@
-"""Requests as callers write them: models, or plain mappings in either spelling."""
+"""Parse and validate requests."""
 
 import uuid
 from collections.abc import Generator, Iterator, Mapping
@@ -19,10 +19,10 @@ _REFUSED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 
 
 def parse(model: type[Request], request: Request | Mapping[str, Any]) -> Request:
-    """`request` as a `model`.
+    """Validate `request`, a model or a mapping in camelCase or snake_case.
 
     Raises:
-        errors.ValidationError: it is malformed; the message and `details["problems"]` name the fields, never values.
+        errors.ValidationError: it is malformed; the message and `details["problems"]` name fields, never values.
     """
     try:
         return model.model_validate(request)
@@ -33,11 +33,7 @@ def parse(model: type[Request], request: Request | Mapping[str, Any]) -> Request
 
 @contextmanager
 def own_key(auth: Auth) -> Iterator[None]:
-    """Run calls with the key that came with a request: one that is refused is the caller's to correct.
-
-    Raises:
-        errors.AuthError: the provider refuses that key.
-    """
+    """Raise AuthError where a provider rejects the API key that came with the request."""
     try:
         yield
     except errors.ProviderError as error:
@@ -49,17 +45,13 @@ def own_key(auth: Auth) -> Iterator[None]:
 
 
 def with_own_key(events: Generator[Event, None, None], auth: Auth) -> Generator[Event, None, None]:
-    """`events`, made with the key that came with a request."""
+    """Yield `events` under `request_key_errors`."""
     with own_key(auth):
         yield from events
 
 
 def within(request: AnswerRequest, document_id: uuid.UUID | str) -> AnswerRequest:
-    """`request` about one document.
-
-    Raises:
-        errors.ValidationError: `document_id` is no id.
-    """
+    """Restrict `request` to one document. Raises ValidationError if `document_id` is no UUID."""
     try:
         wanted = uuid.UUID(str(document_id))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Retrieval in the words of collections, and its validation."""
+"""Retrieval and validation requests in the terms of vector databases: collections and vectors."""
 
 import functools
 import time
@@ -36,7 +36,7 @@ class Collections:
         self._workspace = workspace
 
     def retrieve(self, request: RetrieveRequest | Mapping[str, Any]) -> RetrieveResponse:
-        """The chunks that fit a query best, and the query's vector.
+        """Return the best chunks for a query, and the query's vector.
 
         Raises:
             errors.ValidationError: the request is malformed.
@@ -58,11 +58,9 @@ class Collections:
         )
 
     def validate(self, request: ValidationRequest | Mapping[str, Any]) -> ValidationResponse:
-        """Whether what a collection's test queries find is relevant, rightly attributed and the same every time.
+        """Check whether test queries return relevant, correctly attributed and reproducible results.
 
-        Raises:
-            errors.ValidationError: the request is malformed.
-            errors.NotFoundError: there is no such collection.
+        Raises ValidationError if the request is malformed, NotFoundError if there is no such collection.
         """
         asked = parse(ValidationRequest, request)
         index = self._workspace.asked_index(asked.collection)
@@ -77,7 +75,7 @@ class Collections:
         )
 
     def _search(self, asking: Asking, query: "retrieval.Query") -> list[Hit]:
-        """What is found, each hit with its cosine similarity, also where only words or its place led to it."""
+        """Return the hits, all with cosine similarities, also those found by keyword or position only."""
         hits = asking.run(query).results
         vectors = self._workspace.store.chunks.vectors([hit.chunk.id for hit in hits if hit.vector_score is None])
         asked = np.array(query.embedding or [])

@@ -1,4 +1,4 @@
-"""What an answer is made from, kept with it; and what of it is not as it was."""
+"""Provenance of answers: what an answer was made from, and what has changed since."""
 
 import datetime as dt
 import uuid
@@ -31,7 +31,7 @@ PARAMETERS = {"configured": "search", "answering": "answer", "writing": "writing
 def with_provenance(
     events: Generator[AnswerEvent, None, None], workspace: Workspace, index: Index, request: AnswerRequest
 ) -> Generator[AnswerEvent, None, None]:
-    """`events`, the answer to `request` with what it was made from."""
+    """Yield `events`, with the provenance added to the answer."""
     at = dt.datetime.now(dt.UTC)
     for event in events:
         if isinstance(event, AnswerResponse):
@@ -67,7 +67,7 @@ def _provenance(
 
 
 def differences(before: AnswerResponse, after: AnswerResponse, workspace: Workspace) -> tuple[Difference, ...] | None:
-    """What two answers to a question were made from, as far as it differs; None if it was not kept of one."""
+    """Return the differences between two answers' provenance, or None if one has none."""
     old, new = before.provenance, after.provenance
     if old is None or new is None:
         return None
@@ -87,7 +87,7 @@ def _written(response: AnswerResponse) -> str:
 
 
 def _documents(old: Provenance, workspace: Workspace) -> Iterator[str]:
-    """Of the documents that the earlier answer names: what became of each."""
+    """Describe what became of the documents used by the earlier answer."""
     versions = workspace.store.versions.list([one.id for one in old.documents]) if old.documents else []
     by_id = {one.id: one for one in versions}
     for used in old.documents:
@@ -111,7 +111,7 @@ def _latest(document: Document, by_id: Mapping[uuid.UUID, Document]) -> Document
 
 
 def _library(old: Provenance, workspace: Workspace) -> Iterator[str]:
-    """What came to the documents that are asked since then, and what went."""
+    """Describe documents that were added to, or removed from, the searched ones since then."""
     list_documents, filters = workspace.store.documents.list, old.retrieval.filters.model_copy(update={"saved": None})
     if filters == Filters(document_ids=filters.document_ids) and filters.document_ids:
         return  # only these were asked, and nothing can come to them

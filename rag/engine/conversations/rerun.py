@@ -1,4 +1,4 @@
-"""Asking a kept answer's question again: the same, or changed because of what."""
+"""Re-run the question of a saved answer, and report the differences."""
 
 import uuid
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ SAME_CLAIM = 60.0
 
 
 class Again:
-    """Asks the questions of one user's kept answers again."""
+    """Re-runs questions of one user's saved answers."""
 
     def __init__(self, workspace: Workspace, chats: Chats, questions: Questions) -> None:
         self._workspace = workspace
@@ -34,7 +34,7 @@ class Again:
         self._questions = questions
 
     def ask(self, conversation_id: uuid.UUID, message_id: uuid.UUID) -> AskedAgain:
-        """The answer that a kept one's question gets now, as it was asked then, and what differs. Nothing is kept.
+        """Answer the question again with the same options, and compare. Nothing is saved.
 
         Raises:
             errors.NotFoundError: there is no such answer. And as `Questions.answer`.
@@ -55,7 +55,7 @@ class Again:
         )
 
     def _request(self, conversation_id: uuid.UUID, question: str, before: AnswerResponse) -> AnswerRequest:
-        """As it was asked; of an answer that does not tell, with what holds where nothing is said."""
+        """Return the original request; defaults are used for an answer without provenance."""
         made = before.provenance
         if made is None:
             request = self._chats.request(conversation_id, before.question or question)
@@ -71,7 +71,7 @@ class Again:
 
 
 def turn_of(messages: Sequence[ChatMessage], message_id: uuid.UUID) -> tuple[str, ChatMessage]:
-    """A kept answer, and the question before it. Raises NotFoundError if it is none of the turns."""
+    """Return a saved answer and its question. Raises NotFoundError."""
     question = ""
     for message in messages:
         if message.id == message_id and message.response is not None:
@@ -86,7 +86,7 @@ def _unknown(message_id: uuid.UUID) -> errors.NotFoundError:
 
 
 def compare(before: AnswerResponse, after: AnswerResponse) -> tuple[ClaimChange, ...]:
-    """The claims of two answers beside each other, those of the later one in their order, then what is gone."""
+    """Compare the claims of two answers: those of the later one in order, then those that are gone."""
     old, new = _claims(before), _claims(after)
     unmatched = [*old]
     for claim in new:
@@ -108,7 +108,7 @@ def compare(before: AnswerResponse, after: AnswerResponse) -> tuple[ClaimChange,
 
 
 def _claims(response: AnswerResponse) -> list[tuple[str, tuple[str, ...]]]:
-    """What is shown as proved: each sentence that states something, with its quotes."""
+    """Return the proved claims: each statement with its quotes."""
     shown = answering.proved(response)
     quotes: dict[int, list[str]] = {}
     for citation in shown.citations:

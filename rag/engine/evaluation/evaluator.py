@@ -1,4 +1,4 @@
-"""Evaluations of an index on its user's own questions."""
+"""Evaluate retrieval and answers of an index on the user's own questions, and compare past evaluations."""
 
 import builtins
 import uuid
@@ -31,9 +31,9 @@ CUTOFFS = (1, 3, 5, 10)
 
 @dataclass(frozen=True)
 class Corpus:
-    """The documents that questions are put to, by the names of their files.
+    """The documents to ask, by file name.
 
-    `everything` is what a search among all of them is narrowed to, None if there is nothing to search.
+    `everything` filters a search over all of them; None if there is nothing to search.
     """
 
     index_name: str
@@ -41,7 +41,7 @@ class Corpus:
     everything: Filters | None
 
     def filters(self, question: Question, scope: evaluation.EvaluationScope) -> Filters | None:
-        """What to search for a question; None when its own document is not there."""
+        """Return the filters for a question; None if its document is missing."""
         if scope == "corpus":
             return self.everything
         own = self.ids.get(question.file_name)
@@ -49,7 +49,7 @@ class Corpus:
 
 
 class Evaluation:
-    """One user's questions, put to a corpus as a whole or each to its own document."""
+    """Asks questions of a whole corpus, or each of its own document."""
 
     def __init__(
         self, questions: Questions, pages: Pages, corpus: Corpus, scope: evaluation.EvaluationScope = "corpus"
@@ -66,7 +66,7 @@ class Evaluation:
         on_progress: OnProgress,
         remember: evaluation.Remember = evaluation.remember_nothing,
     ) -> list[evaluation.retrieval.ResultRow]:
-        """What is found for each question. Raises as `Questions.search`."""
+        """Search for each question. Raises as `Questions.search`."""
 
         def find(question: Question) -> Sequence[Hit] | None:
             narrowed = self._narrowed(question, options)
@@ -85,7 +85,7 @@ class Evaluation:
         on_progress: OnProgress,
         remember: evaluation.Remember = evaluation.remember_nothing,
     ) -> list[evaluation.answers.AnswerRow]:
-        """What is answered to each question. Raises as `Questions.answer`."""
+        """Answer each question. Raises as `Questions.answer`."""
 
         def reply(question: Question) -> AnswerResponse | None:
             narrowed = self._narrowed(question, options)
@@ -102,7 +102,7 @@ class Evaluation:
         return evaluation.answers.ask(asked, reply, on_progress, remember)
 
     def lookups(self, asked: Sequence[Question]) -> set[str]:
-        """The ids of the questions whose answer stands on a gold page word for word, as the page was read."""
+        """Return the ids of questions whose answer is on a gold page word for word."""
         return {question.id for question in asked if self._is_lookup(question)}
 
     def _is_lookup(self, question: Question) -> bool:
@@ -125,14 +125,14 @@ def evaluate(
     *,
     remember: evaluation.Remember,
 ) -> dict[str, Any]:
-    """Ask all questions that `remember` knows nothing of, and score what is found or answered.
+    """Ask all questions that `remember` does not know, and score the results.
 
     Returns:
-        `subject` and `scope` as requested; `measures`, `intervals` and what else `evaluation.Scores` or, for answers,
-        `AnswerScores` has; `missing`, names of documents that are not in the index; and under `questions` each
-        question's `id`, text, document and gold pages with what came out: of a search the `rank` of its first hit on a
-        gold page, None if there is no such hit, and the page `found` first; of an answer its `status`, its `mistake`,
-        None if there is none, and the page `found` first.
+        `subject` and `scope` as requested; `measures`, `intervals` and more of `evaluation.Scores` or `AnswerScores`;
+        `missing`, names of documents that are not in the index; and `questions`, each with `id`, text, document, gold
+            pages
+        and result: for retrieval the `rank` of the first hit on a gold page (or None) and the page `found` first; for
+        answers the `status`, the `mistake` (or None) and the page `found` first.
     """
     ids = {document.name: document.id for document in documents if document.status is DocumentStatus.READY}
     corpus = Corpus(request.index_name, ids, request.retrieval.filters)
@@ -207,21 +207,21 @@ MOST_RUNS = 200
 
 
 class EvaluationRuns:
-    """One user's evaluations that are done."""
+    """One user's finished evaluations."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     def list(self, *, most: int = MOST_RUNS) -> builtins.list[EvaluationRun]:
-        """The last of them with their measures, the latest first."""
+        """Return the latest runs with their measures, latest first."""
         return self._workspace.store.evaluation_runs.list(most=most)
 
     def compare(self, before: uuid.UUID, after: uuid.UUID) -> builtins.list[evaluation.ComparedQuestion]:
-        """Two runs question by question. See `evaluation.compare`.
+        """Compare two runs question by question. See `evaluation.compare`.
 
         Raises:
             errors.NotFoundError: there is no such evaluation.
-            errors.ValidationError: one is not done, or they are of different subjects.
+            errors.ValidationError: one is unfinished, or they have different subjects.
         """
         results = [self._workspace.store.jobs.get(job_id).result for job_id in (before, after)]
         if any(result is None or "subject" not in result for result in results):

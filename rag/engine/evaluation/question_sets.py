@@ -1,4 +1,4 @@
-"""Sets of questions whose answers are known, kept to measure with; an answer that was judged becomes one of them."""
+"""Question sets with known answers for evaluations; rated answers can be added to them."""
 
 import itertools
 import uuid
@@ -26,18 +26,18 @@ class QuestionSets:
         self._workspace = workspace
 
     def list(self) -> list[QuestionSet]:
-        """Those there are, in the order of the alphabet."""
+        """Return all sets in alphabetical order."""
         return self._workspace.store.evaluation_cases.list()
 
     def get(self, name: str) -> tuple[Question, ...]:
-        """The questions of a set, the oldest first. Raises NotFoundError."""
+        """Return the questions of a set, oldest first. Raises NotFoundError."""
         found = self._workspace.store.evaluation_cases.get(name)
         if not found:
             raise errors.NotFoundError(f"There is no question set “{name}”. List the question sets and check the name.")
         return tuple(Question.model_validate(one) for one in found)
 
     def add(self, name: str, question: Question | Mapping[str, Any]) -> Question:
-        """Keep a question in a set, which is made with the first, in the place of the one with its id.
+        """Add a question to a set, creating the set if needed; it replaces the question with the same id.
 
         Raises:
             errors.ValidationError: the name is empty or too long, or the question is malformed.
@@ -47,7 +47,7 @@ class QuestionSets:
         return kept
 
     def remove(self, name: str, question_id: str) -> None:
-        """Take a question out of a set, which is gone with the last. Raises NotFoundError."""
+        """Remove a question; a set is gone with its last one. Raises NotFoundError."""
         self._workspace.store.evaluation_cases.delete(name, question_id)
 
     def add_answered(
@@ -59,13 +59,12 @@ class QuestionSets:
         pages: Sequence[int] | None = None,
         answer: str | None = None,
     ) -> Question:
-        """Keep the question of a chat's answer. What it quotes is right unless `pages` or `answer` say otherwise.
+        """Add the question of a chat's answer. Its quotes count as right unless `pages` or `answer` are given.
 
-        A refusal that is kept without them is of a question that has no answer. An answer that was found wrong says
-        nothing of where the right one is.
+        A refusal without them becomes an unanswerable question. An answer rated as wrong gives no gold pages.
 
         Raises:
-            errors.NotFoundError: there is no such turn among those that the chat shows.
+            errors.NotFoundError: there is no such turn among the visible ones.
         """
         turns = self._workspace.store.conversations.messages(conversation_id)
         for asked, turn in itertools.pairwise(turns):
@@ -96,7 +95,7 @@ def _case(
 
 
 def _said(response: AnswerResponse) -> str:
-    """What an answer says: the figure that was asked for where it quotes a row, else its proved sentences."""
+    """Return the answer text: the requested figure of a quoted table row, else the proved sentences."""
     rows = [citation.row for citation in response.citations if citation.row and citation.row.asked is not None]
     if len(rows) == 1 and rows[0].asked is not None:
         return rows[0].cells[rows[0].asked]

@@ -1,4 +1,4 @@
-"""Validation of retrieval: are results relevant, are their sources right, and are they the same every time?"""
+"""Validate retrieval: relevance, attribution and reproducibility of results."""
 
 import statistics
 import uuid
@@ -39,11 +39,10 @@ def validate(
     named: Named,
     relevance: Callable[[str, Sequence[str]], list[float]],
 ) -> ValidationResponse:
-    """Run the queries and judge what they find.
+    """Run the test queries and judge the results.
 
-    `search` finds the chunks for a query, each with its cosine similarity, `document` the document of an id, with its
-    pages; `named` has the ids of the documents that each expected source means, and `relevance` gives a cross-encoder's
-    scores in 0..1 of texts for a query.
+    `search` returns chunks with cosine similarities, `document` a document with its pages; `named` maps each expected
+    source to document ids, and `relevance` returns a cross-encoder's scores in 0..1 of texts for a query.
     """
     results = []
     for query in request.test_queries:
@@ -70,7 +69,7 @@ def validate(
 
 
 def _stands(chunk: Chunk, document: Document | None) -> bool:
-    """Whether its document is there, and has the pages and lines that the chunk names, and room for its boxes."""
+    """Whether the chunk's document exists, and has its pages and lines and room for its boxes."""
     if document is None or document.deleted_at is not None:
         return False
     pages = {page.number: page for page in document.pages}
@@ -93,13 +92,13 @@ def _fits(hit: Hit, wanted: ExpectedSource, named: Named) -> bool:
 
 
 def _agreement(runs: Sequence[Sequence[Hit]]) -> float:
-    """Share of the ranks at which all runs have the same chunk; 1 if nothing was found every time."""
+    """Return the share of ranks with the same chunk in all runs; 1 if nothing was found every time."""
     ranks = [*zip_longest(*([hit.chunk.id for hit in run] for run in runs))]
     return _mean(float(len(set(at_rank)) == 1) for at_rank in ranks) if ranks else 1.0
 
 
 def _variance(runs: Sequence[Sequence[Hit]]) -> float:
-    """Mean over the chunks of the population variance of their similarity; a run that lacks a chunk gives it none."""
+    """Return the mean over the chunks of the population variance of their similarity."""
     scores: dict[object, list[float]] = {}
     for run in runs:
         for hit in run:
@@ -134,12 +133,12 @@ def _summary(failed: Mapping[str, int], queries: int) -> str:
 
 
 def similarity(hit: Hit) -> float:
-    """The cosine similarity of a hit that knows it."""
+    """Return the cosine similarity of a hit, or 0."""
     return hit.vector_score or 0.0
 
 
 def vector_chunk(hit: Hit) -> VectorChunk:
-    """A hit in the words of collections."""
+    """Return a hit in the terms of vector databases."""
     chunk = hit.chunk
     return VectorChunk(
         content=chunk.text,
@@ -157,6 +156,6 @@ def vector_chunk(hit: Hit) -> VectorChunk:
 
 
 def _mean(values: Iterable[float]) -> float:
-    """The mean; 0 of nothing."""
+    """Return the mean; 0 for no values."""
     listed = [*values]
     return statistics.fmean(listed) if listed else 0.0

@@ -1,8 +1,7 @@
-"""Another embedding model for an index that has documents: built beside the old one, compared, switched, dropped.
+"""Re-embed an index with another model: build beside the old vectors, compare, switch, drop.
 
-The chunks stay what they are; each model's vectors for them are a generation. Which documents lack vectors in one is
-asked of the database again and again until none does, so a build that was killed goes on where it was, and documents
-that are added or replaced meanwhile are embedded before the switch.
+The chunks stay; each model's vectors are a generation. Documents without vectors are queried repeatedly until there
+are none, so an interrupted build resumes, and documents that change meanwhile are embedded before the switch.
 """
 
 import builtins
@@ -38,7 +37,7 @@ STAGE = "chunks"
 
 
 class Generations:
-    """The generations of one index."""
+    """The embedding generations of one index."""
 
     def __init__(self, workspace: Workspace, index: Index) -> None:
         self._workspace = workspace
@@ -46,20 +45,20 @@ class Generations:
         self._index = index
 
     def list(self) -> builtins.list[EmbeddingGeneration]:
-        """The embedding models whose vectors the index has, oldest first; one of them is searched."""
+        """Return the generations, oldest first; one of them is searched."""
         return self._store.generations.list(self._index.id)
 
     # --- building ---
 
     def build(self, model: str, on_progress: OnProgress = ignore_progress) -> EmbeddingGeneration:
-        """Give every chunk a vector of `model` (`provider:model`) beside the one it has, which is searched as before.
+        """Embed all chunks with `model` (`provider:model`) beside the current vectors, which stay in use.
 
-        Called again it goes on where it was. `on_progress` is told how many of how many chunks are done; an exception
-        that it raises ends the build, which can be taken up again.
+        An interrupted build resumes when called again. `on_progress` is called with the numbers of chunks done and in
+        total; an exception that it raises interrupts the build.
 
         Raises:
             errors.ValidationError: there is no such model.
-            errors.IndexError: another process is at it, or the vectors were dropped meanwhile.
+            errors.IndexError: another process is building, or the vectors were dropped meanwhile.
             errors.ProviderError: the vendor refuses; what is embedded is kept.
         """
         space = self._workspace.models.named_space(model)
@@ -95,7 +94,7 @@ class Generations:
     def _embed(
         self, document_id: uuid.UUID, generation: EmbeddingGeneration, on_progress: Callable[[int], None]
     ) -> int:
-        """How many chunks have got their vectors: all of the document's, or none if it was replaced meanwhile."""
+        """Embed a document's chunks and return how many; 0 if the document was replaced meanwhile."""
         chunks = self._store.chunks.to_embed(document_id)
         embedder = providers.CachedEmbedding(
             self._workspace.models.embedder(generation.space),
@@ -108,7 +107,7 @@ class Generations:
         return len(chunks) if added else 0
 
     def _present(self, generation: EmbeddingGeneration) -> EmbeddingGeneration:
-        """The generation as it is now. Raises IndexError if it was dropped: that is how a build is cancelled."""
+        """Return the generation as it is now. Raises IndexError if it was dropped, which cancels a build."""
         for found in self.list():
             if (found.generation, found.space) == (generation.generation, generation.space):
                 return found
@@ -119,12 +118,12 @@ class Generations:
     # --- choosing ---
 
     def compare(self, questions_file: Path, generation: int | None = None) -> GenerationComparison:
-        """How the searched vectors and others (the latest built, unless named) serve the questions of a JSONL file.
+        """Compare retrieval with the active and a candidate generation (default: the latest) on a JSONL question file.
 
         Raises:
             errors.SourceError: the file cannot be read.
             errors.ValidationError: it has no question on a document of the index.
-            errors.IndexError: there are no other vectors, or not all of them.
+            errors.IndexError: there is no candidate, or it is incomplete.
         """
         active, candidate = self._active(), self._beside(generation)
         if candidate.progress.done < candidate.progress.total:
@@ -163,9 +162,9 @@ class Generations:
         )
 
     def switch(self, generation: int | None = None) -> Index:
-        """Search with other vectors (the latest built, unless named) from the next search on.
+        """Search with another generation (by default the latest) from now on.
 
-        Documents that came since they were built are embedded first. Raises as `build`.
+        Documents added since it was built are embedded first. Raises as `build`.
         """
         return self._switch(self._beside(generation))
 
@@ -189,10 +188,10 @@ class Generations:
         raise _changing(self._index)
 
     def drop(self, generation: int | None = None) -> builtins.list[EmbeddingGeneration]:
-        """Remove vectors that are not searched, all of them unless one is named; a build of them ends.
+        """Delete inactive generations, all or the named one; this cancels their builds.
 
         Raises:
-            errors.IndexError: the named ones are searched.
+            errors.IndexError: the named one is active.
         """
         chosen = [found for found in self.list() if found.state is not GenerationState.ACTIVE]
         if generation is not None:
@@ -207,7 +206,7 @@ class Generations:
         return next(found for found in self.list() if found.state is GenerationState.ACTIVE)
 
     def _beside(self, generation: int | None) -> EmbeddingGeneration:
-        """The generation of that number; without one, the latest that has not been searched yet."""
+        """Return the generation with that number, by default the latest that is not yet active."""
         found = self.list()
         if generation is not None:
             found = [one for one in found if one.generation == generation]
@@ -224,7 +223,7 @@ class Generations:
 
 
 def _from(done: int, total: int, on_progress: OnProgress) -> Callable[[int], None]:
-    """Reports what is new on top of what was `done` before."""
+    """Report progress on top of what was `done` before."""
     return lambda new: on_progress(STAGE, done + new, total)
 
 

@@ -1,4 +1,4 @@
-"""What an index is made of, in figures for charts, and a map of its chunks."""
+"""Statistics and health checks of indexes."""
 
 import uuid
 
@@ -21,30 +21,30 @@ MOST_POINTS = 2000
 
 
 class IndexStatistics:
-    """One user's indexes, looked at as a whole."""
+    """Figures for charts of one user's indexes, and a map of their chunks."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     def stamp(self, index_name: str = DEFAULT_INDEX) -> str:
-        """The same as long as the index holds the same, so that what was worked out of it can be kept."""
+        """Return a version stamp of the index's content, as a cache key."""
         index = self._workspace.asked_index(index_name)
         return ":".join(map(str, (index.id, *self._workspace.store.surveys.stamp(index.id))))
 
     def growth(self, index_name: str = DEFAULT_INDEX) -> list[Growth]:
-        """How what the index holds now came together; of a large one in steps."""
+        """Return the growth of the index over time, in steps if it is large."""
         return self._workspace.store.surveys.growth(self._workspace.asked_index(index_name).id)
 
     def lengths(self, index_name: str = DEFAULT_INDEX) -> list[LengthBand]:
-        """How many chunks there are of each length in characters, shortest first."""
+        """Return the number of chunks by length in characters, shortest first."""
         return self._workspace.store.surveys.lengths(self._workspace.asked_index(index_name).id)
 
     def wordless(self, index_name: str = DEFAULT_INDEX) -> WordlessSummary:
-        """Pages of ready documents on which no chunk has a line, and the documents that have the most of them."""
+        """Return the pages of ready documents without text, and the documents that have the most of them."""
         return self._workspace.store.surveys.wordless(self._workspace.asked_index(index_name).id)
 
     def map(self, index_name: str = DEFAULT_INDEX, *, most: int = MOST_POINTS) -> EmbeddingMap:
-        """Chunks laid out by their vectors; of more than `most` a sample, which is the same every time."""
+        """Return chunks projected to two dimensions; a fixed sample if there are more than `most`."""
         sampled = self._workspace.store.surveys.sample(self._workspace.asked_index(index_name).id, most)
         projection = retrieval.principal_plane(sampled.vectors)
         placed = (
@@ -59,21 +59,21 @@ MOST_MENDED = 1000
 
 
 class HealthChecks:
-    """One user's indexes, looked through for what is amiss."""
+    """Problems with the documents of one user's indexes."""
 
     def __init__(self, workspace: Workspace, documents: Documents) -> None:
         self._workspace = workspace
         self._documents = documents
 
     def findings(self, index_name: str = DEFAULT_INDEX) -> list[HealthFinding]:
-        """What is amiss with documents of an index, each with the first of them; none of those being read just now."""
+        """Return the problems of an index, each with its first documents; documents being read are left out."""
         return self._workspace.store.surveys.findings(self._workspace.asked_index(index_name).id)
 
     def mend(self, kind: FindingKind, index_name: str = DEFAULT_INDEX) -> list[uuid.UUID]:
-        """Have a worker read the documents of a finding again; until then they are found as they are. Returns which.
+        """Queue the documents of a finding to be read again, and return their ids. They stay searchable as they are.
 
         Raises:
-            errors.ValidationError: what only their owner can do something about.
+            errors.ValidationError: re-reading does not help; the owner has to act.
         """
         if kind not in MENDABLE:
             raise errors.ValidationError("Reading again does not help these. Give each its password.")

@@ -1,4 +1,4 @@
-"""Reading a user's queued documents: words first, then vectors."""
+"""Read queued documents: first their text, then their vectors."""
 
 import contextlib
 import logging
@@ -42,7 +42,7 @@ PASSING_CODES = frozenset(error.code for error in PASSING)
 
 
 class Reader:
-    """Reads documents of one user, each into the index it is in."""
+    """Reads one user's documents into their indexes."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -57,13 +57,13 @@ class Reader:
         auth: Auth = OWN_AUTH,
         options: ProviderOptions = OWN_OPTIONS,
     ) -> Document:
-        """Read a queued document until it is ready or has failed; a failure is recorded, not raised.
+        """Read a queued document until it is ready or has failed; failures are recorded, not raised.
 
-        With `again` one that was read before is read from its beginning. When another process is at it, this one waits
-        for that. `auth` and `options` are for the provider that embeds.
+        With `again`, it is re-read from the beginning. Waits while another process reads it. `auth` and `options` are
+        for the embedding provider.
 
         Raises:
-            errors.NotFoundError: there is no such document; with `again`, it is in the trash, or gone.
+            errors.NotFoundError: there is no such document; with `again`, it is in the trash or gone.
         """
         documents = self._workspace.store.documents
         readings = self._workspace.store.readings
@@ -80,12 +80,12 @@ class Reader:
         return self._ask_anew(document_id)
 
     def read_pictures(self, document_id: uuid.UUID) -> Document:
-        """Add the words in the pictures of a document that is ready without them; meanwhile it is found as it is.
+        """Add the text in a ready document's pictures. It stays searchable meanwhile.
 
-        Does nothing when there are none waiting, or another process is at it. Pictures that cannot be read are left.
+        Does nothing if no pictures wait, or another process reads it. Unreadable pictures are skipped.
 
         Raises:
-            errors.ReadingInterruptedError: the system ended the reading; it can be tried again.
+            errors.ReadingInterruptedError: the system ended the process; try again.
             errors.ProviderError, errors.StoreError: as for any reading.
         """
         documents = self._workspace.store.documents
@@ -101,16 +101,16 @@ class Reader:
         return documents.get(document_id)
 
     def step(self, document_id: uuid.UUID, lane: Lane, is_stopping: IsCancelled, attempts: int) -> None:
-        """What a lane does with a document that is claimed, once; a failure is recorded, not raised.
+        """Run one lane's step for a locked document; failures are recorded, not raised.
 
-        What the file is not at fault for is tried again later, until there were too many `attempts`, this one counted.
-        When the worker `is_stopping`, it stays where it is.
+        Transient failures are retried later, until there were too many `attempts`, including this one. When
+        `is_stopping` returns True, the document stays where it is.
         """
         Steps(self, document_id, ignore_progress, is_stopping=is_stopping, attempts=attempts).take(lane)
         self._ask_anew(document_id)
 
     def give_up(self, document_id: uuid.UUID) -> None:
-        """Record that a document has ended its worker too often."""
+        """Record that reading the document ended its worker too often."""
         message = (
             "The worker that read it ended every time before it was done, most likely for want of memory. Split the "
             "file, or retry when the machine has more."
@@ -118,7 +118,7 @@ class Reader:
         self._workspace.store.documents.fail(document_id, errors.UnreadableFileError.code, message)
 
     def index_blocks(self, document_id: uuid.UUID, blocks: Sequence[TextBlock]) -> Document:
-        """Make a document searchable by blocks that the caller parsed; a failure is recorded, and raised."""
+        """Index a document from blocks that the caller parsed; a failure is recorded and raised."""
         document = self._workspace.store.documents.get(document_id)
         parsed = ingestion.from_blocks(document, blocks)
         with self.failures(document_id):
@@ -126,7 +126,7 @@ class Reader:
         return self._ask_anew(document_id)
 
     def _ask_anew(self, document_id: uuid.UUID) -> Document:
-        """Have matrices ask the document if it is ready now; that they cannot be started is no failure of its."""
+        """Refill the matrices of a document that is ready; a failure to start that does not fail the document."""
         document = self._workspace.store.documents.get(document_id)
         if document.status is DocumentStatus.READY:
             with contextlib.suppress(errors.Error):
@@ -137,9 +137,9 @@ class Reader:
     def failures(
         self, document_id: uuid.UUID, is_stopping: IsCancelled = lambda: False, attempts: int | None = None
     ) -> Iterator[None]:
-        """What goes wrong is recorded on the document, unless this process is being stopped.
+        """Record errors on the document, unless this process is being stopped.
 
-        It fails, or waits to be tried again if this was one of a worker's `attempts`, and not the last.
+        The document fails; after a transient error in one of a worker's `attempts` that is not the last, it is retried.
         """
         try:
             with machine_errors():
@@ -163,7 +163,7 @@ class Reader:
         self._workspace.store.documents.fail(document_id, error.code, message)
 
     def in_its_space(self, document: Document, work: Callable[[Index], None]) -> None:
-        """Do `work` with the document's index, once more if this is meanwhile switched to another embedding model."""
+        """Call `work` with the document's index, again if the index switched to another embedding model meanwhile."""
         indexes = self._workspace.store.indexes
         index = indexes.get_by_id(document.index_id)
         try:
@@ -177,7 +177,7 @@ class Reader:
     def ingestion_of(
         self, index: Index, auth: Auth = OWN_AUTH, options: ProviderOptions = OWN_OPTIONS
     ) -> "ingestion.Ingestion":
-        """What reads into this index."""
+        """Return the ingestion into this index."""
         return ingestion.Ingestion(
             config=self._workspace.config,
             store=self._workspace.store,
@@ -189,27 +189,27 @@ class Reader:
         )
 
     def record(self, document_id: uuid.UUID, stage: str, done: int, total: int) -> None:
-        """Progress goes to the document's row, for every page and process to see. Raises CancelledError."""
+        """Save progress in the document's row, for all pages and processes. Raises CancelledError."""
         self._workspace.store.documents.update_progress(document_id, DocumentStatus(stage), done, total)
 
     def keeping_parts(self, document: Document) -> "ingestion.OnParts":
-        """What makes documents of the files that are in a mail or an archive."""
+        """Return a callback that adds the attachments of a mail or an archive as documents."""
         return lambda unpacked: Parts(self._workspace).keep(document, unpacked)
 
     def is_unwanted(self, document_id: uuid.UUID) -> bool:
-        """Whether the reading of a document was cancelled, or the document is gone."""
+        """Whether reading the document was cancelled, or the document is gone."""
         try:
             return self._workspace.store.readings.lane(document_id) is None
         except errors.StoreError:  # that will be seen by who reads it
             return False
 
     def document(self, document_id: uuid.UUID) -> Document:
-        """The document as it is now."""
+        """Return the document."""
         return self._workspace.store.documents.get(document_id)
 
 
 class Steps:
-    """How one document is taken from each lane to the next, while this process alone is at it."""
+    """Takes one locked document from lane to lane."""
 
     def __init__(
         self,
@@ -235,7 +235,7 @@ class Steps:
         self._recorded_at = 0.0
 
     def take(self, lane: Lane) -> None:
-        """Do what is to be done in `lane`; a failure is recorded, not raised."""
+        """Do the work of `lane`; failures are recorded, not raised."""
         work = {Lane.READING: self._read_words, Lane.EMBEDDING: self._embed, Lane.RENEWING: self._renew}[lane]
         document = self._reader.document(self._document_id)
         recorded = self._reader.failures(self._document_id, self._is_stopping, self._attempts)
@@ -282,7 +282,7 @@ class Steps:
 
 @contextlib.contextmanager
 def machine_errors() -> Iterator[None]:
-    """What the machine lacks comes out as our errors. A parsing process at its own limit of memory says so itself."""
+    """Map MemoryError and OSError to our errors."""
     try:
         yield
     except MemoryError as error:
@@ -297,6 +297,6 @@ def machine_errors() -> Iterator[None]:
 
 
 def _follow(document: Document, on_progress: OnProgress) -> None:
-    """Tell how far the process is that reads a document, and give it time."""
+    """Report the progress of another process, and wait."""
     on_progress(document.status, document.progress.done, document.progress.total)
     time.sleep(FOLLOW_SECONDS)

@@ -1,4 +1,4 @@
-"""Building and syncing an index from a folder, and taking in single files."""
+"""Build and sync indexes from folders, and ingest single files."""
 
 import logging
 import time
@@ -21,23 +21,23 @@ CONFINED = "confined"
 
 
 class Folders:
-    """The folders and files that one user takes in; `confined` to the roots of the settings where a program asks."""
+    """Ingests folders and files for one user; `confined` restricts folders to the roots of the settings."""
 
     def __init__(self, workspace: Workspace, *, confined: bool = False, once: Once = do_once) -> None:
-        """`once` knows which files of folders were taken in before, by the same job."""
+        """`once` skips files that the same job has ingested before."""
         self._workspace = workspace
         self._confined = confined
         self._once = once
 
     def take_in(self, request: IndexRequest, *, remove: bool, on_file: OnFile | None = None) -> SyncReport:
-        """Take in what the request's source names; with `remove`, what it no longer names goes to the trash.
+        """Ingest the folder that the request names; with `remove`, documents of files that are gone move to the trash.
 
         Raises:
-            errors.SourceError: the folder cannot be read, or a file, where failures are not to be skipped.
-            errors.ForbiddenError: it is not below a root.
-            errors.NotFoundError: there is no index of the id asked for.
-            errors.IndexError: its vectors are of another model than the one asked for.
-            errors.EmbeddingCapabilityError: the provider cannot embed what is asked.
+            errors.SourceError: the folder cannot be read, or a file where failures are not skipped.
+            errors.ForbiddenError: the folder is not below a root.
+            errors.NotFoundError: there is no index with the requested id.
+            errors.IndexError: its vectors are of another model than the requested one.
+            errors.EmbeddingCapabilityError: the provider cannot embed as requested.
             errors.ConfigError: the provider needs a key.
         """
         started = time.perf_counter()
@@ -58,10 +58,10 @@ class Folders:
         return SyncReport(index=index, files=tuple(reports), usage=usage)
 
     def refresh(self, index: Index, on_file: OnFile | None = None) -> tuple[list[SyncReport], list[errors.Error]]:
-        """Make an index follow again every folder that it was ever made to follow.
+        """Sync an index with every folder that it follows.
 
-        Returns the reports, and what is wrong with folders that cannot be read: these stop no other, and stay as they
-        are. Raises as `take_in` but for these, and CancelledError if `on_file` does.
+        Returns the reports, and the errors of folders that cannot be read, which are left as they are. Other errors are
+        raised as by `ingest_folder`, and CancelledError if `on_file` raises it.
         """
         reports: list[SyncReport] = []
         unreadable: list[errors.Error] = []
@@ -79,7 +79,7 @@ class Folders:
         return reports, unreadable
 
     def _remember(self, request: IndexRequest, folder: SourceFolder, index: Index) -> None:
-        """That the index follows the folder, by an address that has no password and means the same everywhere."""
+        """Save that the index follows the folder, by an address without password that is valid everywhere."""
         source = request.source.model_copy(update={"folder_id": folder.prefix.rstrip("/") or folder.prefix})
         asked = request.model_copy(update={"source": source}).model_dump(mode="json", include={"source", "options"})
         kept = {**asked, CONFINED: True} if self._confined else asked
@@ -106,12 +106,12 @@ class Folders:
         )
 
     def ingest(self, paths: Sequence[Path], index: Index) -> list[FileReport]:
-        """Take in files, each after the other; one that fails does not keep the others."""
+        """Ingest files one after the other; a failed file does not stop the others."""
         intake = Intake(self._workspace, index)
         return [intake.file(path) for path in paths]
 
     def _target(self, request: IndexRequest) -> tuple[Index, bool]:
-        """The index to fill, and whether its chunking changes, so that all is to be read again."""
+        """Return the index to fill, and whether its chunking changes, which requires re-reading everything."""
         present = self._present(request)
         space = self._space(request, present)
         chunking = request.chunking or (present.chunking if present else self._workspace.config.rag_chunking)

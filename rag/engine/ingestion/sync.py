@@ -1,4 +1,4 @@
-"""Taking folders and files in, as documents that follow them: what is new, what changed, what is gone."""
+"""Ingest files and folders as documents that follow them: find what is new, changed or gone."""
 
 import os
 import uuid
@@ -40,33 +40,32 @@ _REFUSED = (errors.SourceError, errors.ValidationError)
 
 
 def do_once(_step: str, work: Callable[[], Any]) -> Any:
-    """Of work that nobody takes up again."""
+    """Run `work`, without remembering it."""
     return work()
 
 
 class SourceFolder(Protocol):
-    """Where files come from; `prefix` is what the ids of all its files begin with."""
+    """A source of files; the ids of all its files begin with `prefix`."""
 
     prefix: str
 
     def owns(self, file_id: str) -> bool:
-        """Whether a file of this id would be in the folder."""
+        """Whether a file with this id would be in the folder."""
 
     def list(self) -> list[SourceFile]:
-        """All its files."""
+        """Return all files."""
 
     def fetch(self, file: SourceFile) -> AbstractContextManager[Path]:
-        """The file on this machine while the block runs."""
+        """Provide a local copy of the file while the block runs."""
 
 
 class Intake:
-    """Takes files into one index of one user.
+    """Ingests files into one index.
 
-    A file's document is found again by the file's id (its path or URL), and a change by the content's SHA-256. A new
-    version is read out of sight and then takes the old one's place in one moment, so whatever fails, the old one stays
-    searchable, and it stays readable afterwards. A file that is again what it was once has that version back.
-    `max_chunks` bounds the chunks of all files together. With `again` what has not changed is read too. Of a folder's
-    files those that `once` knows are not looked at again.
+    Documents are found by the file's id (its path or URL), changes by the SHA-256 of the content. A new version is read
+    out of sight and then replaces the old one atomically, so that the old one stays searchable if anything fails, and
+    readable afterwards. A file that returns to earlier content gets that version back. `max_chunks` limits the chunks
+    of all files together. With `again`, unchanged files are re-read. Files of a folder that `once` knows are skipped.
     """
 
     def __init__(
@@ -99,11 +98,11 @@ class Intake:
     # --- folders ---
 
     def folder(self, folder: SourceFolder, source: Source, *, max_files: int, remove: bool) -> Files:
-        """Take in what `source` names of `folder`; with `remove`, documents of what it no longer names go to the trash.
+        """Ingest the files of `folder` that `source` selects; with `remove`, trash the documents of other files.
 
         Raises:
             errors.SourceError: the folder cannot be read.
-            errors.IndexError: another process is taking files into this index.
+            errors.IndexError: another process is ingesting files into this index.
         """
         with self._alone():
             present = self._sources.find(self._index.id, prefix=folder.prefix)
@@ -138,7 +137,7 @@ class Intake:
         return report
 
     def _make_room_for(self, report: FileReport) -> None:
-        """Count the chunks of a file, also of one that was taken in before."""
+        """Count the chunks of a file, also if it was ingested before."""
         if self._room is None or report.document_id is None or report.state == "failed":
             return
         with suppress(errors.NotFoundError):  # it was deleted for good meanwhile
@@ -169,7 +168,7 @@ class Intake:
     # --- files ---
 
     def file(self, path: Path) -> FileReport:
-        """Take in a local file. One that came with a folder before keeps its path in it."""
+        """Ingest a local file. One that came with a folder before keeps its path in it."""
         source = source_of(path)
         present = self._sources.find(self._index.id, sources=[source])
         shown = next((document.shown_source for document in present if document.shown_source), path.name)
@@ -206,9 +205,9 @@ class Intake:
         return self._shown(file, known, read, older)
 
     def _known(self, same: Sequence[Document]) -> Document | None:
-        """The document that has the file's content: one in sight, an older version, or one in the trash that is ready.
+        """Return the document with the file's content: a current one, an older version, or a ready one in the trash.
 
-        What an interrupted run left in the trash half done makes room.
+        Unfinished documents that an interrupted run left in the trash are purged.
         """
         kept = [document for document in same if document.deleted_at is None]
         if kept:
@@ -228,9 +227,9 @@ class Intake:
         return read if read.status is not DocumentStatus.READY else self._read_parts(read)
 
     def _read_parts(self, document: Document) -> Document:
-        """Read what was in a mail or an archive, too, so that all of it is there before it takes an older one's place.
+        """Read the attachments of a mail or an archive, so that it is complete before it replaces an older version.
 
-        Parts that fail say so themselves.
+        Failed attachments record their own errors.
         """
         if document.mime_type in CONTAINERS:
             for part in self._parts.unread(document.id):
@@ -241,7 +240,7 @@ class Intake:
     def _shown(
         self, file: SourceFile, known: Document | None, document: Document, older: Sequence[Document]
     ) -> FileReport:
-        """`document`, which was `known` or has been read now, takes the place of its `older` versions."""
+        """Make `document`, which was `known` or has just been read, replace its `older` versions."""
         in_sight = known is not None and known.status is DocumentStatus.READY and _is_in_sight(known)
         if older:
             self._take_over(document, older)
@@ -254,13 +253,13 @@ class Intake:
         return _report(file, state, document_id=document.id, chunks=made)
 
     def _take_over(self, document: Document, older: Sequence[Document]) -> None:
-        """Older versions stay readable; older mails and archives go to the trash, with what was in them."""
+        """Supersede older versions, which stay readable; trash older mails and archives with their attachments."""
         has_parts = any(one.mime_type in CONTAINERS for one in (document, *older))
         take_over = self._sources.supersede if has_parts else self._versions.take_over
         take_over(document.id, [one.id for one in older])
 
     def _unread(self, file: SourceFile, document: Document) -> FileReport:
-        """What could not be read; where it would stand in the way of nothing, it stays to be seen and tried again."""
+        """Report a file that could not be read; its document is kept for a retry unless it replaces another."""
         code, reason = _why(document)
         is_limit = code == errors.LimitError.code
         if document.deleted_at is not None or (is_limit and document.indexed_at is None):
@@ -280,13 +279,13 @@ def _is_in_sight(document: Document) -> bool:
 
 
 def _gives_way(document: Document, known: Document | None) -> bool:
-    """Whether another content takes this one's place: it is searched, or would be, were it not in the trash."""
+    """Whether new content replaces this document: it is searched, or would be if it were not in the trash."""
     is_later = known is not None and document.lineage_id == known.lineage_id and document.superseded_by is None
     return _is_in_sight(document) or is_later
 
 
 def source_of(path: Path) -> str:
-    """By what a local file's document is known: its absolute path, links not followed."""
+    """Return the source id of a local file: its absolute path, links not resolved."""
     return os.path.normpath(path.absolute())
 
 
@@ -309,7 +308,7 @@ def _left_out(file: SourceFile, reason: str) -> FileReport:
 
 
 def _wanted(folder: SourceFolder, source: Source, present: Iterable[Document]) -> Iterator[SourceFile]:
-    """The files of kinds that can be read and are included, without those that are excluded."""
+    """Yield the files of supported types that `source` includes and does not exclude."""
     excluded = set(source.exclude_file_ids)
     excluded |= {document.source or "" for document in present if str(document.id) in excluded}
     for file in folder.list():

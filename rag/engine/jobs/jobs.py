@@ -1,4 +1,4 @@
-"""Long work in the background: started by a door, done by a worker, followed by whoever asks."""
+"""Background jobs: started by users, run by a worker."""
 
 import builtins
 import functools
@@ -50,40 +50,40 @@ Row = TypeVar("Row", bound=pydantic.BaseModel)
 
 
 class Checkpoints:
-    """The steps of a running job, each done once however often the job is begun."""
+    """The steps of a running job; each is done once, however often the job is restarted."""
 
     def __init__(self, kept: JobSteps, job_id: uuid.UUID, between: Callable[[], None]) -> None:
-        """`between` is called before each step that is to be done; what it raises ends the job here."""
+        """`between` is called before each new step; an exception that it raises interrupts the job."""
         self._kept = kept
         self._job_id = job_id
         self._between = between
         self._outcomes = kept.of(job_id)
 
     def once(self, step: str, work: Callable[[], Any]) -> Any:
-        """What came of a step, which is JSON. Raises CancelledError if the job was cancelled."""
+        """Return the JSON result of a step, running it if it was not done before. Raises CancelledError."""
         if step not in self._outcomes:
             self.pause()
         return self.gathered(step, work)
 
     def gathered(self, step: str, work: Callable[[], Any]) -> Any:
-        """As `once`, of a step that others make up: before each of these, and not before it, others may go first."""
+        """Do the same for a group of steps: the job can be interrupted before each of these, not before the group."""
         if step not in self._outcomes:
             self._outcomes[step] = work()
             self._kept.keep(self._job_id, step, self._outcomes[step])
         return self._outcomes[step]
 
     def pause(self) -> None:
-        """Between two steps; others may go first."""
+        """Let other work go first, between two steps."""
         self._between()
 
     def rows(self, number: int, row: type[Row], make: Callable[[], list[Row]]) -> list[Row]:
-        """See `evaluation.Remember`."""
+        """Implement `evaluation.Remember`."""
         outcome = self.once(str(number), lambda: [made.model_dump(mode="json") for made in make()])
         return [row.model_validate(one) for one in outcome]
 
 
 class Jobs:
-    """One user's jobs."""
+    """One user's background jobs."""
 
     def __init__(self, workspace: Workspace, documents: Documents, questions: Questions) -> None:
         self._workspace = workspace
@@ -93,10 +93,10 @@ class Jobs:
     def start_reindex(
         self, request: ReindexRequest | Mapping[str, Any] | None = None, *, confined: bool = False
     ) -> Job:
-        """Have every document of an index read anew, or the index follow a folder; searches go on meanwhile.
+        """Start re-reading all documents of an index, or syncing it with a folder. It stays searchable meanwhile.
 
-        Before it reads anew, the index catches up with the folders that it follows already. `confined` lets it follow
-        only what is below the roots of the settings, now and whenever it is read again.
+        Re-reading first syncs the folders that the index follows. `confined` restricts folders to the roots of the
+        settings, now and on every later sync.
 
         Raises:
             errors.ValidationError: the request is malformed.
@@ -114,10 +114,10 @@ class Jobs:
         return self._start("sync", asked.index_name, kept)
 
     def start_evaluation(self, request: evaluation.EvaluationRequest | Mapping[str, Any]) -> Job:
-        """Have an index searched, or asked for answers, for questions whose answers are known.
+        """Start evaluating retrieval or answers on questions with known answers.
 
         Raises:
-            errors.ValidationError: the request is malformed, or has no question that can be scored.
+            errors.ValidationError: the request is malformed, or none of its questions can be scored.
             errors.NotFoundError: there is no such index.
         """
         asked = parse(evaluation.EvaluationRequest, request)
@@ -138,43 +138,40 @@ class Jobs:
         return job
 
     def documents_to_reindex(self, index_name: str = DEFAULT_INDEX) -> builtins.list[Document]:
-        """All documents of an index but those that still wait for their password."""
+        """Return all documents of an index except those that wait for a password."""
         found = self._documents.list(index_name)
         return [document for document in found if document.status is not DocumentStatus.NEEDS_PASSWORD]
 
     def refresh_folders(
         self, index_name: str = DEFAULT_INDEX, on_file: OnFile | None = None
     ) -> tuple[builtins.list[SyncReport], builtins.list[errors.Error]]:
-        """Make an index catch up with every folder that it follows. See `Folders.refresh`."""
+        """Sync an index with every folder that it follows. See `Folders.refresh`."""
         return Folders(self._workspace).refresh(self._workspace.asked_index(index_name), on_file)
 
     def list(self, *, kind: JobKind | None = None, limit: int | None = None, offset: int = 0) -> builtins.list[Job]:
-        """This user's jobs without their results, the latest first."""
+        """Return the user's jobs without their results, latest first."""
         return self._workspace.store.jobs.list(kind=kind, limit=limit, offset=offset)
 
     def get(self, job_id: uuid.UUID) -> Job:
-        """One job with its result. Raises NotFoundError."""
+        """Return a job with its result. Raises NotFoundError."""
         return self._workspace.store.jobs.get(job_id)
 
     def cancel(self, job_id: uuid.UUID) -> Job:
-        """End a job, or its waiting: after the question, file or document that it is at. What it has done stays.
-
-        One that has ended stays as it is. Raises NotFoundError.
-        """
+        """Cancel a job after its current step; what is done stays. Finished jobs are ignored. Raises NotFoundError."""
         return self._workspace.store.jobs.cancel(job_id)
 
     def run(self, job_id: uuid.UUID) -> Job:
-        """Do a job here and now, from where it stood; its failure is recorded on it.
+        """Run a job in this process from its last checkpoint; a failure is recorded on it.
 
-        Does nothing when it has ended, or another process is at it.
+        Does nothing if it has finished or runs elsewhere.
         """
         with self._workspace.store.jobs.claim(job_id) as claimed:
             return self.go_on(job_id) if claimed else self.get(job_id)
 
     def go_on(self, job_id: uuid.UUID, between: Callable[[], None] = lambda: None) -> Job:
-        """As `run`, of a job that this process alone is at. `between` is called between two steps.
+        """Run a job that this process has locked.
 
-        What `between` raises ends the work here; the job is to be gone on with.
+        `between` is called between steps; an exception that it raises interrupts the job.
         """
         jobs = self._workspace.store.jobs
         started = jobs.start(job_id)
@@ -198,14 +195,14 @@ class Jobs:
             fill_scheduling.ask_what_is_open(self._workspace, uuid.UUID(started.request["matrix_id"]))
 
     def _record_failure(self, job_id: uuid.UUID, error: errors.Error) -> None:
-        """What it is not at fault for is tried again later, but not for ever."""
+        """Record a failure; transient ones are retried later, a limited number of times."""
         jobs = self._workspace.store.jobs
         is_passing = isinstance(error, PASSING) or error.details.get("in_use")
         if not is_passing or not jobs.postpone(job_id, error.code, error.message):
             jobs.fail(job_id, error.code, error.message)
 
     def _do(self, job: Job, request: Mapping[str, Any], steps: Checkpoints) -> dict[str, Any]:
-        """The job's result."""
+        """Return the job's result."""
 
         def report(_stage: str, done: int, total: int) -> None:
             self._workspace.store.jobs.update_progress(job.id, done, total)
@@ -226,7 +223,7 @@ class Jobs:
                 return evaluate(asked, documents, self._questions, Pages(self._workspace), report, remember=steps.rows)
 
     def _reindex(self, job: Job, report: OnProgress, steps: Checkpoints) -> dict[str, Any]:
-        """Catch up with the folders, and read anew all documents that were there before."""
+        """Sync the folders, and re-read all documents that existed when the job began."""
         began = job.started_at or job.created_at
         documents = [found for found in self.documents_to_reindex(job.index_name) if found.created_at <= began]
         folders = steps.gathered("folders", lambda: self._refreshed(job.index_name, report, steps))
@@ -245,7 +242,7 @@ class Jobs:
         return {"folders": folders, "unreadableFolders": len(unreadable)}
 
     def _read_again(self, document_id: uuid.UUID) -> str:
-        """What became of a document; one that failed for what it is not at fault for is tried again by a worker."""
+        """Re-read a document and return its state; after a transient failure a worker retries it."""
         try:
             read = self._documents.process(document_id, again=True)
             if read.status is DocumentStatus.READY:
@@ -259,7 +256,7 @@ class Jobs:
     def _follow(
         self, request: ReindexRequest, report: OnProgress, steps: Checkpoints, *, confined: bool
     ) -> dict[str, Any]:
-        """Make the index follow the folder that the request names."""
+        """Sync the index with the folder of the request."""
         if request.source is None:
             raise errors.ValidationError("The job names no folder. Start it again with a source.")
         target = IndexTarget(index_name=request.index_name)
@@ -270,7 +267,7 @@ class Jobs:
 
 
 def _counted(report: OnProgress) -> OnFile:
-    """Tells how many files are done, of nobody knows how many."""
+    """Return a callback that counts files, of an unknown total."""
     numbers = itertools.count(1)
 
     def count(_: FileReport) -> None:

@@ -1,4 +1,4 @@
-"""What a worker does for all users: documents by lanes, and jobs."""
+"""Tasks of a worker for all users: reading documents, lane by lane, and running jobs."""
 
 import contextlib
 import time
@@ -28,18 +28,18 @@ class _StoppingError(Exception):
 
 
 class _TurnOverError(Exception):
-    """It is another user's turn, between two steps of a job."""
+    """A job's time slice is over, and another user's job waits."""
 
 
 class _Turn:
-    """How long a job goes on before others get their turn: a while, in which it has got on."""
+    """The time slice of a job before other users' jobs get their turn."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
         self._ends: float | None = None
 
     def is_over(self) -> bool:
-        """Asked before each step. From the first on it takes as long at least as it took to get there again."""
+        """Whether the slice is over. It lasts at least as long as it took to get back to the first new step."""
         now = time.monotonic()
         if self._ends is None:
             self._ends = now + max(TURN_SECONDS, now - self._began)
@@ -48,27 +48,24 @@ class _Turn:
 
 
 class WorkerTasks:
-    """The work in the background of an installation."""
+    """The background work of an installation."""
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
 
     def be_patient(self) -> None:
-        """This process is a worker's, in which nobody waits for an answer."""
+        """Use the longer database timeouts of a worker, where no user waits."""
         self._resources.store.be_patient()
 
     def hear_hints(self, on_hint: Callable[[], None], *, wait: bool = True) -> None:
-        """Call `on_hint` whenever there may be something to do, until SIGINT or SIGTERM.
-
-        Without `wait` only for the hints that are there.
-        """
+        """Call `on_hint` when there may be new work, until SIGINT or SIGTERM, or without `wait` until none is queued."""
         self._resources.store.queue.run(lambda *_: on_hint(), lambda *_: on_hint(), wait=wait)
 
     def do_next(self, lane: Lane, is_stopping: Callable[[], bool], *, most_bytes: int | None = None) -> Document | None:
-        """Do what is most urgent in a lane, of any user's; None if there is nothing, or others are at all of it.
+        """Process the most urgent document of a lane, of any user; None if there is none that is free.
 
-        Returns the document as it is then, also if another worker has done it just before. `most_bytes` leaves out
-        larger files. When the worker `is_stopping`, what is done so far is kept.
+        Returns the document afterwards, also if another worker has just processed it. `most_bytes` excludes larger
+        files. When `is_stopping` returns True, what is done so far is kept.
         """
         lanes = self._resources.store.lanes
         with lanes.next(lane, most_bytes=most_bytes) as taken:
@@ -92,11 +89,11 @@ class WorkerTasks:
             return done
 
     def is_due(self) -> bool:
-        """Whether something waits that was to be tried again later, and now may be."""
+        """Whether the time to retry something has come."""
         return self._resources.store.lanes.is_due()
 
     def read_pictures(self) -> bool:
-        """Read the words in a document's pictures; False if none wait, or there is more urgent work."""
+        """Recognise the text in one document's pictures; False if none wait, or there is more urgent work."""
         taken = self._resources.store.lanes.next_pictures()
         if taken is None:
             return False
@@ -107,10 +104,10 @@ class WorkerTasks:
         return not Reader(workspace).read_pictures(taken.document_id).pictures_waiting
 
     def do_job(self, is_stopping: Callable[[], bool]) -> Job | None:
-        """Do the most urgent job of any user's; None if there is none, or others are at all of them.
+        """Run the most urgent job of any user; None if there is none that is free.
 
-        It gives way to documents that wait for their words or vectors, and after a while to other users' jobs. When
-        the worker `is_stopping`, it ends between two steps, too; whoever takes it up next goes on there.
+        The job yields to documents that wait to be read or embedded, and after a time slice to other users' jobs. When
+        `is_stopping` returns True, it ends between two steps; it resumes there later.
         """
         store = self._resources.store
         with store.job_lane.next() as taken:
@@ -138,7 +135,7 @@ class WorkerTasks:
         return done
 
     def _give_way(self, is_stopping: Callable[[], bool]) -> None:
-        """Let documents be read first, but not for ever: then the job would never be done where there are many."""
+        """Wait for documents to be read first, up to a limit, so that jobs progress in spite of many uploads."""
         deadline = time.monotonic() + GIVE_WAY_SECONDS
         while not is_stopping() and time.monotonic() < deadline and self._resources.store.lanes.are_waiting():
             time.sleep(LOOK_SECONDS)
@@ -146,7 +143,7 @@ class WorkerTasks:
             raise _StoppingError
 
     def _count(self, before: Document, done: Document, lane: Lane) -> None:
-        """Add a step to what all workers have done."""
+        """Add a step to the statistics of all workers."""
         figures = self._resources.store.figures
         if done.status is DocumentStatus.FAILED:
             figures.count_failure(done.error_code or errors.Error.code)
@@ -165,7 +162,7 @@ class WorkerTasks:
 
 @contextlib.contextmanager
 def _traced(workspace: Workspace, document: Document, lane: Lane) -> Iterator[None]:
-    """The step of a lane as a part of the trace that began with the upload."""
+    """Trace a lane's step as part of the trace that began with the upload."""
     if not tracing.is_on():
         yield
         return
@@ -174,7 +171,7 @@ def _traced(workspace: Workspace, document: Document, lane: Lane) -> Iterator[No
 
 
 def _trace_end(done: Document) -> None:
-    """A mark in the trace where a document has come to its end: `ready` or `failed`."""
+    """Mark in the trace that a document is `ready` or has `failed`."""
     if done.status not in UNFINISHED:
         with tracing.span(done.status.value, document=done.id, pages=done.page_count, chunks=done.chunk_count) as step:
             step.note(error=done.error_code)

@@ -1,4 +1,4 @@
-"""Files in mails and archives as documents of their own."""
+"""Files from mails and archives, which become documents of their own."""
 
 import builtins
 import contextlib
@@ -19,26 +19,26 @@ TURN_SECONDS = 0.1
 
 
 class Parts:
-    """One user's documents that were in others."""
+    """One user's documents that came from mails and archives."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._originals = Originals(workspace)
 
     def of(self, *container_ids: uuid.UUID) -> builtins.list[Document]:
-        """What was taken out of mails and archives, and out of what was in these, in the trash or not."""
+        """Return the attachments of containers, recursively, including those in the trash."""
         found = self._workspace.store.parts.of(*container_ids) if container_ids else []
         return [*found, *(self.of(*(part.id for part in found)) if found else ())]
 
     def unread(self, container_id: uuid.UUID) -> builtins.list[Document]:
-        """What was taken out of a mail or an archive itself and waits to be read."""
+        """Return the direct attachments of a container that wait to be read."""
         return [part for part in self._workspace.store.parts.of(container_id) if part.status in UNFINISHED]
 
     def keep(self, container: Document, unpacked: Sequence[UnpackedPart]) -> None:
-        """Make documents of the files that were in `container`, each once however often this is read.
+        """Add the files from `container` as documents, each once however often this is read, and queue them.
 
-        They are queued to be read. What is in the index already, or was deleted, is not added again. What became of
-        each is told on the container.
+        Files that are in the index already, or were deleted, are not added again. The container records what became of
+        each.
         """
         if not unpacked and not container.parts:
             return
@@ -56,7 +56,7 @@ class Parts:
 
     @contextlib.contextmanager
     def _turn(self, container_id: uuid.UUID) -> Iterator[None]:
-        """Nobody else adds what is in the same outermost container: several are read at once, and share its limits."""
+        """Lock the outermost container: its parts share its limits, though several are read at once."""
         shared = uuid.uuid5(self._workspace.store.parts.outermost(container_id), "parts")
         while True:
             with self._workspace.store.documents.claim(shared) as claimed:
@@ -73,7 +73,7 @@ class Parts:
         room: "_Room",
         added: builtins.list[uuid.UUID],
     ) -> Part:
-        """What became of a part; the document, if it is a new one, is `added`."""
+        """Return what became of a part; a new document is appended to `added`."""
         told = Part(name=part.name, size=part.size, reason=part.reason)
         if part.file is None:
             return told
@@ -113,7 +113,7 @@ class Parts:
 
 
 class _Room:
-    """What may still be taken out of a container. The reader of it has counted, too, but not what came meanwhile."""
+    """The remaining limits of a container, including what other processes took out of it."""
 
     def __init__(self, limits: ParsingConfig, taken: Unpacked) -> None:
         self._limits = limits
@@ -121,7 +121,7 @@ class _Room:
         self._bytes = taken.size
 
     def refuse(self, size: int) -> str | None:
-        """Why a file of so many bytes is not taken; None if it is, which is counted."""
+        """Count a file of this size; returns the reason if it exceeds a limit."""
         if self._files >= self._limits.max_parts:
             return f"more than {self._limits.max_parts:,} files"
         if self._bytes + size > self._limits.max_parts_mb * 1024 * 1024:
@@ -132,7 +132,7 @@ class _Room:
 
 
 def _twin(error: errors.DuplicateError) -> dict[str, object]:
-    """The document that has the content already."""
+    """Describe the document that has the same content."""
     name = error.details["name"]
     if error.details["in_trash"]:
         return {"reason": f"its content is in the trash, as {name}"}

@@ -1,4 +1,4 @@
-"""Fills a matrix cell by cell, each kept when it is answered: what a killed worker had done is not asked again."""
+"""Fill a matrix cell by cell. Each answer is saved at once, so that an interrupted job resumes where it was."""
 
 import datetime as dt
 import uuid
@@ -37,23 +37,22 @@ Place = tuple[uuid.UUID | None, int]
 
 
 def is_fresh(kept: KeptCell | None, document: Document) -> bool:
-    """Whether a cell is answered from what the document is now."""
+    """Whether a cell was answered from the document's current content."""
     return kept is not None and kept.cell.status != "failed" and kept.cell.sha256 == document.sha256
 
 
 def fill(
     workspace: Workspace, questions: Questions, matrix_id: uuid.UUID, report: OnProgress, pause: Callable[[], None]
 ) -> dict[str, Any]:
-    """Ask what is not answered yet, or was answered from content that has changed since.
+    """Answer empty and outdated cells. Documents that are not read yet are skipped.
 
-    `pause` is called before each question. A document that is not read yet is left for another time.
+    `pause` is called before each question.
 
     Returns:
-        Of the cells how many are `answered`, `notFound` and `failed`; `waiting`, the names of documents that are not
-        ready.
+        The numbers of cells `answered`, `notFound` and `failed`; `waiting`, the names of skipped documents.
 
     Raises:
-        errors.NotFoundError: there is no such matrix any more.
+        errors.NotFoundError: the matrix is gone.
         errors.CancelledError: the job was cancelled.
         errors.ProviderError: a provider refuses or is down.
     """
@@ -86,7 +85,7 @@ def fill(
 
 
 def _keep(workspace: Workspace, matrix_id: uuid.UUID, question: MatrixQuestion, cell: MatrixCell) -> None:
-    """Nothing of what is not asked any more, or of a document that was removed for good meanwhile."""
+    """Save a cell, unless its question or document was removed meanwhile."""
     try:
         workspace.store.matrices.put(matrix_id, question, cell)
     except errors.NotFoundError:
@@ -96,7 +95,7 @@ def _keep(workspace: Workspace, matrix_id: uuid.UUID, question: MatrixQuestion, 
 def ask(
     workspace: Workspace, questions: Questions, document: Document, number: int, question: MatrixQuestion
 ) -> MatrixCell:
-    """What a document answers to the question of this number. Raises ProviderError."""
+    """Answer one question from one document. Raises ProviderError."""
     request = AnswerRequest(
         index_name=str(document.index_id),
         question=question.text,
@@ -110,7 +109,7 @@ def ask(
 
 
 def _statements(workspace: Workspace, document: Document, question: str) -> Statements:
-    """Where the document's own statement is in which the line item stands that is asked for."""
+    """Return the pages of the document's own statement with the requested line item."""
     item = answer_fit.wanted(question)
     names = [item.place] if item and item.place else []
     return vocabulary.own_pages(workspace.store.pages.landmarks(document.id, names))
@@ -129,7 +128,7 @@ def _cell(document: Document, number: int, content: dict[str, Any]) -> MatrixCel
 
 
 def _answered(question: str, response: AnswerResponse, statements: Statements) -> dict[str, Any]:
-    """Of what is cited that which answers best: its words, whether they are proved, and where."""
+    """Return the fields of a cell: the best answer, its verdict and its place."""
     chosen = _best(question, response, statements) if response.status == "ok" else None
     if chosen is None:
         return {"status": "not_found", "model": response.model}
@@ -155,7 +154,7 @@ def _page(response: AnswerResponse, citation: Citation) -> int:
 
 
 class _Choice(NamedTuple):
-    """What answers best, whether it is proved that it does, and else how likely it is."""
+    """The best citation, its verdict, and else its likelihood."""
 
     citation: Citation
     support: Support | None
@@ -163,11 +162,10 @@ class _Choice(NamedTuple):
 
 
 def _best(question: str, response: AnswerResponse, statements: Statements) -> _Choice | None:
-    """The citation of the statement that answers best; None if none answers.
+    """Return the citation that answers best, or None.
 
-    What is proved comes before what is not, what fits the question better before what fits it less. A line item that
-    does not stand in the document's own statement may be of an affiliate, and is not proved. Nor is what is quoted
-    because it fits a question of which nobody can tell what answers it: that is likely, or not.
+    Proved statements come first, then those that fit the question better. A line item outside the document's own
+    statement may be an affiliate's, and is not proved. A quote whose fit cannot be checked is at most likely.
     """
     found = [(_fit(question, response, citation, statements), citation) for citation, _ in response.cited]
     able = [(fits, citation) for fits, citation in found if fits is None or fits > Fit.UNNAMED]
@@ -188,7 +186,7 @@ def _best(question: str, response: AnswerResponse, statements: Statements) -> _C
 
 
 def _is_contested(question: str, statements: Sequence[str]) -> bool:
-    """Whether statements that may all give the figure give different ones, as of a segment and of the whole."""
+    """Whether statements that may give the figure give different ones, such as of a segment and of the whole."""
     first, *others = (answer_agreement.read(question, statement) for statement in statements)
     return not all(answer_agreement.agree(first, other) for other in others)
 
@@ -205,7 +203,7 @@ def _row(response: AnswerResponse, citation: Citation) -> QuotedRow | None:
 
 
 def _text(response: AnswerResponse, first: Citation) -> str:
-    """The statement that is cited; of a model's the next one, too: it may begin with one that states nothing."""
+    """Return the cited statement; of a model's answer also the next one, as the first may state nothing."""
     count = 1 if response.model == answering.EXTRACTIVE_MODEL else SENTENCES
     sentences = response.sentences[first.sentence : first.sentence + count]
     shown = " ".join(" ".join(one.text.split()) for one in sentences if not one.is_unproved)
@@ -213,7 +211,7 @@ def _text(response: AnswerResponse, first: Citation) -> str:
 
 
 def _row_text(row: QuotedRow) -> str:
-    """As in: Net sales, 2022: 394,328 (in millions)."""
+    """Format a table row, such as "Net sales, 2022: 394,328 (in millions)"."""
     columns = [*row.columns, *[""] * (len(row.cells) - len(row.columns))]
     chosen = [row.asked] if row.asked is not None else [*range(len(row.cells))]
     cells = "; ".join(f"{columns[i]}: {row.cells[i]}" if columns[i] else row.cells[i] for i in chosen)

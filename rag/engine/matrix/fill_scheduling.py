@@ -1,4 +1,4 @@
-"""Which matrices are to be filled, and by which job: asked for by the user, or for a document that has changed."""
+"""Start the jobs that fill matrices."""
 
 import logging
 import uuid
@@ -11,7 +11,7 @@ logger = logging.getLogger(__name__)
 
 
 def job_of(workspace: Workspace, matrix: Matrix) -> Job | None:
-    """The job that fills it now, or did so last; None where there was none, or it is forgotten."""
+    """Return the current or last job that fills the matrix, or None."""
     try:
         return workspace.store.jobs.get(matrix.job_id) if matrix.job_id else None
     except errors.NotFoundError:
@@ -19,7 +19,7 @@ def job_of(workspace: Workspace, matrix: Matrix) -> Job | None:
 
 
 def start(workspace: Workspace, matrix: Matrix) -> Job:
-    """Have a worker fill it; the job that does so already. When that is done, what came meanwhile is asked by another.
+    """Start filling a matrix, or return the job that does so; a follow-up job handles what is added meanwhile.
 
     Raises:
         errors.NotFoundError: the matrix is gone.
@@ -36,13 +36,13 @@ def start(workspace: Workspace, matrix: Matrix) -> Job:
 
 
 def ask_what_is_open(workspace: Workspace, matrix_id: uuid.UUID) -> None:
-    """Start another job where something was not asked yet: it came while the last one was at work."""
+    """Start another job for cells that were added while the last one ran."""
     for matrix in workspace.store.matrices.open(matrix_id=matrix_id):
         start(workspace, matrix)
 
 
 def ask_anew(workspace: Workspace, document: Document) -> None:
-    """Have a document that is ready asked by the matrices that it is in, if its content was not asked before."""
+    """Refill the matrices of a ready document whose content they have not asked yet."""
     for matrix in workspace.store.matrices.open(lineage_id=document.lineage_id or document.id):
         logger.info("matrix %s is filled for document %s", matrix.id, document.id)
         start(workspace, matrix)

@@ -1,4 +1,4 @@
-"""The room that is left where the app writes: said before it is used up, and kept free when it nearly is."""
+"""Check free disk space: warn early, and refuse uploads that would use up the reserve."""
 
 import shutil
 import tempfile
@@ -22,7 +22,7 @@ WORDS = {
 
 
 def spaces(config: Config) -> tuple[DiskSpace, ...]:
-    """The room in each folder of this machine that is written to. Of servers elsewhere nothing is known."""
+    """Return the free space of each local folder that is written to."""
     found = (_space(config, place, folder) for place, folder in _folders(config))
     return tuple(space for space in found if space)
 
@@ -53,12 +53,12 @@ def _space(config: Config, place: str, folder: Path) -> DiskSpace | None:
 
 
 def _reserve(config: Config, place: str) -> int:
-    """Bytes that are left alone; what is temporary may fill its folder, which is then empty again."""
+    """Return the bytes to keep free; temporary files may fill their folder."""
     return 0 if place == "temporary" else config.rag_disk_reserve_mb * MB
 
 
 def warnings(found: Iterable[DiskSpace]) -> tuple[str, ...]:
-    """What people should know, without paths: whoever asks need not be an administrator."""
+    """Return warnings without paths, as any user may see them."""
     return tuple(_warning(space) for space in found if space.state is not DiskState.GOOD)
 
 
@@ -72,10 +72,10 @@ def _told(count: int) -> str:
 
 
 def require_room(config: Config, size: int) -> None:
-    """See that a file of `size` bytes can be taken in and read, and the reserve is still there then.
+    """Check that there is space to store and read a file of `size` bytes and keep the reserve.
 
     Raises:
-        errors.DiskFullError: it cannot.
+        errors.DiskFullError: there is not.
     """
     for space in spaces(config):
         needed = size * KEPT_FOR_A_BYTE + _reserve(config, space.place)

@@ -1,6 +1,6 @@
-"""What is set for all users: which models write and embed, and vendors' keys. The environment wins over what is kept.
+"""Settings for all users: the models that write and embed, and the vendors' keys.
 
-Whoever is let at it decides for everybody; `rag.access.permissions` says who that is.
+The environment takes precedence over saved settings. `rag.access.permissions` decides who may change them.
 """
 
 import re
@@ -37,7 +37,7 @@ _KEY = re.compile(r"[!-~]{8,1000}")
 
 
 class Settings:
-    """The models of one installation; `keys` are those of their vendors."""
+    """The models of an installation; `keys` are those of their vendors."""
 
     def __init__(self, environment: Config, preferences: Preferences, models: Models) -> None:
         self._environment = environment
@@ -48,7 +48,7 @@ class Settings:
     # --- models ---
 
     def writer(self) -> ModelChoice:
-        """Which model writes answers; `extractive` quotes."""
+        """Return the model that writes answers; `extractive` quotes."""
         origin, written = self._origin(WRITER)
         try:
             llm = self._models.language_model()
@@ -57,7 +57,7 @@ class Settings:
         return self._choice(providers.model_id(llm) if llm else providers.EXTRACTIVE, origin)
 
     def embedder(self) -> ModelChoice:
-        """Which model embeds in indexes that are made from now on; the others keep theirs."""
+        """Return the embedding model of new indexes; existing ones keep theirs."""
         origin, written = self._origin(EMBEDDER)
         try:
             return self._choice(self._models.preferred_name(), origin)
@@ -65,11 +65,11 @@ class Settings:
             return self._choice(written or "", origin, error.message)
 
     def choose_writer(self, model: str | None) -> ModelChoice:
-        """Have `model` (`provider:model`, or `extractive`) write answers; None: the best that the keys allow.
+        """Set the model that writes answers (`provider:model` or `extractive`); None chooses the best by the keys.
 
         Raises:
             errors.ValidationError: there is no such model.
-            errors.ConfigError: it cannot be used as things are, or the environment says otherwise.
+            errors.ConfigError: it cannot be used, or the environment sets another.
         """
         _require_open(self._environment, WRITER)
         if model not in {None, providers.EXTRACTIVE}:
@@ -78,13 +78,13 @@ class Settings:
         return self.writer()
 
     def choose_embedder(self, model: str | None) -> ModelChoice:
-        """Have `model` (`provider:model`) embed in new indexes; None: the best that the keys allow.
+        """Set the embedding model of new indexes (`provider:model`); None chooses the best by the keys.
 
         Raises as `choose_writer`, and:
 
         Raises:
             errors.EmbeddingCapabilityError: the provider does not embed.
-            errors.ProviderError: an unlisted model's size had to be asked for, and the vendor refused.
+            errors.ProviderError: the vendor refused to tell the dimensions of an unlisted model.
         """
         _require_open(self._environment, EMBEDDER)
         if model is not None:
@@ -93,11 +93,11 @@ class Settings:
         return self.embedder()
 
     def try_writer(self) -> ModelTest:
-        """Have the model that writes say a word.
+        """Test the model that writes answers.
 
         Raises:
-            errors.ConfigError: no model writes, or it cannot be used as things are.
-            errors.ProviderError: its vendor or server refuses, is down, or says nothing.
+            errors.ConfigError: no model writes, or it cannot be used.
+            errors.ProviderError: its vendor or server refuses, is down, or returns nothing.
         """
         llm = self._models.language_model(ONCE)
         if llm is None:
@@ -117,33 +117,33 @@ class Settings:
         )
 
     def try_embedder(self) -> ModelTest:
-        """Have the model of new indexes embed a word. Raises as `try_writer`, and EmbeddingCapabilityError."""
+        """Test the embedding model of new indexes. Raises as `try_writer`, and EmbeddingCapabilityError."""
         started = time.perf_counter()
         space = self._models.preferred_space()
         vector = self._models.embedder(space, options=ProviderOptions(max_retries=0)).get_query_embedding(TEST_PROMPT)
         return ModelTest(model=space.name, result=f"{len(vector)} dimensions", seconds=time.perf_counter() - started)
 
     def usual_writers(self) -> tuple[str, ...]:
-        """The models with which each vendor that has a key writes unless another is named."""
+        """Return the default chat models of all usable vendors."""
         return tuple(f"{row.name}:{row.default_chat_model}" for row in self._usable() if row.default_chat_model)
 
     def usual_embedders(self) -> tuple[str, ...]:
-        """The same of those that embed, with the embedded one."""
+        """Return the default embedding models of all usable vendors, including the embedded one."""
         usable = [row for row in self._usable() if row.default_embedding_model]
         return tuple(f"{row.name}:{row.default_embedding_model}" for row in usable)
 
     def servers(self) -> tuple[FoundServer, ...]:
-        """The servers of models that answer on this machine, or where the environment says; they are asked now."""
+        """Find local model servers, and those at configured addresses, that respond now."""
         return providers.find_servers(self._models.registry.server_addresses(self._models.config))
 
     # --- notes ---
 
     def is_dismissed(self, note: str) -> bool:
-        """Whether somebody has read a note and put it away."""
+        """Whether a notice was dismissed."""
         return note in self._preferences.get().dismissed
 
     def dismiss(self, note: str) -> None:
-        """Put a note away for good."""
+        """Dismiss a notice for good."""
         self._preferences.dismiss(note)
 
     # --- what wins ---
@@ -165,7 +165,7 @@ class Settings:
 
 
 class VendorKeys:
-    """The vendors' keys of one installation; no method gives one back."""
+    """The vendors' API keys of an installation; they can be set but not read."""
 
     def __init__(self, environment: Config, preferences: Preferences, models: Models) -> None:
         self._environment = environment
@@ -173,7 +173,7 @@ class VendorKeys:
         self._models = models
 
     def list(self) -> tuple[VendorKey, ...]:
-        """The vendors that take a key, and where it is."""
+        """Return the vendors that take a key, and where it is stored."""
         vendors: dict[str, providers.Provider] = {}
         for row in self._models.registry.providers():
             if row.key_setting:
@@ -181,12 +181,12 @@ class VendorKeys:
         return tuple(self._key(setting, row) for setting, row in vendors.items())
 
     def keep(self, provider: str, key: SecretStr) -> VendorKey:
-        """Keep a vendor's key for all users: in the key ring, else in a file that only its owner reads.
+        """Save a vendor's key for all users, in the key ring, else in a file that only its owner can read.
 
         Raises:
             errors.ValidationError: it is no key, or the provider takes none.
-            errors.ConfigError: the environment has one, which wins.
-            errors.StoreError: it cannot be kept.
+            errors.ConfigError: the environment sets one, which takes precedence.
+            errors.StoreError: it cannot be saved.
         """
         row, setting = self._taking(provider)
         _require_open(self._environment, setting)
@@ -197,11 +197,11 @@ class VendorKeys:
         return self._key(setting, row)
 
     def remove(self, provider: str) -> VendorKey:
-        """Forget a vendor's key that was kept.
+        """Delete a saved key.
 
         Raises:
             errors.ValidationError: the provider takes none.
-            errors.StoreError: the key ring does not let go of it.
+            errors.StoreError: the key ring does not delete it.
         """
         row, setting = self._taking(provider)
         self._preferences.remove_key(setting)

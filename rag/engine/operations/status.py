@@ -1,4 +1,4 @@
-"""How the whole installation is: one look at the database, the disks and the workers, for those who run it."""
+"""The state of an installation: database, workers and disks, for administrators."""
 
 import datetime as dt
 import logging
@@ -19,7 +19,7 @@ CROWDED = 0.9
 
 
 def read(store: Store, config: Config) -> Status:
-    """The present state. Raises StoreError if the database cannot be reached."""
+    """Return the current state. Raises StoreError if the database cannot be reached."""
     figures = store.figures
     database = figures.database().model_copy(update={"is_embedded": config.rag_database_url is None})
     workers, lanes, indexes, spaces = figures.workers(), figures.lanes(), figures.indexes(), disk_space.spaces(config)
@@ -57,7 +57,7 @@ def _warnings(
 
 
 def last_backup(store: Store) -> BackupRecord | None:
-    """The last backup, and whether it is still where it was written to."""
+    """Return the last backup, and whether its file still exists."""
     record = store.figures.last_backup()
     return record.model_copy(update={"is_present": _is_file(Path(record.path))}) if record else None
 
@@ -70,7 +70,7 @@ def _is_file(path: Path) -> bool:
 
 
 def keep_backup(store: Store, path: Path, manifest: BackupManifest) -> None:
-    """Remember an archive that was just written, and read again as a whole. Good as it is, it counts more than that."""
+    """Record a verified backup; a failure to do so is only logged, as the archive itself is good."""
     record = BackupRecord(
         created_at=manifest.created_at,
         path=str(path.absolute()),

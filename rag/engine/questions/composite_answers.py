@@ -1,4 +1,4 @@
-"""Answers without a language model that take more than one look-up: extracts, one per document, figures worked out."""
+"""Extractive answers that combine several searches: summaries, comparisons, calculations."""
 
 import re
 import time
@@ -38,7 +38,7 @@ STATEMENT_PAGES = 4
 
 
 class Side(NamedTuple):
-    """Documents that are asked by themselves, what they are called, and what they are asked."""
+    """Documents to ask separately, their name, and the question for them."""
 
     name: str
     documents: tuple[Document, ...]
@@ -46,7 +46,7 @@ class Side(NamedTuple):
 
 
 class Composing:
-    """One user's question to one index, where its answer is more than what a single search finds."""
+    """Answers one user's question to an index where a single search is not enough."""
 
     def __init__(self, workspace: Workspace, index: Index, request: AnswerRequest) -> None:
         self._workspace = workspace
@@ -56,11 +56,11 @@ class Composing:
         self._listed: list[Document] | None = None
 
     def events(self, question: str) -> Generator[AnswerEvent, None, None] | None:
-        """The answer piece by piece, then as a whole; None if a look-up is the way to answer `question`.
+        """Return the events of the answer, or None if a single search should answer `question`.
 
         Raises:
-            errors.ProviderError: the provider that embeds the index refuses or is down.
-            errors.GroundingError: a document cannot be read any more.
+            errors.ProviderError: the embedding provider refuses or is down.
+            errors.GroundingError: a document can no longer be read.
         """
         if extract := summary.asked(question):
             return self._extract(question, extract)
@@ -72,7 +72,7 @@ class Composing:
     # --- one answer per document ---
 
     def sides(self, question: str) -> list[Side]:
-        """The documents that `question` compares, each with the question as it is asked; none if it compares none."""
+        """Return the documents that `question` compares, each with its question; empty if it compares none."""
         of_each = document_comparison.asks_of_each(question)
         if not (
             of_each or document_comparison.compares(question) or re.search(r",|\b(?:and|or|und|oder|et|y)\b", question)
@@ -111,7 +111,7 @@ class Composing:
         yield document_comparison.join(answers)
 
     def _of_side(self, side: Side) -> AnswerResponse:
-        """The answer of one side's documents alone."""
+        """Answer one side's question from its documents alone."""
         own = self._within(side.documents)
         worked_out = own._worked_out(side.question)
         if worked_out is not None:
@@ -140,7 +140,7 @@ class Composing:
         return _whole(self._composed([note, *parts])) if parts else None
 
     def _meant(self, question: str) -> tuple[list[Document], list[Mention]]:
-        """The documents that `question` names, and where; all in scope if it names none."""
+        """Return the documents that `question` names, or all in scope, and the mentions."""
         documents = self._documents()
         named = mentions(question, documents)
         return [document for mention in named for document in mention.documents] or documents, named
@@ -150,7 +150,7 @@ class Composing:
         return extract._replace(part=_without(extract.part, question, named)) if named else extract
 
     def _whole(self, document_id: uuid.UUID) -> Document:
-        """A document with its pages, which lists leave out."""
+        """Return a document with its pages, which lists leave out."""
         return self._workspace.store.documents.get(document_id)
 
     def _extract_of(self, document: Document, extract: summary.Extract, limit: int) -> list[summary.Key]:
@@ -161,7 +161,7 @@ class Composing:
         return summary.key_sentences(chunks, store.vectors([chunk.id for chunk in chunks]), limit=limit)
 
     def _part(self, chunks: Sequence[Chunk], document: Document, part: str) -> Sequence[Chunk]:
-        """The chunks of the section of that name or number, else those that a search for it finds."""
+        """Return the chunks of the section with that name or number, else those on pages that a search for it finds."""
         wanted = {_plain(part), *(_plain(reference.name) for reference in vocabulary.references(part))}
         inside = [
             chunk
@@ -203,13 +203,13 @@ class Composing:
         return self._composed(parts) if parts else None
 
     def _on_pages(self, document_id: uuid.UUID, pages: Collection[int], found: Sequence[Hit]) -> list[Hit]:
-        """Those of the pages that were not found: a statement is read for certain."""
+        """Return hits for pages of statements that the search missed, so that statements are always read."""
         missing = sorted({*pages} - {page for hit in found for page in hit.passage.pages})
         document = self._whole(document_id) if missing else None
         return [hit for page in missing if document and (hit := self._page_of(document, page))]
 
     def _page_of(self, document: Document, page: int) -> Hit | None:
-        """A page as if it had been found; None of one without text."""
+        """Return a page as a hit; None for a page without text."""
         store = self._workspace.store.chunks
         lines = store.page_lines([(document.id, page)]).get((document.id, page))
         chunks = store.of_document(document.id, page_number=page, limit=1)
@@ -218,9 +218,9 @@ class Composing:
     # --- figures of two years ---
 
     def _over_years(self, question: str) -> AnswerResponse | None:
-        """What is asked to have changed, each year by itself: they may stand in different reports.
+        """Answer a question about change by looking up each year separately, as they may be in different reports.
 
-        With only one of them it tells which. None where nothing is found, or one place tells of both.
+        If only one year is found, the answer says which. None if nothing is found, or one passage has both years.
         """
         if not requested_figures.may_want(question):
             return None
@@ -237,7 +237,7 @@ class Composing:
         return document_comparison.join(given) if len(given) == 2 else self._one_year(task.measure, found)
 
     def _of_year(self, measure: str, year: int, documents: Sequence[Document]) -> AnswerResponse:
-        """What gives the measure of that year for certain; nothing of what does not."""
+        """Answer for one year, keeping only sentences that certainly give the measure of that year."""
         question = f"What was the {measure} in {year}?"
         answer = self._of_side(Side(str(year), tuple(documents), question))
         rows = {citation.sentence: citation.row for citation in answer.citations}
@@ -250,7 +250,7 @@ class Composing:
         return kept if kept.sentences else kept.model_copy(update={"status": "insufficient_context"})
 
     def _one_year(self, measure: str, found: Mapping[int, AnswerResponse]) -> AnswerResponse:
-        """That one year was found and the other was not."""
+        """Report that only one of two years was found."""
         known = next(year for year, answer in found.items() if answer.status == "ok")
         missing = next(year for year in found if year != known)
         citation, hit = found[known].cited[0]
@@ -268,7 +268,7 @@ class Composing:
     # --- for a model ---
 
     def spread(self, question: str) -> list[Hit]:
-        """What a model reads for a comparison, from each document, or for a summary, from all of it; else nothing."""
+        """Return passages for a language model: from each compared document, or from all of a document to summarise."""
         if extract := summary.asked(question):
             documents = self._meant(question)[0]
             if len(documents) != 1:
@@ -283,12 +283,12 @@ class Composing:
     # --- what all of them need ---
 
     def names(self) -> list[str]:
-        """What the documents in scope are called."""
+        """Return the names of the documents in scope."""
         found = {" ".join(alias) for document in self._documents() for alias in aliases(document) if len(alias) <= 3}
         return sorted(found)
 
     def asking(self, *, top_k: int | None = None) -> Asking:
-        """The way of a search in the same documents."""
+        """Return a search pipeline over the same documents."""
         update = {"min_score": 0.0} if top_k else {}
         options = self._request.retrieval.model_copy(update={"top_k": top_k or self._request.retrieval.top_k, **update})
         return Asking(self._workspace, self._index, self._request.model_copy(update={"retrieval": options}))
@@ -300,7 +300,7 @@ class Composing:
         return Composing(self._workspace, self._index, self._request.model_copy(update={"retrieval": options}))
 
     def _documents(self) -> list[Document]:
-        """The documents in scope that can be asked, newest first."""
+        """Return the searchable documents in scope, newest first."""
         if self._listed is None:
             self._listed = self._list()
         return self._listed
@@ -323,7 +323,7 @@ def _whole(answer: AnswerResponse) -> Generator[AnswerEvent, None, None]:
 def with_summary(
     events: Generator[AnswerEvent, None, None], asking: Asking, started: float
 ) -> Generator[AnswerEvent, None, None]:
-    """`events`, the answer with how its sources were searched and what it cost since `started`."""
+    """Yield `events`; add to the answer how it was retrieved and its latency since `started`."""
     for event in events:
         if not isinstance(event, AnswerResponse):
             yield event
@@ -333,20 +333,20 @@ def with_summary(
 
 
 def _are_apart(named: Sequence[Mention]) -> bool:
-    """Whether there are several names, and each means other documents."""
+    """Whether there are several names that refer to different documents."""
     ids = [document.id for mention in named for document in mention.documents]
     return len(named) > 1 and len(ids) == len(set(ids))
 
 
 def _name(mention: Mention, question: str) -> str:
-    """What a side is called: its document, or as the question calls several."""
+    """Return the heading of a side: its document's name, or for several documents the words of the question."""
     if len(mention.documents) == 1:
         return mention.documents[0].name
     return question[mention.span.start : mention.span.end]
 
 
 def _without(part: str, question: str, named: Sequence[Mention]) -> str:
-    """What is to be summed up of the documents named: nothing but their names is all of them."""
+    """Remove document names from the part to summarise; empty (the whole document) if nothing else is left."""
     for mention in named:
         part = part.replace(question[mention.span.start : mention.span.end], " ")
     left = re.sub(
@@ -363,7 +363,7 @@ def _plain(text: str) -> str:
 
 
 def _is_heading(heading: str, wanted: set[str]) -> bool:
-    """Whether a heading is the one that is wanted, by its words or its number."""
+    """Whether a heading is a wanted one, by its words or its number."""
     plain = " ".join(heading.lower().split())
     bare = _NUMBER.sub("", plain)
     begun = (

@@ -1,4 +1,4 @@
-"""Which documents a question speaks of by name: by what their files and titles are called. Pure functions."""
+"""Find documents that a question mentions by file name or title. Pure functions."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -31,16 +31,16 @@ _GENERIC = word_set(
 
 
 class Mention(NamedTuple):
-    """A name in a question, and the documents that it may mean."""
+    """A name in a question, and the documents it may refer to."""
 
     span: Span
     documents: tuple[Document, ...]
 
 
 def mentions(question: str, documents: Iterable[Document]) -> list[Mention]:
-    """The names of `documents` in `question`, in its order.
+    """Return the mentions of `documents` in `question`, in order.
 
-    Of several documents of one name those of the years in the question count, if there are any.
+    If documents share a name, the years in the question decide.
     """
     words = list(_ASKED_WORD.finditer(question))
     found: dict[Span, list[Document]] = {}
@@ -54,7 +54,7 @@ def mentions(question: str, documents: Iterable[Document]) -> list[Mention]:
 
 
 def aliases(document: Document) -> set[tuple[str, ...]]:
-    """What the document may be called, in lower case: the telling words of its file's name and of its title."""
+    """Return the names of a document in lower case: the distinctive words of its file name and title."""
     named = (PurePath(document.name).stem, document.title or "")
     return {words for text in named if (words := _telling(text))}
 
@@ -65,7 +65,7 @@ def _telling(text: str) -> tuple[str, ...]:
 
 
 def _found(alias: Sequence[str], words: Sequence[re.Match[str]], question: str) -> Span | None:
-    """Where the name stands: whole, also with other spaces in it, or its beginning, with a capital."""
+    """Find a name as a whole, ignoring spaces, or its capitalised first word."""
     whole = "".join(alias)
     lowered = [match[0].lower() for match in words]
     for first in range(len(words)):

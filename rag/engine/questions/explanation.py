@@ -1,4 +1,4 @@
-"""Why a passage is, or is not, among what an answer is made from: the stage at which it was lost."""
+"""Explain why a passage is, or is not, used for an answer: the pipeline stage at which it was lost."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -38,20 +38,19 @@ OUTCOMES: dict[Outcome, Stage] = {
 
 
 class Explainer:
-    """Follows passages of one user's index through one request."""
+    """Traces passages of an index through one request."""
 
     def __init__(self, store: UserStore, asking: Asking, request: SearchRequest) -> None:
-        """`asking` searches with a trace."""
+        """`asking` must search with a trace."""
         self._store = store
         self._asking = asking
         self._scope = asking.scope
         self._request = request
 
     def explain(self, passage: str, llm: "LLM | None") -> Explanation:
-        """What became of `passage`, some words as they stand in a document, on its way to an answer that `llm` writes.
+        """Trace `passage`, words as they stand in a document, through the search and the context of `llm`.
 
-        Raises:
-            errors.Error: as `Questions.search`.
+        Raises as `Questions.search`.
         """
         places = self._places(passage)
         if not places:
@@ -91,7 +90,7 @@ class Explainer:
         return Explanation(stage="not_indexed", message=message)
 
     def _not_found(self, live: Sequence[Finding]) -> Explanation:
-        """Neither search had it among its candidates: it was shut out, or is too far from the question."""
+        """Explain a passage that is no candidate: it was filtered out, or is too far from the question."""
         allowed = self._in_scope(self._scope.model_copy(update={"must_include": ()}), live)
         if not allowed:
             return _at("filters", live[0], self._shut_out(live[0]))
@@ -153,14 +152,14 @@ def _score(candidate: CandidateTrace) -> str:
 
 
 def _holds(source: answering.Source, passage: str) -> bool:
-    """Whether the lines that are read have the beginning or the end of the passage."""
+    """Whether the source's lines contain the beginning or the end of the passage."""
     text = " ".join(lines_text(source.lines).split()).casefold()
     words = passage.casefold().split()
     return " ".join(words[:END_WORDS]) in text or " ".join(words[-END_WORDS:]) in text
 
 
 def _spell(standing: "retrieval.Standing") -> str:
-    """Ranks in words."""
+    """Format the ranks."""
     parts = [
         f"{name} it is number {rank} (score {score:.3f})"
         if rank

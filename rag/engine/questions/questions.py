@@ -1,4 +1,4 @@
-"""Questions: what is found for them, what is answered, and why."""
+"""Search, answer questions, and explain results."""
 
 import contextlib
 import time
@@ -41,18 +41,18 @@ SUGGESTED_FROM = 120
 
 
 class Questions:
-    """What one user can ask."""
+    """Search and question answering for one user."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     def search(self, request: SearchRequest | Mapping[str, Any]) -> SearchResponse:
-        """Find the places that fit a query, best first.
+        """Return the passages that match a query, best first.
 
         Raises:
             errors.ValidationError: the request is malformed.
             errors.NotFoundError: there is no such index.
-            errors.AuthError: the provider that embeds the query refuses the request's own key.
+            errors.AuthError: the embedding provider rejects the request's own key.
             errors.ProviderError: that provider refuses or is down.
         """
         request = parse(SearchRequest, request)
@@ -64,16 +64,16 @@ class Questions:
     def answer(
         self, request: AnswerRequest | Mapping[str, Any] | str, document_id: uuid.UUID | str | None = None
     ) -> AnswerResponse:
-        """Answer a question from the documents, every claim cited; `contexts` of the answer are the cited hits.
+        """Answer a question from the documents, with citations; `contexts` of the answer are the cited hits.
 
-        A bare question is answered from the best five places of the default index. `document_id` narrows the search.
+        A bare question is answered from the best five passages of the default index. `document_id` narrows the search.
 
         Raises:
             errors.ValidationError: the request is malformed.
             errors.NotFoundError: there is no such index.
-            errors.AuthError: a provider refuses the request's own key.
+            errors.AuthError: a provider rejects the request's own key.
             errors.ProviderError: a provider refuses or is down.
-            errors.GroundingError: a quote's document cannot be read any more, or the answer broke off.
+            errors.GroundingError: a quoted document can no longer be read, or the answer broke off.
         """
         if isinstance(request, str):
             request = {"question": request, "retrieval": {"top_k": QUESTION_TOP_K}}
@@ -83,9 +83,9 @@ class Questions:
     def stream(
         self, request: AnswerRequest | Mapping[str, Any], stop: answering.Stop = answering.never
     ) -> Generator[AnswerEvent, None, None]:
-        """Pieces of the answer as they come, then the checked answer, which replaces them. Raises as `answer`.
+        """Yield tokens of the answer, then the checked answer, which replaces them. Raises as `answer`.
 
-        Once `stop` says so, no more is written: the answer is what was written before, and says that it was `stopped`.
+        When `stop` returns True, writing ends; the answer is what was written so far, marked as `stopped`.
         """
         asked = parse(AnswerRequest, request)
         return tracing.streaming("question", lambda: self._answering(asked, stop))
@@ -109,7 +109,7 @@ class Questions:
     def _with_what_follows(
         self, events: Generator[AnswerEvent, None, None], asked: str, understood: str | None
     ) -> Generator[AnswerEvent, None, None]:
-        """`events`, the answer with the question as it was understood, and with what can be asked next."""
+        """Add the question as it was understood, and follow-up questions, to the answer."""
         for event in events:
             if not isinstance(event, AnswerResponse):
                 yield event
@@ -118,7 +118,7 @@ class Questions:
             yield event.model_copy(update={"question": understood, "follow_ups": follow_ups})
 
     def _around(self, response: AnswerResponse) -> Sequence[Chunk]:
-        """The chunks before and after the one that the first source was found by."""
+        """Return the chunks around the first source."""
         if not response.contexts:
             return ()
         chunk = response.contexts[0].chunk
@@ -126,14 +126,14 @@ class Questions:
         return self._workspace.store.chunks.of_document(chunk.document_id, limit=2 * CHUNKS_BESIDE, offset=first)
 
     def suggestions(self, document_id: uuid.UUID) -> tuple[str, ...]:
-        """Questions to begin with that the document can answer; none where its headings tell of none."""
+        """Return starter questions that the document can answer, derived from its headings."""
         chunks = self._workspace.store.chunks.of_document(document_id, limit=SUGGESTED_FROM)
         return suggested_questions.to_begin_with(chunks)
 
     def _composed(
         self, request: AnswerRequest, index: Index, started: float
     ) -> Generator[AnswerEvent, None, None] | None:
-        """What is answered without a model by more than one look-up; None where one is the way."""
+        """Return the events of a composite answer, or None if a single search should answer."""
         with own_key(request.auth):
             events = Composing(self._workspace, index, request).events(request.question)
         if events is None:
@@ -164,7 +164,7 @@ class Questions:
         return with_own_key(_events(response, found), generation.auth)
 
     def explain(self, request: SearchRequest | Mapping[str, Any], passage: str) -> Explanation:
-        """Why some words of a document are, or are not, among what an answer to the request's query is made from.
+        """Explain why a passage is, or is not, used to answer the request's query.
 
         Raises:
             errors.ValidationError: `passage` is empty.
@@ -177,7 +177,7 @@ class Questions:
 
     @property
     def has_language_model(self) -> bool:
-        """Whether a language model writes the answers; without one they are quotes."""
+        """Whether a language model writes the answers; otherwise they are quotes."""
         return self._workspace.models.language_model() is not None
 
     def _asking(self, request: SearchRequest, *, trace: bool = False) -> Asking:
@@ -187,7 +187,7 @@ class Questions:
         return Asking(self._workspace, self._workspace.asked_index(request.index_name), request)
 
     def _generation(self, request: AnswerRequest, index: Index) -> GenerationOptions:
-        """With the request's key where it can only be meant for the provider that writes, too: never for another."""
+        """Use the request's key for writing, too, where it can only be meant for that provider; never for another."""
         generation = request.generation
         if generation.auth.api_key or not generation.provider or not request.auth.api_key:
             return generation
@@ -197,7 +197,7 @@ class Questions:
 
 
 def _events(response: "answering.GroundedStream", found: SearchResponse) -> Generator[AnswerEvent, None, None]:
-    """The pieces of an answer, and at the end the answer with what its search was and cost."""
+    """Yield the tokens of an answer, then the answer with its retrieval summary and usage."""
     with contextlib.closing(response.response_gen):
         for text in response.response_gen:
             yield AnswerToken(text=text)
@@ -224,7 +224,7 @@ def _events(response: "answering.GroundedStream", found: SearchResponse) -> Gene
 
 
 def _pages(hits: Sequence[Hit]) -> dict[uuid.UUID, tuple[int, ...]]:
-    """By document the pages that were found."""
+    """Return the pages found, by document."""
     found: dict[uuid.UUID, set[int]] = {}
     for hit in hits:
         found.setdefault(hit.chunk.document_id, set()).update(hit.chunk.pages)

@@ -1,4 +1,4 @@
-"""Keys: what opens the REST API and the MCP server to a user's programs."""
+"""API keys for the REST API and the MCP server."""
 
 import builtins
 import datetime as dt
@@ -44,25 +44,26 @@ class Keys:
     def create(
         self, name: str, permissions: Sequence[Permission] = ("read",), expires_at: dt.datetime | None = None
     ) -> tuple[ApiKey, str]:
-        """A new key of this user, and its secret, which is kept nowhere and cannot be shown again.
+        """Create a key. Returns it and its secret, which is not stored and cannot be shown again.
 
         Raises:
-            errors.ValidationError: the name is empty, too long or not printable, a permission is unknown, there is
-                none, or the expiry is past or has no time zone.
+            errors.ValidationError: the name is empty, too long or not printable, the permissions are empty or unknown,
+                or
+                the expiry is past or has no time zone.
         """
         return _make(self._workspace.store.api_keys, name, permissions, expires_at)
 
     def list(self) -> list[ApiKey]:
-        """This user's keys, expired and revoked ones too, the latest first."""
+        """Return the user's keys, including expired and revoked ones, latest first."""
         return self._workspace.store.api_keys.list()
 
     def revoke(self, key_id: uuid.UUID) -> ApiKey:
-        """Let a key open nothing from now on. Raises NotFoundError."""
+        """Revoke a key. Raises NotFoundError."""
         return self._workspace.store.api_keys.revoke(key_id)
 
 
 class KeysOfAll:
-    """Everybody's keys, for who administers them; the audit tells of this `actor`, and where from."""
+    """The keys of all users, for admins."""
 
     def __init__(self, resources: Resources, actor: str | None, origin: Whence) -> None:
         self._resources = resources
@@ -70,7 +71,7 @@ class KeysOfAll:
         self._origin = origin
 
     def list(self) -> builtins.list[ApiKey]:
-        """Those of all users without their secrets, the latest first."""
+        """Return all users' keys without secrets, latest first."""
         return self._resources.store.accounts.api_keys()
 
     def create(
@@ -80,11 +81,11 @@ class KeysOfAll:
         permissions: Sequence[Permission] = ("read",),
         expires_at: dt.datetime | None = None,
     ) -> tuple[ApiKey, str]:
-        """A new key of a user, and its secret. Raises as `Keys.create`."""
+        """Create a key for a user. Returns it and its secret. Raises as `Keys.create`."""
         return _make(self._of(user_id), name, permissions, expires_at)
 
     def revoke(self, key_id: uuid.UUID) -> ApiKey:
-        """Let anybody's key open nothing from now on. Raises NotFoundError."""
+        """Revoke any user's key. Raises NotFoundError."""
         owner = next((key.user_id for key in self.list() if key.id == key_id), None)
         if owner is None:
             raise errors.NotFoundError(f"There is no key {key_id}. List the keys and check the id.")
@@ -109,10 +110,10 @@ def _make(
 
 
 def authenticate(config: Config, store: Callable[[], Store], secret: str) -> ApiKey | None:
-    """The valid key that has this secret, whoever its user is; None if there is none.
+    """Return the valid key with this secret, or None.
 
-    `RAG_API_KEY` is an admin's key of the local user. What cannot be a secret is not looked up. `secret` is as it
-    stands in a header: HTTP's characters are those of Latin-1.
+    `RAG_API_KEY` is an admin key of the local user. Malformed secrets are not looked up. `secret` is decoded as
+    Latin-1, the character set of HTTP headers.
     """
     shared = config.rag_api_key
     if shared and secrets.compare_digest(secret.encode("latin-1", "replace"), shared.get_secret_value().encode()):

@@ -27,13 +27,13 @@ logger = logging.getLogger("rag.worker")
 PARENT_CHECK_SECONDS = 0.5
 RECOVERY_SECONDS = 30.0
 RETRY_SECONDS = 5.0
-"""How often is looked for what was to be tried again later."""
+"""Interval between checks for due retries."""
 RECONNECT_SECONDS = 1.0
 STOP_SECONDS = 10.0
 SMALL_BYTES = 1024 * 1024
-"""Files up to this size have a reader of their own, so that none waits behind long ones."""
+"""Files up to this size have their own reader, so that they do not wait behind large ones."""
 EMBEDDING_THREADS = 2
-"""While one keeps its vectors, the other computes; the model itself uses all cores."""
+"""One stores vectors while the other computes; the model itself uses all cores."""
 
 
 def run(installation: Installation, *, wait: bool = True, concurrency: int | None = None) -> None:

@@ -87,9 +87,9 @@ class Caller(NamedTuple):
     @property
     def _is_of_the_installation(self) -> bool:
         """Whether they have what whoever runs it gives nobody else: `RAG_API_KEY`, or this machine without any key."""
-        from rag.engine.users.api_keys import SHARED
+        from rag.engine.users.api_keys import SHARED_KEY
 
-        return self.key is None or self.key.id == SHARED.id
+        return self.key is None or self.key.id == SHARED_KEY.id
 
 
 class Gate:

@@ -43,7 +43,7 @@ from rag.engine.users.collection_access import CollectionAccess
 from rag.engine.users.logins import Logins
 from rag.engine.users.sharing import Sharing
 from rag.engine.vector_store_api import BY_SIMILARITY, deleted, ingested, named, queried
-from rag.engine.workspace import NOWHERE, Workspace
+from rag.engine.workspace import NO_ORIGIN, Workspace
 from rag.store import Caches, Drafts, Health, Rates
 from rag.store.backup import backup, restore
 from rag.store.users.audit_log import Subject
@@ -102,11 +102,11 @@ class Installation:
         """The settings from the environment."""
         return self._resources.config
 
-    def for_user(self, user_id: str, origin: Whence = NOWHERE) -> "RAGEngine":
+    def for_user(self, user_id: str, origin: Whence = NO_ORIGIN) -> "RAGEngine":
         """Return a user's engine; `origin` is recorded in the audit log."""
         return RAGEngine(user_id=user_id, installation=self, workspace=self.workspace(user_id, origin))
 
-    def workspace(self, user_id: str, origin: Whence = NOWHERE) -> Workspace:
+    def workspace(self, user_id: str, origin: Whence = NO_ORIGIN) -> Workspace:
         """Return a user's workspace."""
         return Workspace(self._resources, user_id, origin)
 
@@ -173,7 +173,7 @@ class Installation:
         on_progress: OnProgress = ignore_progress,
         *,
         actor: str = LOCAL_USER,
-        origin: Whence = NOWHERE,
+        origin: Whence = NO_ORIGIN,
     ) -> BackupManifest:
         """Write the database and all files into a new archive. The app can stay in use.
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings import base as embeddings
     from llama_index.core.llms import LLM
 
-OWN_AUTH = Auth()
-OWN_OPTIONS = ProviderOptions()
-"""Of a request that says nothing: keys and limits are those of the settings."""
+DEFAULT_AUTH = Auth()
+DEFAULT_PROVIDER_OPTIONS = ProviderOptions()
+"""For requests without their own keys and limits: those of the settings apply."""
 
 
 class Models:
@@ -78,7 +78,7 @@ class Models:
         with self._lock:
             return self._given[0].name if self._given else self.registry.embedding_name(self.config)
 
-    def named_space(self, model: str, auth: Auth = OWN_AUTH) -> EmbeddingSpace:
+    def named_space(self, model: str, auth: Auth = DEFAULT_AUTH) -> EmbeddingSpace:
         """Return the embedding space of a model given as in `RAG_EMBED_MODEL`.
 
         Raises:
@@ -92,7 +92,11 @@ class Models:
                 if model == space.name:
                     return space
             try:
-                reached = self._config_for(model.partition(":")[0], auth, OWN_OPTIONS) if auth.api_key else config
+                reached = (
+                    self._config_for(model.partition(":")[0], auth, DEFAULT_PROVIDER_OPTIONS)
+                    if auth.api_key
+                    else config
+                )
                 named = reached.model_copy(update={"rag_embed_model": model})
                 space, embedder = self.registry.embedding_model(named, None)
             except errors.ConfigError as error:
@@ -104,7 +108,7 @@ class Models:
             return space
 
     def embedder(
-        self, space: EmbeddingSpace, auth: Auth = OWN_AUTH, options: ProviderOptions = OWN_OPTIONS
+        self, space: EmbeddingSpace, auth: Auth = DEFAULT_AUTH, options: ProviderOptions = DEFAULT_PROVIDER_OPTIONS
     ) -> "embeddings.BaseEmbedding":
         """Return the embedding model of `space`. One opened with a request's own key or limits is not cached.
 

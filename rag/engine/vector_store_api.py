@@ -9,7 +9,7 @@ from rag import errors
 from rag.types import FileReport, RetrievalOptions
 
 BY_SIMILARITY = RetrievalOptions(top_k=5, min_score=0.5, mode="vector", passage="chunk")
-"""What `query` asks for, each chunk for itself; the scores are then cosine similarities."""
+"""Retrieval options of `RAGEngine.query`: single chunks, scored by cosine similarity."""
 
 MIN_QUERY_CHARS = 3
 

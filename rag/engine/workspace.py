@@ -13,13 +13,13 @@ from rag.types import DEFAULT_INDEX, Index, Whence
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.node_parser import NodeParser
 
-NOWHERE = Whence()
+NO_ORIGIN = Whence()
 
 
 class Workspace:
     """The resources of one user; the user is bound here, once."""
 
-    def __init__(self, resources: Resources, user_id: str, origin: Whence = NOWHERE) -> None:
+    def __init__(self, resources: Resources, user_id: str, origin: Whence = NO_ORIGIN) -> None:
         """Bind a user; `origin` is recorded in the audit log."""
         if not user_id:
             raise errors.ValidationError("A user is needed: user_id is empty.")

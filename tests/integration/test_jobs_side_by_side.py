@@ -452,7 +452,7 @@ def test_a_turn_is_long_enough_to_get_on(monkeypatch: pytest.MonkeyPatch) -> Non
         return turn.is_over()
 
     short = worker_tasks._Turn()
-    assert [over(short, at) for at in (1, worker_tasks.TURN_SECONDS, 1 + worker_tasks.TURN_SECONDS)] == [
+    assert [over(short, at) for at in (1, worker_tasks.TIME_SLICE_SECONDS, 1 + worker_tasks.TIME_SLICE_SECONDS)] == [
         False,
         False,
         True,

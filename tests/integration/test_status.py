@@ -9,7 +9,7 @@ import pytest
 from rag import errors, worker
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.engine.operations.disk_space import KEPT_FOR_A_BYTE, MB, require_room, spaces, warnings
+from rag.engine.operations.disk_space import MB, SPACE_FACTOR, require_room, spaces, warnings
 from rag.types import DiskState, LaneStatus, Status
 from tests import pdfs
 
@@ -108,7 +108,7 @@ def test_a_file_is_refused_that_would_leave_less_than_the_reserve(tmp_path: Path
     config = load_config(rag_data_dir=tmp_path, rag_disk_reserve_mb=0)
     require_room(config, 1)
     with pytest.raises(errors.DiskFullError, match=r"not taken in.*RAG_DISK_RESERVE_MB") as refused:
-        require_room(config, free * 2 // KEPT_FOR_A_BYTE)
+        require_room(config, free * 2 // SPACE_FACTOR)
     assert refused.value.http_status == 507
     assert isinstance(refused.value, errors.StoreError)
 

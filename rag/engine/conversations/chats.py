@@ -24,10 +24,10 @@ from rag.types import (
     RetrievalOptions,
 )
 
-EVERYTHING = Filters()
+NO_FILTERS = Filters()
 
-MOST_FOUND = 50
-"""Chats that a search gives."""
+MAX_FOUND = 50
+"""Maximum number of search results."""
 EXCERPT_CHARS = 120
 
 
@@ -63,7 +63,7 @@ class Chats:
             return []
         index = self._workspace.asked_index(index_name)
         found = self._workspace.store.conversations.search(
-            index.id, words, most=MOST_FOUND, with_lost=index_name == DEFAULT_INDEX
+            index.id, words, most=MAX_FOUND, with_lost=index_name == DEFAULT_INDEX
         )
         return [one.model_copy(update={"excerpt": _excerpt(one.excerpt, words)}) for one in found]
 
@@ -107,7 +107,7 @@ class Chats:
         question: str,
         document_ids: Sequence[uuid.UUID] | None = None,
         *,
-        filters: Filters = EVERYTHING,
+        filters: Filters = NO_FILTERS,
         before: uuid.UUID | None = None,
         top_k: int | None = None,
         model: str | None = None,
@@ -145,7 +145,7 @@ class Chats:
         conversation_id: uuid.UUID,
         question: str,
         *,
-        filters: Filters = EVERYTHING,
+        filters: Filters = NO_FILTERS,
         beside: uuid.UUID | None = None,
         top_k: int | None = None,
         model: str | None = None,

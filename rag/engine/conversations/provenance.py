@@ -23,8 +23,8 @@ from rag.types import (
 )
 
 WRITING = ("provider", "model", "temperature", "max_output_tokens")
-"""Of who was to write, and how. Keys are none of it."""
-MOST_NAMED = 3
+"""Generation options that are saved; keys are not."""
+MAX_NAMED = 3
 PARAMETERS = {"configured": "search", "answering": "answer", "writing": "writing"}
 
 
@@ -122,8 +122,8 @@ def _library(old: Provenance, workspace: Workspace) -> Iterator[str]:
     for documents, what in ((came, "came"), (gone, "went")):
         names = [one.name for one in documents if one.name not in named]
         if names:
-            more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-            yield f"{', '.join(names[:MOST_NAMED])}{more} {what} since"
+            more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+            yield f"{', '.join(names[:MAX_NAMED])}{more} {what} since"
 
 
 def _stated(old: Provenance, new: Provenance) -> Iterator[tuple[DifferenceKind, str]]:

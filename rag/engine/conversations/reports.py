@@ -51,7 +51,7 @@ class Reports:
         return ExportedFile(safe_name(title[:TITLE_CHARS] + chosen.suffix), chosen.mime_type, content)
 
     def report(self, title: str, messages: Sequence[ChatMessage], *, with_pictures: bool = True) -> export.Report:
-        """Return the answers among `messages` as a report, with evidence from the version that was read if it exists."""
+        """Return the answers among `messages` as a report. Evidence is from the version that was read, if it exists."""
         cited = {hit.passage.document_id for one in messages if one.response for hit in one.response.contexts}
         documents = self._documents(cited)
         pictures: dict[tuple[uuid.UUID, Region], bytes | None] = {}

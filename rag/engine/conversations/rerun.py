@@ -22,7 +22,7 @@ from rag.types import (
 )
 
 SAME_CLAIM = 60.0
-"""From this likeness on, in 0..100, a sentence took the place of another: its figures may be others."""
+"""Minimum similarity (0..100) of a changed sentence, whose figures may differ."""
 
 
 class Again:

@@ -124,9 +124,10 @@ class Answers:
         if not turns:
             raise errors.NotFoundError("This is not shown to you any more. Ask who gave you the link.")
         return [
-            turn.message.model_copy(update={"content": HELD_BACK}) if turn.held_back else turn.message for turn in turns
+            turn.message.model_copy(update={"content": HIDDEN_ANSWER}) if turn.held_back else turn.message
+            for turn in turns
         ]
 
 
-HELD_BACK = "This answer is about a document that is not there any more, or that you may not read."
-"""What stands in the place of an answer that is held back."""
+HIDDEN_ANSWER = "This answer is about a document that is not there any more, or that you may not read."
+"""Shown instead of an answer that the user may not read."""

@@ -26,7 +26,7 @@ from rag.types import (
 )
 
 CUTOFFS = (1, 3, 5, 10)
-"""Hits that are looked at."""
+"""Ranks at which retrieval is scored."""
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ def _with_questions(
     ]
 
 
-MOST_RUNS = 200
+MAX_RUNS = 200
 
 
 class EvaluationRuns:
@@ -212,7 +212,7 @@ class EvaluationRuns:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def list(self, *, most: int = MOST_RUNS) -> builtins.list[EvaluationRun]:
+    def list(self, *, most: int = MAX_RUNS) -> builtins.list[EvaluationRun]:
         """Return the latest runs with their measures, latest first."""
         return self._workspace.store.evaluation_runs.list(most=most)
 

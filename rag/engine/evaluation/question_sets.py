@@ -12,7 +12,7 @@ from rag.evaluation import Question
 from rag.types import AnswerResponse, ChatMessage, FilterName, Model, QuestionSet
 
 FROM_CHATS = "From chats"
-"""The set of what was judged in chats, unless another is named."""
+"""Default name of the set of rated answers."""
 
 
 class _Named(Model):

@@ -21,10 +21,10 @@ from rag.types import (
 )
 
 RELEVANT_SCORE = 0.05
-"""A cross-encoder's score from which a chunk counts as fit: below it the extractive answerer answers nothing, too."""
+"""Cross-encoder score from which a chunk is relevant; extractive answers use the same threshold."""
 
 BOX_SLACK_PT = 1.0
-"""A box may reach so far over its page's edge: what is printed up to there does."""
+"""Distance by which a box may exceed its page."""
 
 Search = Callable[[str], Sequence[Hit]]
 FindDocument = Callable[[uuid.UUID], Document | None]
@@ -124,7 +124,7 @@ CHECKS: Mapping[str, Callable[[QueryValidation], bool]] = {
     "with right sources": lambda result: result.metadata_correct and result.validation_metrics.accuracy == 1.0,
     "the same in every run": lambda result: result.consistency_score == 1.0,
 }
-"""What every query must pass."""
+"""Checks that every query must pass."""
 
 
 def _summary(failed: Mapping[str, int], queries: int) -> str:

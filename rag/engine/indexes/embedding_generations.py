@@ -25,15 +25,15 @@ from rag.types import (
     ignore_progress,
 )
 
-MOST_ROUNDS = 100
-"""How often documents may come or change while others are embedded, before a build gives up."""
-COMPARED_AT = 5
-"""Places looked at for recall."""
-COMPARED_DEPTH = 20
-"""Places looked at for the rank of the first right one."""
+MAX_ROUNDS = 100
+"""Maximum number of passes before a build gives up because documents keep changing."""
+RECALL_CUTOFF = 5
+"""Number of hits for recall."""
+COMPARISON_TOP_K = 20
+"""Number of hits for the reciprocal rank."""
 
 STAGE = "chunks"
-"""What progress is told of."""
+"""Stage name in progress reports."""
 
 
 class Generations:
@@ -72,7 +72,7 @@ class Generations:
                 raise errors.IndexError(
                     f"Another process is re-embedding the index {self._index.name!r}. Let it finish, or stop it."
                 )
-            for _ in range(MOST_ROUNDS):
+            for _ in range(MAX_ROUNDS):
                 missing = self._store.generations.missing(generation)
                 if not missing:
                     return
@@ -149,16 +149,16 @@ class Generations:
 
     def _score(self, generation: EmbeddingGeneration, questions: builtins.list[evaluation.Question]) -> GenerationScore:
         index = self._index.model_copy(update={"space": generation.space, "generation": generation.generation})
-        options = RetrievalOptions(top_k=COMPARED_DEPTH, min_score=0.0)
+        options = RetrievalOptions(top_k=COMPARISON_TOP_K, min_score=0.0)
 
         def find(question: evaluation.Question) -> Sequence[Hit]:
             request = SearchRequest(index_name=index.name, query=question.question, retrieval=options)
             return Asking(self._workspace, index, request).search(request.query).results
 
         rows = evaluation.retrieval.ask(questions, find)
-        measures = evaluation.retrieval.score(questions, rows, (COMPARED_AT,)).means
+        measures = evaluation.retrieval.score(questions, rows, (RECALL_CUTOFF,)).means
         return GenerationScore(
-            generation=generation, recall_at_5=measures[f"recall@{COMPARED_AT}"], mrr=measures["mrr"]
+            generation=generation, recall_at_5=measures[f"recall@{RECALL_CUTOFF}"], mrr=measures["mrr"]
         )
 
     def switch(self, generation: int | None = None) -> Index:
@@ -180,7 +180,7 @@ class Generations:
 
     def _switch(self, generation: EmbeddingGeneration) -> Index:
         self._workspace.models.embedder(generation.space)  # raises here, and not in every search, if its key is missing
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MAX_ROUNDS):
             switched = self._store.generations.switch(generation)
             if switched is not None:
                 return switched

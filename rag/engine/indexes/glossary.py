@@ -12,7 +12,7 @@ from rag.types import GlossarySummary, RetrievalOptions, Rewriting
 logger = logging.getLogger(__name__)
 
 MAX_BYTES = 200_000
-"""Each of the packaged vocabularies has fewer. What a process keeps ready, and what a search costs, grow with it."""
+"""More than any packaged vocabulary has. Memory and search time grow with it."""
 
 
 class Glossary:

@@ -10,7 +10,7 @@ from rag.types import DEFAULT_INDEX, Index, IndexStats
 CROSS_ENCODER = "local:ms-marco-MiniLM-L-12-v2"
 
 MULTILINGUAL = "openai:text-embedding-3-small"
-"""The model that is named to who has documents in many languages: any with a key will do."""
+"""The model suggested for documents in many languages."""
 
 
 class Indexes:

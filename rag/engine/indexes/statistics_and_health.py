@@ -16,8 +16,8 @@ from rag.types import (
     WordlessSummary,
 )
 
-MOST_POINTS = 2000
-"""Of more chunks a map shows a sample: a screen has no room for more, and a browser not the time."""
+MAX_POINTS = 2000
+"""Maximum number of points on the map; browsers cannot draw more in reasonable time."""
 
 
 class IndexStatistics:
@@ -43,7 +43,7 @@ class IndexStatistics:
         """Return the pages of ready documents without text, and the documents that have the most of them."""
         return self._workspace.store.surveys.wordless(self._workspace.asked_index(index_name).id)
 
-    def map(self, index_name: str = DEFAULT_INDEX, *, most: int = MOST_POINTS) -> EmbeddingMap:
+    def map(self, index_name: str = DEFAULT_INDEX, *, most: int = MAX_POINTS) -> EmbeddingMap:
         """Return chunks projected to two dimensions; a fixed sample if there are more than `most`."""
         sampled = self._workspace.store.surveys.sample(self._workspace.asked_index(index_name).id, most)
         projection = retrieval.principal_plane(sampled.vectors)
@@ -54,8 +54,8 @@ class IndexStatistics:
         return EmbeddingMap(points=tuple(placed), chunks=sampled.chunks, spread=projection.spread)
 
 
-MOST_MENDED = 1000
-"""Documents that are lined up at once; the rest is still found afterwards."""
+MAX_REPAIRED = 1000
+"""Maximum number of documents queued at once; the next check finds the rest."""
 
 
 class HealthChecks:
@@ -78,5 +78,5 @@ class HealthChecks:
         if kind not in MENDABLE:
             raise errors.ValidationError("Reading again does not help these. Give each its password.")
         index = self._workspace.asked_index(index_name)
-        found = self._workspace.store.surveys.findings(index.id, kind=kind, most=MOST_MENDED)
+        found = self._workspace.store.surveys.findings(index.id, kind=kind, most=MAX_REPAIRED)
         return [self._documents.retry(ailing.document_id).id for finding in found for ailing in finding.documents]

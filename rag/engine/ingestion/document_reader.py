@@ -10,7 +10,7 @@ from rag import errors, ingestion
 from rag.engine.indexes.glossary import Glossary
 from rag.engine.library.attachments import Parts
 from rag.engine.matrix import fill_scheduling
-from rag.engine.models import OWN_AUTH, OWN_OPTIONS
+from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
 from rag.engine.workspace import Workspace
 from rag.store import MOST_ATTEMPTS
 from rag.types import (
@@ -27,18 +27,18 @@ from rag.types import (
 
 logger = logging.getLogger(__name__)
 
-BATCH = 32
-"""Chunks that are embedded at a time, about a second's work: so long a document waits for another one's turn."""
-FOLLOW_SECONDS = 0.2
+EMBED_BATCH = 32
+"""Chunks per embedding batch: about a second, after which other documents get their turn."""
+POLL_SECONDS = 0.2
 PROGRESS_SECONDS = 0.2
-"""Progress is written so often at most: a page takes less time to read than the row that tells of it to be written."""
+"""Minimum interval between progress updates: writing a row takes longer than reading a page."""
 
 IsCancelled = Callable[[], bool]
 
-PASSING = (errors.ReadingInterruptedError, errors.StoreError)
-"""What the file is not at fault for: memory, processes, room on a disk, or a database are wanting."""
+TRANSIENT_ERRORS = (errors.ReadingInterruptedError, errors.StoreError)
+"""Errors of the machine or the database, not of the file."""
 
-PASSING_CODES = frozenset(error.code for error in PASSING)
+TRANSIENT_CODES = frozenset(error.code for error in TRANSIENT_ERRORS)
 
 
 class Reader:
@@ -54,8 +54,8 @@ class Reader:
         *,
         again: bool = False,
         max_chunks: int | None = None,
-        auth: Auth = OWN_AUTH,
-        options: ProviderOptions = OWN_OPTIONS,
+        auth: Auth = DEFAULT_AUTH,
+        options: ProviderOptions = DEFAULT_PROVIDER_OPTIONS,
     ) -> Document:
         """Read a queued document until it is ready or has failed; failures are recorded, not raised.
 
@@ -155,7 +155,7 @@ class Reader:
     def _record_failure(self, document_id: uuid.UUID, error: errors.Error, attempts: int | None) -> None:
         logger.warning("document %s failed: %s", document_id, error.code)
         message = error.message
-        if isinstance(error, PASSING) and attempts:
+        if isinstance(error, TRANSIENT_ERRORS) and attempts:
             if attempts < MOST_ATTEMPTS:
                 self._workspace.store.readings.postpone(document_id, error.code, message)
                 return
@@ -175,7 +175,7 @@ class Reader:
             work(switched)
 
     def ingestion_of(
-        self, index: Index, auth: Auth = OWN_AUTH, options: ProviderOptions = OWN_OPTIONS
+        self, index: Index, auth: Auth = DEFAULT_AUTH, options: ProviderOptions = DEFAULT_PROVIDER_OPTIONS
     ) -> "ingestion.Ingestion":
         """Return the ingestion into this index."""
         return ingestion.Ingestion(
@@ -218,8 +218,8 @@ class Steps:
         on_progress: OnProgress,
         *,
         max_chunks: int | None = None,
-        auth: Auth = OWN_AUTH,
-        options: ProviderOptions = OWN_OPTIONS,
+        auth: Auth = DEFAULT_AUTH,
+        options: ProviderOptions = DEFAULT_PROVIDER_OPTIONS,
         is_stopping: IsCancelled = lambda: False,
         attempts: int | None = None,
     ) -> None:
@@ -254,7 +254,7 @@ class Steps:
         )
 
     def _embed(self, document: Document, into: "ingestion.Ingestion") -> None:
-        into.embed(document.id, BATCH)
+        into.embed(document.id, EMBED_BATCH)
         now = self._reader.document(document.id)
         self._on_progress(DocumentStatus.EMBEDDING, now.vector_count, now.chunk_count)
 
@@ -299,4 +299,4 @@ def machine_errors() -> Iterator[None]:
 def _follow(document: Document, on_progress: OnProgress) -> None:
     """Report the progress of another process, and wait."""
     on_progress(document.status, document.progress.done, document.progress.total)
-    time.sleep(FOLLOW_SECONDS)
+    time.sleep(POLL_SECONDS)

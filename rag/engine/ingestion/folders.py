@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 CONFINED = "confined"
-"""Beside a request that is kept: a program asked for it, so the folder must be below a root whenever it is read."""
+"""Set in a saved request if the folder must be below a root whenever it is synced."""
 
 
 class Folders:

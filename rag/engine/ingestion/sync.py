@@ -8,10 +8,10 @@ from pathlib import Path, PurePath
 from typing import Any, Protocol
 
 from rag import errors, parsing
-from rag.engine.ingestion.document_reader import PASSING_CODES, Reader
+from rag.engine.ingestion.document_reader import TRANSIENT_CODES, Reader
 from rag.engine.library.attachments import Parts
 from rag.engine.library.originals import Originals, sha256_of
-from rag.engine.models import OWN_AUTH, OWN_OPTIONS
+from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
 from rag.engine.workspace import Workspace
 from rag.types import (
     CONTAINERS,
@@ -31,12 +31,12 @@ from rag.types import (
 OnFile = Callable[[FileReport], None]
 Files = Generator[FileReport, None, None]
 Once = Callable[[str, Callable[[], Any]], Any]
-"""Does the step of this name, unless it was done before, and gives what came of it, which is JSON."""
+"""Runs the named step unless it was done before, and returns its JSON result."""
 
 _READABLE = GOOGLE_APPS | set(parsing.MIME_TYPE_BY_SUFFIX.values())
 
-_REFUSED = (errors.SourceError, errors.ValidationError)
-"""What is wrong with one file, and says nothing about the next."""
+_FILE_ERRORS = (errors.SourceError, errors.ValidationError)
+"""Errors of one file that do not affect the next."""
 
 
 def do_once(_step: str, work: Callable[[], Any]) -> Any:
@@ -77,8 +77,8 @@ class Intake:
         skip_failures: bool = True,
         again: bool = False,
         once: Once = do_once,
-        auth: Auth = OWN_AUTH,
-        options: ProviderOptions = OWN_OPTIONS,
+        auth: Auth = DEFAULT_AUTH,
+        options: ProviderOptions = DEFAULT_PROVIDER_OPTIONS,
     ) -> None:
         self._documents = workspace.store.documents
         self._readings = workspace.store.readings
@@ -149,7 +149,7 @@ class Intake:
         try:
             with fetched as path:
                 report = self._take(path, file, present)
-        except _REFUSED as error:
+        except _FILE_ERRORS as error:
             report = _report(file, "failed", code=error.code, reason=error.message)
         if report.state == "failed" and not self._skip_failures:
             raise errors.SourceError(f"{file.id}: {report.reason}", details={"source": file.id, "code": report.code})
@@ -267,7 +267,7 @@ class Intake:
             self._originals.purge([document.id])
         if is_limit:
             return _left_out(file, reason)
-        if document.deleted_at is None and code in PASSING_CODES:  # a worker tries again
+        if document.deleted_at is None and code in TRANSIENT_CODES:  # a worker tries again
             self._readings.resume(document.id)
             self._readings.enqueue(document.id)
         stays = document.id if document.deleted_at is None else None

@@ -13,7 +13,7 @@ import pydantic
 from rag import errors, evaluation
 from rag.contract import SyncBody
 from rag.engine.evaluation.evaluator import evaluate
-from rag.engine.ingestion.document_reader import PASSING, PASSING_CODES, machine_errors
+from rag.engine.ingestion.document_reader import TRANSIENT_CODES, TRANSIENT_ERRORS, machine_errors
 from rag.engine.ingestion.folders import CONFINED, Folders
 from rag.engine.ingestion.sync import OnFile
 from rag.engine.library.documents import Documents
@@ -40,7 +40,7 @@ from rag.types import (
 
 logger = logging.getLogger(__name__)
 
-GIVEN_UP = (
+TOO_MANY_ATTEMPTS = (
     "The worker that did it ended every time before it got on, most likely for want of memory. Start it again when the "
     "machine has more, or with fewer questions."
 )
@@ -189,7 +189,7 @@ class Jobs:
 
     def _try(self, job: Job, started: Started, steps: Checkpoints) -> None:
         if started.attempts > MOST_ATTEMPTS:
-            raise errors.ReadingInterruptedError(GIVEN_UP)
+            raise errors.ReadingInterruptedError(TOO_MANY_ATTEMPTS)
         self._workspace.store.jobs.finish(job.id, self._do(job, started.request, steps))
         if job.kind == "matrix":  # it may have been edited, or a document become ready, after that was looked at
             fill_scheduling.ask_what_is_open(self._workspace, uuid.UUID(started.request["matrix_id"]))
@@ -197,7 +197,7 @@ class Jobs:
     def _record_failure(self, job_id: uuid.UUID, error: errors.Error) -> None:
         """Record a failure; transient ones are retried later, a limited number of times."""
         jobs = self._workspace.store.jobs
-        is_passing = isinstance(error, PASSING) or error.details.get("in_use")
+        is_passing = isinstance(error, TRANSIENT_ERRORS) or error.details.get("in_use")
         if not is_passing or not jobs.postpone(job_id, error.code, error.message):
             jobs.fail(job_id, error.code, error.message)
 
@@ -247,7 +247,7 @@ class Jobs:
             read = self._documents.process(document_id, again=True)
             if read.status is DocumentStatus.READY:
                 return "ready"
-            if read.error_code in PASSING_CODES:
+            if read.error_code in TRANSIENT_CODES:
                 self._documents.retry(document_id)
         except errors.NotFoundError:  # in the trash, or gone, since the job began
             return "gone"

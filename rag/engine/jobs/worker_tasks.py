@@ -14,13 +14,13 @@ from rag.engine.workspace import Workspace
 from rag.store import MOST_ATTEMPTS
 from rag.types import UNFINISHED, Document, DocumentStatus, Job, Lane, Whence
 
-GIVE_WAY_SECONDS = 5.0
-"""So long a job lets documents go first, after each of its steps, which take about a second."""
-LOOK_SECONDS = 0.5
-TURN_SECONDS = 15.0
-"""So long a job goes on while another user's waits, of whom nobody is served."""
-WORKER = Whence("worker")
-"""Where what the audit tells of comes from: a worker acts for the user, who is at no door."""
+YIELD_SECONDS = 5.0
+"""Longest wait of a job for documents, after each of its steps, which take about a second."""
+POLL_SECONDS = 0.5
+TIME_SLICE_SECONDS = 15.0
+"""Time slice of a job while a job of another user, none of whose jobs is running, waits."""
+WORKER_ORIGIN = Whence("worker")
+"""Origin of audit log entries: a worker acts for the user."""
 
 
 class _StoppingError(Exception):
@@ -42,7 +42,7 @@ class _Turn:
         """Whether the slice is over. It lasts at least as long as it took to get back to the first new step."""
         now = time.monotonic()
         if self._ends is None:
-            self._ends = now + max(TURN_SECONDS, now - self._began)
+            self._ends = now + max(TIME_SLICE_SECONDS, now - self._began)
             return False
         return now >= self._ends
 
@@ -58,7 +58,7 @@ class WorkerTasks:
         self._resources.store.be_patient()
 
     def hear_hints(self, on_hint: Callable[[], None], *, wait: bool = True) -> None:
-        """Call `on_hint` when there may be new work, until SIGINT or SIGTERM, or without `wait` until none is queued."""
+        """Call `on_hint` for new work until SIGINT or SIGTERM; without `wait`, only for hints already queued."""
         self._resources.store.queue.run(lambda *_: on_hint(), lambda *_: on_hint(), wait=wait)
 
     def do_next(self, lane: Lane, is_stopping: Callable[[], bool], *, most_bytes: int | None = None) -> Document | None:
@@ -71,7 +71,7 @@ class WorkerTasks:
         with lanes.next(lane, most_bytes=most_bytes) as taken:
             if taken is None:
                 return None
-            workspace = Workspace(self._resources, taken.user_id, WORKER)
+            workspace = Workspace(self._resources, taken.user_id, WORKER_ORIGIN)
             reader = Reader(workspace)
             before = reader.document(taken.document_id)
             if not taken.attempts:
@@ -97,7 +97,7 @@ class WorkerTasks:
         taken = self._resources.store.lanes.next_pictures()
         if taken is None:
             return False
-        workspace = Workspace(self._resources, taken.user_id, WORKER)
+        workspace = Workspace(self._resources, taken.user_id, WORKER_ORIGIN)
         if taken.attempts > MOST_ATTEMPTS:
             workspace.store.readings.keep_pictures_unread(taken.document_id)
             return True
@@ -136,9 +136,9 @@ class WorkerTasks:
 
     def _give_way(self, is_stopping: Callable[[], bool]) -> None:
         """Wait for documents to be read first, up to a limit, so that jobs progress in spite of many uploads."""
-        deadline = time.monotonic() + GIVE_WAY_SECONDS
+        deadline = time.monotonic() + YIELD_SECONDS
         while not is_stopping() and time.monotonic() < deadline and self._resources.store.lanes.are_waiting():
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
         if is_stopping():
             raise _StoppingError
 
@@ -156,7 +156,7 @@ class WorkerTasks:
             figures.count(counts)
 
     def _jobs(self, user_id: str) -> Jobs:
-        workspace = Workspace(self._resources, user_id, WORKER)
+        workspace = Workspace(self._resources, user_id, WORKER_ORIGIN)
         return Jobs(workspace, Documents(workspace), Questions(workspace))
 
 

@@ -14,8 +14,8 @@ from rag.types import UNFINISHED, Document, ParsingConfig, Part, Unpacked, Unpac
 
 logger = logging.getLogger(__name__)
 
-REMOVED = "it was deleted for good"
-TURN_SECONDS = 0.1
+DELETED_REASON = "it was deleted for good"
+LOCK_RETRY_SECONDS = 0.1
 
 
 class Parts:
@@ -63,7 +63,7 @@ class Parts:
                 if claimed:
                     yield
                     return
-            time.sleep(TURN_SECONDS)
+            time.sleep(LOCK_RETRY_SECONDS)
 
     def _keep(
         self,
@@ -82,7 +82,7 @@ class Parts:
         document_id = uuid.uuid5(container.id, f"{part.name}\n{sha256}")
         if self._is_there(document_id):
             return told.model_copy(update={"document_id": document_id})
-        if reason := REMOVED if document_id in known else room.refuse(part.size):
+        if reason := DELETED_REASON if document_id in known else room.refuse(part.size):
             return told.model_copy(update={"reason": reason})
         try:
             document = self._originals.keep(

@@ -27,7 +27,7 @@ from rag.types import (
     ignore_progress,
 )
 
-EVERYTHING = Filters()
+NO_FILTERS = Filters()
 
 
 class Documents:
@@ -44,7 +44,7 @@ class Documents:
         index_name: str = DEFAULT_INDEX,
         *,
         search: str | None = None,
-        filters: Filters = EVERYTHING,
+        filters: Filters = NO_FILTERS,
         status: DocumentStatus | None = None,
         disabled: bool | None = None,
         in_trash: bool = False,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 NAME_LIMIT_BYTES = 200
-"""File systems allow 255; the rest is for numbers that make names unique."""
+"""File systems allow 255 bytes; the rest is for numbers that make names unique."""
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
-"""Names that are devices on Windows, whatever follows the dot."""
+"""Names of devices on Windows, with any extension."""
 
 
 def unique_names(names: Sequence[str]) -> list[str]:

@@ -139,22 +139,22 @@ def _note(label: str, citation: Citation, sentence: Sentence, say: Say) -> str:
 
 
 MAX_WORDS_CHARS = 2000
-ALIKE = ("'’‘ʼ`", '"“”„«»', "-‐‑‒–—−")
-"""What is typed for each other."""
-BROKEN = r"(?:[-\u00ad]\s*\n\s*|\u00ad)?"
-"""Between two letters a word may be broken at the end of a line."""
+INTERCHANGEABLE = ("'’‘ʼ`", '"“”„«»', "-‐‑‒–—−")
+"""Characters that match each other."""
+LINE_BREAK = r"(?:[-\u00ad]\s*\n\s*|\u00ad)?"
+"""A word may be hyphenated at the end of a line, between any two letters."""
 
 
 def find_words(words: str, text: str) -> Iterator[Span]:
     """Yield where `words` stand in `text`, ignoring case, line breaks, hyphenation and styles of quotation marks."""
-    parts = [BROKEN.join(map(_letter, word)) for word in words[:MAX_WORDS_CHARS].split()]
+    parts = [LINE_BREAK.join(map(_letter, word)) for word in words[:MAX_WORDS_CHARS].split()]
     if parts:
         for match in re.finditer(r"\s+".join(parts), text, re.IGNORECASE):
             yield Span(*match.span())
 
 
 def _letter(letter: str) -> str:
-    alike = next((group for group in ALIKE if letter in group), None)
+    alike = next((group for group in INTERCHANGEABLE if letter in group), None)
     return f"[{re.escape(alike)}]" if alike else re.escape(letter)
 
 

@@ -17,17 +17,16 @@ from rapidfuzz import fuzz, process
 from rag.types import BlockKind, Change, Line, ParagraphChange, ParagraphText, Passage, Region
 
 SAME_PARAGRAPH = 60.0
-"""From this similarity (rapidfuzz's normalised indel similarity, 0..100) of what took a paragraph's place it is that
-paragraph, changed. Of 200 sentences of English prose, any two are 30 to 50 alike."""
+"""Minimum similarity (rapidfuzz's normalised indel similarity, 0..100) of a changed paragraph. Any two of 200
+sentences of English prose are 30 to 50 alike."""
 SAME_WORDS = 80.0
-"""From this similarity (rapidfuzz's partial ratio, 0..100) of its words to a part of a paragraph a quote was changed
-there, and not removed. Unrelated paragraphs reach 50 to 60."""
+"""Minimum similarity (rapidfuzz's partial ratio, 0..100) of a changed quote; unrelated paragraphs reach 50 to 60."""
 CANDIDATES = 20
-"""So many paragraphs, those with most of a quote's words, are compared with it letter by letter, which takes long."""
+"""Number of paragraphs, those with most of a quote's words, that are compared letter by letter, which is slow."""
 NEIGHBOURS = 20
-"""Among so many paragraphs before and after is one looked for that took a paragraph's place: all would be quadratic."""
-FURNITURE_PAGES = 3
-"""What stands on so many pages, and on half of all, but for its numbers, heads or ends pages and says nothing."""
+"""Number of paragraphs before and after that are compared; comparing all would take quadratic time."""
+BOILERPLATE_PAGES = 3
+"""A text on this many pages and half of all, ignoring numbers, is a header or footer."""
 
 _LINE_HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]$")
 _NUMBER = re.compile(r"\d+")
@@ -114,7 +113,7 @@ def _without_furniture(paragraphs: Sequence[Paragraph]) -> list[Paragraph]:
     pages: dict[str, set[int]] = defaultdict(set)
     for paragraph in paragraphs:
         pages[paragraph.pattern].add(paragraph.page_number)
-    least = max(FURNITURE_PAGES, len({paragraph.page_number for paragraph in paragraphs}) / 2)
+    least = max(BOILERPLATE_PAGES, len({paragraph.page_number for paragraph in paragraphs}) / 2)
     return [paragraph for paragraph in paragraphs if len(pages[paragraph.pattern]) < least]
 
 

@@ -28,10 +28,10 @@ from rag.types import (
     Support,
 )
 
-MOST_CHARS = 600
-"""Of an answer; the rest is read on the page."""
-SENTENCES = 2
-"""Of what a language model has written."""
+MAX_CHARS = 600
+"""Maximum length of a cell's answer."""
+MODEL_SENTENCES = 2
+"""Number of sentences of a language model's answer."""
 
 Place = tuple[uuid.UUID | None, int]
 
@@ -204,10 +204,10 @@ def _row(response: AnswerResponse, citation: Citation) -> QuotedRow | None:
 
 def _text(response: AnswerResponse, first: Citation) -> str:
     """Return the cited statement; of a model's answer also the next one, as the first may state nothing."""
-    count = 1 if response.model == answering.EXTRACTIVE_MODEL else SENTENCES
+    count = 1 if response.model == answering.EXTRACTIVE_MODEL else MODEL_SENTENCES
     sentences = response.sentences[first.sentence : first.sentence + count]
     shown = " ".join(" ".join(one.text.split()) for one in sentences if not one.is_unproved)
-    return shown if len(shown) <= MOST_CHARS else f"{shown[:MOST_CHARS].rpartition(' ')[0]} …"
+    return shown if len(shown) <= MAX_CHARS else f"{shown[:MAX_CHARS].rpartition(' ')[0]} …"
 
 
 def _row_text(row: QuotedRow) -> str:
@@ -217,4 +217,4 @@ def _row_text(row: QuotedRow) -> str:
     cells = "; ".join(f"{columns[i]}: {row.cells[i]}" if columns[i] else row.cells[i] for i in chosen)
     caption = f" ({row.caption.strip('() ')})" if row.caption else ""
     text = f"{row.label}, {cells}{caption}" if row.label else f"{cells}{caption}"
-    return text[:MOST_CHARS]
+    return text[:MAX_CHARS]

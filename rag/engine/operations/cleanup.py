@@ -11,7 +11,7 @@ from rag.types import SweepReport
 logger = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 6 * 3600.0
-"""Between two looks through the whole storage of a worker."""
+"""Interval between sweeps of the storage."""
 
 
 class Cleanup:

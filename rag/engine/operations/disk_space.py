@@ -11,9 +11,9 @@ from rag.config import Config
 from rag.types import DiskSpace, DiskState
 
 MB = 1_000_000
-KEPT_FOR_A_BYTE = 3
-"""What a byte of a file may take in the end: the original, its rendition, and its text with vectors in the database."""
-WORDS = {
+SPACE_FACTOR = 3
+"""Disk space per byte of a file: the original, its rendition, and text and vectors in the database."""
+PLACE_NAMES = {
     "data": "in the data folder",
     "files": "where documents' files are kept",
     "database": "in the database's folder",
@@ -64,7 +64,7 @@ def warnings(found: Iterable[DiskSpace]) -> tuple[str, ...]:
 
 def _warning(space: DiskSpace) -> str:
     end = "Uploads are refused until there is room." if space.state is DiskState.FULL else "Make room soon."
-    return f"The disk is nearly full: {_told(space.free_bytes)} left {WORDS[space.place]}. {end}"
+    return f"The disk is nearly full: {_told(space.free_bytes)} left {PLACE_NAMES[space.place]}. {end}"
 
 
 def _told(count: int) -> str:
@@ -78,11 +78,11 @@ def require_room(config: Config, size: int) -> None:
         errors.DiskFullError: there is not.
     """
     for space in spaces(config):
-        needed = size * KEPT_FOR_A_BYTE + _reserve(config, space.place)
+        needed = size * SPACE_FACTOR + _reserve(config, space.place)
         if space.free_bytes < needed:
             raise errors.DiskFullError(
                 f"The file is not taken in, for the disk is nearly full: {_told(space.free_bytes)} are left "
-                f"{WORDS[space.place]}, and {_told(needed)} are needed. Make room, then try again; the reserve is set "
-                "by RAG_DISK_RESERVE_MB.",
+                f"{PLACE_NAMES[space.place]}, and {_told(needed)} are needed. Make room, then try again; the reserve "
+                "is set by RAG_DISK_RESERVE_MB.",
                 details={"free_bytes": space.free_bytes, "needed_bytes": needed},
             )

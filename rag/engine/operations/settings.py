@@ -27,13 +27,13 @@ from rag.types import (
 WRITER, EMBEDDER = "rag_gen_model", "rag_embed_model"
 
 TEST_PROMPT = "Reply with the single word: ready"
-MOST_SHOWN_CHARS = 60
-"""Of what a model writes when it is tried."""
-ONCE = GenerationOptions(provider_options=ProviderOptions(max_retries=0))
-"""Who tries a model wants to know what is wrong, and soon."""
+MAX_SHOWN_CHARS = 60
+"""Maximum length of a test response."""
+NO_RETRIES = GenerationOptions(provider_options=ProviderOptions(max_retries=0))
+"""Tests report errors at once."""
 
-_KEY = re.compile(r"[!-~]{8,1000}")
-"""What a vendor's key may be: it travels in a header."""
+_KEY_PATTERN = re.compile(r"[!-~]{8,1000}")
+"""Keys are sent in HTTP headers."""
 
 
 class Settings:
@@ -99,7 +99,7 @@ class Settings:
             errors.ConfigError: no model writes, or it cannot be used.
             errors.ProviderError: its vendor or server refuses, is down, or returns nothing.
         """
-        llm = self._models.language_model(ONCE)
+        llm = self._models.language_model(NO_RETRIES)
         if llm is None:
             raise errors.ConfigError("No model writes: answers are quotes, which needs none. Choose one to try it.")
         import llama_index.core
@@ -111,7 +111,7 @@ class Settings:
             raise errors.ProviderError(f"{providers.model_id(llm)} answers, but says nothing. Choose another model.")
         return ModelTest(
             model=providers.model_id(llm),
-            result=words[:MOST_SHOWN_CHARS],
+            result=words[:MAX_SHOWN_CHARS],
             seconds=time.perf_counter() - started,
             context_window=providers.context_window(llm),  # asked now, when its server has loaded it
         )
@@ -191,7 +191,7 @@ class VendorKeys:
         row, setting = self._taking(provider)
         _require_open(self._environment, setting)
         secret = key.get_secret_value().strip()
-        if not _KEY.fullmatch(secret):
+        if not _KEY_PATTERN.fullmatch(secret):
             raise errors.ValidationError("This is no key: it has blanks or odd characters, or is too short or long.")
         self._preferences.put_key(setting, SecretStr(secret))
         return self._key(setting, row)

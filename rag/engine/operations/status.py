@@ -14,8 +14,8 @@ from rag.types import BackupManifest, BackupRecord, DatabaseStatus, IndexHealth,
 
 logger = logging.getLogger(__name__)
 
-CROWDED = 0.9
-"""With this share of its connections in use a database is about to refuse some."""
+CONNECTION_WARNING_SHARE = 0.9
+"""Share of the database's connections in use from which to warn."""
 
 
 def read(store: Store, config: Config) -> Status:
@@ -45,7 +45,7 @@ def _warnings(
     waiting = sum(lane.waiting for lane in lanes)
     if waiting and not workers:
         yield f"{waiting:,} waiting, and no worker is alive. Start one: pagelight worker."
-    if database.connections >= database.max_connections * CROWDED:
+    if database.connections >= database.max_connections * CONNECTION_WARNING_SHARE:
         yield (
             f"{database.connections} of the database's {database.max_connections} connections are in use. Raise "
             "max_connections, or run fewer processes."

@@ -27,14 +27,14 @@ from rag.types import (
     Usage,
 )
 
-MOST_DOCUMENTS = 6
-"""A question to more documents than this is one to the library."""
+MAX_DOCUMENTS = 6
+"""A question about more documents is answered by a search."""
 
-SAME_SUBJECT = 0.75
-"""Of the best page's score: what scores as much is of the subject that an extract is asked for, too."""
+RELATED_SCORE_SHARE = 0.75
+"""Minimum score of a related page, as a share of the best page's score."""
 
 STATEMENT_PAGES = 4
-"""Pages that are read of each statement for the figures in it."""
+"""Number of pages read per financial statement."""
 
 
 class Side(NamedTuple):
@@ -90,11 +90,11 @@ class Composing:
                     mention.documents,
                     document_comparison.of_one(question, spans, mention.span),
                 )
-                for mention in named[:MOST_DOCUMENTS]
+                for mention in named[:MAX_DOCUMENTS]
             ]
         chosen = bool(self._request.retrieval.filters.document_ids)
         is_meant = of_each or (chosen and not named and document_comparison.compares(question))
-        if is_meant and 2 <= len(documents) <= MOST_DOCUMENTS:
+        if is_meant and 2 <= len(documents) <= MAX_DOCUMENTS:
             asked = document_comparison.of_each(question)
             return [Side(document.name, (document,), asked) for document in reversed(documents)]
         return []
@@ -127,7 +127,7 @@ class Composing:
 
     def _extract(self, question: str, extract: summary.Extract) -> Generator[AnswerEvent, None, None] | None:
         documents, extract = self._meant(question)[0], self._of_part(question, extract)
-        if len(documents) > MOST_DOCUMENTS:
+        if len(documents) > MAX_DOCUMENTS:
             return None if extract.part else _whole(self._which(len(documents)))
         limit = summary.MAX_SENTENCES if len(documents) == 1 else summary.SHORT_SENTENCES
         parts: list[answering.Statement | answering.Label] = []
@@ -171,7 +171,7 @@ class Composing:
         if inside:
             return inside
         found = self._within((document,)).asking().search(part).results
-        least = SAME_SUBJECT * max((hit.final_score for hit in found), default=0.0)
+        least = RELATED_SCORE_SHARE * max((hit.final_score for hit in found), default=0.0)
         pages = {page for hit in found if hit.final_score >= least for page in hit.passage.pages}
         return [chunk for chunk in chunks if pages.intersection(chunk.pages)]
 

@@ -9,11 +9,11 @@ from rag.answering.text.term_weights import word_set
 from rag.types import Document, Span
 from rag.vocabulary import years
 
-MOST_ALIAS_WORDS = 3
-"""Of a longer title no beginning is a name: "Annual results of the harbour board" is not called "Annual"."""
+MAX_ALIAS_WORDS = 3
+"""The first word of a longer title is no name: "Annual results of the harbour board" is not "Annual"."""
 
 MIN_BEGINNING_CHARS = 4
-"""A shorter first word of a name does not stand for it."""
+"""Minimum length of a first word that stands for the whole name."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:&[^\W\d_]+)*")
 _ASKED_WORD = re.compile(r"[^\W_]+(?:&[^\W_]+)*")
@@ -27,7 +27,7 @@ _GENERIC = word_set(
     "minutes notes memo january february march april may june july august september october november december "
     "appendix exhibit ex"
 )
-"""What names of files have in common."""
+"""Words that do not distinguish file names."""
 
 
 class Mention(NamedTuple):
@@ -73,7 +73,7 @@ def _found(alias: Sequence[str], words: Sequence[re.Match[str]], question: str) 
             joined = "".join(lowered[first : last + 1])
             if joined == whole and len(whole) >= 3:
                 return Span(words[first].start(), words[last].end())
-    if not 1 < len(alias) <= MOST_ALIAS_WORDS or len(alias[0]) < MIN_BEGINNING_CHARS:
+    if not 1 < len(alias) <= MAX_ALIAS_WORDS or len(alias[0]) < MIN_BEGINNING_CHARS:
         return None
     for place, match in enumerate(words):
         following = words[place + 1] if place + 1 < len(words) else None

@@ -22,10 +22,10 @@ from rag.types import (
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.llms import LLM
 
-MOST_PLACES = 50
-"""Chunks with the words of the passage that are followed."""
+MAX_PLACES = 50
+"""Maximum number of chunks to trace."""
 END_WORDS = 8
-"""A passage may run over the end of a chunk; its first and its last words then stand in different ones."""
+"""The beginning and the end of a passage may be in different chunks."""
 
 OUTCOMES: dict[Outcome, Stage] = {
     "returned": "given",
@@ -73,7 +73,7 @@ class Explainer:
         words = passage.split()
         texts = [" ".join(words), " ".join(words[:END_WORDS]), " ".join(words[-END_WORDS:])]
         for text in dict.fromkeys(texts):
-            found = self._store.chunks.with_words(self._scope.index_id, text, MOST_PLACES)
+            found = self._store.chunks.with_words(self._scope.index_id, text, MAX_PLACES)
             if found:
                 return found
         return []

@@ -33,11 +33,11 @@ if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.llms import LLM
 
 QUESTION_TOP_K = 5
-"""Places that a bare question is answered from."""
+"""`top_k` of a bare question."""
 
-CHUNKS_BESIDE = 8
-SUGGESTED_FROM = 120
-"""So many chunks of a document, those around a source or the first ones, are looked through for what can be asked."""
+NEIGHBOUR_CHUNKS = 8
+SUGGESTION_CHUNKS = 120
+"""Number of first chunks from which starter questions are derived."""
 
 
 class Questions:
@@ -122,12 +122,12 @@ class Questions:
         if not response.contexts:
             return ()
         chunk = response.contexts[0].chunk
-        first = max(chunk.ordinal - CHUNKS_BESIDE, 0)
-        return self._workspace.store.chunks.of_document(chunk.document_id, limit=2 * CHUNKS_BESIDE, offset=first)
+        first = max(chunk.ordinal - NEIGHBOUR_CHUNKS, 0)
+        return self._workspace.store.chunks.of_document(chunk.document_id, limit=2 * NEIGHBOUR_CHUNKS, offset=first)
 
     def suggestions(self, document_id: uuid.UUID) -> tuple[str, ...]:
         """Return starter questions that the document can answer, derived from its headings."""
-        chunks = self._workspace.store.chunks.of_document(document_id, limit=SUGGESTED_FROM)
+        chunks = self._workspace.store.chunks.of_document(document_id, limit=SUGGESTION_CHUNKS)
         return suggested_questions.to_begin_with(chunks)
 
     def _composed(

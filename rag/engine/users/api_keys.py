@@ -17,14 +17,14 @@ from rag.types import LOCAL_USER, PERMISSIONS, ApiKey, Permission, Whence
 
 PREFIX = "pl_"
 SECRET_BYTES = 32
-SECRET = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
-"""What `secrets.token_urlsafe` makes of so many bytes."""
+SECRET_PATTERN = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
+"""The form of `secrets.token_urlsafe(SECRET_BYTES)`."""
 
 HINT_CHARS = len(PREFIX) + 4
 MAX_NAME_CHARS = 100
 
 
-SHARED = ApiKey(
+SHARED_KEY = ApiKey(
     id=uuid.UUID(int=0),
     user_id=LOCAL_USER,
     name="RAG_API_KEY",
@@ -32,7 +32,7 @@ SHARED = ApiKey(
     permissions=("admin",),
     created_at=dt.datetime.fromtimestamp(0, dt.UTC),
 )
-"""What stands for `RAG_API_KEY`, which is no row of the database."""
+"""Represents `RAG_API_KEY`, which is no row of the database."""
 
 
 class Keys:
@@ -117,8 +117,8 @@ def authenticate(config: Config, store: Callable[[], Store], secret: str) -> Api
     """
     shared = config.rag_api_key
     if shared and secrets.compare_digest(secret.encode("latin-1", "replace"), shared.get_secret_value().encode()):
-        return SHARED
-    return store().find_key(_digest(secret)) if SECRET.fullmatch(secret) else None
+        return SHARED_KEY
+    return store().find_key(_digest(secret)) if SECRET_PATTERN.fullmatch(secret) else None
 
 
 def _digest(secret: str) -> bytes:

@@ -9,7 +9,7 @@ from rag import errors, export
 from rag.engine.workspace import Workspace
 from rag.types import AuditEntry, AuditFilter
 
-EVERYTHING = AuditFilter()
+NO_FILTER = AuditFilter()
 COLUMNS = ("at", "actor", "action", "subject_kind", "subject_name", "subject_id", "owner", "door", "address", "details")
 
 
@@ -26,7 +26,7 @@ class Auditing:
 
     def list(
         self,
-        asked: AuditFilter = EVERYTHING,
+        asked: AuditFilter = NO_FILTER,
         *,
         limit: int | None = 1000,
         below: int | None = None,

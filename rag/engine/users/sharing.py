@@ -7,7 +7,7 @@ from typing import Any
 
 from rag import errors
 from rag.engine.request_parsing import parse
-from rag.engine.users.collection_workspaces import SHARED
+from rag.engine.users.collection_workspaces import SHARED_PREFIX
 from rag.engine.workspace import Workspace
 from rag.types import DEFAULT_INDEX, Grantee, Share, SharedIndex, ShareRequest
 
@@ -78,8 +78,8 @@ class Sharing:
             errors.NotFoundError: no collection of this name is shared with the user.
             errors.ConflictError: several are; `details` have their ids.
         """
-        if name.startswith(SHARED):
-            return self._named(name.removeprefix(SHARED))
+        if name.startswith(SHARED_PREFIX):
+            return self._named(name.removeprefix(SHARED_PREFIX))
         asked = _as_id(name)
         return asked if asked and self._workspace.is_shared(asked) else None
 

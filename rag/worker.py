@@ -41,15 +41,15 @@ def run(installation: Installation, *, wait: bool = True, concurrency: int | Non
 
     `concurrency` is the number of parallel jobs, by default that of the settings.
     """
-    installation.worker_tasks.be_patient()
+    installation.worker_tasks.use_worker_timeouts()
     installation.recover_queue()
     installation.cleanup.finish_deletions()
     lanes = Lanes(installation, wait=wait, concurrency=concurrency)
     if not wait:
-        installation.worker_tasks.hear_hints(lanes.wake, wait=False)
+        installation.worker_tasks.listen(lanes.wake, wait=False)
         lanes.join()
         return
-    threading.Thread(target=_recover_for_ever, args=(installation, lanes.wake), name="recovery", daemon=True).start()
+    threading.Thread(target=_recover_forever, args=(installation, lanes.wake), name="recovery", daemon=True).start()
     try:
         while not _stopped_cleanly(installation, lanes.wake):
             time.sleep(RECONNECT_SECONDS)
@@ -60,14 +60,14 @@ def run(installation: Installation, *, wait: bool = True, concurrency: int | Non
 def _stopped_cleanly(installation: Installation, wake: Callable[[], None]) -> bool:
     """Listen until told to stop (True) or until the database connection is lost (False)."""
     try:
-        installation.worker_tasks.hear_hints(wake)
+        installation.worker_tasks.listen(wake)
     except errors.StoreError as error:
         logger.warning("%s Trying again.", error)
         return False
     return True
 
 
-def _recover_for_ever(installation: Installation, wake: Callable[[], None]) -> None:
+def _recover_forever(installation: Installation, wake: Callable[[], None]) -> None:
     """Recover work of killed processes and lost hints, and wake the lanes for due retries."""
     recovered = time.monotonic()
     while True:
@@ -76,7 +76,7 @@ def _recover_for_ever(installation: Installation, wake: Callable[[], None]) -> N
             if time.monotonic() - recovered > RECOVERY_SECONDS:
                 recovered = time.monotonic()
                 installation.recover_queue()
-                installation.cleanup.go_on()
+                installation.cleanup.run_due()
                 wake()
             elif installation.worker_tasks.is_due():
                 wake()
@@ -102,10 +102,10 @@ class Lanes:
 
         def lane(which: Lane, most_bytes: int | None = None) -> Callable[[], bool]:
             def step() -> bool:
-                done = installation.worker_tasks.do_next(which, stopping, most_bytes=most_bytes)
+                done = installation.worker_tasks.process_next(which, stopping, most_bytes=most_bytes)
                 if done and done.status is not DocumentStatus.EMBEDDING:
                     self.wake()  # it may have been waited for
-                return _told(done)
+                return _log_outcome(done)
 
             return step
 
@@ -117,7 +117,7 @@ class Lanes:
         self._quiet = [*embedding.values()]  # a batch of vectors is nothing to others
         works["renewing"] = lane(Lane.RENEWING)
         for number in range(concurrency or installation.config.rag_worker_concurrency):
-            works[f"jobs-{number}"] = lambda: _told(installation.worker_tasks.do_job(stopping))
+            works[f"jobs-{number}"] = lambda: _log_outcome(installation.worker_tasks.run_next_job(stopping))
         works["pictures"] = installation.worker_tasks.read_pictures
         self._threads = [
             threading.Thread(target=self._go_on, args=(work,), name=name, daemon=True) for name, work in works.items()
@@ -179,7 +179,7 @@ class Lanes:
             return False
 
 
-def _told(done: Document | Job | None) -> bool:
+def _log_outcome(done: Document | Job | None) -> bool:
     """Log what has finished. Returns False if there was nothing to do."""
     if isinstance(done, Job):
         logger.info("job %s: %s %s", done.id, done.kind, done.status)
@@ -204,7 +204,7 @@ def spawn() -> subprocess.Popen[bytes]:
 _keeping = threading.Lock()
 
 
-def keep() -> None:
+def keep_running() -> None:
     """Keep a worker running beside this process. Repeated calls do nothing."""
     if _keeping.acquire(blocking=False):
         threading.Thread(target=_run_workers, name="worker-keeper", daemon=True).start()
@@ -216,7 +216,7 @@ def _run_workers() -> None:
         time.sleep(RECONNECT_SECONDS)
 
 
-def _end_with(parent: int) -> None:
+def _exit_with_parent(parent: int) -> None:
     """Exit when `parent` is gone: a killed process cannot stop its children."""
 
     def watch() -> None:
@@ -235,7 +235,7 @@ def main(arguments: list[str]) -> None:
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s")
     log_work()
     if arguments[:1] == ["--parent"]:
-        _end_with(int(arguments[1]))
+        _exit_with_parent(int(arguments[1]))
     with Installation(load_config()) as installation:
         try:
             run(installation)

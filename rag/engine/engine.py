@@ -14,7 +14,7 @@ from rag.engine.evaluation.question_sets import QuestionSets
 from rag.engine.indexes.glossary import Glossary
 from rag.engine.indexes.indexes import Indexes
 from rag.engine.indexes.statistics_and_health import HealthChecks, IndexStatistics
-from rag.engine.ingestion.document_reader import Reader
+from rag.engine.ingestion.document_reader import DocumentReader
 from rag.engine.ingestion.folders import Folders
 from rag.engine.ingestion.sync import OnFile
 from rag.engine.jobs.jobs import Jobs
@@ -31,18 +31,18 @@ from rag.engine.operations import disk_space, status
 from rag.engine.operations.cleanup import Cleanup
 from rag.engine.operations.data_export import Export
 from rag.engine.operations.settings import Settings
-from rag.engine.questions.query_pipeline import Asking
+from rag.engine.questions.query_pipeline import QueryPipeline
 from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
-from rag.engine.resources import Parts, Resources
+from rag.engine.resources import ResourceOverrides, Resources
 from rag.engine.retrieval_api import Collections
 from rag.engine.users import api_keys
 from rag.engine.users.accounts import Accounts, Profile
-from rag.engine.users.audit_log import Auditing
+from rag.engine.users.audit_log import AuditLog
 from rag.engine.users.collection_access import CollectionAccess
 from rag.engine.users.logins import Logins
 from rag.engine.users.sharing import Sharing
-from rag.engine.vector_store_api import BY_SIMILARITY, deleted, ingested, named, queried
+from rag.engine.vector_store_api import BY_SIMILARITY, delete_result, ingest_result, require_list, require_query
 from rag.engine.workspace import NO_ORIGIN, Workspace
 from rag.store import Caches, Drafts, Health, Rates
 from rag.store.backup import backup, restore
@@ -88,7 +88,7 @@ class Installation:
     `for_user` returns one user's engine. `settings`, `worker_tasks`, `accounts`, `logins`, `cleanup` act for all.
     """
 
-    def __init__(self, config: Config | None = None, **parts: Unpack[Parts]) -> None:
+    def __init__(self, config: Config | None = None, **parts: Unpack[ResourceOverrides]) -> None:
         """Open nothing yet. `parts` replace what the settings would create."""
         self._resources = Resources(config or load_config(), **parts)
         self.worker_tasks = WorkerTasks(self._resources)
@@ -151,7 +151,7 @@ class Installation:
     @property
     def disk_warnings(self) -> tuple[str, ...]:
         """Warnings about nearly full disks of this machine."""
-        return disk_space.warnings(disk_space.spaces(self.config))
+        return disk_space.warnings(disk_space.disk_spaces(self.config))
 
     def warm_up(self) -> None:
         """Connect to the database and load models and vocabularies, so that the first question does not wait."""
@@ -187,7 +187,7 @@ class Installation:
         store = self._resources.store  # brings the schema forward: an archive never has one that no program knows
         drafts = Drafts(self.config.drafts_dir)
         manifest = backup.write(store.backup_url, self._resources.files, path, on_progress, drafts=drafts)
-        status.keep_backup(store, path, manifest)
+        status.record_backup(store, path, manifest)
         store.of(actor, origin).audit.note(
             "export",
             Subject("backup", name=path.name),
@@ -244,7 +244,7 @@ class RAGEngine:
         user_id: str = LOCAL_USER,
         installation: Installation | None = None,
         workspace: Workspace | None = None,
-        **parts: Unpack[Parts],
+        **parts: Unpack[ResourceOverrides],
     ) -> None:
         """Use an existing `installation`, or create one with these settings and parts.
 
@@ -265,7 +265,7 @@ class RAGEngine:
         self.collections = Collections(workspace)
         self.jobs = Jobs(workspace, self.documents, self.questions)
         self.matrices = Matrices(workspace, self.questions)
-        self.keys = api_keys.Keys(workspace)
+        self.keys = api_keys.UserKeys(workspace)
         self.glossary = Glossary(workspace)
         self.profile = Profile(workspace)
         self.filters = SavedFilters(workspace)
@@ -278,7 +278,7 @@ class RAGEngine:
         self.exports = Export(workspace)
         self.sharing = Sharing(workspace)
         self.access = CollectionAccess(self, workspace, self._beside)
-        self.audit = Auditing(workspace)
+        self.audit = AuditLog(workspace)
 
     @property
     def config(self) -> Config:
@@ -313,9 +313,9 @@ class RAGEngine:
         Returns `ingested_count`, `failed_count`, `chunk_count` (new chunks) and `failed_files` (paths as given). Raises
         ValidationError if no paths are given.
         """
-        paths = named("file_paths", file_paths)
+        paths = require_list("file_paths", file_paths)
         index = self._workspace.ensure_index(index_name)
-        return ingested(paths, Folders(self._workspace).ingest([Path(path) for path in paths], index))
+        return ingest_result(paths, Folders(self._workspace).ingest_files([Path(path) for path in paths], index))
 
     def delete(self, document_ids: Sequence[str | uuid.UUID], index_name: str = DEFAULT_INDEX) -> dict[str, Any]:
         """Move documents to the trash, given by id, path or URL, or the SHA-256 of a path or URL.
@@ -323,11 +323,11 @@ class RAGEngine:
         Returns `deleted_count`, and `deleted_ids` and `not_found_ids` as given. Raises ValidationError if no ids are
         given.
         """
-        references = named("document_ids", document_ids)
+        references = require_list("document_ids", document_ids)
         index = self._workspace.asked_index(index_name)
         found = self._workspace.store.sources.named(index.id, references)
         touched = self.documents.trash([document_id for ids in found.values() for document_id in ids])
-        return deleted(references, found, touched)
+        return delete_result(references, found, touched)
 
     def index_document(self, document_id: uuid.UUID, blocks: Sequence[TextBlock]) -> Document:
         """Replace a document's content with blocks that the caller parsed.
@@ -337,7 +337,7 @@ class RAGEngine:
             errors.NotFoundError: there is no such document.
             errors.ProviderError: the embedding provider fails; the document is marked as failed.
         """
-        return Reader(self._workspace).index_blocks(document_id, blocks)
+        return DocumentReader(self._workspace).index_blocks(document_id, blocks)
 
     # --- indexes ---
 
@@ -346,14 +346,14 @@ class RAGEngine:
 
         `on_file` is called after each file. Raises as `Folders.ingest_folder`.
         """
-        return Folders(self._workspace).take_in(parse(IndexRequest, request), remove=False, on_file=on_file)
+        return Folders(self._workspace).ingest_folder(parse(IndexRequest, request), remove=False, on_file=on_file)
 
     def sync_index(self, request: IndexRequest | Mapping[str, Any], on_file: OnFile | None = None) -> SyncReport:
         """Make an index mirror a folder: ingest new and changed files, and trash documents whose files are gone.
 
         Files are compared by content. Raises as `Folders.ingest_folder`.
         """
-        return Folders(self._workspace).take_in(parse(IndexRequest, request), remove=True, on_file=on_file)
+        return Folders(self._workspace).ingest_folder(parse(IndexRequest, request), remove=True, on_file=on_file)
 
     def inspect_index(self, name: str = DEFAULT_INDEX) -> IndexStats:
         """Return the statistics of an index. Raises NotFoundError."""
@@ -367,7 +367,7 @@ class RAGEngine:
         Raises:
             errors.ValidationError: the query has fewer than three characters.
         """
-        request = SearchRequest(index_name=index_name, query=queried(query_text), retrieval=BY_SIMILARITY)
+        request = SearchRequest(index_name=index_name, query=require_query(query_text), retrieval=BY_SIMILARITY)
         hits = self.search(request).results
         return [RetrievalResult.of(hit, rank) for rank, hit in enumerate(hits, start=1)]
 
@@ -391,7 +391,7 @@ class RAGEngine:
         self, index_name: str = DEFAULT_INDEX, options: RetrievalOptions = DEFAULT_RETRIEVAL
     ) -> "retrieval.HybridRetriever":
         """Return the search as a LlamaIndex retriever of the `top_k` best chunks by fused score."""
-        return self._asking(index_name, options).retriever(options.top_k)
+        return self._pipeline(index_name, options).retriever(options.top_k)
 
     def as_query_engine(
         self,
@@ -410,10 +410,10 @@ class RAGEngine:
         model. The response is a `GroundedResponse`, or with `streaming` a `GroundedStream`, unless another synthesizer
         is given.
         """
-        asking = self._asking(index_name, options)
+        pipeline = self._pipeline(index_name, options)
         writer = llm or self._workspace.models.language_model()
-        synthesizer = response_synthesizer or asking.synthesizer(writer, streaming=streaming)
-        return asking.engine(synthesizer, retriever=retriever, postprocessors=node_postprocessors)
+        synthesizer = response_synthesizer or pipeline.synthesizer(writer, streaming=streaming)
+        return pipeline.engine(synthesizer, retriever=retriever, postprocessors=node_postprocessors)
 
     def as_chat_engine(
         self,
@@ -427,6 +427,6 @@ class RAGEngine:
         asked = query_engine or self.as_query_engine(index_name, options, llm=llm)
         return answering.GroundedChatEngine.over(asked, llm or self._workspace.models.language_model())
 
-    def _asking(self, index_name: str, options: RetrievalOptions) -> Asking:
+    def _pipeline(self, index_name: str, options: RetrievalOptions) -> QueryPipeline:
         request = RetrievalRequest(index_name=index_name, retrieval=options)
-        return Asking(self._workspace, self._workspace.asked_index(index_name), request)
+        return QueryPipeline(self._workspace, self._workspace.asked_index(index_name), request)

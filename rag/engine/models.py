@@ -57,7 +57,7 @@ class Models:
             kept = self._preferences.get() if self._preferences else self._kept
             if kept is not self._kept:
                 self._kept = kept
-                self._filled = filled(self._environment, kept)
+                self._filled = apply_preferences(self._environment, kept)
                 self._embedders = {space: self._embedders[space] for space in self._given}
                 self._preferred = next(iter(self._given), None)
             return self._filled
@@ -183,13 +183,13 @@ class Models:
         return self.config.model_copy(update=changes) if changes else self.config
 
 
-def filled(environment: Config, kept: Kept) -> Config:
+def apply_preferences(environment: Config, kept: Kept) -> Config:
     """Return the environment's settings, completed by preferences where it leaves them unset."""
     chosen = {**kept.choices, **kept.keys}
     known = {name for name in chosen if name in Config.model_fields}
-    return environment.model_copy(update={name: chosen[name] for name in known if is_open(environment, name)})
+    return environment.model_copy(update={name: chosen[name] for name in known if is_unset(environment, name)})
 
 
-def is_open(environment: Config, setting: str) -> bool:
+def is_unset(environment: Config, setting: str) -> bool:
     """Whether the environment leaves a setting unset."""
     return setting not in environment.model_fields_set

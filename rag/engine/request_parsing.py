@@ -32,7 +32,7 @@ def parse(model: type[Request], request: Request | Mapping[str, Any]) -> Request
 
 
 @contextmanager
-def own_key(auth: Auth) -> Iterator[None]:
+def request_key_errors(auth: Auth) -> Iterator[None]:
     """Raise AuthError where a provider rejects the API key that came with the request."""
     try:
         yield
@@ -44,13 +44,13 @@ def own_key(auth: Auth) -> Iterator[None]:
         ) from None
 
 
-def with_own_key(events: Generator[Event, None, None], auth: Auth) -> Generator[Event, None, None]:
+def with_request_key_errors(events: Generator[Event, None, None], auth: Auth) -> Generator[Event, None, None]:
     """Yield `events` under `request_key_errors`."""
-    with own_key(auth):
+    with request_key_errors(auth):
         yield from events
 
 
-def within(request: AnswerRequest, document_id: uuid.UUID | str) -> AnswerRequest:
+def restrict_to_document(request: AnswerRequest, document_id: uuid.UUID | str) -> AnswerRequest:
     """Restrict `request` to one document. Raises ValidationError if `document_id` is no UUID."""
     try:
         wanted = uuid.UUID(str(document_id))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.node_parser import NodeParser
 
 
-class Parts(TypedDict, total=False):
+class ResourceOverrides(TypedDict, total=False):
     """Replacements for what the settings would create.
 
     `node_parser` splits documents in place of ours, whatever an index's chunking is.
@@ -35,7 +35,7 @@ class Parts(TypedDict, total=False):
 class Resources:
     """The shared resources of a process."""
 
-    def __init__(self, config: Config, **parts: Unpack[Parts]) -> None:
+    def __init__(self, config: Config, **parts: Unpack[ResourceOverrides]) -> None:
         self.config = config
         tracing.switch_on(config.otel_exporter_otlp_endpoint)
         self.preferences = Preferences(config.rag_data_dir)

@@ -10,7 +10,7 @@ import numpy as np
 
 from rag import errors, retrieval
 from rag.engine.evaluation.retrieval_validation import validate, vector_chunk
-from rag.engine.questions.query_pipeline import Asking
+from rag.engine.questions.query_pipeline import QueryPipeline
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.types import (
@@ -47,10 +47,10 @@ class Collections:
         asked = parse(RetrieveRequest, request)
         index = self._workspace.asked_index(asked.collection)
         if asked.query_embedding_model not in {DEFAULT_QUERY_MODEL, index.space.model, index.space.name}:
-            raise _another_model(asked, index.space)
-        asking = Asking(self._workspace, index, _options(asked.top_k))
+            raise _wrong_model(asked, index.space)
+        pipeline = QueryPipeline(self._workspace, index, _options(asked.top_k))
         query = retrieval.Query(asked.query)
-        hits = self._search(asking, query)
+        hits = self._search(pipeline, query)
         return RetrieveResponse(
             retrieved_chunks=[vector_chunk(hit) for hit in hits],
             query_embedding=QueryVector(vector=query.embedding or [], model=index.space.name),
@@ -64,19 +64,19 @@ class Collections:
         """
         asked = parse(ValidationRequest, request)
         index = self._workspace.asked_index(asked.collection)
-        asking = Asking(self._workspace, index, _options(asked.top_k))
+        pipeline = QueryPipeline(self._workspace, index, _options(asked.top_k))
         sources = {expected.source for expected in asked.expected_sources}
         return validate(
             asked,
-            search=lambda query: self._search(asking, retrieval.Query(query)),
+            search=lambda query: self._search(pipeline, retrieval.Query(query)),
             document=functools.cache(self._document),
             named=self._workspace.store.sources.meant(index.id, sorted(sources)),
             relevance=self._workspace.models.reranker.scores,
         )
 
-    def _search(self, asking: Asking, query: "retrieval.Query") -> list[Hit]:
+    def _search(self, pipeline: QueryPipeline, query: "retrieval.Query") -> list[Hit]:
         """Return the hits, all with cosine similarities, also those found by keyword or position only."""
-        hits = asking.run(query).results
+        hits = pipeline.run(query).results
         vectors = self._workspace.store.chunks.vectors([hit.chunk.id for hit in hits if hit.vector_score is None])
         asked = np.array(query.embedding or [])
         cosines = {key: min(max(float(vector @ asked), 0.0), 1.0) for key, vector in vectors.items()}
@@ -96,7 +96,7 @@ def _options(top_k: int) -> RetrievalRequest:
     return RetrievalRequest(retrieval=RetrievalOptions(top_k=top_k, min_score=0.0, passage="chunk"))
 
 
-def _another_model(asked: RetrieveRequest, space: EmbeddingSpace) -> errors.IndexError:
+def _wrong_model(asked: RetrieveRequest, space: EmbeddingSpace) -> errors.IndexError:
     return errors.IndexError(
         f"The collection {asked.collection!r} was embedded with {space.name}, not with "
         f"{asked.query_embedding_model!r}. Leave query_embedding_model out, or name the collection's own model.",

@@ -14,14 +14,14 @@ BY_SIMILARITY = RetrievalOptions(top_k=5, min_score=0.5, mode="vector", passage=
 MIN_QUERY_CHARS = 3
 
 
-def named(field: str, values: Sequence[str | Path | uuid.UUID]) -> list[str]:
+def require_list(field: str, values: Sequence[str | Path | uuid.UUID]) -> list[str]:
     """Return `values` as strings. Raises ValidationError if it is empty or a single string."""
     if isinstance(values, str) or not values:
         raise errors.ValidationError(f"{field} must be a list with at least one entry.", details={"field": field})
     return [str(value) for value in values]
 
 
-def queried(text: str) -> str:
+def require_query(text: str) -> str:
     """Return a query without surrounding white space. Raises ValidationError if it is too short."""
     stripped = text.strip()
     if len(stripped) < MIN_QUERY_CHARS:
@@ -31,7 +31,7 @@ def queried(text: str) -> str:
     return stripped
 
 
-def ingested(paths: Sequence[str], reports: Sequence[FileReport]) -> dict[str, Any]:
+def ingest_result(paths: Sequence[str], reports: Sequence[FileReport]) -> dict[str, Any]:
     """Return the result of `RAGEngine.ingest`."""
     failed = [path for path, report in zip(paths, reports, strict=True) if report.state == "failed"]
     return {
@@ -42,7 +42,7 @@ def ingested(paths: Sequence[str], reports: Sequence[FileReport]) -> dict[str, A
     }
 
 
-def deleted(
+def delete_result(
     references: Sequence[str], found: Mapping[str, Sequence[uuid.UUID]], touched: Sequence[uuid.UUID]
 ) -> dict[str, Any]:
     """Return the result of `RAGEngine.delete`."""

@@ -135,7 +135,7 @@ def engine() -> RAGEngine:
         st.stop()
     installation = shared()
     if installation.config.rag_worker:
-        worker.keep()
+        worker.keep_running()
     own = installation.for_user(user, whence())
     try:
         return own.access.collection(collection())

@@ -18,7 +18,7 @@ import pytest
 from rag import errors, providers, store, worker
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.engine.ingestion.document_reader import EMBED_BATCH, Steps
+from rag.engine.ingestion.document_reader import EMBED_BATCH, LaneSteps
 from rag.store import MOST_ATTEMPTS
 from rag.store.jobs import work_locks
 from rag.store.search.vectors import Vectors
@@ -167,7 +167,7 @@ def engine(database_url: str, tmp_path: Path, embedder: Counting) -> Iterator[RA
 
 
 def do_next(engine: RAGEngine, lane: Lane) -> bool:
-    return engine.installation.worker_tasks.do_next(lane, never) is not None
+    return engine.installation.worker_tasks.process_next(lane, never) is not None
 
 
 @pytest.fixture
@@ -421,8 +421,8 @@ embedded, model, registry = [], bag_of_words(64), providers.Registry()
 register(registry, "own", 64, embed)
 config = load_config(rag_data_dir=Path(folder), rag_database_url=url, rag_embed_model="own:model")
 engine = RAGEngine(config, user_id="ann", registry=registry)
-engine.installation.worker_tasks.do_next(Lane.READING, lambda: False)
-while engine.installation.worker_tasks.do_next(Lane.EMBEDDING, lambda: False):
+engine.installation.worker_tasks.process_next(Lane.READING, lambda: False)
+while engine.installation.worker_tasks.process_next(Lane.EMBEDDING, lambda: False):
     pass
 """
 
@@ -560,9 +560,9 @@ def test_a_parser_that_is_killed_each_time_does_not_fail_its_document(
 ) -> None:
     more_than_a_pipe_holds = pdfs.pages(400, line=lambda page: " ".join([ship(page)] * 6), others=())
     document = engine.documents.add(more_than_a_pipe_holds, "fleet.pdf")
-    record, killed = Steps._record, set()
+    record, killed = LaneSteps._record, set()
 
-    def kill(steps: Steps, stage: str, done: int, total: int) -> None:
+    def kill(steps: LaneSteps, stage: str, done: int, total: int) -> None:
         for child in psutil.Process().children(recursive=True)[::-1]:
             with contextlib.suppress(psutil.Error):  # it has ended with another
                 if "rag.parsing.worker.fork_server" in child.cmdline():
@@ -571,7 +571,7 @@ def test_a_parser_that_is_killed_each_time_does_not_fail_its_document(
         record(steps, stage, done, total)
 
     with monkeypatch.context() as deadly:
-        deadly.setattr(Steps, "_record", kill)
+        deadly.setattr(LaneSteps, "_record", kill)
         assert do_next(engine, Lane.READING)
     left = engine.documents.get(document.id)
     assert len(killed) > 3
@@ -601,7 +601,7 @@ def test_a_batch_of_vectors_that_fails_is_tried_again_in_its_lane(
 
 def test_a_worker_that_stops_leaves_its_document_to_the_next(engine: RAGEngine) -> None:
     document = engine.documents.add(fleet(), "fleet.pdf")
-    assert engine.installation.worker_tasks.do_next(Lane.READING, lambda: True)
+    assert engine.installation.worker_tasks.process_next(Lane.READING, lambda: True)
     assert engine.documents.get(document.id).status is DocumentStatus.PARSING
     with engine.installation._resources.store.lanes.next(Lane.READING) as taken:
         assert taken is not None

@@ -152,7 +152,7 @@ def _disks(config: Config) -> Iterator[Check]:
         DiskState.LOW: ". Make room, or move RAG_DATA_DIR.",
         DiskState.FULL: ". Uploads are refused until there is room.",
     }
-    for space in disk_space.spaces(config):
+    for space in disk_space.disk_spaces(config):
         message = f"{output.size(space.free_bytes)} free in {space.path}{words[space.state]}"
         yield Check(f"Disk ({space.place})", states[space.state], message)
 
@@ -194,12 +194,12 @@ def _tesseract(config: Config) -> Found:
 
 def _keys(config: Config) -> Iterator[Check]:
     """Whether the settings, or a key that was kept, switch each vendor on."""
-    from rag.engine.models import filled
+    from rag.engine.models import apply_preferences
     from rag.providers import Registry
     from rag.store import Preferences
 
     try:
-        settings = filled(config, Preferences(config.rag_data_dir).get())
+        settings = apply_preferences(config, Preferences(config.rag_data_dir).get())
     except errors.Error as error:
         yield Check("Settings", State.BROKEN, error.message)
         return

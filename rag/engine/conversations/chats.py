@@ -81,7 +81,7 @@ class Chats:
         turns = self._workspace.store.conversations.messages(conversation_id, last=last)
         if conversation.index_owner is None or self._workspace.is_shared(conversation.index_id):
             return turns
-        return [turn.model_copy(update={"response": turn.response and _quotes_alone(turn.response)}) for turn in turns]
+        return [turn.model_copy(update={"response": turn.response and _only_quotes(turn.response)}) for turn in turns]
 
     def append(
         self,
@@ -121,7 +121,7 @@ class Chats:
             errors.NotFoundError: there is no such chat.
         """
         conversation = self.get(conversation_id)
-        earlier = self._before(conversation_id, before)[-answering.CONDENSED_MESSAGES :]
+        earlier = self._earlier_turns(conversation_id, before)[-answering.CONDENSED_MESSAGES :]
         narrowed = {"top_k": top_k} if top_k else {}
         usual = AnswerOptions()
         more = max((top_k or 0) / RetrievalOptions().top_k, 1.0)
@@ -129,13 +129,13 @@ class Chats:
         return AnswerRequest(
             index_name=str(conversation.index_id),
             question=question,
-            history=tuple(_as_understood(earlier)),
+            history=tuple(_history(earlier)),
             retrieval=RetrievalOptions(filters=filters.model_copy(update={"document_ids": scope}), **narrowed),
             generation=GenerationOptions(model=model),
             options=usual.model_copy(update={"max_context_tokens": int(usual.max_context_tokens * more)}),
         )
 
-    def _before(self, conversation_id: uuid.UUID, turn: uuid.UUID | None) -> Sequence[ChatMessage]:
+    def _earlier_turns(self, conversation_id: uuid.UUID, turn: uuid.UUID | None) -> Sequence[ChatMessage]:
         if turn is None:
             return self.messages(conversation_id, last=answering.CONDENSED_MESSAGES)
         return list(itertools.takewhile(lambda message: message.id != turn, self.messages(conversation_id)))
@@ -185,17 +185,17 @@ def _excerpt(text: str, words: Sequence[str]) -> str:
     return f"{'… ' if start else ''}{excerpt}{' …' if start + EXCERPT_CHARS < len(flowing) else ''}"
 
 
-def _quotes_alone(response: AnswerResponse) -> AnswerResponse:
+def _only_quotes(response: AnswerResponse) -> AnswerResponse:
     """Remove the text that the answer does not quote from its passages."""
     quoted = {
         own: {line.number for citation in response.citations if citation.citation_id == own for line in citation.lines}
         for own in response.sources
     }
-    sources = {own: _lines_alone(hit, quoted[own]) for own, hit in response.sources.items()}
+    sources = {own: _only_lines(hit, quoted[own]) for own, hit in response.sources.items()}
     return response.model_copy(update={"sources": sources, "nearest": (), "hint": None, "follow_ups": ()})
 
 
-def _lines_alone(hit: Hit, numbers: Collection[int]) -> Hit:
+def _only_lines(hit: Hit, numbers: Collection[int]) -> Hit:
     parts = {"chunk": hit.chunk.model_copy(update={"context": "", "section": None}), "passage": hit.passage}
     for name, part in parts.items():
         lines = [line if line.number in numbers else line.model_copy(update={"text": ""}) for line in part.lines]
@@ -203,7 +203,7 @@ def _lines_alone(hit: Hit, numbers: Collection[int]) -> Hit:
     return hit.model_copy(update=parts)
 
 
-def _as_understood(turns: Sequence[ChatMessage]) -> Iterator[Message]:
+def _history(turns: Sequence[ChatMessage]) -> Iterator[Message]:
     """Return the history for the next question: of answers only what is proved, and questions as rules rewrote them.
 
     A language model reads the original questions.
@@ -211,5 +211,5 @@ def _as_understood(turns: Sequence[ChatMessage]) -> Iterator[Message]:
     for turn, following in itertools.zip_longest(turns, turns[1:]):
         answer = following.response if following and turn.role == "user" else None
         meant = answer.question if answer and answer.model == answering.EXTRACTIVE_MODEL else None
-        said = answering.proved(turn.response).answer if turn.response else turn.content
-        yield Message(role=turn.role, content=meant or said)
+        content_shown = answering.proved(turn.response).answer if turn.response else turn.content
+        yield Message(role=turn.role, content=meant or content_shown)

@@ -72,21 +72,21 @@ def differences(before: AnswerResponse, after: AnswerResponse, workspace: Worksp
     if old is None or new is None:
         return None
     found = [
-        *((DifferenceKind.DOCUMENT, message) for message in _documents(old, workspace)),
-        *((DifferenceKind.LIBRARY, message) for message in _library(old, workspace)),
-        *_stated(old, new),
+        *((DifferenceKind.DOCUMENT, message) for message in _document_changes(old, workspace)),
+        *((DifferenceKind.LIBRARY, message) for message in _library_changes(old, workspace)),
+        *_index_and_version_changes(old, new),
     ]
     if before.model != after.model:
-        found.append((DifferenceKind.MODEL, f"{_written(before)}, now {_written(after)}"))
-    found += ((DifferenceKind.PARAMETER, message) for message in _parameters(old, new))
+        found.append((DifferenceKind.MODEL, f"{_describe_model(before)}, now {_describe_model(after)}"))
+    found += ((DifferenceKind.PARAMETER, message) for message in _parameter_changes(old, new))
     return tuple(Difference(kind=kind, message=message) for kind, message in found)
 
 
-def _written(response: AnswerResponse) -> str:
+def _describe_model(response: AnswerResponse) -> str:
     return f"the model was {response.model}" if response.model != "extractive" else "the documents were quoted"
 
 
-def _documents(old: Provenance, workspace: Workspace) -> Iterator[str]:
+def _document_changes(old: Provenance, workspace: Workspace) -> Iterator[str]:
     """Describe what became of the documents used by the earlier answer."""
     versions = workspace.store.versions.list([one.id for one in old.documents]) if old.documents else []
     by_id = {one.id: one for one in versions}
@@ -110,7 +110,7 @@ def _latest(document: Document, by_id: Mapping[uuid.UUID, Document]) -> Document
     return of_line[0] if of_line else document
 
 
-def _library(old: Provenance, workspace: Workspace) -> Iterator[str]:
+def _library_changes(old: Provenance, workspace: Workspace) -> Iterator[str]:
     """Describe documents that were added to, or removed from, the searched ones since then."""
     list_documents, filters = workspace.store.documents.list, old.retrieval.filters.model_copy(update={"saved": None})
     if filters == Filters(document_ids=filters.document_ids) and filters.document_ids:
@@ -126,7 +126,7 @@ def _library(old: Provenance, workspace: Workspace) -> Iterator[str]:
             yield f"{', '.join(names[:MAX_NAMED])}{more} {what} since"
 
 
-def _stated(old: Provenance, new: Provenance) -> Iterator[tuple[DifferenceKind, str]]:
+def _index_and_version_changes(old: Provenance, new: Provenance) -> Iterator[tuple[DifferenceKind, str]]:
     if old.space != new.space:
         yield DifferenceKind.INDEX, f"the index is of {new.space.name}, was of {old.space.name}"
     elif old.generation != new.generation:
@@ -137,14 +137,14 @@ def _stated(old: Provenance, new: Provenance) -> Iterator[tuple[DifferenceKind, 
         yield DifferenceKind.PROGRAM, f"Pagelight is version {new.program_version}, was {old.program_version}"
 
 
-def _parameters(old: Provenance, new: Provenance) -> Iterator[str]:
+def _parameter_changes(old: Provenance, new: Provenance) -> Iterator[str]:
     for group, name in PARAMETERS.items():
         before: dict[str, Any] = getattr(old, group)
         after: dict[str, Any] = getattr(new, group)
         for key in sorted({*before, *after}):
             if before.get(key) != after.get(key):
-                yield f"{name} option {key} is {_plain(after.get(key))}, was {_plain(before.get(key))}"
+                yield f"{name} option {key} is {_format_value(after.get(key))}, was {_format_value(before.get(key))}"
 
 
-def _plain(value: object) -> str:
+def _format_value(value: object) -> str:
     return "not set" if value is None else str(value)

@@ -39,13 +39,13 @@ class Again:
         Raises:
             errors.NotFoundError: there is no such answer. And as `Questions.answer`.
         """
-        question, kept = turn_of(self._chats.messages(conversation_id), message_id)
+        question, kept = find_answer(self._chats.messages(conversation_id), message_id)
         before = kept.response
         if before is None:
-            raise _unknown(message_id)
+            raise _unknown_answer(message_id)
         asked = self._request(conversation_id, question, before)
         after = self._questions.answer(asked)
-        claims = compare(before, after)
+        claims = compare_claims(before, after)
         return AskedAgain(
             asked_at=kept.created_at,
             same=before.status == after.status and all(one.state == "same" for one in claims),
@@ -70,7 +70,7 @@ class Again:
         )
 
 
-def turn_of(messages: Sequence[ChatMessage], message_id: uuid.UUID) -> tuple[str, ChatMessage]:
+def find_answer(messages: Sequence[ChatMessage], message_id: uuid.UUID) -> tuple[str, ChatMessage]:
     """Return a saved answer and its question. Raises NotFoundError."""
     question = ""
     for message in messages:
@@ -78,14 +78,14 @@ def turn_of(messages: Sequence[ChatMessage], message_id: uuid.UUID) -> tuple[str
             return question, message
         if message.role == "user":
             question = message.content
-    raise _unknown(message_id)
+    raise _unknown_answer(message_id)
 
 
-def _unknown(message_id: uuid.UUID) -> errors.NotFoundError:
+def _unknown_answer(message_id: uuid.UUID) -> errors.NotFoundError:
     return errors.NotFoundError(f"There is no answer {message_id}. List the conversation's turns and check the id.")
 
 
-def compare(before: AnswerResponse, after: AnswerResponse) -> tuple[ClaimChange, ...]:
+def compare_claims(before: AnswerResponse, after: AnswerResponse) -> tuple[ClaimChange, ...]:
     """Compare the claims of two answers: those of the later one in order, then those that are gone."""
     old, new = _claims(before), _claims(after)
     unmatched = [*old]

@@ -8,7 +8,7 @@ from typing import Any
 from rag import errors, export
 from rag.engine.conversations.chats import Chats
 from rag.engine.conversations.reports import ExportedFile, Reports
-from rag.engine.conversations.rerun import Again, turn_of
+from rag.engine.conversations.rerun import Again, find_answer
 from rag.engine.library.pages import MarkedCopy, Pages
 from rag.engine.library.versions import Versions
 from rag.engine.questions.questions import Questions
@@ -65,7 +65,7 @@ class Answers:
         Raises:
             errors.NotFoundError: there is no such answer, it quotes nothing of the document, or the document is gone.
         """
-        _, kept = turn_of(self._chats.messages(conversation_id), message_id)
+        _, kept = find_answer(self._chats.messages(conversation_id), message_id)
         if kept.response is None:
             raise errors.NotFoundError("This turn is no answer.")
         pages = Pages(self._workspace)
@@ -81,7 +81,7 @@ class Answers:
         title, messages = self._chats.get(conversation_id).title, self._chats.messages(conversation_id)
         if message_id is None:
             return title, messages
-        question, kept = turn_of(messages, message_id)
+        question, kept = find_answer(messages, message_id)
         asked = [one for one in messages[: messages.index(kept)] if one.role == "user"]
         return question or title, [*asked[-1:], kept]
 

@@ -159,7 +159,7 @@ def _retrieval(
         for question in request.questions
     ]
     scores = evaluation.retrieval.score(request.questions, rows, CUTOFFS)
-    return {**scores.to_json(), "questions": _with_questions(request, outcomes)}
+    return {**scores.to_json(), "questions": _question_results(request, outcomes)}
 
 
 def _answers(
@@ -172,7 +172,7 @@ def _answers(
     answered = {row.id: row for row in rows}
     outcomes = [_outcome(question, answered.get(question.id)) for question in request.questions]
     scores = evaluation.answers.score(request.questions, rows, asking.lookups(request.questions))
-    return {**scores.to_json(), "questions": _with_questions(request, outcomes)}
+    return {**scores.to_json(), "questions": _question_results(request, outcomes)}
 
 
 def _outcome(question: Question, row: evaluation.answers.AnswerRow | None) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def _page(
     return {"pdf": found.pdf, "page": found.page} if found else None
 
 
-def _with_questions(
+def _question_results(
     request: evaluation.EvaluationRequest, outcomes: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     return [

@@ -69,11 +69,11 @@ class QuestionSets:
         turns = self._workspace.store.conversations.messages(conversation_id)
         for asked, turn in itertools.pairwise(turns):
             if turn.id == message_id and turn.response:
-                return self.add(name, _case(asked.content, turn, turn.response, pages, answer))
+                return self.add(name, _question_from_answer(asked.content, turn, turn.response, pages, answer))
         raise errors.NotFoundError(f"There is no answer {message_id} in this chat. List its messages and check the id.")
 
 
-def _case(
+def _question_from_answer(
     asked: str, turn: ChatMessage, response: AnswerResponse, pages: Sequence[int] | None, answer: str | None
 ) -> Question:
     is_right = turn.rating != "bad"
@@ -88,13 +88,13 @@ def _case(
         question=response.question or asked,
         pdf=document,
         gold_pages=tuple(pages) if pages else tuple(sorted(found)),
-        answer=answer or (_said(response) if is_right and response.status == "ok" else None),
+        answer=answer or (_answer_text(response) if is_right and response.status == "ok" else None),
         evidence=tuple(citation.quote for citation, _ in quoted if citation.quote),
         answerable=is_given or response.status == "ok" or not is_right,
     )
 
 
-def _said(response: AnswerResponse) -> str:
+def _answer_text(response: AnswerResponse) -> str:
     """Return the answer text: the requested figure of a quoted table row, else the proved sentences."""
     rows = [citation.row for citation in response.citations if citation.row and citation.row.asked is not None]
     if len(rows) == 1 and rows[0].asked is not None:

@@ -49,15 +49,15 @@ def validate(
         runs = [search(query) for _ in range(request.consistency_runs)]
         found = runs[0]
         texts = [hit.chunk.text for hit in found]
-        right = [_stands(hit.chunk, document(hit.chunk.document_id)) for hit in found]
-        hits = [any(_fits(hit, wanted, named) for hit in found) for wanted in request.expected_of(query)]
+        right = [_has_valid_source(hit.chunk, document(hit.chunk.document_id)) for hit in found]
+        hits = [any(_matches(hit, wanted, named) for hit in found) for wanted in request.expected_of(query)]
         results.append(
             QueryValidation(
                 query=query,
                 retrieved_chunks=[vector_chunk(hit) for hit in found],
                 relevance_valid=bool(texts) and max(relevance(query, texts)) >= RELEVANT_SCORE,
                 metadata_correct=all(right),
-                consistency_score=_agreement(runs),
+                consistency_score=_consistency(runs),
                 validation_metrics=ValidationMetrics(
                     accuracy=_mean(map(float, hits or right)),
                     relevance_score=_mean(map(similarity, found)),
@@ -68,16 +68,16 @@ def validate(
     return ValidationResponse(validation_results=results, overall_validation=_overall(results))
 
 
-def _stands(chunk: Chunk, document: Document | None) -> bool:
+def _has_valid_source(chunk: Chunk, document: Document | None) -> bool:
     """Whether the chunk's document exists, and has its pages and lines and room for its boxes."""
     if document is None or document.deleted_at is not None:
         return False
     pages = {page.number: page for page in document.pages}
     has_lines = 1 <= chunk.line_start <= chunk.line_end <= document.line_count
-    return has_lines and all(_is_on(pages.get(line.page_number), line.bbox) for line in chunk.lines)
+    return has_lines and all(_fits_page(pages.get(line.page_number), line.bbox) for line in chunk.lines)
 
 
-def _is_on(page: PageInfo | None, box: Rect) -> bool:
+def _fits_page(page: PageInfo | None, box: Rect) -> bool:
     if page is None:
         return False
     if not (page.width and page.height):  # nobody knows its size: the caller brought the blocks
@@ -86,12 +86,12 @@ def _is_on(page: PageInfo | None, box: Rect) -> bool:
     return whole.union(box) == whole
 
 
-def _fits(hit: Hit, wanted: ExpectedSource, named: Named) -> bool:
+def _matches(hit: Hit, wanted: ExpectedSource, named: Named) -> bool:
     is_meant = hit.chunk.document_id in named.get(wanted.source, ())
     return is_meant and (wanted.page is None or wanted.page in hit.chunk.pages)
 
 
-def _agreement(runs: Sequence[Sequence[Hit]]) -> float:
+def _consistency(runs: Sequence[Sequence[Hit]]) -> float:
     """Return the share of ranks with the same chunk in all runs; 1 if nothing was found every time."""
     ranks = [*zip_longest(*([hit.chunk.id for hit in run] for run in runs))]
     return _mean(float(len(set(at_rank)) == 1) for at_rank in ranks) if ranks else 1.0

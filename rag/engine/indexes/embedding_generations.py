@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rag import errors, evaluation, ingestion, providers
-from rag.engine.questions.query_pipeline import Asking
+from rag.engine.questions.query_pipeline import QueryPipeline
 from rag.engine.workspace import Workspace
 from rag.types import (
     EmbeddingGeneration,
@@ -36,7 +36,7 @@ STAGE = "chunks"
 """Stage name in progress reports."""
 
 
-class Generations:
+class EmbeddingGenerations:
     """The embedding generations of one index."""
 
     def __init__(self, workspace: Workspace, index: Index) -> None:
@@ -77,18 +77,18 @@ class Generations:
                 if not missing:
                     return
                 self._embed_all(missing, generation, on_progress)
-        raise _changing(self._index)
+        raise _changing_too_fast(self._index)
 
     def _embed_all(
         self, document_ids: builtins.list[uuid.UUID], generation: EmbeddingGeneration, on_progress: OnProgress
     ) -> None:
-        progress = self._present(generation).progress
+        progress = self._current(generation).progress
         done, total = progress.done, progress.total
         for document_id in document_ids:
             try:
-                done += self._embed(document_id, generation, _from(done, total, on_progress))
+                done += self._embed(document_id, generation, _offset_progress(done, total, on_progress))
             except errors.NotFoundError:  # purged, or the generation dropped
-                self._present(generation)
+                self._current(generation)
         on_progress(STAGE, min(done, total), total)
 
     def _embed(
@@ -106,7 +106,7 @@ class Generations:
         added = self._store.chunks.add_vectors(document_id, generation.space, chunks=chunks, vectors=vectors)
         return len(chunks) if added else 0
 
-    def _present(self, generation: EmbeddingGeneration) -> EmbeddingGeneration:
+    def _current(self, generation: EmbeddingGeneration) -> EmbeddingGeneration:
         """Return the generation as it is now. Raises IndexError if it was dropped, which cancels a build."""
         for found in self.list():
             if (found.generation, found.space) == (generation.generation, generation.space):
@@ -125,7 +125,7 @@ class Generations:
             errors.ValidationError: it has no question on a document of the index.
             errors.IndexError: there is no candidate, or it is incomplete.
         """
-        active, candidate = self._active(), self._beside(generation)
+        active, candidate = self._active(), self._candidate(generation)
         if candidate.progress.done < candidate.progress.total:
             raise errors.IndexError(
                 f"Not every chunk has a vector of {candidate.space.name} yet. Finish the build first: "
@@ -153,7 +153,7 @@ class Generations:
 
         def find(question: evaluation.Question) -> Sequence[Hit]:
             request = SearchRequest(index_name=index.name, query=question.question, retrieval=options)
-            return Asking(self._workspace, index, request).search(request.query).results
+            return QueryPipeline(self._workspace, index, request).search(request.query).results
 
         rows = evaluation.retrieval.ask(questions, find)
         measures = evaluation.retrieval.score(questions, rows, (RECALL_CUTOFF,)).means
@@ -166,7 +166,7 @@ class Generations:
 
         Documents added since it was built are embedded first. Raises as `build`.
         """
-        return self._switch(self._beside(generation))
+        return self._switch(self._candidate(generation))
 
     def rollback(self) -> Index:
         """Undo the last switch. Raises IndexError if there was none, or the earlier vectors were dropped."""
@@ -185,7 +185,7 @@ class Generations:
             if switched is not None:
                 return switched
             self._complete(generation, ignore_progress)
-        raise _changing(self._index)
+        raise _changing_too_fast(self._index)
 
     def drop(self, generation: int | None = None) -> builtins.list[EmbeddingGeneration]:
         """Delete inactive generations, all or the named one; this cancels their builds.
@@ -197,7 +197,7 @@ class Generations:
         if generation is not None:
             chosen = [found for found in self.list() if found.generation == generation]
             if not chosen:
-                raise _unknown(self._index, generation)
+                raise _unknown_generation(self._index, generation)
         for found in chosen:
             self._store.generations.drop(found)
         return chosen
@@ -205,13 +205,13 @@ class Generations:
     def _active(self) -> EmbeddingGeneration:
         return next(found for found in self.list() if found.state is GenerationState.ACTIVE)
 
-    def _beside(self, generation: int | None) -> EmbeddingGeneration:
+    def _candidate(self, generation: int | None) -> EmbeddingGeneration:
         """Return the generation with that number, by default the latest that is not yet active."""
         found = self.list()
         if generation is not None:
             found = [one for one in found if one.generation == generation]
             if not found:
-                raise _unknown(self._index, generation)
+                raise _unknown_generation(self._index, generation)
             return found[0]
         waiting = [one for one in found if one.state in {GenerationState.READY, GenerationState.BUILDING}]
         if not waiting:
@@ -222,18 +222,18 @@ class Generations:
         return waiting[-1]
 
 
-def _from(done: int, total: int, on_progress: OnProgress) -> Callable[[int], None]:
+def _offset_progress(done: int, total: int, on_progress: OnProgress) -> Callable[[int], None]:
     """Report progress on top of what was `done` before."""
     return lambda new: on_progress(STAGE, done + new, total)
 
 
-def _unknown(index: Index, generation: int) -> errors.NotFoundError:
+def _unknown_generation(index: Index, generation: int) -> errors.NotFoundError:
     return errors.NotFoundError(
         f"The index {index.name!r} has no generation {generation}. List them: pagelight reembed"
     )
 
 
-def _changing(index: Index) -> errors.IndexError:
+def _changing_too_fast(index: Index) -> errors.IndexError:
     return errors.IndexError(
         f"Documents of the index {index.name!r} change faster than they can be embedded anew. What is embedded is "
         "kept: try again when fewer are being added."

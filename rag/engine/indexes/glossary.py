@@ -58,13 +58,13 @@ class Glossary:
 
     def widener(self) -> vocabulary.Widener:
         """Return the query expansion with the current glossary."""
-        return vocabulary.widener(self._usable())
+        return vocabulary.widener(self._valid_toml())
 
     def landmarks(self) -> vocabulary.Landmarks:
         """Return the landmark patterns with the current glossary."""
-        return vocabulary.landmarks(self._usable())
+        return vocabulary.landmarks(self._valid_toml())
 
-    def _usable(self) -> str:
+    def _valid_toml(self) -> str:
         """Return the glossary, or nothing if this version does not understand it.
 
         A packaged place that it builds on may be gone; search must work nevertheless.

@@ -3,7 +3,7 @@
 import shlex
 
 from rag import errors, providers
-from rag.engine.indexes.embedding_generations import Generations
+from rag.engine.indexes.embedding_generations import EmbeddingGenerations
 from rag.engine.workspace import Workspace
 from rag.types import DEFAULT_INDEX, Index, IndexStats
 
@@ -64,6 +64,6 @@ class Indexes:
             "reranking": CROSS_ENCODER,
         }
 
-    def generations(self, name: str = DEFAULT_INDEX) -> Generations:
+    def generations(self, name: str = DEFAULT_INDEX) -> EmbeddingGenerations:
         """Return the embedding generations of an index. Raises NotFoundError."""
-        return Generations(self._workspace, self._workspace.find_index(name))
+        return EmbeddingGenerations(self._workspace, self._workspace.find_index(name))

@@ -69,7 +69,7 @@ class HealthChecks:
         """Return the problems of an index, each with its first documents; documents being read are left out."""
         return self._workspace.store.surveys.findings(self._workspace.asked_index(index_name).id)
 
-    def mend(self, kind: FindingKind, index_name: str = DEFAULT_INDEX) -> list[uuid.UUID]:
+    def repair(self, kind: FindingKind, index_name: str = DEFAULT_INDEX) -> list[uuid.UUID]:
         """Queue the documents of a finding to be read again, and return their ids. They stay searchable as they are.
 
         Raises:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rag import errors, ingestion
 from rag.engine.indexes.glossary import Glossary
-from rag.engine.library.attachments import Parts
+from rag.engine.library.attachments import Attachments
 from rag.engine.matrix import fill_scheduling
 from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
 from rag.engine.workspace import Workspace
@@ -41,7 +41,7 @@ TRANSIENT_ERRORS = (errors.ReadingInterruptedError, errors.StoreError)
 TRANSIENT_CODES = frozenset(error.code for error in TRANSIENT_ERRORS)
 
 
-class Reader:
+class DocumentReader:
     """Reads one user's documents into their indexes."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -57,7 +57,7 @@ class Reader:
         auth: Auth = DEFAULT_AUTH,
         options: ProviderOptions = DEFAULT_PROVIDER_OPTIONS,
     ) -> Document:
-        """Read a queued document until it is ready or has failed; failures are recorded, not raised.
+        """Read a queued document until it is ready or has failed; recorded_failures are recorded, not raised.
 
         With `again`, it is re-read from the beginning. Waits while another process reads it. `auth` and `options` are
         for the embedding provider.
@@ -67,17 +67,17 @@ class Reader:
         """
         documents = self._workspace.store.documents
         readings = self._workspace.store.readings
-        steps = Steps(self, document_id, on_progress, max_chunks=max_chunks, auth=auth, options=options)
+        steps = LaneSteps(self, document_id, on_progress, max_chunks=max_chunks, auth=auth, options=options)
         while again or readings.lane(document_id):
             with documents.claim(document_id) as claimed:
                 if claimed and again:
                     documents.requeue(document_id)
                     again = False
                 while claimed and (lane := readings.lane(document_id)):
-                    steps.take(lane)
+                    steps.run(lane)
             if not claimed:
-                _follow(documents.get(document_id), on_progress)
-        return self._ask_anew(document_id)
+                _wait_for_other_process(documents.get(document_id), on_progress)
+        return self._refill_matrices(document_id)
 
     def read_pictures(self, document_id: uuid.UUID) -> Document:
         """Add the text in a ready document's pictures. It stays searchable meanwhile.
@@ -94,20 +94,20 @@ class Reader:
             if not claimed or not document.pictures_waiting or document.status is not DocumentStatus.READY:
                 return document
             try:
-                self.in_its_space(document, lambda index: self.ingestion_of(index).read_pictures(document))
+                self.with_index(document, lambda index: self.ingestion_for(index).read_pictures(document))
             except errors.UnreadableFileError as error:
                 logger.warning("the pictures of document %s stay unread: %s", document_id, error.code)
                 self._workspace.store.readings.keep_pictures_unread(document_id)
         return documents.get(document_id)
 
     def step(self, document_id: uuid.UUID, lane: Lane, is_stopping: IsCancelled, attempts: int) -> None:
-        """Run one lane's step for a locked document; failures are recorded, not raised.
+        """Run one lane's step for a locked document; recorded_failures are recorded, not raised.
 
-        Transient failures are retried later, until there were too many `attempts`, including this one. When
+        Transient recorded_failures are retried later, until there were too many `attempts`, including this one. When
         `is_stopping` returns True, the document stays where it is.
         """
-        Steps(self, document_id, ignore_progress, is_stopping=is_stopping, attempts=attempts).take(lane)
-        self._ask_anew(document_id)
+        LaneSteps(self, document_id, ignore_progress, is_stopping=is_stopping, attempts=attempts).run(lane)
+        self._refill_matrices(document_id)
 
     def give_up(self, document_id: uuid.UUID) -> None:
         """Record that reading the document ended its worker too often."""
@@ -121,20 +121,20 @@ class Reader:
         """Index a document from blocks that the caller parsed; a failure is recorded and raised."""
         document = self._workspace.store.documents.get(document_id)
         parsed = ingestion.from_blocks(document, blocks)
-        with self.failures(document_id):
-            self.in_its_space(document, lambda index: self.ingestion_of(index).index(document, parsed))
-        return self._ask_anew(document_id)
+        with self.recorded_failures(document_id):
+            self.with_index(document, lambda index: self.ingestion_for(index).index(document, parsed))
+        return self._refill_matrices(document_id)
 
-    def _ask_anew(self, document_id: uuid.UUID) -> Document:
+    def _refill_matrices(self, document_id: uuid.UUID) -> Document:
         """Refill the matrices of a document that is ready; a failure to start that does not fail the document."""
         document = self._workspace.store.documents.get(document_id)
         if document.status is DocumentStatus.READY:
             with contextlib.suppress(errors.Error):
-                fill_scheduling.ask_anew(self._workspace, document)
+                fill_scheduling.refill_for_document(self._workspace, document)
         return document
 
     @contextlib.contextmanager
-    def failures(
+    def recorded_failures(
         self, document_id: uuid.UUID, is_stopping: IsCancelled = lambda: False, attempts: int | None = None
     ) -> Iterator[None]:
         """Record errors on the document, unless this process is being stopped.
@@ -142,7 +142,7 @@ class Reader:
         The document fails; after a transient error in one of a worker's `attempts` that is not the last, it is retried.
         """
         try:
-            with machine_errors():
+            with system_errors():
                 yield
         except errors.CancelledError:
             raise  # it is recorded by who cancelled it
@@ -162,7 +162,7 @@ class Reader:
             message = f"{message} It was tried {attempts} times."
         self._workspace.store.documents.fail(document_id, error.code, message)
 
-    def in_its_space(self, document: Document, work: Callable[[Index], None]) -> None:
+    def with_index(self, document: Document, work: Callable[[Index], None]) -> None:
         """Call `work` with the document's index, again if the index switched to another embedding model meanwhile."""
         indexes = self._workspace.store.indexes
         index = indexes.get_by_id(document.index_id)
@@ -174,7 +174,7 @@ class Reader:
                 raise
             work(switched)
 
-    def ingestion_of(
+    def ingestion_for(
         self, index: Index, auth: Auth = DEFAULT_AUTH, options: ProviderOptions = DEFAULT_PROVIDER_OPTIONS
     ) -> "ingestion.Ingestion":
         """Return the ingestion into this index."""
@@ -188,15 +188,15 @@ class Reader:
             landmarks=Glossary(self._workspace).landmarks(),
         )
 
-    def record(self, document_id: uuid.UUID, stage: str, done: int, total: int) -> None:
+    def save_progress(self, document_id: uuid.UUID, stage: str, done: int, total: int) -> None:
         """Save progress in the document's row, for all pages and processes. Raises CancelledError."""
         self._workspace.store.documents.update_progress(document_id, DocumentStatus(stage), done, total)
 
-    def keeping_parts(self, document: Document) -> "ingestion.OnParts":
+    def attachment_callback(self, document: Document) -> "ingestion.OnParts":
         """Return a callback that adds the attachments of a mail or an archive as documents."""
-        return lambda unpacked: Parts(self._workspace).keep(document, unpacked)
+        return lambda unpacked: Attachments(self._workspace).keep(document, unpacked)
 
-    def is_unwanted(self, document_id: uuid.UUID) -> bool:
+    def is_cancelled(self, document_id: uuid.UUID) -> bool:
         """Whether reading the document was cancelled, or the document is gone."""
         try:
             return self._workspace.store.readings.lane(document_id) is None
@@ -208,12 +208,12 @@ class Reader:
         return self._workspace.store.documents.get(document_id)
 
 
-class Steps:
+class LaneSteps:
     """Takes one locked document from lane to lane."""
 
     def __init__(
         self,
-        reader: Reader,
+        reader: DocumentReader,
         document_id: uuid.UUID,
         on_progress: OnProgress,
         *,
@@ -234,14 +234,14 @@ class Steps:
         self._stage = ""
         self._recorded_at = 0.0
 
-    def take(self, lane: Lane) -> None:
-        """Do the work of `lane`; failures are recorded, not raised."""
+    def run(self, lane: Lane) -> None:
+        """Do the work of `lane`; recorded_failures are recorded, not raised."""
         work = {Lane.READING: self._read_words, Lane.EMBEDDING: self._embed, Lane.RENEWING: self._renew}[lane]
         document = self._reader.document(self._document_id)
-        recorded = self._reader.failures(self._document_id, self._is_stopping, self._attempts)
+        recorded = self._reader.recorded_failures(self._document_id, self._is_stopping, self._attempts)
         with contextlib.suppress(errors.Error), recorded:
-            self._reader.in_its_space(
-                document, lambda index: work(document, self._reader.ingestion_of(index, self._auth, self._options))
+            self._reader.with_index(
+                document, lambda index: work(document, self._reader.ingestion_for(index, self._auth, self._options))
             )
 
     def _read_words(self, document: Document, into: "ingestion.Ingestion") -> None:
@@ -249,7 +249,7 @@ class Steps:
             document,
             self._record,
             max_chunks=self._max_chunks,
-            on_parts=self._reader.keeping_parts(document),
+            on_parts=self._reader.attachment_callback(document),
             is_cancelled=self._is_cancelled,
         )
 
@@ -263,25 +263,25 @@ class Steps:
             document,
             self._record,
             max_chunks=self._max_chunks,
-            on_parts=self._reader.keeping_parts(document),
+            on_parts=self._reader.attachment_callback(document),
             is_cancelled=self._is_cancelled,
         )
 
     def _record(self, stage: str, done: int, total: int) -> None:
         now = time.monotonic()
         if stage != self._stage or done == total or now - self._recorded_at > PROGRESS_SECONDS:
-            self._reader.record(self._document_id, stage, done, total)
+            self._reader.save_progress(self._document_id, stage, done, total)
             self._stage, self._recorded_at = stage, now
         self._on_progress(stage, done, total)
         if self._is_stopping():
             raise errors.CancelledError
 
     def _is_cancelled(self) -> bool:
-        return self._is_stopping() or self._reader.is_unwanted(self._document_id)
+        return self._is_stopping() or self._reader.is_cancelled(self._document_id)
 
 
 @contextlib.contextmanager
-def machine_errors() -> Iterator[None]:
+def system_errors() -> Iterator[None]:
     """Map MemoryError and OSError to our errors."""
     try:
         yield
@@ -296,7 +296,7 @@ def machine_errors() -> Iterator[None]:
         ) from error
 
 
-def _follow(document: Document, on_progress: OnProgress) -> None:
+def _wait_for_other_process(document: Document, on_progress: OnProgress) -> None:
     """Report the progress of another process, and wait."""
     on_progress(document.status, document.progress.done, document.progress.total)
     time.sleep(POLL_SECONDS)

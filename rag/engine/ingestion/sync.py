@@ -8,8 +8,8 @@ from pathlib import Path, PurePath
 from typing import Any, Protocol
 
 from rag import errors, parsing
-from rag.engine.ingestion.document_reader import TRANSIENT_CODES, Reader
-from rag.engine.library.attachments import Parts
+from rag.engine.ingestion.document_reader import TRANSIENT_CODES, DocumentReader
+from rag.engine.library.attachments import Attachments
 from rag.engine.library.originals import Originals, sha256_of
 from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
 from rag.engine.workspace import Workspace
@@ -39,7 +39,7 @@ _FILE_ERRORS = (errors.SourceError, errors.ValidationError)
 """Errors of one file that do not affect the next."""
 
 
-def do_once(_step: str, work: Callable[[], Any]) -> Any:
+def run_once(_ingest_once: str, work: Callable[[], Any]) -> Any:
     """Run `work`, without remembering it."""
     return work()
 
@@ -59,7 +59,7 @@ class SourceFolder(Protocol):
         """Provide a local copy of the file while the block runs."""
 
 
-class Intake:
+class FileIngestion:
     """Ingests files into one index.
 
     Documents are found by the file's id (its path or URL), changes by the SHA-256 of the content. A new version is read
@@ -76,7 +76,7 @@ class Intake:
         max_chunks: int | None = None,
         skip_failures: bool = True,
         again: bool = False,
-        once: Once = do_once,
+        once: Once = run_once,
         auth: Auth = DEFAULT_AUTH,
         options: ProviderOptions = DEFAULT_PROVIDER_OPTIONS,
     ) -> None:
@@ -85,10 +85,10 @@ class Intake:
         self._sources = workspace.store.sources
         self._versions = workspace.store.versions
         self._originals = Originals(workspace)
-        self._reader = Reader(workspace)
-        self._parts = Parts(workspace)
+        self._reader = DocumentReader(workspace)
+        self._parts = Attachments(workspace)
         self._index = index
-        self._room = max_chunks
+        self._chunks_left = max_chunks
         self._skip_failures = skip_failures
         self._again = again
         self._once = once
@@ -104,23 +104,23 @@ class Intake:
             errors.SourceError: the folder cannot be read.
             errors.IndexError: another process is ingesting files into this index.
         """
-        with self._alone():
+        with self._exclusive():
             present = self._sources.find(self._index.id, prefix=folder.prefix)
             known: dict[str | None, list[Document]] = {}
             for document in present:
                 known.setdefault(document.source, []).append(document)
-            wanted = list({file.id: file for file in _wanted(folder, source, present)}.values())
+            wanted = list({file.id: file for file in _selected_files(folder, source, present)}.values())
             shown = {file.id: shown_source(file.id, file.path) for file in wanted}
             self._sources.show({old.id: shown[old.source] for old in present if old.source in shown})
             for file in wanted[:max_files]:
-                yield self._step(folder, file, known.get(file.id, []))
+                yield self._ingest_once(folder, file, known.get(file.id, []))
             for file in wanted[max_files:]:
-                yield _left_out(file, f"The folder has more than {max_files} files. Raise maxFiles, or split it.")
+                yield _skipped(file, f"The folder has more than {max_files} files. Raise maxFiles, or split it.")
             if remove:
-                yield from self._removed(folder, present, {file.id for file in wanted})
+                yield from self._trash_removed(folder, present, {file.id for file in wanted})
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _exclusive(self) -> Iterator[None]:
         with self._documents.claim(uuid.uuid5(self._index.id, "intake")) as claimed:
             if not claimed:
                 raise errors.IndexError(
@@ -129,37 +129,39 @@ class Intake:
                 )
             yield
 
-    def _step(self, folder: SourceFolder, file: SourceFile, present: Sequence[Document]) -> FileReport:
+    def _ingest_once(self, folder: SourceFolder, file: SourceFile, present: Sequence[Document]) -> FileReport:
         step = str(uuid.uuid5(self._index.id, f"{folder.prefix}\n{file.id}"))
-        taken = self._once(step, lambda: self._attempt(file, folder.fetch(file), present).model_dump(mode="json"))
+        taken = self._once(step, lambda: self._try_file(file, folder.fetch(file), present).model_dump(mode="json"))
         report = FileReport.model_validate({**taken, "source": file.id})
-        self._make_room_for(report)
+        self._count_chunks(report)
         return report
 
-    def _make_room_for(self, report: FileReport) -> None:
+    def _count_chunks(self, report: FileReport) -> None:
         """Count the chunks of a file, also if it was ingested before."""
-        if self._room is None or report.document_id is None or report.state == "failed":
+        if self._chunks_left is None or report.document_id is None or report.state == "failed":
             return
         with suppress(errors.NotFoundError):  # it was deleted for good meanwhile
-            self._room = max(0, self._room - self._documents.get(report.document_id).chunk_count)
+            self._chunks_left = max(0, self._chunks_left - self._documents.get(report.document_id).chunk_count)
 
-    def _attempt(
+    def _try_file(
         self, file: SourceFile, fetched: AbstractContextManager[Path], present: Sequence[Document]
     ) -> FileReport:
         try:
             with fetched as path:
-                report = self._take(path, file, present)
+                report = self._ingest(path, file, present)
         except _FILE_ERRORS as error:
             report = _report(file, "failed", code=error.code, reason=error.message)
         if report.state == "failed" and not self._skip_failures:
             raise errors.SourceError(f"{file.id}: {report.reason}", details={"source": file.id, "code": report.code})
         return report
 
-    def _removed(self, folder: SourceFolder, present: Iterable[Document], wanted: set[str]) -> Iterator[FileReport]:
+    def _trash_removed(
+        self, folder: SourceFolder, present: Iterable[Document], wanted: set[str]
+    ) -> Iterator[FileReport]:
         gone = {
             document.id: SourceFile(document.source or "", document.shown_source or document.name, document.name)
             for document in present
-            if _is_in_sight(document) and document.source not in wanted and folder.owns(document.source or "")
+            if _is_current(document) and document.source not in wanted and folder.owns(document.source or "")
         }
         for document_id in self._documents.trash(list(gone)):
             if document_id in gone:  # else it is a part of one, which went along
@@ -169,25 +171,25 @@ class Intake:
 
     def file(self, path: Path) -> FileReport:
         """Ingest a local file. One that came with a folder before keeps its path in it."""
-        source = source_of(path)
+        source = source_id_of(path)
         present = self._sources.find(self._index.id, sources=[source])
         shown = next((document.shown_source for document in present if document.shown_source), path.name)
         file = SourceFile(id=source, path=shown, name=path.name)
-        return self._attempt(file, nullcontext(path), present)
+        return self._try_file(file, nullcontext(path), present)
 
-    def _take(self, path: Path, file: SourceFile, present: Sequence[Document]) -> FileReport:
+    def _ingest(self, path: Path, file: SourceFile, present: Sequence[Document]) -> FileReport:
         if not path.is_file():
             raise errors.SourceError(f"There is no file {file.name}. Check the path.")
         sha256 = sha256_of(path)
-        known = self._known([document for document in present if document.sha256 == sha256])
-        older = [document for document in present if document.sha256 != sha256 and _gives_way(document, known)]
+        known = self._existing_document([document for document in present if document.sha256 == sha256])
+        older = [document for document in present if document.sha256 != sha256 and _is_replaced(document, known)]
         if known and known.status is DocumentStatus.READY and not self._again:
             self._read_parts(known)  # of an interrupted run
-            return self._shown(file, known, known, older)
-        if self._room == 0:
-            return _left_out(file, "The limit of chunks is reached. Raise maxChunks, or split the folder.")
+            return self._publish(file, known, known, older)
+        if self._chunks_left == 0:
+            return _skipped(file, "The limit of chunks is reached. Raise maxChunks, or split the folder.")
         if known:
-            self._originals.mend(known.id, path)
+            self._originals.restore_file(known.id, path)
         document = known or self._originals.keep(
             path,
             file.name,
@@ -201,17 +203,17 @@ class Intake:
         )
         read = self._read(document)
         if read.status is not DocumentStatus.READY:
-            return self._unread(file, read)
-        return self._shown(file, known, read, older)
+            return self._report_unread(file, read)
+        return self._publish(file, known, read, older)
 
-    def _known(self, same: Sequence[Document]) -> Document | None:
+    def _existing_document(self, same: Sequence[Document]) -> Document | None:
         """Return the document with the file's content: a current one, an older version, or a ready one in the trash.
 
         Unfinished documents that an interrupted run left in the trash are purged.
         """
         kept = [document for document in same if document.deleted_at is None]
         if kept:
-            return min(kept, key=lambda one: (not _is_in_sight(one), one.status is not DocumentStatus.READY))
+            return min(kept, key=lambda one: (not _is_current(one), one.status is not DocumentStatus.READY))
         ready = [document for document in same if document.status is DocumentStatus.READY and not self._again]
         if ready:
             return ready[0]
@@ -223,7 +225,7 @@ class Intake:
             return document
         if document.status in {DocumentStatus.FAILED, DocumentStatus.READY}:
             self._readings.resume(document.id)
-        read = self._reader.read(document.id, max_chunks=self._room, auth=self._auth, options=self._options)
+        read = self._reader.read(document.id, max_chunks=self._chunks_left, auth=self._auth, options=self._options)
         return read if read.status is not DocumentStatus.READY else self._read_parts(read)
 
     def _read_parts(self, document: Document) -> Document:
@@ -233,17 +235,17 @@ class Intake:
         """
         if document.mime_type in CONTAINERS:
             for part in self._parts.unread(document.id):
-                read = self._reader.read(part.id, max_chunks=self._room, auth=self._auth, options=self._options)
+                read = self._reader.read(part.id, max_chunks=self._chunks_left, auth=self._auth, options=self._options)
                 self._read_parts(read)
         return document
 
-    def _shown(
+    def _publish(
         self, file: SourceFile, known: Document | None, document: Document, older: Sequence[Document]
     ) -> FileReport:
         """Make `document`, which was `known` or has just been read, replace its `older` versions."""
-        in_sight = known is not None and known.status is DocumentStatus.READY and _is_in_sight(known)
+        in_sight = known is not None and known.status is DocumentStatus.READY and _is_current(known)
         if older:
-            self._take_over(document, older)
+            self._supersede(document, older)
         elif not in_sight:
             self._documents.restore([document.id])
         state: FileState = "added"
@@ -252,21 +254,21 @@ class Intake:
         made = 0 if document is known else document.chunk_count
         return _report(file, state, document_id=document.id, chunks=made)
 
-    def _take_over(self, document: Document, older: Sequence[Document]) -> None:
+    def _supersede(self, document: Document, older: Sequence[Document]) -> None:
         """Supersede older versions, which stay readable; trash older mails and archives with their attachments."""
         has_parts = any(one.mime_type in CONTAINERS for one in (document, *older))
         take_over = self._sources.supersede if has_parts else self._versions.take_over
         take_over(document.id, [one.id for one in older])
 
-    def _unread(self, file: SourceFile, document: Document) -> FileReport:
+    def _report_unread(self, file: SourceFile, document: Document) -> FileReport:
         """Report a file that could not be read; its document is kept for a retry unless it replaces another."""
-        code, reason = _why(document)
+        code, reason = _failure_of(document)
         is_limit = code == errors.LimitError.code
         if document.deleted_at is not None or (is_limit and document.indexed_at is None):
             self._documents.trash([document.id])
             self._originals.purge([document.id])
         if is_limit:
-            return _left_out(file, reason)
+            return _skipped(file, reason)
         if document.deleted_at is None and code in TRANSIENT_CODES:  # a worker tries again
             self._readings.resume(document.id)
             self._readings.enqueue(document.id)
@@ -274,22 +276,22 @@ class Intake:
         return _report(file, "failed", document_id=stays, code=code, reason=reason)
 
 
-def _is_in_sight(document: Document) -> bool:
+def _is_current(document: Document) -> bool:
     return document.deleted_at is None and document.superseded_by is None
 
 
-def _gives_way(document: Document, known: Document | None) -> bool:
+def _is_replaced(document: Document, known: Document | None) -> bool:
     """Whether new content replaces this document: it is searched, or would be if it were not in the trash."""
     is_later = known is not None and document.lineage_id == known.lineage_id and document.superseded_by is None
-    return _is_in_sight(document) or is_later
+    return _is_current(document) or is_later
 
 
-def source_of(path: Path) -> str:
+def source_id_of(path: Path) -> str:
     """Return the source id of a local file: its absolute path, links not resolved."""
     return os.path.normpath(path.absolute())
 
 
-def _why(document: Document) -> tuple[str, str]:
+def _failure_of(document: Document) -> tuple[str, str]:
     match document.status:
         case DocumentStatus.FAILED:
             return document.error_code or errors.SourceError.code, document.error or ""
@@ -303,11 +305,11 @@ def _report(file: SourceFile, state: FileState, **more: Any) -> FileReport:
     return FileReport(source=file.id, shown_source=shown_source(file.id, file.path), state=state, **more)
 
 
-def _left_out(file: SourceFile, reason: str) -> FileReport:
+def _skipped(file: SourceFile, reason: str) -> FileReport:
     return _report(file, "left_out", code=errors.LimitError.code, reason=reason)
 
 
-def _wanted(folder: SourceFolder, source: Source, present: Iterable[Document]) -> Iterator[SourceFile]:
+def _selected_files(folder: SourceFolder, source: Source, present: Iterable[Document]) -> Iterator[SourceFile]:
     """Yield the files of supported types that `source` includes and does not exclude."""
     excluded = set(source.exclude_file_ids)
     excluded |= {document.source or "" for document in present if str(document.id) in excluded}

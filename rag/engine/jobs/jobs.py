@@ -13,7 +13,7 @@ import pydantic
 from rag import errors, evaluation
 from rag.contract import SyncBody
 from rag.engine.evaluation.evaluator import evaluate
-from rag.engine.ingestion.document_reader import TRANSIENT_CODES, TRANSIENT_ERRORS, machine_errors
+from rag.engine.ingestion.document_reader import TRANSIENT_CODES, TRANSIENT_ERRORS, system_errors
 from rag.engine.ingestion.folders import CONFINED, Folders
 from rag.engine.ingestion.sync import OnFile
 from rag.engine.library.documents import Documents
@@ -63,9 +63,9 @@ class Checkpoints:
         """Return the JSON result of a step, running it if it was not done before. Raises CancelledError."""
         if step not in self._outcomes:
             self.pause()
-        return self.gathered(step, work)
+        return self.once_for_group(step, work)
 
-    def gathered(self, step: str, work: Callable[[], Any]) -> Any:
+    def once_for_group(self, step: str, work: Callable[[], Any]) -> Any:
         """Do the same for a group of steps: the job can be interrupted before each of these, not before the group."""
         if step not in self._outcomes:
             self._outcomes[step] = work()
@@ -166,9 +166,9 @@ class Jobs:
         Does nothing if it has finished or runs elsewhere.
         """
         with self._workspace.store.jobs.claim(job_id) as claimed:
-            return self.go_on(job_id) if claimed else self.get(job_id)
+            return self.run_locked(job_id) if claimed else self.get(job_id)
 
-    def go_on(self, job_id: uuid.UUID, between: Callable[[], None] = lambda: None) -> Job:
+    def run_locked(self, job_id: uuid.UUID, between: Callable[[], None] = lambda: None) -> Job:
         """Run a job that this process has locked.
 
         `between` is called between steps; an exception that it raises interrupts the job.
@@ -178,8 +178,8 @@ class Jobs:
         if started is None:
             return jobs.get(job_id)
         try:
-            with machine_errors():
-                self._try(jobs.get(job_id), started, Checkpoints(self._workspace.store.job_steps, job_id, between))
+            with system_errors():
+                self._execute(jobs.get(job_id), started, Checkpoints(self._workspace.store.job_steps, job_id, between))
         except errors.CancelledError:
             logger.info("job %s was cancelled", job_id)
         except errors.Error as error:
@@ -187,12 +187,12 @@ class Jobs:
             self._record_failure(job_id, error)
         return jobs.get(job_id)
 
-    def _try(self, job: Job, started: Started, steps: Checkpoints) -> None:
+    def _execute(self, job: Job, started: Started, steps: Checkpoints) -> None:
         if started.attempts > MOST_ATTEMPTS:
             raise errors.ReadingInterruptedError(TOO_MANY_ATTEMPTS)
-        self._workspace.store.jobs.finish(job.id, self._do(job, started.request, steps))
+        self._workspace.store.jobs.finish(job.id, self._run_kind(job, started.request, steps))
         if job.kind == "matrix":  # it may have been edited, or a document become ready, after that was looked at
-            fill_scheduling.ask_what_is_open(self._workspace, uuid.UUID(started.request["matrix_id"]))
+            fill_scheduling.refill_open_cells(self._workspace, uuid.UUID(started.request["matrix_id"]))
 
     def _record_failure(self, job_id: uuid.UUID, error: errors.Error) -> None:
         """Record a failure; transient ones are retried later, a limited number of times."""
@@ -201,7 +201,7 @@ class Jobs:
         if not is_passing or not jobs.postpone(job_id, error.code, error.message):
             jobs.fail(job_id, error.code, error.message)
 
-    def _do(self, job: Job, request: Mapping[str, Any], steps: Checkpoints) -> dict[str, Any]:
+    def _run_kind(self, job: Job, request: Mapping[str, Any], steps: Checkpoints) -> dict[str, Any]:
         """Return the job's result."""
 
         def report(_stage: str, done: int, total: int) -> None:
@@ -213,7 +213,7 @@ class Jobs:
             case "sync":
                 confined = bool(request.get(CONFINED))
                 wanted = {name: value for name, value in request.items() if name != CONFINED}
-                return self._follow(parse(ReindexRequest, wanted), report, steps, confined=confined)
+                return self._sync_folder(parse(ReindexRequest, wanted), report, steps, confined=confined)
             case "matrix":
                 matrix_id = uuid.UUID(request["matrix_id"])
                 return fill(self._workspace, self._questions, matrix_id, report, steps.pause)
@@ -226,22 +226,22 @@ class Jobs:
         """Sync the folders, and re-read all documents that existed when the job began."""
         began = job.started_at or job.created_at
         documents = [found for found in self.documents_to_reindex(job.index_name) if found.created_at <= began]
-        folders = steps.gathered("folders", lambda: self._refreshed(job.index_name, report, steps))
+        folders = steps.once_for_group("folders", lambda: self._sync_folders(job.index_name, report, steps))
         states = {"ready": 0, "failed": 0, "gone": 0}
         for done, document in enumerate(documents):
             report("documents", done, len(documents))
-            states[steps.once(str(document.id), functools.partial(self._read_again, document.id))] += 1
+            states[steps.once(str(document.id), functools.partial(self._reread, document.id))] += 1
         report("documents", len(documents), len(documents))
         del states["gone"]
         return {"documents": len(documents), **states, **folders}
 
-    def _refreshed(self, index_name: str, report: OnProgress, steps: Checkpoints) -> dict[str, Any]:
+    def _sync_folders(self, index_name: str, report: OnProgress, steps: Checkpoints) -> dict[str, Any]:
         index = self._workspace.asked_index(index_name)
-        followed, unreadable = Folders(self._workspace, once=steps.once).refresh(index, _counted(report))
+        followed, unreadable = Folders(self._workspace, once=steps.once).refresh(index, _file_counter(report))
         folders = [SyncBody.of(synced).model_dump(mode="json", by_alias=True) for synced in followed]
         return {"folders": folders, "unreadableFolders": len(unreadable)}
 
-    def _read_again(self, document_id: uuid.UUID) -> str:
+    def _reread(self, document_id: uuid.UUID) -> str:
         """Re-read a document and return its state; after a transient failure a worker retries it."""
         try:
             read = self._documents.process(document_id, again=True)
@@ -253,7 +253,7 @@ class Jobs:
             return "gone"
         return "failed"
 
-    def _follow(
+    def _sync_folder(
         self, request: ReindexRequest, report: OnProgress, steps: Checkpoints, *, confined: bool
     ) -> dict[str, Any]:
         """Sync the index with the folder of the request."""
@@ -262,11 +262,11 @@ class Jobs:
         target = IndexTarget(index_name=request.index_name)
         wanted = IndexRequest(source=request.source, index=target)
         folders = Folders(self._workspace, confined=confined, once=steps.once)
-        synced = folders.take_in(wanted, remove=True, on_file=_counted(report))
+        synced = folders.ingest_folder(wanted, remove=True, on_file=_file_counter(report))
         return SyncBody.of(synced).model_dump(mode="json", by_alias=True)
 
 
-def _counted(report: OnProgress) -> OnFile:
+def _file_counter(report: OnProgress) -> OnFile:
     """Return a callback that counts files, of an unknown total."""
     numbers = itertools.count(1)
 

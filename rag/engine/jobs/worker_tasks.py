@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from rag import errors, tracing
-from rag.engine.ingestion.document_reader import Reader
+from rag.engine.ingestion.document_reader import DocumentReader
 from rag.engine.jobs.jobs import Jobs
 from rag.engine.library.documents import Documents
 from rag.engine.questions.questions import Questions
@@ -27,11 +27,11 @@ class _StoppingError(Exception):
     """The worker stops between two steps of a job."""
 
 
-class _TurnOverError(Exception):
+class _TimeSliceOverError(Exception):
     """A job's time slice is over, and another user's job waits."""
 
 
-class _Turn:
+class _TimeSlice:
     """The time slice of a job before other users' jobs get their turn."""
 
     def __init__(self) -> None:
@@ -53,15 +53,17 @@ class WorkerTasks:
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
 
-    def be_patient(self) -> None:
+    def use_worker_timeouts(self) -> None:
         """Use the longer database timeouts of a worker, where no user waits."""
         self._resources.store.be_patient()
 
-    def hear_hints(self, on_hint: Callable[[], None], *, wait: bool = True) -> None:
+    def listen(self, on_hint: Callable[[], None], *, wait: bool = True) -> None:
         """Call `on_hint` for new work until SIGINT or SIGTERM; without `wait`, only for hints already queued."""
         self._resources.store.queue.run(lambda *_: on_hint(), lambda *_: on_hint(), wait=wait)
 
-    def do_next(self, lane: Lane, is_stopping: Callable[[], bool], *, most_bytes: int | None = None) -> Document | None:
+    def process_next(
+        self, lane: Lane, is_stopping: Callable[[], bool], *, most_bytes: int | None = None
+    ) -> Document | None:
         """Process the most urgent document of a lane, of any user; None if there is none that is free.
 
         Returns the document afterwards, also if another worker has just processed it. `most_bytes` excludes larger
@@ -72,11 +74,11 @@ class WorkerTasks:
             if taken is None:
                 return None
             workspace = Workspace(self._resources, taken.user_id, WORKER_ORIGIN)
-            reader = Reader(workspace)
+            reader = DocumentReader(workspace)
             before = reader.document(taken.document_id)
             if not taken.attempts:
                 return before  # and not None: its next lane, which this claim may have kept off, has to look again
-            with _traced(workspace, before, lane):
+            with _trace_step(workspace, before, lane):
                 if taken.attempts > MOST_ATTEMPTS:
                     reader.give_up(taken.document_id)
                 else:
@@ -84,8 +86,8 @@ class WorkerTasks:
                     if is_stopping():
                         lanes.give_back(taken)
                 done = reader.document(taken.document_id)
-                _trace_end(done)
-            self._count(before, done, lane)
+                _trace_outcome(done)
+            self._count_step(before, done, lane)
             return done
 
     def is_due(self) -> bool:
@@ -101,9 +103,9 @@ class WorkerTasks:
         if taken.attempts > MOST_ATTEMPTS:
             workspace.store.readings.keep_pictures_unread(taken.document_id)
             return True
-        return not Reader(workspace).read_pictures(taken.document_id).pictures_waiting
+        return not DocumentReader(workspace).read_pictures(taken.document_id).pictures_waiting
 
-    def do_job(self, is_stopping: Callable[[], bool]) -> Job | None:
+    def run_next_job(self, is_stopping: Callable[[], bool]) -> Job | None:
         """Run the most urgent job of any user; None if there is none that is free.
 
         The job yields to documents that wait to be read or embedded, and after a time slice to other users' jobs. When
@@ -113,19 +115,19 @@ class WorkerTasks:
         with store.job_lane.next() as taken:
             if taken is None:
                 return None
-            jobs, turn = store.of(taken.user_id).jobs, _Turn()
+            jobs, turn = store.of(taken.user_id).jobs, _TimeSlice()
 
             def between() -> None:
-                self._give_way(is_stopping)
+                self._yield_to_documents(is_stopping)
                 if turn.is_over() and store.job_lane.others_wait(taken.user_id):
-                    raise _TurnOverError
+                    raise _TimeSliceOverError
 
             try:
-                done = self._jobs(taken.user_id).go_on(taken.job_id, between)
+                done = self._jobs(taken.user_id).run_locked(taken.job_id, between)
             except _StoppingError:
                 jobs.give_back(taken.job_id)
                 return jobs.get(taken.job_id)
-            except _TurnOverError:
+            except _TimeSliceOverError:
                 jobs.give_way(taken.job_id)
                 return jobs.get(taken.job_id)
         if done.status == "failed":
@@ -134,7 +136,7 @@ class WorkerTasks:
             store.figures.count({"jobs_done": 1})
         return done
 
-    def _give_way(self, is_stopping: Callable[[], bool]) -> None:
+    def _yield_to_documents(self, is_stopping: Callable[[], bool]) -> None:
         """Wait for documents to be read first, up to a limit, so that jobs progress in spite of many uploads."""
         deadline = time.monotonic() + YIELD_SECONDS
         while not is_stopping() and time.monotonic() < deadline and self._resources.store.lanes.are_waiting():
@@ -142,7 +144,7 @@ class WorkerTasks:
         if is_stopping():
             raise _StoppingError
 
-    def _count(self, before: Document, done: Document, lane: Lane) -> None:
+    def _count_step(self, before: Document, done: Document, lane: Lane) -> None:
         """Add a step to the statistics of all workers."""
         figures = self._resources.store.figures
         if done.status is DocumentStatus.FAILED:
@@ -161,7 +163,7 @@ class WorkerTasks:
 
 
 @contextlib.contextmanager
-def _traced(workspace: Workspace, document: Document, lane: Lane) -> Iterator[None]:
+def _trace_step(workspace: Workspace, document: Document, lane: Lane) -> Iterator[None]:
     """Trace a lane's step as part of the trace that began with the upload."""
     if not tracing.is_on():
         yield
@@ -170,7 +172,7 @@ def _traced(workspace: Workspace, document: Document, lane: Lane) -> Iterator[No
         yield
 
 
-def _trace_end(done: Document) -> None:
+def _trace_outcome(done: Document) -> None:
     """Mark in the trace that a document is `ready` or has `failed`."""
     if done.status not in UNFINISHED:
         with tracing.span(done.status.value, document=done.id, pages=done.page_count, chunks=done.chunk_count) as step:

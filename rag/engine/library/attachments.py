@@ -18,7 +18,7 @@ DELETED_REASON = "it was deleted for good"
 LOCK_RETRY_SECONDS = 0.1
 
 
-class Parts:
+class Attachments:
     """One user's documents that came from mails and archives."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -44,9 +44,11 @@ class Parts:
             return
         known = {part.document_id for part in container.parts}
         added: builtins.list[uuid.UUID] = []
-        with self._turn(container.id):
-            room = _Room(self._workspace.config.rag_parsing, self._workspace.store.parts.unpacked(container.id))
-            parts = [self._keep(container, part, known, room, added) for part in unpacked]
+        with self._container_lock(container.id):
+            room = _RemainingLimits(
+                self._workspace.config.rag_parsing, self._workspace.store.parts.unpacked(container.id)
+            )
+            parts = [self._add(container, part, known, room, added) for part in unpacked]
         self._workspace.store.parts.tell(container.id, parts)
         self._workspace.store.parts.settle(container.id, added)
         for document_id in added:
@@ -55,7 +57,7 @@ class Parts:
         logger.info("document %s: %d of %d parts are new", container.id, len(added), len(parts))
 
     @contextlib.contextmanager
-    def _turn(self, container_id: uuid.UUID) -> Iterator[None]:
+    def _container_lock(self, container_id: uuid.UUID) -> Iterator[None]:
         """Lock the outermost container: its parts share its limits, though several are read at once."""
         shared = uuid.uuid5(self._workspace.store.parts.outermost(container_id), "parts")
         while True:
@@ -65,25 +67,25 @@ class Parts:
                     return
             time.sleep(LOCK_RETRY_SECONDS)
 
-    def _keep(
+    def _add(
         self,
         container: Document,
         part: UnpackedPart,
         known: set[uuid.UUID | None],
-        room: "_Room",
+        room: "_RemainingLimits",
         added: builtins.list[uuid.UUID],
     ) -> Part:
         """Return what became of a part; a new document is appended to `added`."""
-        told = Part(name=part.name, size=part.size, reason=part.reason)
+        outcome = Part(name=part.name, size=part.size, reason=part.reason)
         if part.file is None:
-            return told
+            return outcome
         sha256 = sha256_of(part.file)
         # Always the same: whoever reads the container again, after a crash or at the same time, finds it there.
         document_id = uuid.uuid5(container.id, f"{part.name}\n{sha256}")
         if self._is_there(document_id):
-            return told.model_copy(update={"document_id": document_id})
+            return outcome.model_copy(update={"document_id": document_id})
         if reason := DELETED_REASON if document_id in known else room.refuse(part.size):
-            return told.model_copy(update={"reason": reason})
+            return outcome.model_copy(update={"reason": reason})
         try:
             document = self._originals.keep(
                 part.file,
@@ -97,12 +99,12 @@ class Parts:
                 container=container,
             )
         except errors.DuplicateError as error:
-            return told.model_copy(update=_twin(error))
+            return outcome.model_copy(update=_duplicate_of(error))
         except (errors.SourceError, errors.ValidationError) as error:
-            return told.model_copy(update={"reason": error.message})
+            return outcome.model_copy(update={"reason": error.message})
         if document.status in UNFINISHED:
             added.append(document_id)
-        return told.model_copy(update={"document_id": document_id})
+        return outcome.model_copy(update={"document_id": document_id})
 
     def _is_there(self, document_id: uuid.UUID) -> bool:
         try:
@@ -112,7 +114,7 @@ class Parts:
         return True
 
 
-class _Room:
+class _RemainingLimits:
     """The remaining limits of a container, including what other processes took out of it."""
 
     def __init__(self, limits: ParsingConfig, taken: Unpacked) -> None:
@@ -131,7 +133,7 @@ class _Room:
         return None
 
 
-def _twin(error: errors.DuplicateError) -> dict[str, object]:
+def _duplicate_of(error: errors.DuplicateError) -> dict[str, object]:
     """Describe the document that has the same content."""
     name = error.details["name"]
     if error.details["in_trash"]:

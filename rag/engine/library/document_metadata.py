@@ -6,7 +6,7 @@ from pathlib import PurePath
 from typing import Any
 
 from rag import ingestion
-from rag.engine.library.saved_filters import resolved
+from rag.engine.library.saved_filters import resolve_filters
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.types import (
@@ -55,7 +55,9 @@ class Catalogue:
         asked, store = parse(DocumentEdit, changes), self._workspace.store
         before = store.documents.get(document_id)
         if "name" in asked.given:
-            asked = DocumentEdit(**{**asked.model_dump(exclude_unset=True), "name": named(asked.name, before.name)})
+            asked = DocumentEdit(
+                **{**asked.model_dump(exclude_unset=True), "name": with_extension(asked.name, before.name)}
+            )
         after = store.catalogue.edit(document_id, asked)
         if (before.name, before.title) != (after.name, after.title):
             self._refresh_front(after)
@@ -97,10 +99,10 @@ class Catalogue:
         chunks.refresh_front(document.id, ingestion.front(document.name, document.title, lines))
 
     def _resolved(self, asked: DocumentQuery) -> DocumentQuery:
-        return asked.model_copy(update={"filters": resolved(self._workspace.store, asked.filters)})
+        return asked.model_copy(update={"filters": resolve_filters(self._workspace.store, asked.filters)})
 
 
-def named(name: str, before: str) -> str:
+def with_extension(name: str, before: str) -> str:
     """Return `name` with the extension of `before`, which tells the type of the file."""
     ending = PurePath(before).suffix
     has_ending = name.casefold().endswith(ending.casefold()) and len(name) > len(ending)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rag import errors, tracing
-from rag.engine.ingestion.document_reader import Reader
+from rag.engine.ingestion.document_reader import DocumentReader
 from rag.engine.library import saved_filters
-from rag.engine.library.attachments import Parts
+from rag.engine.library.attachments import Attachments
 from rag.engine.library.originals import FileContent, Originals, as_file, display_name, sha256_of
 from rag.engine.workspace import Workspace
 from rag.types import (
@@ -36,8 +36,8 @@ class Documents:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._originals = Originals(workspace)
-        self._reader = Reader(workspace)
-        self._parts = Parts(workspace)
+        self._reader = DocumentReader(workspace)
+        self._parts = Attachments(workspace)
 
     def list(
         self,
@@ -61,7 +61,7 @@ class Documents:
         index = self._workspace.asked_index(index_name)
         asked = DocumentQuery(
             search=search,
-            filters=saved_filters.resolved(self._workspace.store, filters),
+            filters=saved_filters.resolve_filters(self._workspace.store, filters),
             status=status,
             disabled=disabled,
             in_trash=in_trash,
@@ -111,7 +111,7 @@ class Documents:
         """
         index = self._index_of(replaces, index_name)
         with as_file(content) as path:
-            return self._take_in(
+            return self._add_file(
                 path,
                 name,
                 index,
@@ -122,7 +122,7 @@ class Documents:
                 on_same_name=on_same_name,
             )
 
-    def _take_in(
+    def _add_file(
         self,
         path: Path,
         name: str,
@@ -189,7 +189,7 @@ class Documents:
         with as_file(content) as path:
             index = self._index_of(replaces, index_name)
             add = functools.partial(
-                self._take_in,
+                self._add_file,
                 path,
                 name,
                 index,
@@ -218,7 +218,7 @@ class Documents:
                 "The idempotency key was used for another file. Send this one under a new key.",
                 details={"field": "Idempotency-Key", "document_id": str(known.id)},
             )
-        if self._originals.mend(known.id, path):
+        if self._originals.restore_file(known.id, path):
             known = self._enqueue(self._workspace.store.documents.get(known.id))
         return known, False
 

@@ -14,21 +14,21 @@ RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 def unique_names(names: Sequence[str]) -> list[str]:
     """Return a file name for each of `names`, safe on every file system and unique ignoring case."""
     numbers: dict[str, int] = {}
-    return [_vacant(safe_name(name), numbers) for name in names]
+    return [_unused(safe_name(name), numbers) for name in names]
 
 
-def _vacant(name: str, numbers: dict[str, int]) -> str:
+def _unused(name: str, numbers: dict[str, int]) -> str:
     """Return `name`, numbered if it is taken; `numbers` has the last number of each name."""
     stem, suffix = _parts(name)
-    first, candidate = _folded(name), name
-    while _folded(candidate) in numbers:
+    first, candidate = _case_folded(name), name
+    while _case_folded(candidate) in numbers:
         numbers[first] += 1
         candidate = f"{stem} ({numbers[first]}){suffix}"
-    numbers[_folded(candidate)] = 1
+    numbers[_case_folded(candidate)] = 1
     return candidate
 
 
-def _folded(name: str) -> str:
+def _case_folded(name: str) -> str:
     return unicodedata.normalize("NFKC", name).casefold()
 
 

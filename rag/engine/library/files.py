@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from rag import errors
-from rag.engine.library.attachments import Parts
+from rag.engine.library.attachments import Attachments
 from rag.engine.library.documents import Documents
 from rag.engine.library.file_names import unique_names
 from rag.engine.workspace import Workspace
@@ -86,4 +86,4 @@ class Files:
 
     def parts(self, *document_ids: uuid.UUID) -> list[Document]:
         """Return the attachments of mails and archives, recursively, including those in the trash."""
-        return Parts(self._workspace).of(*document_ids)
+        return Attachments(self._workspace).of(*document_ids)

@@ -68,7 +68,7 @@ class Originals:
             waits = is_locked and password is None
             document_id = document_id or uuid.uuid4()
             try:
-                with self._drafted(document_id):
+                with self._draft(document_id):
                     self._put(document_id, path, password, display_name(name))
                     return self._workspace.store.documents.add(
                         index.id,
@@ -78,7 +78,7 @@ class Originals:
                         sha256=sha256 or sha256_of(path),
                         size=path.stat().st_size,
                         source=source,
-                        shown_source=_shown(source, source_path or name, container),
+                        shown_source=_source_label(source, source_path or name, container),
                         status=DocumentStatus.NEEDS_PASSWORD if waits else DocumentStatus.QUEUED,
                         follows_source=follows_source,
                         in_trash=in_trash,
@@ -89,12 +89,12 @@ class Originals:
                         quota_bytes=self._workspace.config.quota_bytes,
                     )
             except errors.DuplicateError as error:
-                mended = self._mended(error, path, password)
+                mended = self._with_restored_file(error, path, password)
                 if mended is None:
                     raise
                 return mended
             except errors.Error as error:
-                return self._saved_after_all(document_id, error)
+                return self._confirm_saved(document_id, error)
 
     def _put(self, document_id: uuid.UUID, path: Path, password: str | None, name: str) -> None:
         if password is not None and parsing.needs_password(path):
@@ -103,7 +103,7 @@ class Originals:
         with tracing.span("store", document=document_id, bytes=path.stat().st_size):
             self._workspace.files.put(document_id, "original", path)
 
-    def _saved_after_all(self, document_id: uuid.UUID, error: errors.Error) -> Document:
+    def _confirm_saved(self, document_id: uuid.UUID, error: errors.Error) -> Document:
         """Return the new document if it was saved, though the connection to the database broke before it said so.
 
         Until that is known the files are kept: a row without files would block uploading it again.
@@ -115,7 +115,7 @@ class Originals:
         except (errors.NotFoundError, errors.StoreError):
             raise error from None
 
-    def _mended(self, error: errors.DuplicateError, path: Path, password: str | None) -> Document | None:
+    def _with_restored_file(self, error: errors.DuplicateError, path: Path, password: str | None) -> Document | None:
         """Return the document with the same content if its missing file is restored; None for a true duplicate."""
         present = error.details.get("document_id")
         if not isinstance(present, uuid.UUID) or self._workspace.files.exists(present, "original"):
@@ -123,10 +123,10 @@ class Originals:
         is_older = "version" in error.details
         if not is_older:
             self._workspace.store.documents.restore([present])
-        self.mend(present, path, password)
+        self.restore_file(present, path, password)
         return None if is_older else self._workspace.store.documents.get(present)
 
-    def mend(self, document_id: uuid.UUID, path: Path, password: str | None = None) -> bool:
+    def restore_file(self, document_id: uuid.UUID, path: Path, password: str | None = None) -> bool:
         """Restore a document's missing file and let it be read. Returns whether it was missing."""
         if self._workspace.files.exists(document_id, "original"):
             return False
@@ -150,13 +150,13 @@ class Originals:
         Files are deleted after the rows; if that fails, a worker retries.
         """
         receipt = self._workspace.store.documents.purge(document_ids)
-        before = self._content(receipt.document_ids)
-        unfinished = sum(not self._clear(document_id) for document_id in receipt.document_ids)
-        after = self._content(receipt.document_ids)
+        before = self._file_totals(receipt.document_ids)
+        unfinished = sum(not self._delete_files(document_id) for document_id in receipt.document_ids)
+        after = self._file_totals(receipt.document_ids)
         files, size = before.files - after.files, before.bytes - after.bytes
         return receipt.model_copy(update={"files": files, "bytes": size, "unfinished": unfinished})
 
-    def _content(self, document_ids: Sequence[uuid.UUID]) -> Content:
+    def _file_totals(self, document_ids: Sequence[uuid.UUID]) -> Content:
         """Count the files of documents and their bytes; failing storage does not count."""
         found = [Content(0, 0)]
         for document_id in document_ids:
@@ -165,16 +165,16 @@ class Originals:
         return Content(sum(one.files for one in found), sum(one.bytes for one in found))
 
     @contextmanager
-    def _drafted(self, document_id: uuid.UUID) -> Iterator[None]:
+    def _draft(self, document_id: uuid.UUID) -> Iterator[None]:
         """Delete the files if the block fails before their row is saved, or that is unknown after a lost connection."""
         self._workspace.store.deletions.draft(document_id)
         try:
             yield
         except BaseException:
-            self._clear(document_id)
+            self._delete_files(document_id)
             raise
 
-    def _clear(self, document_id: uuid.UUID) -> bool:
+    def _delete_files(self, document_id: uuid.UUID) -> bool:
         """Delete the files of a document without a row; on failure returns False, and a worker retries."""
         try:
             with self._workspace.store.deletions.taking(document_id) as is_unowned:
@@ -195,7 +195,7 @@ class Originals:
                 f"{name} has {size / 1024 / 1024:.0f} MB, more than the limit of {limits.max_file_mb} MB. "
                 "Split it, or raise RAG_PARSING__MAX_FILE_MB."
             )
-        disk_space.require_room(self._workspace.config, size)
+        disk_space.require_free_space(self._workspace.config, size)
 
 
 @contextmanager
@@ -229,7 +229,7 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _shown(source: str | None, path: str, container: Document | None) -> str | None:
+def _source_label(source: str | None, path: str, container: Document | None) -> str | None:
     if container:
         return f"{container.shown_source or container.name}{INSIDE}{path}"
     return shown_source(source, path) if source else None

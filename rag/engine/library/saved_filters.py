@@ -56,7 +56,7 @@ class SavedFilters:
         self._workspace.store.saved_filters.delete(name)
 
 
-def resolved(store: UserStore, filters: Filters) -> Filters:
+def resolve_filters(store: UserStore, filters: Filters) -> Filters:
     """Merge the saved filter that `filters` refer to; explicit fields take precedence. Raises NotFoundError."""
     if filters.saved is None:
         return filters
@@ -64,9 +64,9 @@ def resolved(store: UserStore, filters: Filters) -> Filters:
     return store.saved_filters.get(filters.saved).filters.model_copy(update=said)
 
 
-def with_saved(store: UserStore, request: Request) -> Request:
+def resolve_saved_filter(store: UserStore, request: Request) -> Request:
     """Replace the name of a saved filter in `request` by its fields. Raises NotFoundError."""
     if request.retrieval.filters.saved is None:
         return request
-    filters = resolved(store, request.retrieval.filters)
+    filters = resolve_filters(store, request.retrieval.filters)
     return request.model_copy(update={"retrieval": request.retrieval.model_copy(update={"filters": filters})})

@@ -65,7 +65,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
-class Found:
+class QuoteMatch:
     """What became of a quote, and the lines where it is now."""
 
     change: Change
@@ -92,12 +92,12 @@ def paragraphs_of(passages: Iterable[Passage]) -> list[Paragraph]:
 # --- what differs ---
 
 
-def differences(old: Sequence[Paragraph], new: Sequence[Paragraph]) -> tuple[list[ParagraphChange], int]:
+def diff_paragraphs(old: Sequence[Paragraph], new: Sequence[Paragraph]) -> tuple[list[ParagraphChange], int]:
     """Return the paragraphs that differ, in the order of `new`, and the number of equal ones.
 
     Headers and footers are ignored.
     """
-    before, after = _without_furniture(old), _without_furniture(new)
+    before, after = _without_boilerplate(old), _without_boilerplate(new)
     matcher = difflib.SequenceMatcher(None, [one.key for one in before], [one.key for one in after])
     changes: list[ParagraphChange] = []
     unchanged = 0
@@ -105,11 +105,11 @@ def differences(old: Sequence[Paragraph], new: Sequence[Paragraph]) -> tuple[lis
         if tag == "equal":
             unchanged += end - start
         else:
-            changes += _paired(before[start:end], after[new_start:new_end])
+            changes += _match_paragraphs(before[start:end], after[new_start:new_end])
     return changes, unchanged
 
 
-def _without_furniture(paragraphs: Sequence[Paragraph]) -> list[Paragraph]:
+def _without_boilerplate(paragraphs: Sequence[Paragraph]) -> list[Paragraph]:
     pages: dict[str, set[int]] = defaultdict(set)
     for paragraph in paragraphs:
         pages[paragraph.pattern].add(paragraph.page_number)
@@ -117,7 +117,7 @@ def _without_furniture(paragraphs: Sequence[Paragraph]) -> list[Paragraph]:
     return [paragraph for paragraph in paragraphs if len(pages[paragraph.pattern]) < least]
 
 
-def _paired(old: Sequence[Paragraph], new: Sequence[Paragraph]) -> Iterator[ParagraphChange]:
+def _match_paragraphs(old: Sequence[Paragraph], new: Sequence[Paragraph]) -> Iterator[ParagraphChange]:
     """Match each old paragraph with the most similar new one, in the same order."""
     place = 0
     for number, paragraph in enumerate(old):
@@ -141,7 +141,7 @@ def _added(paragraphs: Iterable[Paragraph]) -> Iterator[ParagraphChange]:
 # --- where words stand now ---
 
 
-class Text:
+class QuoteFinder:
     """The full text of a version, to search for quotes of another version."""
 
     def __init__(self, paragraphs: Sequence[Paragraph]) -> None:
@@ -153,14 +153,14 @@ class Text:
         self._words = [_words(paragraph.text) for paragraph in paragraphs]
         self._vocabularies = [frozenset(words.split()) for words in self._words]
 
-    def find(self, words: str, page_number: int) -> Found:
+    def find(self, words: str, page_number: int) -> QuoteMatch:
         """Find a quote: identical words nearest to its page, else the most similar paragraph."""
         key = "".join(_keys_of(words.split("\n")))
         exact = [self._lines_at(start, start + len(key)) for start in _positions(self._text, key)]
         if exact:
-            return Found(Change.UNCHANGED, min(exact, key=lambda lines: abs(lines[0].page_number - page_number)))
+            return QuoteMatch(Change.UNCHANGED, min(exact, key=lambda lines: abs(lines[0].page_number - page_number)))
         close = self._most_like(words)
-        return Found(Change.REMOVED) if close is None else Found(Change.CHANGED, close.lines)
+        return QuoteMatch(Change.REMOVED) if close is None else QuoteMatch(Change.CHANGED, close.lines)
 
     def _lines_at(self, start: int, end: int) -> tuple[Line, ...]:
         return tuple(self._lines[bisect_right(self._starts, start) - 1 : bisect_right(self._starts, end - 1)])

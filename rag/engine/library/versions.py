@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rag import errors
 from rag.engine.library.originals import display_name, sha256_of
-from rag.engine.library.version_diff import Paragraph, Text, differences, paragraphs_of
+from rag.engine.library.version_diff import Paragraph, QuoteFinder, diff_paragraphs, paragraphs_of
 from rag.engine.workspace import Workspace
 from rag.types import DEFAULT_INDEX, AnswerResponse, Citation, Document, Hit, LaterPlace, VersionDiff
 
@@ -69,7 +69,7 @@ class Versions:
             errors.ConflictError: one has no text yet, or is in the trash.
         """
         old, new = (self._workspace.store.documents.get(one) for one in (old_id, new_id))
-        changes, unchanged = differences(self._paragraphs(old), self._paragraphs(new))
+        changes, unchanged = diff_paragraphs(self._paragraphs(old), self._paragraphs(new))
         return VersionDiff(
             old_id=old.id,
             new_id=new.id,
@@ -91,7 +91,9 @@ class Versions:
         Leaves out quotes from current documents, and from documents that are gone or in the trash.
         """
         latest = self.latest({hit.passage.document_id for response in responses for hit in response.contexts})
-        texts = {new.id: Text(self._paragraphs(new)) for new in {new.id: new for _, new in latest.values()}.values()}
+        texts = {
+            new.id: QuoteFinder(self._paragraphs(new)) for new in {new.id: new for _, new in latest.values()}.values()
+        }
         return [
             {
                 number: _later_place(citation, hit, texts, *latest[hit.passage.document_id])
@@ -113,7 +115,7 @@ class Versions:
 
 
 def _later_place(
-    citation: Citation, hit: Hit, texts: Mapping[uuid.UUID, Text], old: Document, new: Document
+    citation: Citation, hit: Hit, texts: Mapping[uuid.UUID, QuoteFinder], old: Document, new: Document
 ) -> LaterPlace:
     found = texts[new.id].find(citation.quote or hit.chunk.text, citation.lines_in(hit)[0].page_number)
     return LaterPlace(

@@ -71,8 +71,8 @@ def fill(
                 counts[present.cell.status] += 1
             elif document.status is DocumentStatus.READY:
                 pause()
-                cell = ask(workspace, questions, document, number, question)
-                _keep(workspace, matrix_id, question, cell)
+                cell = answer_cell(workspace, questions, document, number, question)
+                _save(workspace, matrix_id, question, cell)
                 counts[cell.status] += 1
     report("cells", total, total)
     waiting = [document.name for document in documents if document.status is not DocumentStatus.READY]
@@ -84,7 +84,7 @@ def fill(
     }
 
 
-def _keep(workspace: Workspace, matrix_id: uuid.UUID, question: MatrixQuestion, cell: MatrixCell) -> None:
+def _save(workspace: Workspace, matrix_id: uuid.UUID, question: MatrixQuestion, cell: MatrixCell) -> None:
     """Save a cell, unless its question or document was removed meanwhile."""
     try:
         workspace.store.matrices.put(matrix_id, question, cell)
@@ -92,7 +92,7 @@ def _keep(workspace: Workspace, matrix_id: uuid.UUID, question: MatrixQuestion, 
         workspace.store.matrices.get(matrix_id)
 
 
-def ask(
+def answer_cell(
     workspace: Workspace, questions: Questions, document: Document, number: int, question: MatrixQuestion
 ) -> MatrixCell:
     """Answer one question from one document. Raises ProviderError."""
@@ -105,7 +105,9 @@ def ask(
         response = questions.answer(request)
     except (errors.GroundingError, errors.NotFoundError) as error:  # of this document; what else fails, fails for all
         return _cell(document, number, {"status": "failed", "reason": error.message})
-    return _cell(document, number, _answered(question.text, response, _statements(workspace, document, question.text)))
+    return _cell(
+        document, number, _answer_fields(question.text, response, _statements(workspace, document, question.text))
+    )
 
 
 def _statements(workspace: Workspace, document: Document, question: str) -> Statements:
@@ -127,9 +129,9 @@ def _cell(document: Document, number: int, content: dict[str, Any]) -> MatrixCel
     )
 
 
-def _answered(question: str, response: AnswerResponse, statements: Statements) -> dict[str, Any]:
+def _answer_fields(question: str, response: AnswerResponse, statements: Statements) -> dict[str, Any]:
     """Return the fields of a cell: the best answer, its verdict and its place."""
-    chosen = _best(question, response, statements) if response.status == "ok" else None
+    chosen = _best_citation(question, response, statements) if response.status == "ok" else None
     if chosen is None:
         return {"status": "not_found", "model": response.model}
     citation, support, likelihood = chosen
@@ -161,7 +163,7 @@ class _Choice(NamedTuple):
     likelihood: float | None
 
 
-def _best(question: str, response: AnswerResponse, statements: Statements) -> _Choice | None:
+def _best_citation(question: str, response: AnswerResponse, statements: Statements) -> _Choice | None:
     """Return the citation that answers best, or None.
 
     Proved statements come first, then those that fit the question better. A line item outside the document's own
@@ -180,12 +182,12 @@ def _best(question: str, response: AnswerResponse, statements: Statements) -> _C
     if fits is None and response.confidence == "likely" and support is Support.SUPPORTED:
         return _Choice(citation, None, response.likelihood)
     alike = [response.sentences[one.sentence].text for kind, one in able if kind is not None]
-    is_given = fits is Fit.GIVES and not _is_contested(question, alike)
+    is_given = fits is Fit.GIVES and not _has_conflicting_figures(question, alike)
     is_sure = is_given or (fits is None and response.confidence is None)
     return _Choice(citation, support if is_sure or support is not Support.SUPPORTED else Support.UNSUPPORTED, None)
 
 
-def _is_contested(question: str, statements: Sequence[str]) -> bool:
+def _has_conflicting_figures(question: str, statements: Sequence[str]) -> bool:
     """Whether statements that may give the figure give different ones, such as of a segment and of the whole."""
     first, *others = (answer_agreement.read(question, statement) for statement in statements)
     return not all(answer_agreement.agree(first, other) for other in others)

@@ -35,13 +35,13 @@ def start(workspace: Workspace, matrix: Matrix) -> Job:
     return job
 
 
-def ask_what_is_open(workspace: Workspace, matrix_id: uuid.UUID) -> None:
+def refill_open_cells(workspace: Workspace, matrix_id: uuid.UUID) -> None:
     """Start another job for cells that were added while the last one ran."""
     for matrix in workspace.store.matrices.open(matrix_id=matrix_id):
         start(workspace, matrix)
 
 
-def ask_anew(workspace: Workspace, document: Document) -> None:
+def refill_for_document(workspace: Workspace, document: Document) -> None:
     """Refill the matrices of a ready document whose content they have not asked yet."""
     for matrix in workspace.store.matrices.open(lineage_id=document.lineage_id or document.id):
         logger.info("matrix %s is filled for document %s", matrix.id, document.id)

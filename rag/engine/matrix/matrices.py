@@ -71,7 +71,7 @@ class Matrices:
         lineages = self._lineages(asked.document_ids)
         documents = self._workspace.store.matrices.documents(lineages)
         cells = [
-            KeptCell(cell=cell_filling.ask(self._workspace, self._questions, document, number, question))
+            KeptCell(cell=cell_filling.answer_cell(self._workspace, self._questions, document, number, question))
             for document in documents
             if document.status is DocumentStatus.READY
             for number, question in enumerate(asked.questions)
@@ -84,7 +84,7 @@ class Matrices:
             lineage_ids=tuple(lineages),
             created_at=dt.datetime.now(dt.UTC),
         )
-        shown = _shown(asked.questions, documents, cells)
+        shown = _shown_cells(asked.questions, documents, cells)
         return FilledMatrix(matrix=matrix, documents=tuple(documents), cells=tuple(shown))
 
     def edit(self, matrix_id: uuid.UUID, request: MatrixEdit | Mapping[str, Any]) -> Matrix:
@@ -131,7 +131,7 @@ class Matrices:
         return FilledMatrix(
             matrix=matrix,
             documents=tuple(documents),
-            cells=tuple(_shown(matrix.questions, documents, store.cells(matrix_id))),
+            cells=tuple(_shown_cells(matrix.questions, documents, store.cells(matrix_id))),
             job=fill_scheduling.job_of(self._workspace, matrix),
         )
 
@@ -148,25 +148,25 @@ class Matrices:
         return write(filled, say)
 
 
-def _shown(
+def _shown_cells(
     questions: Sequence[MatrixQuestion], documents: Iterable[Document], kept: Sequence[KeptCell]
 ) -> list[ShownCell]:
     """Return the cells of `documents`, with outdated and conflicting ones marked."""
     present = {document.lineage_id: document for document in documents}
     found = [one for one in kept if one.cell.lineage_id in present]
-    others = _dissenting(questions, [one.cell for one in found])
+    others = _conflicts_with_others(questions, [one.cell for one in found])
     return [
         ShownCell(
             cell=one.cell,
             previous=one.previous,
             is_stale=one.cell.status != "failed" and not cell_filling.is_fresh(one, present[one.cell.lineage_id]),
-            conflict=_against_itself(questions, one) or others.get((one.cell.lineage_id, one.cell.question)),
+            conflict=_conflict_with_previous(questions, one) or others.get((one.cell.lineage_id, one.cell.question)),
         )
         for one in found
     ]
 
 
-def _against_itself(questions: Sequence[MatrixQuestion], kept: KeptCell) -> str | None:
+def _conflict_with_previous(questions: Sequence[MatrixQuestion], kept: KeptCell) -> str | None:
     """Return the document's answer before it changed, if that conflicts with the current one."""
     before = kept.previous
     if before is None or "answered" not in (before.status, kept.cell.status):
@@ -180,7 +180,9 @@ def _against_itself(questions: Sequence[MatrixQuestion], kept: KeptCell) -> str 
     return f"Before it changed (version {before.version}): {told}"
 
 
-def _dissenting(questions: Sequence[MatrixQuestion], cells: Sequence[MatrixCell]) -> dict[tuple[uuid.UUID, int], str]:
+def _conflicts_with_others(
+    questions: Sequence[MatrixQuestion], cells: Sequence[MatrixCell]
+) -> dict[tuple[uuid.UUID, int], str]:
     """Return cells that say yes against no, or a different figure where all should agree, each with a message."""
     columns: dict[int, list[MatrixCell]] = defaultdict(list)
     for cell in cells:

@@ -21,7 +21,7 @@ class Cleanup:
         self._resources = resources
         self._swept_at: float | None = None
 
-    def go_on(self) -> None:
+    def run_due(self) -> None:
         """Finish deletions, and sweep the storage from time to time. Raises StoreError."""
         self.finish_deletions()
         self._resources.store.rates.forget()

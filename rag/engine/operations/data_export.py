@@ -60,8 +60,8 @@ class Export:
             indexes = [index for index in indexes if index_name in {index.name, str(index.id)}]
             if not indexes:
                 raise errors.NotFoundError(f"There is no index “{index_name}”. List the indexes and check the name.")
-        with _filled(folder):
-            documents = [(index, document) for index in indexes for document in self._exported(index)]
+        with _export_folder(folder):
+            documents = [(index, document) for index in indexes for document in self._exported_documents(index)]
             names = unique_names([document.name for _, document in documents])
             missing = self._export_files(folder, [document for _, document in documents], names)
             _write_lines(
@@ -83,10 +83,10 @@ class Export:
         self._workspace.store.audit.note(
             "export", Subject("index", name=index_name or "all"), documents=len(documents), vectors=vectors
         )
-        lost = tuple(document.name for _, document in documents if document.id in missing)
-        return ExportReport(len(documents), chunks, conversations, lost)
+        missing_names = tuple(document.name for _, document in documents if document.id in missing)
+        return ExportReport(len(documents), chunks, conversations, missing_names)
 
-    def _exported(self, index: Index) -> list[Document]:
+    def _exported_documents(self, index: Index) -> list[Document]:
         """Return documents with older versions, which old answers cite; oldest first, so that it keeps its name."""
         listed = self._workspace.store.documents.list(index.id)[::-1]
         versions = self._workspace.store.versions.list([one.id for one in listed], in_trash=False) if listed else []
@@ -129,7 +129,7 @@ class Export:
 
 
 @contextmanager
-def _filled(folder: Path) -> Iterator[None]:
+def _export_folder(folder: Path) -> Iterator[None]:
     """Provide `folder`, new or empty, for the block to fill; it is cleaned up if the block fails."""
     try:
         was_there = folder.is_dir()

@@ -21,7 +21,7 @@ PLACE_NAMES = {
 }
 
 
-def spaces(config: Config) -> tuple[DiskSpace, ...]:
+def disk_spaces(config: Config) -> tuple[DiskSpace, ...]:
     """Return the free space of each local folder that is written to."""
     found = (_space(config, place, folder) for place, folder in _folders(config))
     return tuple(space for space in found if space)
@@ -64,25 +64,25 @@ def warnings(found: Iterable[DiskSpace]) -> tuple[str, ...]:
 
 def _warning(space: DiskSpace) -> str:
     end = "Uploads are refused until there is room." if space.state is DiskState.FULL else "Make room soon."
-    return f"The disk is nearly full: {_told(space.free_bytes)} left {PLACE_NAMES[space.place]}. {end}"
+    return f"The disk is nearly full: {_megabytes(space.free_bytes)} left {PLACE_NAMES[space.place]}. {end}"
 
 
-def _told(count: int) -> str:
+def _megabytes(count: int) -> str:
     return f"{count / MB:,.0f} MB"
 
 
-def require_room(config: Config, size: int) -> None:
+def require_free_space(config: Config, size: int) -> None:
     """Check that there is space to store and read a file of `size` bytes and keep the reserve.
 
     Raises:
         errors.DiskFullError: there is not.
     """
-    for space in spaces(config):
+    for space in disk_spaces(config):
         needed = size * SPACE_FACTOR + _reserve(config, space.place)
         if space.free_bytes < needed:
             raise errors.DiskFullError(
-                f"The file is not taken in, for the disk is nearly full: {_told(space.free_bytes)} are left "
-                f"{PLACE_NAMES[space.place]}, and {_told(needed)} are needed. Make room, then try again; the reserve "
-                "is set by RAG_DISK_RESERVE_MB.",
+                f"The file is not taken in, for the disk is nearly full: {_megabytes(space.free_bytes)} are left "
+                f"{PLACE_NAMES[space.place]}, and {_megabytes(needed)} are needed. Make room, then try again; the "
+                "reserve is set by RAG_DISK_RESERVE_MB.",
                 details={"free_bytes": space.free_bytes, "needed_bytes": needed},
             )

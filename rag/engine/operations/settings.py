@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from rag import errors, providers
 from rag.config import Config
-from rag.engine.models import Models, is_open
+from rag.engine.models import Models, is_unset
 from rag.store import Preferences
 from rag.types import (
     FoundServer,
@@ -71,7 +71,7 @@ class Settings:
             errors.ValidationError: there is no such model.
             errors.ConfigError: it cannot be used, or the environment sets another.
         """
-        _require_open(self._environment, WRITER)
+        _require_unset(self._environment, WRITER)
         if model not in {None, providers.EXTRACTIVE}:
             self._models.language_model(GenerationOptions(model=model))
         self._preferences.choose(WRITER, model)
@@ -86,7 +86,7 @@ class Settings:
             errors.EmbeddingCapabilityError: the provider does not embed.
             errors.ProviderError: the vendor refused to tell the dimensions of an unlisted model.
         """
-        _require_open(self._environment, EMBEDDER)
+        _require_unset(self._environment, EMBEDDER)
         if model is not None:
             self._models.named_space(model)
         self._preferences.choose(EMBEDDER, model)
@@ -149,7 +149,7 @@ class Settings:
     # --- what wins ---
 
     def _origin(self, setting: str) -> tuple[Origin, str | None]:
-        if not is_open(self._environment, setting):
+        if not is_unset(self._environment, setting):
             return Origin.ENVIRONMENT, getattr(self._environment, setting)
         kept = self._preferences.get().choices.get(setting)
         return (Origin.KEPT if kept else Origin.DEFAULT), kept
@@ -188,8 +188,8 @@ class VendorKeys:
             errors.ConfigError: the environment sets one, which takes precedence.
             errors.StoreError: it cannot be saved.
         """
-        row, setting = self._taking(provider)
-        _require_open(self._environment, setting)
+        row, setting = self._key_setting(provider)
+        _require_unset(self._environment, setting)
         secret = key.get_secret_value().strip()
         if not _KEY_PATTERN.fullmatch(secret):
             raise errors.ValidationError("This is no key: it has blanks or odd characters, or is too short or long.")
@@ -203,11 +203,11 @@ class VendorKeys:
             errors.ValidationError: the provider takes none.
             errors.StoreError: the key ring does not delete it.
         """
-        row, setting = self._taking(provider)
+        row, setting = self._key_setting(provider)
         self._preferences.remove_key(setting)
         return self._key(setting, row)
 
-    def _taking(self, provider: str) -> tuple[providers.Provider, str]:
+    def _key_setting(self, provider: str) -> tuple[providers.Provider, str]:
         row = self._models.registry.provider(provider)
         if row.key_setting is None:
             raise errors.ValidationError(f"{row.label} takes no key.")
@@ -217,13 +217,13 @@ class VendorKeys:
         kept = self._preferences.get()
         place = kept.places.get(setting)
         is_readable = place is None or setting in kept.keys
-        if not is_open(self._environment, setting):
+        if not is_unset(self._environment, setting):
             place, is_readable = KeyPlace.ENVIRONMENT, True
         return VendorKey(
             provider=row.name, label=row.label, setting=setting.upper(), place=place, is_readable=is_readable
         )
 
 
-def _require_open(environment: Config, setting: str) -> None:
-    if not is_open(environment, setting):
+def _require_unset(environment: Config, setting: str) -> None:
+    if not is_unset(environment, setting):
         raise errors.ConfigError(f"{setting.upper()} is set in the environment or in .env, which wins. Unset it there.")

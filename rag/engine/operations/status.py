@@ -22,7 +22,12 @@ def read(store: Store, config: Config) -> Status:
     """Return the current state. Raises StoreError if the database cannot be reached."""
     figures = store.figures
     database = figures.database().model_copy(update={"is_embedded": config.rag_database_url is None})
-    workers, lanes, indexes, spaces = figures.workers(), figures.lanes(), figures.indexes(), disk_space.spaces(config)
+    workers, lanes, indexes, spaces = (
+        figures.workers(),
+        figures.lanes(),
+        figures.indexes(),
+        disk_space.disk_spaces(config),
+    )
     return Status(
         version=metadata.version("pagelight"),
         at=dt.datetime.now(dt.UTC),
@@ -69,7 +74,7 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def keep_backup(store: Store, path: Path, manifest: BackupManifest) -> None:
+def record_backup(store: Store, path: Path, manifest: BackupManifest) -> None:
     """Record a verified backup; a failure to do so is only logged, as the archive itself is good."""
     record = BackupRecord(
         created_at=manifest.created_at,

@@ -11,8 +11,8 @@ from rag.answering.extraction import answer_fit, document_comparison, summary
 from rag.answering.tables import calculation, requested_figures
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages
-from rag.engine.questions.document_mentions import Mention, aliases, mentions
-from rag.engine.questions.query_pipeline import Asking
+from rag.engine.questions.document_mentions import Mention, aliases, find_mentions
+from rag.engine.questions.query_pipeline import QueryPipeline
 from rag.engine.workspace import Workspace
 from rag.types import (
     AnswerEvent,
@@ -45,13 +45,13 @@ class Side(NamedTuple):
     question: str
 
 
-class Composing:
+class CompositeAnswers:
     """Answers one user's question to an index where a single search is not enough."""
 
     def __init__(self, workspace: Workspace, index: Index, request: AnswerRequest) -> None:
         self._workspace = workspace
         self._index = index
-        self._request = saved_filters.with_saved(workspace.store, request)
+        self._request = saved_filters.resolve_saved_filter(workspace.store, request)
         self._locate = Pages(workspace).locate
         self._listed: list[Document] | None = None
 
@@ -65,60 +65,57 @@ class Composing:
         if extract := summary.asked(question):
             return self._extract(question, extract)
         if sides := self.sides(question):
-            return self._each(self._of_side(sides[0]), sides)  # what refuses does so before the answer begins
-        answer = self._worked_out(question) or self._over_years(question)
-        return None if answer is None else _whole(answer)
+            return self._compare(self._answer_side(sides[0]), sides)  # what refuses does so before the answer begins
+        answer = self._calculate(question) or self._compare_years(question)
+        return None if answer is None else _single_answer(answer)
 
     # --- one answer per document ---
 
     def sides(self, question: str) -> list[Side]:
         """Return the documents that `question` compares, each with its question; empty if it compares none."""
-        of_each = document_comparison.asks_of_each(question)
-        if not (
-            of_each or document_comparison.compares(question) or re.search(r",|\b(?:and|or|und|oder|et|y)\b", question)
-        ):
+        asks_each = document_comparison.asks_of_each(question)
+        compares = document_comparison.compares(question)
+        if not (asks_each or compares or re.search(r",|\b(?:and|or|und|oder|et|y)\b", question)):
             return []
         documents = self._documents()
-        named = mentions(question, documents)
+        named = find_mentions(question, documents)
         spans = [mention.span for mention in named]
-        if _are_apart(named) and (
-            document_comparison.compares(question) or document_comparison.are_listed(question, spans)
-        ):
+        if _are_distinct(named) and (compares or document_comparison.are_listed(question, spans)):
             return [
                 Side(
-                    _name(mention, question),
+                    _side_name(mention, question),
                     mention.documents,
                     document_comparison.of_one(question, spans, mention.span),
                 )
                 for mention in named[:MAX_DOCUMENTS]
             ]
         chosen = bool(self._request.retrieval.filters.document_ids)
-        is_meant = of_each or (chosen and not named and document_comparison.compares(question))
+        is_meant = asks_each or (chosen and not named and compares)
         if is_meant and 2 <= len(documents) <= MAX_DOCUMENTS:
             asked = document_comparison.of_each(question)
             return [Side(document.name, (document,), asked) for document in reversed(documents)]
         return []
 
-    def _each(self, first: AnswerResponse, sides: Sequence[Side]) -> Generator[AnswerEvent, None, None]:
+    def _compare(self, first: AnswerResponse, sides: Sequence[Side]) -> Generator[AnswerEvent, None, None]:
         answers: list[tuple[str, AnswerResponse]] = []
         text = ""
         for side in sides:
-            answers.append((side.name, self._of_side(side) if answers else first))
+            answers.append((side.name, self._answer_side(side) if answers else first))
             joined = document_comparison.join(answers)
             if joined.status == "ok" and joined.answer.startswith(text):
                 yield AnswerToken(text=joined.answer[len(text) :])
                 text = joined.answer
         yield document_comparison.join(answers)
 
-    def _of_side(self, side: Side) -> AnswerResponse:
+    def _answer_side(self, side: Side) -> AnswerResponse:
         """Answer one side's question from its documents alone."""
-        own = self._within(side.documents)
-        worked_out = own._worked_out(side.question)
+        own = self._restricted_to(side.documents)
+        worked_out = own._calculate(side.question)
         if worked_out is not None:
             return worked_out
-        asking = own.asking()
-        synthesizer = asking.synthesizer(None, options=self._request.options)
-        response = asking.engine(synthesizer).query(retrieval.Query(side.question))
+        pipeline = own.pipeline()
+        synthesizer = pipeline.synthesizer(None, options=self._request.options)
+        response = pipeline.engine(synthesizer).query(retrieval.Query(side.question))
         if not isinstance(response, answering.GroundedResponse) or response.answer is None:
             raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
         return response.answer
@@ -126,43 +123,43 @@ class Composing:
     # --- an extract ---
 
     def _extract(self, question: str, extract: summary.Extract) -> Generator[AnswerEvent, None, None] | None:
-        documents, extract = self._meant(question)[0], self._of_part(question, extract)
+        documents, extract = self._named_or_all(question)[0], self._with_part(question, extract)
         if len(documents) > MAX_DOCUMENTS:
-            return None if extract.part else _whole(self._which(len(documents)))
+            return None if extract.part else _single_answer(self._ask_which(len(documents)))
         limit = summary.MAX_SENTENCES if len(documents) == 1 else summary.SHORT_SENTENCES
         parts: list[answering.Statement | answering.Label] = []
         for document in documents:
-            keys = self._extract_of(document, extract, limit)
+            keys = self._key_sentences(document, extract, limit)
             if keys and len(documents) > 1:
                 parts.append(answering.Label(document_comparison.heading(document.name)))
-            parts += summary.parts_of(keys, self._whole(document.id), sections=len(documents) == 1)
+            parts += summary.parts_of(keys, self._with_pages(document.id), sections=len(documents) == 1)
         note = answering.Label(f"*{prompts.EXTRACT_NOTE}*")
-        return _whole(self._composed([note, *parts])) if parts else None
+        return _single_answer(self._composed([note, *parts])) if parts else None
 
-    def _meant(self, question: str) -> tuple[list[Document], list[Mention]]:
+    def _named_or_all(self, question: str) -> tuple[list[Document], list[Mention]]:
         """Return the documents that `question` names, or all in scope, and the mentions."""
         documents = self._documents()
-        named = mentions(question, documents)
+        named = find_mentions(question, documents)
         return [document for mention in named for document in mention.documents] or documents, named
 
-    def _of_part(self, question: str, extract: summary.Extract) -> summary.Extract:
-        named = self._meant(question)[1]
-        return extract._replace(part=_without(extract.part, question, named)) if named else extract
+    def _with_part(self, question: str, extract: summary.Extract) -> summary.Extract:
+        named = self._named_or_all(question)[1]
+        return extract._replace(part=_without_names(extract.part, question, named)) if named else extract
 
-    def _whole(self, document_id: uuid.UUID) -> Document:
+    def _with_pages(self, document_id: uuid.UUID) -> Document:
         """Return a document with its pages, which lists leave out."""
         return self._workspace.store.documents.get(document_id)
 
-    def _extract_of(self, document: Document, extract: summary.Extract, limit: int) -> list[summary.Key]:
+    def _key_sentences(self, document: Document, extract: summary.Extract, limit: int) -> list[summary.Key]:
         store = self._workspace.store.chunks
         chunks: Sequence[Chunk] = store.of_document(document.id)
         if extract.part:
-            chunks = self._part(chunks, document, extract.part)
+            chunks = self._section_chunks(chunks, document, extract.part)
         return summary.key_sentences(chunks, store.vectors([chunk.id for chunk in chunks]), limit=limit)
 
-    def _part(self, chunks: Sequence[Chunk], document: Document, part: str) -> Sequence[Chunk]:
+    def _section_chunks(self, chunks: Sequence[Chunk], document: Document, part: str) -> Sequence[Chunk]:
         """Return the chunks of the section with that name or number, else those on pages that a search for it finds."""
-        wanted = {_plain(part), *(_plain(reference.name) for reference in vocabulary.references(part))}
+        wanted = {_normalized(part), *(_normalized(reference.name) for reference in vocabulary.references(part))}
         inside = [
             chunk
             for chunk in chunks
@@ -170,45 +167,45 @@ class Composing:
         ]
         if inside:
             return inside
-        found = self._within((document,)).asking().search(part).results
+        found = self._restricted_to((document,)).pipeline().search(part).results
         least = RELATED_SCORE_SHARE * max((hit.final_score for hit in found), default=0.0)
         pages = {page for hit in found if hit.final_score >= least for page in hit.passage.pages}
         return [chunk for chunk in chunks if pages.intersection(chunk.pages)]
 
-    def _which(self, count: int) -> AnswerResponse:
+    def _ask_which(self, count: int) -> AnswerResponse:
         message = prompts.WHICH_DOCUMENT_MESSAGE.format(count=count)
         return AnswerResponse(status="insufficient_context", answer=message, model=answering.EXTRACTIVE_MODEL)
 
     # --- a figure worked out ---
 
-    def _worked_out(self, question: str) -> AnswerResponse | None:
+    def _calculate(self, question: str) -> AnswerResponse | None:
         if not requested_figures.may_want(question):
             return None
         documents = self._documents()
-        named = mentions(question, documents)
+        named = find_mentions(question, documents)
         meant = named[0].documents if len(named) == 1 else tuple(documents)
         words = {word for document in meant for alias in aliases(document) for word in alias}
         task = requested_figures.task(question, words)
         if task is None or len(named) > 1 or (not named and len(documents) != 1):
             return None
-        own = self._within(meant)
-        hits = [*own.asking().search(question).results] if len(meant) > 1 else []
+        own = self._restricted_to(meant)
+        hits = [*own.pipeline().search(question).results] if len(meant) > 1 else []
         document_id = hits[0].chunk.document_id if hits else meant[0].id
-        own = self._within([document for document in meant if document.id == document_id])
-        hits = [hit for text in task.searches for hit in own.asking(top_k=STATEMENT_PAGES).search(text).results]
+        own = self._restricted_to([document for document in meant if document.id == document_id])
+        hits = [hit for text in task.searches for hit in own.pipeline(top_k=STATEMENT_PAGES).search(text).results]
         places = {figure.place for figure in task.figures if figure.place}
         statements = vocabulary.own_pages(self._workspace.store.pages.landmarks(document_id, places))
-        hits += self._on_pages(document_id, {page for pages in statements.values() for page in pages}, hits)
+        hits += self._statement_hits(document_id, {page for pages in statements.values() for page in pages}, hits)
         parts = calculation.work_out(task, hits, statements)
         return self._composed(parts) if parts else None
 
-    def _on_pages(self, document_id: uuid.UUID, pages: Collection[int], found: Sequence[Hit]) -> list[Hit]:
+    def _statement_hits(self, document_id: uuid.UUID, pages: Collection[int], found: Sequence[Hit]) -> list[Hit]:
         """Return hits for pages of statements that the search missed, so that statements are always read."""
         missing = sorted({*pages} - {page for hit in found for page in hit.passage.pages})
-        document = self._whole(document_id) if missing else None
-        return [hit for page in missing if document and (hit := self._page_of(document, page))]
+        document = self._with_pages(document_id) if missing else None
+        return [hit for page in missing if document and (hit := self._page_hit(document, page))]
 
-    def _page_of(self, document: Document, page: int) -> Hit | None:
+    def _page_hit(self, document: Document, page: int) -> Hit | None:
         """Return a page as a hit; None for a page without text."""
         store = self._workspace.store.chunks
         lines = store.page_lines([(document.id, page)]).get((document.id, page))
@@ -217,29 +214,29 @@ class Composing:
 
     # --- figures of two years ---
 
-    def _over_years(self, question: str) -> AnswerResponse | None:
+    def _compare_years(self, question: str) -> AnswerResponse | None:
         """Answer a question about change by looking up each year separately, as they may be in different reports.
 
         If only one year is found, the answer says which. None if nothing is found, or one passage has both years.
         """
         if not requested_figures.may_want(question):
             return None
-        meant, named = self._meant(question)
+        meant, named = self._named_or_all(question)
         words = {word for mention in named for document in mention.documents for al in aliases(document) for word in al}
         task = requested_figures.task(question, words)
         if task is None or task.formula or task.is_level or len(task.years) != 2:
             return None
-        found = {year: self._of_year(task.measure, year, meant) for year in sorted(task.years)}
+        found = {year: self._answer_for_year(task.measure, year, meant) for year in sorted(task.years)}
         given = [(str(year), answer) for year, answer in found.items() if answer.status == "ok"]
         places = [{hit.chunk.id for hit in answer.contexts} for _, answer in given]
         if not given or (len(places) == 2 and places[0] & places[1]):
             return None
-        return document_comparison.join(given) if len(given) == 2 else self._one_year(task.measure, found)
+        return document_comparison.join(given) if len(given) == 2 else self._other_year_missing(task.measure, found)
 
-    def _of_year(self, measure: str, year: int, documents: Sequence[Document]) -> AnswerResponse:
+    def _answer_for_year(self, measure: str, year: int, documents: Sequence[Document]) -> AnswerResponse:
         """Answer for one year, keeping only sentences that certainly give the measure of that year."""
         question = f"What was the {measure} in {year}?"
-        answer = self._of_side(Side(str(year), tuple(documents), question))
+        answer = self._answer_side(Side(str(year), tuple(documents), question))
         rows = {citation.sentence: citation.row for citation in answer.citations}
         other = [
             number
@@ -249,7 +246,7 @@ class Composing:
         kept = answering.without(answer, other)
         return kept if kept.sentences else kept.model_copy(update={"status": "insufficient_context"})
 
-    def _one_year(self, measure: str, found: Mapping[int, AnswerResponse]) -> AnswerResponse:
+    def _other_year_missing(self, measure: str, found: Mapping[int, AnswerResponse]) -> AnswerResponse:
         """Report that only one of two years was found."""
         known = next(year for year, answer in found.items() if answer.status == "ok")
         missing = next(year for year in found if year != known)
@@ -267,17 +264,17 @@ class Composing:
 
     # --- for a model ---
 
-    def spread(self, question: str) -> list[Hit]:
+    def model_passages(self, question: str) -> list[Hit]:
         """Return passages for a language model: from each compared document, or from all of a document to summarise."""
         if extract := summary.asked(question):
-            documents = self._meant(question)[0]
+            documents = self._named_or_all(question)[0]
             if len(documents) != 1:
                 return []
-            keys = self._extract_of(documents[0], self._of_part(question, extract), summary.PASSAGES)
-            return summary.passages(keys, self._whole(documents[0].id))
+            keys = self._key_sentences(documents[0], self._with_part(question, extract), summary.PASSAGES)
+            return summary.passages(keys, self._with_pages(documents[0].id))
         sides = self.sides(question)
         most = max(self._request.retrieval.top_k // max(len(sides), 1), 1)
-        found = [self._within(side.documents).asking().search(side.question).results[:most] for side in sides]
+        found = [self._restricted_to(side.documents).pipeline().search(side.question).results[:most] for side in sides]
         return [hits[place] for place in range(most) for hits in found if place < len(hits)]
 
     # --- what all of them need ---
@@ -287,17 +284,17 @@ class Composing:
         found = {" ".join(alias) for document in self._documents() for alias in aliases(document) if len(alias) <= 3}
         return sorted(found)
 
-    def asking(self, *, top_k: int | None = None) -> Asking:
+    def pipeline(self, *, top_k: int | None = None) -> QueryPipeline:
         """Return a search pipeline over the same documents."""
         update = {"min_score": 0.0} if top_k else {}
         options = self._request.retrieval.model_copy(update={"top_k": top_k or self._request.retrieval.top_k, **update})
-        return Asking(self._workspace, self._index, self._request.model_copy(update={"retrieval": options}))
+        return QueryPipeline(self._workspace, self._index, self._request.model_copy(update={"retrieval": options}))
 
-    def _within(self, documents: Sequence[Document]) -> "Composing":
+    def _restricted_to(self, documents: Sequence[Document]) -> "CompositeAnswers":
         ids: tuple[uuid.UUID, ...] = tuple(document.id for document in documents)
         filters = self._request.retrieval.filters.model_copy(update={"document_ids": ids})
         options = self._request.retrieval.model_copy(update={"filters": filters})
-        return Composing(self._workspace, self._index, self._request.model_copy(update={"retrieval": options}))
+        return CompositeAnswers(self._workspace, self._index, self._request.model_copy(update={"retrieval": options}))
 
     def _documents(self) -> list[Document]:
         """Return the searchable documents in scope, newest first."""
@@ -315,13 +312,13 @@ class Composing:
         return answering.compose(parts, locate=self._locate)
 
 
-def _whole(answer: AnswerResponse) -> Generator[AnswerEvent, None, None]:
+def _single_answer(answer: AnswerResponse) -> Generator[AnswerEvent, None, None]:
     yield AnswerToken(text=answer.answer)
     yield answer
 
 
-def with_summary(
-    events: Generator[AnswerEvent, None, None], asking: Asking, started: float
+def with_retrieval_summary(
+    events: Generator[AnswerEvent, None, None], pipeline: QueryPipeline, started: float
 ) -> Generator[AnswerEvent, None, None]:
     """Yield `events`; add to the answer how it was retrieved and its latency since `started`."""
     for event in events:
@@ -329,23 +326,23 @@ def with_summary(
             yield event
             continue
         usage = Usage(latency_ms=(time.perf_counter() - started) * 1000)
-        yield event.model_copy(update={"retrieval": asking.summary(len(event.sources)), "usage": usage})
+        yield event.model_copy(update={"retrieval": pipeline.summary(len(event.sources)), "usage": usage})
 
 
-def _are_apart(named: Sequence[Mention]) -> bool:
+def _are_distinct(named: Sequence[Mention]) -> bool:
     """Whether there are several names that refer to different documents."""
     ids = [document.id for mention in named for document in mention.documents]
     return len(named) > 1 and len(ids) == len(set(ids))
 
 
-def _name(mention: Mention, question: str) -> str:
+def _side_name(mention: Mention, question: str) -> str:
     """Return the heading of a side: its document's name, or for several documents the words of the question."""
     if len(mention.documents) == 1:
         return mention.documents[0].name
     return question[mention.span.start : mention.span.end]
 
 
-def _without(part: str, question: str, named: Sequence[Mention]) -> str:
+def _without_names(part: str, question: str, named: Sequence[Mention]) -> str:
     """Remove document names from the part to summarise; empty (the whole document) if nothing else is left."""
     for mention in named:
         part = part.replace(question[mention.span.start : mention.span.end], " ")
@@ -358,7 +355,7 @@ def _without(part: str, question: str, named: Sequence[Mention]) -> str:
     return part.strip() if left.strip() else ""
 
 
-def _plain(text: str) -> str:
+def _normalized(text: str) -> str:
     return " ".join(re.sub(r"^(?:the|section|chapter)\s+", "", text.strip().lower()).split())
 
 

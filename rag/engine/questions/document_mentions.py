@@ -37,7 +37,7 @@ class Mention(NamedTuple):
     documents: tuple[Document, ...]
 
 
-def mentions(question: str, documents: Iterable[Document]) -> list[Mention]:
+def find_mentions(question: str, documents: Iterable[Document]) -> list[Mention]:
     """Return the mentions of `documents` in `question`, in order.
 
     If documents share a name, the years in the question decide.
@@ -45,26 +45,26 @@ def mentions(question: str, documents: Iterable[Document]) -> list[Mention]:
     words = list(_ASKED_WORD.finditer(question))
     found: dict[Span, list[Document]] = {}
     for document in documents:
-        spans = {span for alias in aliases(document) if (span := _found(alias, words, question))}
+        spans = {span for alias in aliases(document) if (span := _find_alias(alias, words, question))}
         for span in spans:
             found.setdefault(span, []).append(document)
-    longest = [span for span in found if not any(_holds(other, span) for other in found if other != span)]
+    longest = [span for span in found if not any(_contains(other, span) for other in found if other != span)]
     asked = years(question)
-    return [Mention(span, _of_years(found[span], asked)) for span in sorted(longest)]
+    return [Mention(span, _matching_years(found[span], asked)) for span in sorted(longest)]
 
 
 def aliases(document: Document) -> set[tuple[str, ...]]:
     """Return the names of a document in lower case: the distinctive words of its file name and title."""
     named = (PurePath(document.name).stem, document.title or "")
-    return {words for text in named if (words := _telling(text))}
+    return {words for text in named if (words := _distinctive_words(text))}
 
 
-def _telling(text: str) -> tuple[str, ...]:
+def _distinctive_words(text: str) -> tuple[str, ...]:
     words = (word.lower() for word in _WORD.findall(text))
     return tuple(word for word in words if len(word) > 1 and word not in _GENERIC)
 
 
-def _found(alias: Sequence[str], words: Sequence[re.Match[str]], question: str) -> Span | None:
+def _find_alias(alias: Sequence[str], words: Sequence[re.Match[str]], question: str) -> Span | None:
     """Find a name as a whole, ignoring spaces, or its capitalised first word."""
     whole = "".join(alias)
     lowered = [match[0].lower() for match in words]
@@ -87,11 +87,11 @@ def _found(alias: Sequence[str], words: Sequence[re.Match[str]], question: str) 
     return None
 
 
-def _holds(span: Span, other: Span) -> bool:
+def _contains(span: Span, other: Span) -> bool:
     return span.start <= other.start and other.end <= span.end
 
 
-def _of_years(documents: Sequence[Document], asked: Sequence[int]) -> tuple[Document, ...]:
+def _matching_years(documents: Sequence[Document], asked: Sequence[int]) -> tuple[Document, ...]:
     named = [
         document for document in documents if {str(year) for year in asked} & set(re.findall(r"\d{4}", document.name))
     ]

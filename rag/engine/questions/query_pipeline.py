@@ -32,13 +32,13 @@ if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.response_synthesizers import BaseSynthesizer
 
 
-class Asking:
+class QueryPipeline:
     """Builds the components for one request, and searches with them."""
 
     def __init__(self, workspace: Workspace, index: Index, request: RetrievalRequest) -> None:
         self._workspace = workspace
         self._index = index
-        asked = saved_filters.with_saved(workspace.store, request).retrieval
+        asked = saved_filters.resolve_saved_filter(workspace.store, request).retrieval
         self._options = retrieval.as_configured(asked, workspace.config)
         self._store = workspace.store
         self.scope = Scope(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from rag import answering, errors, retrieval, tracing
 from rag.answering.conversation import suggested_questions
 from rag.engine.conversations.provenance import with_provenance
-from rag.engine.questions.composite_answers import Composing, with_summary
+from rag.engine.questions.composite_answers import CompositeAnswers, with_retrieval_summary
 from rag.engine.questions.explanation import Explainer
-from rag.engine.questions.query_pipeline import Asking
-from rag.engine.request_parsing import own_key, parse, with_own_key, within
+from rag.engine.questions.query_pipeline import QueryPipeline
+from rag.engine.request_parsing import parse, request_key_errors, restrict_to_document, with_request_key_errors
 from rag.engine.workspace import Workspace
 from rag.types import (
     AnswerEvent,
@@ -56,8 +56,8 @@ class Questions:
             errors.ProviderError: that provider refuses or is down.
         """
         request = parse(SearchRequest, request)
-        with own_key(request.auth), tracing.span("search") as step:
-            found = self._asking(request).search(request.query)
+        with request_key_errors(request.auth), tracing.span("search") as step:
+            found = self._pipeline(request).search(request.query)
             step.note(top_k=found.top_k, mode=found.mode, returned=len(found.results))
             return found
 
@@ -78,7 +78,7 @@ class Questions:
         if isinstance(request, str):
             request = {"question": request, "retrieval": {"top_k": QUESTION_TOP_K}}
         asked = parse(AnswerRequest, request)
-        return answering.whole(self.stream(within(asked, document_id) if document_id else asked))
+        return answering.whole(self.stream(restrict_to_document(asked, document_id) if document_id else asked))
 
     def stream(
         self, request: AnswerRequest | Mapping[str, Any], stop: answering.Stop = answering.never
@@ -88,25 +88,25 @@ class Questions:
         When `stop` returns True, writing ends; the answer is what was written so far, marked as `stopped`.
         """
         asked = parse(AnswerRequest, request)
-        return tracing.streaming("question", lambda: self._answering(asked, stop))
+        return tracing.streaming("question", lambda: self._answer_events(asked, stop))
 
-    def _answering(self, request: AnswerRequest, stop: answering.Stop) -> Generator[AnswerEvent, None, None]:
+    def _answer_events(self, request: AnswerRequest, stop: answering.Stop) -> Generator[AnswerEvent, None, None]:
         started = time.perf_counter()
         index = self._workspace.asked_index(request.index_name)
         generation = self._generation(request, index)
         llm = self._workspace.models.language_model(generation)
-        with own_key(generation.auth), tracing.span("condense", turns=len(request.history)):
-            names = Composing(self._workspace, index, request).names() if request.history and llm is None else ()
+        with request_key_errors(generation.auth), tracing.span("condense", turns=len(request.history)):
+            names = CompositeAnswers(self._workspace, index, request).names() if request.history and llm is None else ()
             question = answering.condense(request.question, request.history, llm, names)
         understood = request.model_copy(update={"question": question})
-        events = self._composed(understood, index, started) if llm is None else None
+        events = self._composite_events(understood, index, started) if llm is None else None
         if events is None:
-            events = self._looked_up(understood, index, llm, generation, started=started, stop=stop)
-        asked, differently = request.question, None if question == request.question else question
-        answered = self._with_what_follows(events, asked, differently)
+            events = self._search_events(understood, index, llm, generation, started=started, stop=stop)
+        asked, rewritten = request.question, None if question == request.question else question
+        answered = self._with_follow_ups(events, asked, rewritten)
         return with_provenance(answered, self._workspace, index, understood)
 
-    def _with_what_follows(
+    def _with_follow_ups(
         self, events: Generator[AnswerEvent, None, None], asked: str, understood: str | None
     ) -> Generator[AnswerEvent, None, None]:
         """Add the question as it was understood, and follow-up questions, to the answer."""
@@ -114,10 +114,10 @@ class Questions:
             if not isinstance(event, AnswerResponse):
                 yield event
                 continue
-            follow_ups = suggested_questions.follow_ups(understood or asked, event, self._around(event))
+            follow_ups = suggested_questions.follow_ups(understood or asked, event, self._neighbours(event))
             yield event.model_copy(update={"question": understood, "follow_ups": follow_ups})
 
-    def _around(self, response: AnswerResponse) -> Sequence[Chunk]:
+    def _neighbours(self, response: AnswerResponse) -> Sequence[Chunk]:
         """Return the chunks around the first source."""
         if not response.contexts:
             return ()
@@ -130,18 +130,18 @@ class Questions:
         chunks = self._workspace.store.chunks.of_document(document_id, limit=SUGGESTION_CHUNKS)
         return suggested_questions.to_begin_with(chunks)
 
-    def _composed(
+    def _composite_events(
         self, request: AnswerRequest, index: Index, started: float
     ) -> Generator[AnswerEvent, None, None] | None:
         """Return the events of a composite answer, or None if a single search should answer."""
-        with own_key(request.auth):
-            events = Composing(self._workspace, index, request).events(request.question)
+        with request_key_errors(request.auth):
+            events = CompositeAnswers(self._workspace, index, request).events(request.question)
         if events is None:
             return None
-        asking = Asking(self._workspace, index, request)
-        return with_own_key(with_summary(events, asking, started), request.auth)
+        pipeline = QueryPipeline(self._workspace, index, request)
+        return with_request_key_errors(with_retrieval_summary(events, pipeline, started), request.auth)
 
-    def _looked_up(
+    def _search_events(
         self,
         request: AnswerRequest,
         index: Index,
@@ -151,17 +151,21 @@ class Questions:
         started: float,
         stop: answering.Stop,
     ) -> Generator[AnswerEvent, None, None]:
-        asking = Asking(self._workspace, index, request)
+        pipeline = QueryPipeline(self._workspace, index, request)
         query = retrieval.Query(request.question)
-        synthesizer = asking.synthesizer(llm, options=request.options, generation=generation, streaming=True, stop=stop)
-        with own_key(request.auth):
-            spread = Composing(self._workspace, index, request).spread(request.question) if llm else []
-            nodes = [retrieval.HitNode.of(hit) for hit in spread]
-            response = synthesizer.synthesize(query, nodes) if nodes else asking.engine(synthesizer).query(query)
+        synthesizer = pipeline.synthesizer(
+            llm, options=request.options, generation=generation, streaming=True, stop=stop
+        )
+        with request_key_errors(request.auth):
+            model_passages = (
+                CompositeAnswers(self._workspace, index, request).model_passages(request.question) if llm else []
+            )
+            nodes = [retrieval.HitNode.of(hit) for hit in model_passages]
+            response = synthesizer.synthesize(query, nodes) if nodes else pipeline.engine(synthesizer).query(query)
         if not isinstance(response, answering.GroundedStream):
             raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
-        found = asking.found(query, response.source_nodes, time.perf_counter() - started)
-        return with_own_key(_events(response, found), generation.auth)
+        found = pipeline.found(query, response.source_nodes, time.perf_counter() - started)
+        return with_request_key_errors(_events(response, found), generation.auth)
 
     def explain(self, request: SearchRequest | Mapping[str, Any], passage: str) -> Explanation:
         """Explain why a passage is, or is not, used to answer the request's query.
@@ -172,7 +176,7 @@ class Questions:
         request = parse(SearchRequest, request)
         if not passage.split():
             raise errors.ValidationError("The passage is empty. Give some words as they stand in the document.")
-        explainer = Explainer(self._workspace.store, self._asking(request, trace=True), request)
+        explainer = Explainer(self._workspace.store, self._pipeline(request, trace=True), request)
         return explainer.explain(passage, self._workspace.models.language_model())
 
     @property
@@ -180,11 +184,11 @@ class Questions:
         """Whether a language model writes the answers; otherwise they are quotes."""
         return self._workspace.models.language_model() is not None
 
-    def _asking(self, request: SearchRequest, *, trace: bool = False) -> Asking:
+    def _pipeline(self, request: SearchRequest, *, trace: bool = False) -> QueryPipeline:
         if trace:
             options = request.retrieval.model_copy(update={"trace": True})
             request = request.model_copy(update={"retrieval": options})
-        return Asking(self._workspace, self._workspace.asked_index(request.index_name), request)
+        return QueryPipeline(self._workspace, self._workspace.asked_index(request.index_name), request)
 
     def _generation(self, request: AnswerRequest, index: Index) -> GenerationOptions:
         """Use the request's key for writing, too, where it can only be meant for that provider; never for another."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rag import errors
 from rag.config import MEGABYTE
 from rag.engine.resources import Resources
-from rag.engine.users.api_keys import KeysOfAll
+from rag.engine.users.api_keys import AllKeys
 from rag.engine.workspace import NO_ORIGIN, Workspace
 from rag.store import OwnAccount
 from rag.types import Account, AccountUse, Job, Role, Storage, Whence
@@ -74,7 +74,7 @@ class Accounts:
         Raises:
             errors.ValidationError: a group's name is empty, too long or not printable.
         """
-        self._of(user_id).set_groups(sorted({_group(name) for name in groups}))
+        self._of(user_id).set_groups(sorted({_valid_group(name) for name in groups}))
         return self.get(user_id)
 
     def set_quota(self, user_id: str, megabytes: int | None) -> Storage:
@@ -91,9 +91,9 @@ class Accounts:
         return self.storage(user_id)
 
     @property
-    def keys(self) -> KeysOfAll:
+    def keys(self) -> AllKeys:
         """The API keys of all users."""
-        return KeysOfAll(self._resources, self._actor, self._origin)
+        return AllKeys(self._resources, self._actor, self._origin)
 
     def jobs(self) -> builtins.list[Job]:
         """Return all users' latest jobs without their results."""
@@ -103,7 +103,7 @@ class Accounts:
         return self._resources.store.of(user_id, self._origin, actor=self._actor).account
 
 
-def _group(name: str) -> str:
+def _valid_group(name: str) -> str:
     stripped = name.strip()
     if not stripped or not stripped.isprintable() or len(stripped.encode()) > MAX_GROUP_BYTES:
         raise errors.ValidationError(

@@ -35,7 +35,7 @@ SHARED_KEY = ApiKey(
 """Represents `RAG_API_KEY`, which is no row of the database."""
 
 
-class Keys:
+class UserKeys:
     """One user's keys."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -51,7 +51,7 @@ class Keys:
                 or
                 the expiry is past or has no time zone.
         """
-        return _make(self._workspace.store.api_keys, name, permissions, expires_at)
+        return _create_key(self._workspace.store.api_keys, name, permissions, expires_at)
 
     def list(self) -> list[ApiKey]:
         """Return the user's keys, including expired and revoked ones, latest first."""
@@ -62,7 +62,7 @@ class Keys:
         return self._workspace.store.api_keys.revoke(key_id)
 
 
-class KeysOfAll:
+class AllKeys:
     """The keys of all users, for admins."""
 
     def __init__(self, resources: Resources, actor: str | None, origin: Whence) -> None:
@@ -82,7 +82,7 @@ class KeysOfAll:
         expires_at: dt.datetime | None = None,
     ) -> tuple[ApiKey, str]:
         """Create a key for a user. Returns it and its secret. Raises as `Keys.create`."""
-        return _make(self._of(user_id), name, permissions, expires_at)
+        return _create_key(self._of(user_id), name, permissions, expires_at)
 
     def revoke(self, key_id: uuid.UUID) -> ApiKey:
         """Revoke any user's key. Raises NotFoundError."""
@@ -95,16 +95,16 @@ class KeysOfAll:
         return self._resources.store.of(user_id, self._origin, actor=self._actor).api_keys
 
 
-def _make(
+def _create_key(
     api_keys: ApiKeys, name: str, permissions: Sequence[Permission], expires_at: dt.datetime | None
 ) -> tuple[ApiKey, str]:
     secret = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
     key = api_keys.create(
-        name=_named(name),
+        name=_valid_name(name),
         digest=_digest(secret),
         hint=secret[:HINT_CHARS],
-        permissions=_ordered(permissions),
-        expires_at=_future(expires_at),
+        permissions=_valid_permissions(permissions),
+        expires_at=_valid_expiry(expires_at),
     )
     return key, secret
 
@@ -125,7 +125,7 @@ def _digest(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def _named(name: str) -> str:
+def _valid_name(name: str) -> str:
     stripped = name.strip()
     if not 0 < len(stripped) <= MAX_NAME_CHARS or not stripped.isprintable():
         raise errors.ValidationError(
@@ -134,7 +134,7 @@ def _named(name: str) -> str:
     return stripped
 
 
-def _ordered(permissions: Sequence[Permission]) -> list[Permission]:
+def _valid_permissions(permissions: Sequence[Permission]) -> list[Permission]:
     unknown = [permission for permission in permissions if permission not in PERMISSIONS]
     if unknown or not permissions:
         raise errors.ValidationError(
@@ -143,7 +143,7 @@ def _ordered(permissions: Sequence[Permission]) -> list[Permission]:
     return [permission for permission in PERMISSIONS if permission in permissions]
 
 
-def _future(expires_at: dt.datetime | None) -> dt.datetime | None:
+def _valid_expiry(expires_at: dt.datetime | None) -> dt.datetime | None:
     if expires_at is None:
         return None
     if expires_at.tzinfo is None or expires_at <= dt.datetime.now(dt.UTC):

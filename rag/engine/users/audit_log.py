@@ -13,7 +13,7 @@ NO_FILTER = AuditFilter()
 COLUMNS = ("at", "actor", "action", "subject_kind", "subject_name", "subject_id", "owner", "door", "address", "details")
 
 
-class Auditing:
+class AuditLog:
     """The audit log as one user may see it."""
 
     def __init__(self, workspace: Workspace) -> None:

@@ -91,7 +91,7 @@ def _way_out(finding: HealthFinding) -> None:
 
 def _mend(kind: FindingKind) -> None:
     with door():
-        mended = session.engine().health_checks.mend(kind)
+        mended = session.engine().health_checks.repair(kind)
         st.toast(
             plural(len(mended), "{count} document to be read again.", "{count} documents to be read again."),
             icon=":material/healing:",

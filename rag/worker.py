@@ -41,7 +41,7 @@ def run(installation: Installation, *, wait: bool = True, concurrency: int | Non
 
     `concurrency` is the number of parallel jobs, by default that of the settings.
     """
-    installation.worker_tasks.use_worker_timeouts()
+    installation.worker_tasks.use_background_timeouts()
     installation.recover_queue()
     installation.cleanup.finish_deletions()
     lanes = Lanes(installation, wait=wait, concurrency=concurrency)

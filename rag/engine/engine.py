@@ -43,8 +43,8 @@ from rag.engine.users.collection_access import CollectionAccess
 from rag.engine.users.logins import Logins
 from rag.engine.users.sharing import Sharing
 from rag.engine.vector_store_api import BY_SIMILARITY, delete_result, ingest_result, require_list, require_query
-from rag.engine.workspace import NO_ORIGIN, Workspace
-from rag.store import Caches, Drafts, Health, Rates
+from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
+from rag.store import Caches, PartialFiles, Health, RateLimits
 from rag.store.backup import backup, restore
 from rag.store.users.audit_log import Subject
 from rag.types import (
@@ -102,11 +102,11 @@ class Installation:
         """The settings from the environment."""
         return self._resources.config
 
-    def for_user(self, user_id: str, origin: Whence = NO_ORIGIN) -> "RAGEngine":
+    def for_user(self, user_id: str, origin: Whence = UNKNOWN_ORIGIN) -> "RAGEngine":
         """Return a user's engine; `origin` is recorded in the audit log."""
         return RAGEngine(user_id=user_id, installation=self, workspace=self.workspace(user_id, origin))
 
-    def workspace(self, user_id: str, origin: Whence = NO_ORIGIN) -> Workspace:
+    def workspace(self, user_id: str, origin: Whence = UNKNOWN_ORIGIN) -> Workspace:
         """Return a user's workspace."""
         return Workspace(self._resources, user_id, origin)
 
@@ -121,9 +121,9 @@ class Installation:
         return bool(self.config.rag_api_key) or self._resources.store.keys_exist()
 
     @property
-    def rates(self) -> Rates:
+    def rates(self) -> RateLimits:
         """Rate limits, shared by all processes."""
-        return self._resources.store.rates
+        return self._resources.store.rate_limits
 
     # --- work in the background ---
 
@@ -131,7 +131,7 @@ class Installation:
         """Requeue what a killed process left behind. Returns the number of unread documents."""
         store = self._resources.store
         store.queue.discard_stalled()
-        store.lanes.line_up()
+        store.document_scheduler.enqueue_abandoned()
         return len(store.unfinished_documents())
 
     # --- state ---
@@ -173,7 +173,7 @@ class Installation:
         on_progress: OnProgress = ignore_progress,
         *,
         actor: str = LOCAL_USER,
-        origin: Whence = NO_ORIGIN,
+        origin: Whence = UNKNOWN_ORIGIN,
     ) -> BackupManifest:
         """Write the database and all files into a new archive. The app can stay in use.
 
@@ -185,7 +185,7 @@ class Installation:
             errors.StoreError: the database or the file storage fails.
         """
         store = self._resources.store  # brings the schema forward: an archive never has one that no program knows
-        drafts = Drafts(self.config.drafts_dir)
+        drafts = PartialFiles(self.config.drafts_dir)
         manifest = backup.write(store.backup_url, self._resources.files, path, on_progress, drafts=drafts)
         status.record_backup(store, path, manifest)
         store.of(actor, origin).audit.note(

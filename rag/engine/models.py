@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rag import errors, providers
 from rag.config import Config
 from rag.retrieval import Scales
-from rag.store import Kept, Preferences
+from rag.store import SavedPreferences, Preferences
 from rag.types import Auth, EmbeddingSpace, GenerationOptions, ProviderOptions
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
@@ -37,7 +37,7 @@ class Models:
     ) -> None:
         self._environment = config
         self._filled = config
-        self._kept = Kept()
+        self._kept = SavedPreferences()
         self._preferences = preferences
         self.registry = registry
         self._embedders: dict[EmbeddingSpace, embeddings.BaseEmbedding] = {
@@ -183,7 +183,7 @@ class Models:
         return self.config.model_copy(update=changes) if changes else self.config
 
 
-def apply_preferences(environment: Config, kept: Kept) -> Config:
+def apply_preferences(environment: Config, kept: SavedPreferences) -> Config:
     """Return the environment's settings, completed by preferences where it leaves them unset."""
     chosen = {**kept.choices, **kept.keys}
     known = {name for name in chosen if name in Config.model_fields}

@@ -7,19 +7,19 @@ from rag import errors
 from rag.config import Config
 from rag.engine.models import Models
 from rag.engine.resources import Resources
-from rag.store import AuditOfAll, Queue, UserFiles, UserStore
+from rag.store import AuditOfAllUsers, Queue, UserFiles, UserStore
 from rag.types import DEFAULT_INDEX, Index, Whence
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.node_parser import NodeParser
 
-NO_ORIGIN = Whence()
+UNKNOWN_ORIGIN = Whence()
 
 
 class Workspace:
     """The resources of one user; the user is bound here, once."""
 
-    def __init__(self, resources: Resources, user_id: str, origin: Whence = NO_ORIGIN) -> None:
+    def __init__(self, resources: Resources, user_id: str, origin: Whence = UNKNOWN_ORIGIN) -> None:
         """Bind a user; `origin` is recorded in the audit log."""
         if not user_id:
             raise errors.ValidationError("A user is needed: user_id is empty.")
@@ -48,7 +48,7 @@ class Workspace:
         return self._resources.store.of(self.user_id, self.origin)
 
     @property
-    def audit_of_all(self) -> AuditOfAll:
+    def audit_of_all(self) -> AuditOfAllUsers:
         """The audit log of all users; for admins only."""
         return self._resources.store.audit
 

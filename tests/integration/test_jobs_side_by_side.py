@@ -18,7 +18,7 @@ from rag.engine.ingestion.sync import FileIngestion
 from rag.engine.jobs import worker_tasks
 from rag.engine.library.documents import Documents
 from rag.engine.questions.questions import Questions
-from rag.store import MOST_ATTEMPTS
+from rag.store import MAX_ATTEMPTS
 from rag.types import AnswerRequest, DocumentStatus, FileReport, Job, Lane, SearchRequest
 from tests import forked, pdfs
 
@@ -173,12 +173,12 @@ def test_documents_that_were_read_again_are_not_read_a_third_time(
 
 def test_a_job_that_ends_its_worker_again_and_again_is_given_up(engine: RAGEngine, job: Job) -> None:
     db = engine.installation._resources.store
-    for attempt in range(MOST_ATTEMPTS):
+    for attempt in range(MAX_ATTEMPTS):
         pass_time(engine)
-        with db.job_lane.next() as taken:
+        with db.job_scheduler.next() as taken:
             assert taken is not None
             db.of("ada").jobs.start(job.id)  # and is lost with its worker
-        with db.job_lane.next() as again:  # once it may have been chance
+        with db.job_scheduler.next() as again:  # once it may have been chance
             assert (again is None) == (attempt > 0)
     pass_time(engine)
     assert do_job(engine)
@@ -211,7 +211,7 @@ def test_a_worker_that_stops_leaves_its_job_to_the_next(
     engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = watch(monkeypatch, lambda _: None)
-    for _ in range(MOST_ATTEMPTS + 1):
+    for _ in range(MAX_ATTEMPTS + 1):
         engine.installation.worker_tasks.run_next_job(lambda: len(asked) % 2 == 1)
         asked.append("stopped")
     assert engine.jobs.get(job.id).status == "done"
@@ -286,7 +286,7 @@ def order(db: store.Store) -> list[uuid.UUID]:
     """All jobs as workers take them; what is taken is done."""
     taken_up: list[uuid.UUID] = []
     while True:
-        with db.job_lane.next() as taken:
+        with db.job_scheduler.next() as taken:
             if taken is None:
                 return taken_up
             taken_up.append(taken.job_id)
@@ -327,11 +327,11 @@ def test_one_job_at_a_time_takes_files_into_an_index(db: store.Store) -> None:
         return job.user_id, job.kind, job.index_name
 
     with (
-        db.job_lane.next() as first,
-        db.job_lane.next() as second,
-        db.job_lane.next() as third,
-        db.job_lane.next() as fourth,
-        db.job_lane.next() as none,
+        db.job_scheduler.next() as first,
+        db.job_scheduler.next() as second,
+        db.job_scheduler.next() as third,
+        db.job_scheduler.next() as fourth,
+        db.job_scheduler.next() as none,
     ):
         assert {what(taken) for taken in (first, second, third, fourth)} == {
             *(("ann", "evaluation", "a"), ("bob", "sync", "a"), ("ann", "sync", "a"), ("ann", "sync", "b"))
@@ -493,7 +493,7 @@ def test_a_job_lets_an_upload_go_first(engine: RAGEngine, job: Job, monkeypatch:
 def test_a_job_does_not_wait_for_ever_for_uploads(engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_tasks, "YIELD_SECONDS", 0.1)
     engine.documents.add(pdfs.plain(), "upload.pdf")
-    with engine.installation._resources.store.lanes.next(Lane.READING) as taken:
+    with engine.installation._resources.store.document_scheduler.next(Lane.READING) as taken:
         assert taken  # and takes long
         assert do_job(engine)
     assert engine.jobs.get(job.id).status == "done"

@@ -19,7 +19,7 @@ from rag import errors, providers, store, worker
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.engine.ingestion.document_reader import EMBED_BATCH, LaneSteps
-from rag.store import MOST_ATTEMPTS
+from rag.store import MAX_ATTEMPTS
 from rag.store.jobs import work_locks
 from rag.store.search.vectors import Vectors
 from rag.types import Document, DocumentStatus, EmbeddingSpace, Lane, reading_of
@@ -117,7 +117,7 @@ def test_only_what_waits_for_a_worker_is_taken(db: store.Store) -> None:
     inline, trashed, ready = ann.add("inline"), queued(ann, "trashed"), ann.ready("ready", ["text"])
     db.of("ann").documents.trash([trashed])
     assert take_all(db) == []
-    db.lanes.line_up()  # whoever took it in does not read it any more
+    db.lanes.enqueue_abandoned()  # whoever took it in does not read it any more
     db.of("ann").documents.requeue(ready.id)
     db.of("ann").readings.enqueue(ready.id)
     assert (take_all(db), take_all(db, Lane.RENEWING), take_all(db, Lane.EMBEDDING)) == ([inline.id], [ready.id], [])
@@ -465,7 +465,7 @@ def begin(engine: RAGEngine, document: Document) -> None:
 def test_a_document_that_ends_its_worker_again_and_again_is_given_up(engine: RAGEngine) -> None:
     document = engine.documents.add(pdfs.plain(), "a.pdf")
     db = engine.installation._resources.store
-    for attempt in range(MOST_ATTEMPTS):
+    for attempt in range(MAX_ATTEMPTS):
         pass_time(db, document)
         with db.lanes.next(Lane.READING) as taken:
             assert taken is not None  # and is lost with its worker
@@ -534,16 +534,16 @@ def test_what_goes_on_failing_is_given_up_and_a_user_may_try_at_once(
     pauses = []
     with monkeypatch.context() as full:
         crowd_out(full, errors.StoreError("The disk is full. Make room."))
-        for _ in range(MOST_ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS):
             assert do_next(engine, Lane.READING)
             left = engine.documents.get(document.id)
             if left.retry_after:
                 pauses.append((left.retry_after - dt.datetime.now(dt.UTC)).total_seconds())
             pass_time(engine.installation._resources.store, document)
-    assert len(pauses) == MOST_ATTEMPTS - 1
+    assert len(pauses) == MAX_ATTEMPTS - 1
     assert all(later > 2 * sooner for sooner, later in itertools.pairwise(pauses))
     assert (left.status, left.retry_after) == (DocumentStatus.FAILED, None)
-    assert left.error == f"The disk is full. Make room. It was tried {MOST_ATTEMPTS} times."
+    assert left.error == f"The disk is full. Make room. It was tried {MAX_ATTEMPTS} times."
     engine.documents.retry(document.id)
     with monkeypatch.context() as full:
         crowd_out(full, errors.StoreError("The disk is full. Make room."))
@@ -603,7 +603,7 @@ def test_a_worker_that_stops_leaves_its_document_to_the_next(engine: RAGEngine) 
     document = engine.documents.add(fleet(), "fleet.pdf")
     assert engine.installation.worker_tasks.process_next(Lane.READING, lambda: True)
     assert engine.documents.get(document.id).status is DocumentStatus.PARSING
-    with engine.installation._resources.store.lanes.next(Lane.READING) as taken:
+    with engine.installation._resources.store.document_scheduler.next(Lane.READING) as taken:
         assert taken is not None
         assert taken.attempts == 1
     worker.run(engine.installation, wait=False)

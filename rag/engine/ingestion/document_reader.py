@@ -12,7 +12,7 @@ from rag.engine.library.attachments import Attachments
 from rag.engine.matrix import fill_scheduling
 from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
 from rag.engine.workspace import Workspace
-from rag.store import MOST_ATTEMPTS
+from rag.store import MAX_ATTEMPTS
 from rag.types import (
     Auth,
     Document,
@@ -66,7 +66,7 @@ class DocumentReader:
             errors.NotFoundError: there is no such document; with `again`, it is in the trash or gone.
         """
         documents = self._workspace.store.documents
-        readings = self._workspace.store.readings
+        readings = self._workspace.store.reading_queue
         steps = LaneSteps(self, document_id, on_progress, max_chunks=max_chunks, auth=auth, options=options)
         while again or readings.lane(document_id):
             with documents.claim(document_id) as claimed:
@@ -97,7 +97,7 @@ class DocumentReader:
                 self.with_index(document, lambda index: self.ingestion_for(index).read_pictures(document))
             except errors.UnreadableFileError as error:
                 logger.warning("the pictures of document %s stay unread: %s", document_id, error.code)
-                self._workspace.store.readings.keep_pictures_unread(document_id)
+                self._workspace.store.reading_queue.keep_pictures_unread(document_id)
         return documents.get(document_id)
 
     def step(self, document_id: uuid.UUID, lane: Lane, is_stopping: IsCancelled, attempts: int) -> None:
@@ -156,8 +156,8 @@ class DocumentReader:
         logger.warning("document %s failed: %s", document_id, error.code)
         message = error.message
         if isinstance(error, TRANSIENT_ERRORS) and attempts:
-            if attempts < MOST_ATTEMPTS:
-                self._workspace.store.readings.postpone(document_id, error.code, message)
+            if attempts < MAX_ATTEMPTS:
+                self._workspace.store.reading_queue.postpone(document_id, error.code, message)
                 return
             message = f"{message} It was tried {attempts} times."
         self._workspace.store.documents.fail(document_id, error.code, message)
@@ -199,7 +199,7 @@ class DocumentReader:
     def is_cancelled(self, document_id: uuid.UUID) -> bool:
         """Whether reading the document was cancelled, or the document is gone."""
         try:
-            return self._workspace.store.readings.lane(document_id) is None
+            return self._workspace.store.reading_queue.lane(document_id) is None
         except errors.StoreError:  # that will be seen by who reads it
             return False
 

@@ -10,7 +10,7 @@ from rag import errors, providers
 from rag.engine.ingestion.sync import FileIngestion, Once, OnFile, SourceFolder, run_once
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
-from rag.store import Folder, Roots
+from rag.store import Folder, AllowedFolders
 from rag.types import DEFAULT_INDEX, EmbeddingSpace, FileReport, Index, IndexRequest, Source, SyncReport, Usage
 
 logger = logging.getLogger(__name__)
@@ -87,7 +87,7 @@ class Folders:
 
     def _open(self, source: Source) -> AbstractContextManager[SourceFolder]:
         config, recursive = self._workspace.config, source.include_subfolders
-        roots = Roots(config.folder_roots) if self._confined else None
+        roots = AllowedFolders(config.folder_roots) if self._confined else None
         if providers.is_drive(source.folder_id):
             address = roots.require(source.folder_id) if roots else source.folder_id
             return providers.DriveFolder(address, config, include_subfolders=recursive)

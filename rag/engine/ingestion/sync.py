@@ -81,7 +81,7 @@ class FileIngestion:
         options: ProviderOptions = DEFAULT_PROVIDER_OPTIONS,
     ) -> None:
         self._documents = workspace.store.documents
-        self._readings = workspace.store.readings
+        self._readings = workspace.store.reading_queue
         self._sources = workspace.store.sources
         self._versions = workspace.store.versions
         self._originals = Originals(workspace)

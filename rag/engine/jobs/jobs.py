@@ -23,7 +23,7 @@ from rag.engine.matrix.cell_filling import fill
 from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
-from rag.store import MOST_ATTEMPTS, JobSteps, Roots, Started
+from rag.store import MAX_ATTEMPTS, JobCheckpoints, AllowedFolders, Started
 from rag.types import (
     DEFAULT_INDEX,
     Document,
@@ -52,7 +52,7 @@ Row = TypeVar("Row", bound=pydantic.BaseModel)
 class Checkpoints:
     """The steps of a running job; each is done once, however often the job is restarted."""
 
-    def __init__(self, kept: JobSteps, job_id: uuid.UUID, between: Callable[[], None]) -> None:
+    def __init__(self, kept: JobCheckpoints, job_id: uuid.UUID, between: Callable[[], None]) -> None:
         """`between` is called before each new step; an exception that it raises interrupts the job."""
         self._kept = kept
         self._job_id = job_id
@@ -109,7 +109,7 @@ class Jobs:
             return self._start("reindex", asked.index_name, asked.model_dump(mode="json"))
         kept = asked.model_dump(mode="json")
         if confined:
-            Roots(self._workspace.config.folder_roots).require(asked.source.folder_id)
+            AllowedFolders(self._workspace.config.folder_roots).require(asked.source.folder_id)
             kept[CONFINED] = True
         return self._start("sync", asked.index_name, kept)
 
@@ -179,7 +179,7 @@ class Jobs:
             return jobs.get(job_id)
         try:
             with system_errors():
-                self._execute(jobs.get(job_id), started, Checkpoints(self._workspace.store.job_steps, job_id, between))
+                self._execute(jobs.get(job_id), started, Checkpoints(self._workspace.store.checkpoints, job_id, between))
         except errors.CancelledError:
             logger.info("job %s was cancelled", job_id)
         except errors.Error as error:
@@ -188,7 +188,7 @@ class Jobs:
         return jobs.get(job_id)
 
     def _execute(self, job: Job, started: Started, steps: Checkpoints) -> None:
-        if started.attempts > MOST_ATTEMPTS:
+        if started.attempts > MAX_ATTEMPTS:
             raise errors.ReadingInterruptedError(TOO_MANY_ATTEMPTS)
         self._workspace.store.jobs.finish(job.id, self._run_kind(job, started.request, steps))
         if job.kind == "matrix":  # it may have been edited, or a document become ready, after that was looked at

@@ -11,7 +11,7 @@ from rag.engine.library.documents import Documents
 from rag.engine.questions.questions import Questions
 from rag.engine.resources import Resources
 from rag.engine.workspace import Workspace
-from rag.store import MOST_ATTEMPTS
+from rag.store import MAX_ATTEMPTS
 from rag.types import UNFINISHED, Document, DocumentStatus, Job, Lane, Whence
 
 YIELD_SECONDS = 5.0
@@ -53,9 +53,9 @@ class WorkerTasks:
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
 
-    def use_worker_timeouts(self) -> None:
+    def use_background_timeouts(self) -> None:
         """Use the longer database timeouts of a worker, where no user waits."""
-        self._resources.store.be_patient()
+        self._resources.store.use_background_timeouts()
 
     def listen(self, on_hint: Callable[[], None], *, wait: bool = True) -> None:
         """Call `on_hint` for new work until SIGINT or SIGTERM; without `wait`, only for hints already queued."""
@@ -69,7 +69,7 @@ class WorkerTasks:
         Returns the document afterwards, also if another worker has just processed it. `most_bytes` excludes larger
         files. When `is_stopping` returns True, what is done so far is kept.
         """
-        lanes = self._resources.store.lanes
+        lanes = self._resources.store.document_scheduler
         with lanes.next(lane, most_bytes=most_bytes) as taken:
             if taken is None:
                 return None
@@ -79,7 +79,7 @@ class WorkerTasks:
             if not taken.attempts:
                 return before  # and not None: its next lane, which this claim may have kept off, has to look again
             with _trace_step(workspace, before, lane):
-                if taken.attempts > MOST_ATTEMPTS:
+                if taken.attempts > MAX_ATTEMPTS:
                     reader.give_up(taken.document_id)
                 else:
                     reader.step(taken.document_id, lane, is_stopping, taken.attempts)
@@ -92,16 +92,16 @@ class WorkerTasks:
 
     def is_due(self) -> bool:
         """Whether the time to retry something has come."""
-        return self._resources.store.lanes.is_due()
+        return self._resources.store.document_scheduler.is_due()
 
     def read_pictures(self) -> bool:
         """Recognise the text in one document's pictures; False if none wait, or there is more urgent work."""
-        taken = self._resources.store.lanes.next_pictures()
+        taken = self._resources.store.document_scheduler.next_pictures()
         if taken is None:
             return False
         workspace = Workspace(self._resources, taken.user_id, WORKER_ORIGIN)
-        if taken.attempts > MOST_ATTEMPTS:
-            workspace.store.readings.keep_pictures_unread(taken.document_id)
+        if taken.attempts > MAX_ATTEMPTS:
+            workspace.store.reading_queue.keep_pictures_unread(taken.document_id)
             return True
         return not DocumentReader(workspace).read_pictures(taken.document_id).pictures_waiting
 
@@ -112,14 +112,14 @@ class WorkerTasks:
         `is_stopping` returns True, it ends between two steps; it resumes there later.
         """
         store = self._resources.store
-        with store.job_lane.next() as taken:
+        with store.job_scheduler.next() as taken:
             if taken is None:
                 return None
             jobs, turn = store.of(taken.user_id).jobs, _TimeSlice()
 
             def between() -> None:
                 self._yield_to_documents(is_stopping)
-                if turn.is_over() and store.job_lane.others_wait(taken.user_id):
+                if turn.is_over() and store.job_scheduler.others_wait(taken.user_id):
                     raise _TimeSliceOverError
 
             try:
@@ -131,22 +131,22 @@ class WorkerTasks:
                 jobs.give_way(taken.job_id)
                 return jobs.get(taken.job_id)
         if done.status == "failed":
-            store.figures.count_failure(done.error_code or errors.Error.code)
+            store.monitoring.count_failure(done.error_code or errors.Error.code)
         elif done.finished_at:
-            store.figures.count({"jobs_done": 1})
+            store.monitoring.count({"jobs_done": 1})
         return done
 
     def _yield_to_documents(self, is_stopping: Callable[[], bool]) -> None:
         """Wait for documents to be read first, up to a limit, so that jobs progress in spite of many uploads."""
         deadline = time.monotonic() + YIELD_SECONDS
-        while not is_stopping() and time.monotonic() < deadline and self._resources.store.lanes.are_waiting():
+        while not is_stopping() and time.monotonic() < deadline and self._resources.store.document_scheduler.are_waiting():
             time.sleep(POLL_SECONDS)
         if is_stopping():
             raise _StoppingError
 
     def _count_step(self, before: Document, done: Document, lane: Lane) -> None:
         """Add a step to the statistics of all workers."""
-        figures = self._resources.store.figures
+        figures = self._resources.store.monitoring
         if done.status is DocumentStatus.FAILED:
             figures.count_failure(done.error_code or errors.Error.code)
             return
@@ -168,7 +168,7 @@ def _trace_step(workspace: Workspace, document: Document, lane: Lane) -> Iterato
     if not tracing.is_on():
         yield
         return
-    with tracing.within(workspace.store.readings.trace(document.id)), tracing.span(lane.value, document=document.id):
+    with tracing.within(workspace.store.reading_queue.trace(document.id)), tracing.span(lane.value, document=document.id):
         yield
 
 

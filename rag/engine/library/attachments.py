@@ -27,12 +27,12 @@ class Attachments:
 
     def of(self, *container_ids: uuid.UUID) -> builtins.list[Document]:
         """Return the attachments of containers, recursively, including those in the trash."""
-        found = self._workspace.store.parts.of(*container_ids) if container_ids else []
+        found = self._workspace.store.attachments.of(*container_ids) if container_ids else []
         return [*found, *(self.of(*(part.id for part in found)) if found else ())]
 
     def unread(self, container_id: uuid.UUID) -> builtins.list[Document]:
         """Return the direct attachments of a container that wait to be read."""
-        return [part for part in self._workspace.store.parts.of(container_id) if part.status in UNFINISHED]
+        return [part for part in self._workspace.store.attachments.of(container_id) if part.status in UNFINISHED]
 
     def keep(self, container: Document, unpacked: Sequence[UnpackedPart]) -> None:
         """Add the files from `container` as documents, each once however often this is read, and queue them.
@@ -46,20 +46,20 @@ class Attachments:
         added: builtins.list[uuid.UUID] = []
         with self._container_lock(container.id):
             room = _RemainingLimits(
-                self._workspace.config.rag_parsing, self._workspace.store.parts.unpacked(container.id)
+                self._workspace.config.rag_parsing, self._workspace.store.attachments.unpacked(container.id)
             )
             parts = [self._add(container, part, known, room, added) for part in unpacked]
-        self._workspace.store.parts.tell(container.id, parts)
-        self._workspace.store.parts.settle(container.id, added)
+        self._workspace.store.attachments.tell(container.id, parts)
+        self._workspace.store.attachments.settle(container.id, added)
         for document_id in added:
-            self._workspace.store.readings.enqueue(document_id)
+            self._workspace.store.reading_queue.enqueue(document_id)
             self._workspace.queue.enqueue(self._workspace.user_id, document_id)
         logger.info("document %s: %d of %d parts are new", container.id, len(added), len(parts))
 
     @contextlib.contextmanager
     def _container_lock(self, container_id: uuid.UUID) -> Iterator[None]:
         """Lock the outermost container: its parts share its limits, though several are read at once."""
-        shared = uuid.uuid5(self._workspace.store.parts.outermost(container_id), "parts")
+        shared = uuid.uuid5(self._workspace.store.attachments.outermost(container_id), "parts")
         while True:
             with self._workspace.store.documents.claim(shared) as claimed:
                 if claimed:

@@ -36,12 +36,12 @@ class Catalogue:
     def ids(self, asked: DocumentQuery = EVERY_DOCUMENT, index_name: str = DEFAULT_INDEX) -> list[uuid.UUID]:
         """Return the ids of the documents that `documents.list` would return, newest first. Raises as that."""
         index = self._workspace.asked_index(index_name)
-        return self._workspace.store.catalogue.ids(index.id, self._resolved(asked))
+        return self._workspace.store.document_metadata.ids(index.id, self._resolved(asked))
 
     def count(self, asked: DocumentQuery = EVERY_DOCUMENT, index_name: str = DEFAULT_INDEX) -> int:
         """Return the number of documents that `documents.list` would return. Raises as that."""
         index = self._workspace.asked_index(index_name)
-        return self._workspace.store.catalogue.count(index.id, self._resolved(asked))
+        return self._workspace.store.document_metadata.count(index.id, self._resolved(asked))
 
     def edit(self, document_id: uuid.UUID, changes: DocumentEdit | Mapping[str, Any]) -> Document:
         """Change the name, title, author, date or tags of a document, or disable it; other fields stay.
@@ -58,7 +58,7 @@ class Catalogue:
             asked = DocumentEdit(
                 **{**asked.model_dump(exclude_unset=True), "name": with_extension(asked.name, before.name)}
             )
-        after = store.catalogue.edit(document_id, asked)
+        after = store.document_metadata.edit(document_id, asked)
         if (before.name, before.title) != (after.name, after.title):
             self._refresh_front(after)
         return after
@@ -72,11 +72,11 @@ class Catalogue:
             errors.ValidationError: a tag is empty, too long, or not a single line.
         """
         asked = parse(_Tagging, {"add": [*add], "remove": [*remove]})
-        return self._workspace.store.catalogue.tag(document_ids, added=asked.add, removed=asked.remove)
+        return self._workspace.store.document_metadata.tag(document_ids, added=asked.add, removed=asked.remove)
 
     def tags(self, index_name: str = DEFAULT_INDEX) -> list[TagCount]:
         """Return the tags of an index with their numbers of documents. Raises NotFoundError."""
-        return self._workspace.store.catalogue.tags(self._workspace.asked_index(index_name).id)
+        return self._workspace.store.document_metadata.tags(self._workspace.asked_index(index_name).id)
 
     def move(self, document_ids: Sequence[uuid.UUID], index_name: str) -> Sequence[uuid.UUID]:
         """Move documents into another of the user's indexes, created if needed. Returns the ids of those moved.
@@ -87,7 +87,7 @@ class Catalogue:
                 is being read, follows a folder, or is an attachment. Nothing is moved.
         """
         index = self._workspace.ensure_index(index_name)
-        return self._workspace.store.moving.move(document_ids, index.id)
+        return self._workspace.store.collection_moves.move(document_ids, index.id)
 
     def _refresh_front(self, document: Document) -> None:
         """Make a document that was read already searchable by its new name and title."""

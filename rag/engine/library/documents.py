@@ -142,7 +142,7 @@ class Documents:
             )
             step.note(document=document.id, bytes=document.size, mime_type=document.mime_type)
             if (traced := tracing.parent()) is not None:
-                self._workspace.store.readings.keep_trace(document.id, traced)
+                self._workspace.store.reading_queue.keep_trace(document.id, traced)
             return self._enqueue(document) if enqueue else document
 
     def _index_of(self, replaces: uuid.UUID | None, index_name: str) -> Index:
@@ -202,12 +202,12 @@ class Documents:
 
     def _add_once(self, path: Path, key: str, index: Index, add: Callable[[], Document]) -> tuple[Document, bool]:
         sources = self._workspace.store.sources
-        known = sources.of_upload_key(key)
+        known = sources.find_by_upload_key(key)
         if known is None:
             try:
                 document = add()
             except errors.DuplicateError:  # the same upload, sent twice at the same time
-                known = sources.of_upload_key(key)
+                known = sources.find_by_upload_key(key)
                 if known is None:
                     raise
             else:
@@ -226,7 +226,7 @@ class Documents:
         if document.status not in UNFINISHED:
             return document
         with tracing.span("queue", document=document.id):
-            enqueued = self._workspace.store.readings.enqueue(document.id)
+            enqueued = self._workspace.store.reading_queue.enqueue(document.id)
             self._workspace.queue.enqueue(self._workspace.user_id, document.id)
         return enqueued
 
@@ -242,7 +242,7 @@ class Documents:
 
         Raises NotFoundError if it is in the trash or gone.
         """
-        return self._enqueue(self._workspace.store.readings.resume(document_id))
+        return self._enqueue(self._workspace.store.reading_queue.resume(document_id))
 
     def process(
         self, document_id: uuid.UUID, on_progress: OnProgress = ignore_progress, *, again: bool = False
@@ -261,7 +261,7 @@ class Documents:
 
         What is searchable already stays; `retry` resumes. A document that was being re-read stays as it was before.
         """
-        return self._workspace.store.readings.cancel(document_ids)
+        return self._workspace.store.reading_queue.cancel(document_ids)
 
     def read_pictures(self, document_id: uuid.UUID) -> Document:
         """Recognise the text in the pictures of a ready document in this process.

@@ -15,7 +15,7 @@ from typing import BinaryIO
 from rag import errors, parsing, tracing
 from rag.engine.operations import disk_space
 from rag.engine.workspace import Workspace
-from rag.store import Content, put_rendition
+from rag.store import DiskUsage, put_rendition
 from rag.types import INSIDE, Document, DocumentStatus, Index, PurgeReceipt, shown_source
 
 logger = logging.getLogger(__name__)
@@ -134,7 +134,7 @@ class Originals:
         self._put(document_id, path, password, document.name)
         is_locked = document.status is DocumentStatus.NEEDS_PASSWORD and password is None
         if document.status is not DocumentStatus.READY and not is_locked and document.deleted_at is None:
-            self._workspace.store.readings.resume(document_id)
+            self._workspace.store.reading_queue.resume(document_id)
         return True
 
     def unlock(self, document_id: uuid.UUID, password: str) -> None:
@@ -156,18 +156,18 @@ class Originals:
         files, size = before.files - after.files, before.bytes - after.bytes
         return receipt.model_copy(update={"files": files, "bytes": size, "unfinished": unfinished})
 
-    def _file_totals(self, document_ids: Sequence[uuid.UUID]) -> Content:
+    def _file_totals(self, document_ids: Sequence[uuid.UUID]) -> DiskUsage:
         """Count the files of documents and their bytes; failing storage does not count."""
-        found = [Content(0, 0)]
+        found = [DiskUsage(0, 0)]
         for document_id in document_ids:
             with contextlib.suppress(errors.StoreError):
                 found.append(self._workspace.files.content(document_id))
-        return Content(sum(one.files for one in found), sum(one.bytes for one in found))
+        return DiskUsage(sum(one.files for one in found), sum(one.bytes for one in found))
 
     @contextmanager
     def _draft(self, document_id: uuid.UUID) -> Iterator[None]:
         """Delete the files if the block fails before their row is saved, or that is unknown after a lost connection."""
-        self._workspace.store.deletions.draft(document_id)
+        self._workspace.store.pending_deletions.draft(document_id)
         try:
             yield
         except BaseException:
@@ -177,7 +177,7 @@ class Originals:
     def _delete_files(self, document_id: uuid.UUID) -> bool:
         """Delete the files of a document without a row; on failure returns False, and a worker retries."""
         try:
-            with self._workspace.store.deletions.taking(document_id) as is_unowned:
+            with self._workspace.store.pending_deletions.taking(document_id) as is_unowned:
                 if is_unowned:
                     self._workspace.files.delete(document_id)
         except errors.StoreError as error:

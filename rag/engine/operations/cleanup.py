@@ -5,7 +5,7 @@ import logging
 import time
 
 from rag.engine.resources import Resources
-from rag.store import SAFE_AGE, Drafts, Sweep, Walls
+from rag.store import SAFE_AGE, PartialFiles, OrphanCleanup, RowSecurity
 from rag.types import SweepReport
 
 logger = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ class Cleanup:
     def run_due(self) -> None:
         """Finish deletions, and sweep the storage from time to time. Raises StoreError."""
         self.finish_deletions()
-        self._resources.store.rates.forget()
+        self._resources.store.rate_limits.forget()
         if self._swept_at is None or time.monotonic() - self._swept_at >= SWEEP_SECONDS:
             self._swept_at = time.monotonic()
             report = self.sweep(mend=True)
@@ -49,13 +49,13 @@ class Cleanup:
         """
         return self._sweep().run(mend=mend, doubtful=doubtful, older_than=older_than)
 
-    def walls(self) -> Walls:
+    def walls(self) -> RowSecurity:
         """Return how the database isolates users from each other. Raises StoreError if it is unreachable."""
         return self._resources.store.walls()
 
-    def _sweep(self) -> Sweep:
+    def _sweep(self) -> OrphanCleanup:
         config = self._resources.config
         own = [config.cache_dir, config.drafts_dir]
         if config.rag_storage_url is None:
             own.append(config.rag_data_dir / "files")
-        return Sweep(self._resources.store, self._resources.files, Drafts(config.drafts_dir), own)
+        return OrphanCleanup(self._resources.store, self._resources.files, PartialFiles(config.drafts_dir), own)

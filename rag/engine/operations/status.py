@@ -20,7 +20,7 @@ CONNECTION_WARNING_SHARE = 0.9
 
 def read(store: Store, config: Config) -> Status:
     """Return the current state. Raises StoreError if the database cannot be reached."""
-    figures = store.figures
+    figures = store.monitoring
     database = figures.database().model_copy(update={"is_embedded": config.rag_database_url is None})
     workers, lanes, indexes, spaces = (
         figures.workers(),
@@ -63,7 +63,7 @@ def _warnings(
 
 def last_backup(store: Store) -> BackupRecord | None:
     """Return the last backup, and whether its file still exists."""
-    record = store.figures.last_backup()
+    record = store.monitoring.last_backup()
     return record.model_copy(update={"is_present": _is_file(Path(record.path))}) if record else None
 
 
@@ -86,6 +86,6 @@ def record_backup(store: Store, path: Path, manifest: BackupManifest) -> None:
         verified_at=dt.datetime.now(dt.UTC),
     )
     try:
-        store.figures.keep_backup(record)
+        store.monitoring.record_backup(record)
     except errors.StoreError as error:
         logger.warning("The backup is written, and the page Status does not know of it: %s", error)

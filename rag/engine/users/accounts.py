@@ -8,7 +8,7 @@ from rag import errors
 from rag.config import MEGABYTE
 from rag.engine.resources import Resources
 from rag.engine.users.api_keys import AllKeys
-from rag.engine.workspace import NO_ORIGIN, Workspace
+from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
 from rag.store import OwnAccount
 from rag.types import Account, AccountUse, Job, Role, Storage, Whence
 
@@ -20,7 +20,7 @@ JOBS_SHOWN = 200
 class Accounts:
     """The accounts of an installation. Changes are recorded in the audit log; see `by`."""
 
-    def __init__(self, resources: Resources, actor: str | None = None, origin: Whence = NO_ORIGIN) -> None:
+    def __init__(self, resources: Resources, actor: str | None = None, origin: Whence = UNKNOWN_ORIGIN) -> None:
         self._resources = resources
         self._actor = actor
         self._origin = origin

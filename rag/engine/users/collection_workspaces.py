@@ -6,7 +6,7 @@ from typing import BinaryIO, Self
 
 from rag import errors
 from rag.engine.resources import Resources
-from rag.engine.workspace import NO_ORIGIN, Workspace
+from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
 from rag.store import SharedStore, UserFiles
 from rag.store.files.file_storage import Kind
 from rag.types import DEFAULT_INDEX, Index, Whence
@@ -21,7 +21,7 @@ class SharedWorkspace(Workspace):
     The default index's name means the shared collection.
     """
 
-    def __init__(self, resources: Resources, asker: str, index_id: uuid.UUID, origin: Whence = NO_ORIGIN) -> None:
+    def __init__(self, resources: Resources, asker: str, index_id: uuid.UUID, origin: Whence = UNKNOWN_ORIGIN) -> None:
         """Raises NotFoundError if the collection is not shared with the asker."""
         self._shared = resources.store.shared(asker, index_id, origin)
         super().__init__(resources, self._shared.user_id, origin)
@@ -120,7 +120,7 @@ class SharedFiles(UserFiles):
 class CollectionWorkspace(Workspace):
     """The user's workspace, with one of their collections in place of the default index."""
 
-    def __init__(self, resources: Resources, user_id: str, index_id: uuid.UUID, origin: Whence = NO_ORIGIN) -> None:
+    def __init__(self, resources: Resources, user_id: str, index_id: uuid.UUID, origin: Whence = UNKNOWN_ORIGIN) -> None:
         """Raises NotFoundError if the user has no such index."""
         super().__init__(resources, user_id, origin)
         self._index_id = self.store.indexes.get_by_id(index_id).id

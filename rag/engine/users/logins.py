@@ -5,7 +5,7 @@ import datetime as dt
 import uuid
 
 from rag.engine.resources import Resources
-from rag.engine.workspace import NO_ORIGIN
+from rag.engine.workspace import UNKNOWN_ORIGIN
 from rag.store import Logins as UserLogins
 from rag.types import Identity, Login, Whence
 
@@ -13,7 +13,7 @@ from rag.types import Identity, Login, Whence
 class Logins:
     """The logins of an installation. Changes are recorded in the audit log; see `by`."""
 
-    def __init__(self, resources: Resources, actor: str | None = None, origin: Whence = NO_ORIGIN) -> None:
+    def __init__(self, resources: Resources, actor: str | None = None, origin: Whence = UNKNOWN_ORIGIN) -> None:
         self._resources = resources
         self._actor = actor
         self._origin = origin

@@ -8,7 +8,7 @@ st.navigation(
         st.Page("pages/chat.py", title="Chat", default=True),
         st.Page("pages/upload.py", title="Upload"),
         st.Page("pages/library.py", title="Library"),
-        st.Page("pages/shared.py", title="Shown to you"),
+        st.Page("pages/shared.py", title="Shared with you"),
         st.Page("pages/matrix.py", title="Matrix"),
         st.Page("pages/glossary.py", title="Glossary"),
         st.Page("pages/index.py", title="Index"),

@@ -17,7 +17,7 @@ from benchmarks.settings import Chaos, Options, local_config
 PARTS = ("parsing", "embedding", "ingestion", "search", "contract", "memory")
 ON_DEMAND = (
     *("answers", "chaos", "claims", "completeness", "fairness", "library", "load", "machines", "pictures", "stacks"),
-    *("tasks", "viewers"),
+    *("tasks", "viewers", "words"),
 )
 """Need what is not installed with the other tools (locust, Chromium, other libraries, a folder of files), or take long
 and kill processes (chaos, machines), so they are measured only when asked for."""
@@ -62,7 +62,7 @@ def parse_arguments() -> argparse.Namespace:
     made.add_argument(
         "--pdf", type=Path, metavar="FILE", help="a PDF for parsing, ingestion and memory in place of a made one"
     )
-    made.add_argument("--pdfs", type=Path, metavar="FOLDER", help="the PDFs of claims, pictures and stacks")
+    made.add_argument("--pdfs", type=Path, metavar="FOLDER", help="the PDFs of claims, pictures, stacks and words")
     made.add_argument("--files", type=Path, metavar="FOLDER", help="the files whose completeness is measured")
     made.add_argument("--screenshots", type=Path, metavar="FOLDER", help="where to keep pictures of tasks")
     made.add_argument(

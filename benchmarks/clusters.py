@@ -34,7 +34,7 @@ SETTINGS = {
 class Cluster:
     """A server and its data in `place`."""
 
-    place: cluster_directory.Place
+    place: cluster_directory.Cluster
     password: str
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
@@ -46,7 +46,7 @@ class Cluster:
 
     def run(self, program: str, *arguments: str | Path) -> None:
         """A program of PostgreSQL's, as who runs the server. Raises StoreError if it fails."""
-        done = self.place.run(cluster_directory.reachable_binaries(self.place) / program, *arguments)
+        done = self.place.run(cluster_directory.accessible_binaries(self.place) / program, *arguments)
         if done.returncode:
             raise errors.StoreError(f"{program} fails: {done.stdout}")
 
@@ -54,7 +54,7 @@ class Cluster:
         """Start it, and wait until it lets somebody in."""
         account = self.place.account
         options = [option for name, value in SETTINGS.items() for option in ("-c", f"{name}={value}")]
-        postgres = cluster_directory.reachable_binaries(self.place) / "postgres"
+        postgres = cluster_directory.accessible_binaries(self.place) / "postgres"
         with self.place.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [postgres, "-D", self.place.data_dir, "-p", str(self.port), *options],
@@ -102,7 +102,7 @@ def replica(of: Cluster, folder: Path) -> Iterator[Cluster]:
 
 
 def _placed(folder: Path, password: str) -> Cluster:
-    place = cluster_directory.Place(folder.resolve(), cluster_directory.server_account())
+    place = cluster_directory.Cluster(folder.resolve(), cluster_directory.server_account())
     cluster_directory.make_root(place)
     place.own(place.root)
     return Cluster(place, password)

@@ -224,7 +224,7 @@ def get_a_report_out(hand: Hand, desk: Desk) -> None:
     page = hand.page
     _ask(hand, desk.question)
     with hand.counting():
-        hand.click(page.get_by_role("button", name="Take along"))
+        hand.click(page.get_by_role("button", name="Export", exact=True))
         hand.click(page.get_by_text("Save as …", exact=True).last)
         hand.see("as what to save it")
         given = hand.download(page.get_by_role("dialog").get_by_role("button", name="Download"))
@@ -282,8 +282,8 @@ def fill_a_matrix(hand: Hand, desk: Desk) -> None:
         expect(page.locator(f"{ROWS} td.name").filter(has_not_text="annual report")).to_have_count(0)
         _tick(hand, documents)
         hand.click(page.get_by_role("button", name="Matrix"))
-        hand.click(page.get_by_label("Begin with"))
-        hand.click(page.get_by_role("option", name="Questions of your own"))
+        hand.click(page.get_by_label("Template"))
+        hand.click(page.get_by_role("option", name="Your own questions"))
         _paste_questions(hand, questions)
         hand.see("documents and questions")
         hand.click(page.get_by_role("button", name="Ask", exact=True))

@@ -151,7 +151,7 @@ def main(base_url: str) -> None:
         take(page, "library")
         page.goto("/index")
         page.get_by_test_id("stButtonGroup").get_by_text("Search", exact=True).click()
-        page.get_by_placeholder("What to look for").fill("growth of container cargo")
+        page.get_by_placeholder("What to search for").fill("growth of container cargo")
         page.get_by_text("Rerank", exact=True).click()
         page.get_by_role("button", name="Search").click()
         page.locator(".mark").first.wait_for()

@@ -19,12 +19,12 @@ with st.container(horizontal=True, vertical_alignment="center", key="title"):
     st.header(_("Index"), anchor=False, width="content")
     views = {
         N_("Overview"): index_page.overview,
-        N_("Contents"): index_statistics.contents,
+        N_("Statistics"): index_statistics.contents,
         N_("Map"): chunk_map.chunk_map,
         N_("Chunks"): chunk_browser.chunk_browser,
         N_("Search"): search_playground.playground,
         N_("Health"): health_check.findings,
-        N_("Evaluate"): evaluation.evaluations,
+        N_("Evaluation"): evaluation.evaluations,
     }
     st.session_state.setdefault(chunk_browser.VIEW, "Overview")
     view = st.segmented_control(

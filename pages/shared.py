@@ -7,7 +7,7 @@ from rag.ui.chat import shared_view
 from rag.ui.language import N_
 from rag.ui.viewer import citation_viewer
 
-page_frame.page(N_("Shown to you"))
+page_frame.page(N_("Shared with you"))
 with page_frame.door():
     chosen = shared_view.link()
     if chosen is None:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rag.parsing import conversion, file_types
-from rag.parsing.conversion.unpacking import Unpacking
+from rag.parsing import convert as converting
+from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import ParsingConfig, Unpacked
 
@@ -42,7 +43,7 @@ def convert(folder: Path, content: bytes, kind: str, config: ParsingConfig) -> c
     """What our converters make of a file that has no others in it."""
     (folder / "source").write_bytes(content)
     nothing = Unpacking("source", folder, Unpacked(), config)
-    return conversion.convert(folder / "source", kind, config, nothing, lambda pages: None)
+    return converting.convert(folder / "source", kind, config, nothing, lambda pages: None)
 
 
 def archive(parts: Mapping[str, str | bytes]) -> bytes:

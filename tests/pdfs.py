@@ -60,6 +60,30 @@ def pages(
     return finish(document, garbage=1, deflate=True)
 
 
+def underlined_links() -> bytes:
+    """Lines of runs of text, some of which are underlined, as Chrome prints links: each line under its run.
+
+    The spaces belong to the runs before or after them, and MuPDF ends a line of text where the underline is drawn.
+    """
+    document = pymupdf.open()
+    page = document.new_page(width=WIDTH, height=HEIGHT)
+    for index, runs in enumerate(LINKED_LINES):
+        x, y = 72.0, 100 + 16 * index
+        for number, run in enumerate(runs):
+            write(page, x, y, run)
+            width = pymupdf.get_text_length(run, fontname="helv", fontsize=11)
+            if number % 2:
+                page.draw_line((x, y + 1.5), (x + width, y + 1.5), width=0.5)
+            x += width
+    return finish(document)
+
+
+LINKED_LINES = (
+    ("It is the ", "highest", " federal ", "court", " in the country."),
+    ("See ", "the list of ", "judges", "(1)", " and un", "believ", "able cases."),
+)
+
+
 def two_columns(*, row_by_row: bool = False) -> bytes:
     """A title over two columns of eight lines, and a full-width line below; may be drawn row by row."""
     document = pymupdf.open()

@@ -42,7 +42,7 @@ def _has_tesseract(language: str) -> bool:
 
 
 def _has_libreoffice() -> bool:
-    from rag.parsing.conversion import libreoffice
+    from rag.parsing.office import libreoffice
 
     return libreoffice.find() is not None
 

@@ -78,9 +78,13 @@ def write_new(file: Path, content: bytes) -> None:
 
 
 def print_missing(completeness: Completeness) -> None:
-    """The places where a file's text is missing; nothing if it is complete."""
+    """The places where a file's text is missing or its words are glued or split; nothing if it is complete."""
     for missing in completeness.missing:
         print_text(f"  missing at {missing.place}: {plural(missing.characters, 'character')}, “{missing.text}”")
+    if completeness.has_word_errors:
+        print_text(f"words: {completeness.word_summary}")
+        for error in completeness.word_errors:
+            print_text(f"  at {error.place}: “{error.read}” for “{error.expected}”")
 
 
 def print_error(error: errors.Error, *, as_json: bool) -> None:

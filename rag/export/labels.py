@@ -38,7 +38,7 @@ class Wording:
 
     def taken(self, report: Report) -> str:
         """Whence the report is, and of when."""
-        return self.say(f"Taken along from Pagelight on {report.made_at.astimezone(dt.UTC):{MOMENT}}")
+        return self.say(f"Exported from Pagelight on {report.made_at.astimezone(dt.UTC):{MOMENT}}")
 
     def understood(self, turn: Turn) -> str:
         """What was asked instead of the question; empty where it was asked as it is."""

@@ -184,7 +184,7 @@ class Ingestion:
 
     def _cut(self, document: Document, parsed: ParsedDocument, *steps: schema.TransformComponent) -> "_Cut":
         """The document's chunks, after these `steps`."""
-        name, given_title = self._store.catalogue.called(document.id)  # it may have been renamed meanwhile
+        name, given_title = self._store.document_metadata.called(document.id)  # it may have been renamed meanwhile
         title = given_title or parsed.title
         file = FileDocument.of(document.id, name, parsed.model_copy(update={"title": title}))
         pipeline = ingestion.IngestionPipeline(transformations=[self._node_parser, *steps], disable_cache=True)
@@ -244,7 +244,7 @@ class Ingestion:
                 on_beginning=on_beginning,
                 is_cancelled=is_cancelled,
                 parts_folder=parts_folder,
-                unpacked=self._store.parts.unpacked(document.id),
+                unpacked=self._store.attachments.unpacked(document.id),
             )
             step.note(document=document.id, pages=len(parsed.pages), blocks=len(parsed.blocks))
             put_rendition(self._store, self._files, document.id, rendition)

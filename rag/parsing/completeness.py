@@ -13,11 +13,12 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rag.parsing.pdf.character_cleaning import without_sides
 from rag.parsing.pdf.pages import PageContent
-from rag.types import Completeness, Missing
+from rag.parsing.pdf.word_boundaries import Word, glued_words, split_words
+from rag.types import Completeness, Missing, WordError
 
 WINDOW_CHARS = 20_000
 """So far behind the last piece the next one is looked for."""
@@ -53,10 +54,20 @@ class Tally:
         self._found: list[str] = []
         self._characters = 0
         self._missing: list[Missing] = []
+        self._words = 0
+        self._glued_words = 0
+        self._split_words = 0
+        self._word_errors: list[WordError] = []
 
-    def add(self, page: PageContent, page_text: Callable[[int], str]) -> None:
-        """The next page; `page_text` gives the text of the page of a number."""
+    def add(
+        self,
+        page: PageContent,
+        page_text: Callable[[int], str],
+        page_words: Callable[[int], Iterable[Sequence[Any]]] = lambda _: (),
+    ) -> None:
+        """The next page; `page_text` gives the text of the page of a number, `page_words` its words as PyMuPDF does."""
         lines = [line.text for block in page.blocks for line in block.lines]
+        self._add_words(page, lines, page_words)
         if self._texts is not None:
             self._found += lines
             return
@@ -68,13 +79,43 @@ class Tally:
         self._characters += result.source_characters
         self._missing += result.missing
 
+    def _add_words(
+        self, page: PageContent, lines: Sequence[str], page_words: Callable[[int], Iterable[Sequence[Any]]]
+    ) -> None:
+        """Compare the words; MuPDF's are asked for only if the lines have a word that no run has."""
+        runs = " ".join(page.runs).split()
+        self._words += len(runs)
+        if set(" ".join(lines).split()).issubset(runs):
+            return
+        expected = [
+            Word(text, (x0, y0, x1, y1))
+            for x0, y0, x1, y1, word, *_ in page_words(page.info.number)
+            for text in to_words(word)
+        ]
+        normal = [to_words(line) for line in lines]
+        glued, split = glued_words(expected, normal), split_words(expected, normal)
+        self._glued_words += len(glued)
+        self._split_words += len(split)
+        room = MAX_PLACES - len(self._word_errors)
+        place = f"page {page.info.number}"
+        self._word_errors += [WordError(place=place, read=w.read, expected=w.expected) for w in [*glued, *split][:room]]
+
     def result(self) -> Completeness:
         """What all pages together have."""
         if self._texts is not None:
-            return measure(self._texts, self._found)
-        kept = self._characters - sum(place.characters for place in self._missing)
-        return Completeness(
-            source_characters=self._characters, kept_characters=kept, missing=tuple(self._missing[:MAX_PLACES])
+            found = measure(self._texts, self._found)
+        else:
+            kept = self._characters - sum(place.characters for place in self._missing)
+            found = Completeness(
+                source_characters=self._characters, kept_characters=kept, missing=tuple(self._missing[:MAX_PLACES])
+            )
+        return found.model_copy(
+            update={
+                "words": self._words,
+                "glued_words": self._glued_words,
+                "split_words": self._split_words,
+                "word_errors": tuple(self._word_errors),
+            }
         )
 
 

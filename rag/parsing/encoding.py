@@ -1,4 +1,4 @@
-"""Text whose encoding nobody tells."""
+"""Decode text of unknown encoding."""
 
 import codecs
 import re
@@ -8,13 +8,13 @@ _CHARSET = re.compile(
 )
 _CHARSET_BYTES = 4096
 _MEANS_WINDOWS = frozenset(("ascii", "iso8859-1", "utf-8"))
-"""What is said of text that is none of it, most often in Windows-1252; browsers take it so, too."""
+"""Character sets that are often declared for text in Windows-1252; browsers treat them so, too."""
 _SEVEN_BIT = "iso2022"
-"""Character sets that switch between alphabets by escape sequences look like UTF-8."""
+"""Character sets that switch alphabets by escape sequences, so that their bytes are valid UTF-8."""
 
 
 def decode(content: bytes, *, is_html: bool = False) -> str:
-    """Text of unknown encoding: UTF-16 with a byte order mark, else UTF-8, else what HTML says, else Windows-1252."""
+    """Decode as UTF-16 with a byte order mark, else UTF-8, else the declared charset of HTML, else Windows-1252."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return content.decode("utf-16", errors="replace")
     said = _charset(content) if is_html else None
@@ -28,7 +28,7 @@ def decode(content: bytes, *, is_html: bool = False) -> str:
 
 
 def _charset(content: bytes) -> codecs.CodecInfo | None:
-    """The character set that HTML says it is in."""
+    """Return the character set that HTML declares."""
     found = _CHARSET.search(content, 0, _CHARSET_BYTES)
     if found is None:
         return None

@@ -9,8 +9,8 @@ from pathlib import Path, PurePath
 
 from rag import errors
 from rag.parsing import mails, zips
-from rag.parsing.delimited import find_delimiter
 from rag.parsing.encoding import decode
+from rag.parsing.sheets.delimited import find_delimiter
 from rag.types import ARCHIVE, MAIL, OUTLOOK_MAIL
 
 PDF = "application/pdf"

@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rag import errors
-from rag.parsing import conversion, file_types
+from rag.parsing import file_types
+from rag.parsing.archive.unpacking import Unpacking
+from rag.parsing.conversion import SourceText
+from rag.parsing.convert import convert
 from rag.parsing.ocr import text_layer
 from rag.parsing.pdf.mupdf import pymupdf, readable
 from rag.types import ParsingConfig
@@ -21,7 +24,7 @@ class Rendition(NamedTuple):
     """
 
     recognition: text_layer.Recognition = text_layer.Recognition()
-    texts: tuple[conversion.SourceText, ...] | None = None
+    texts: tuple[SourceText, ...] | None = None
 
 
 def make_rendition(
@@ -32,7 +35,7 @@ def make_rendition(
     name: str,
     password: str | None,
     config: ParsingConfig,
-    unpacking: conversion.Unpacking,
+    unpacking: Unpacking,
     on_open: OnCount,
     on_recognised: OnCount,
     with_pictures: bool = False,
@@ -58,7 +61,7 @@ def make_rendition(
                 else:
                     shutil.copyfile(source, rendition)
             return Rendition(recognition)
-        converted = conversion.convert(source, mime_type, config, unpacking, on_open)
+        converted = convert(source, mime_type, config, unpacking, on_open)
         with converted.document as document:
             _check_pages(document, name, config)
             on_open(document.page_count)

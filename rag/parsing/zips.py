@@ -1,4 +1,4 @@
-"""Zip files as their directory describes them; nothing is unpacked here."""
+"""Open ZIP files safely, and list their members."""
 
 import io
 import struct
@@ -11,24 +11,24 @@ from typing import BinaryIO
 from rag import errors
 
 MAX_UNPACKED_BYTES = 2 << 30
-"""What an office file may hold in all when it is unpacked; pictures and films make up most of large ones."""
+"""Maximum total size of an unpacked office file; pictures and films make up most of large ones."""
 MAX_DIRECTORY_BYTES = 32 << 20
-"""Python holds some ten times as much in memory. Enough for 300,000 members."""
+"""Maximum size of the directory, enough for 300,000 members; in memory it is about ten times as large."""
 _END = struct.Struct("<4s4H2LH")
 _LOCATOR = struct.Struct("<4sLQL")
 _END_64 = struct.Struct("<4sQ2H2L4Q")
 _MAX_COMMENT_BYTES = 0xFFFF
 
 FAILURES = (zipfile.BadZipFile, OSError, ValueError, EOFError, OverflowError, RuntimeError, struct.error)
-"""What zipfile raises on broken directories."""
+"""Exceptions of zipfile for damaged directories."""
 
 
 @contextmanager
 def opened(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
-    """The zip file at `path`, which its owner calls `name`.
+    """Open the ZIP file at `path`; errors call it `name`.
 
     Raises:
-        errors.UnreadableFileError: it is damaged, or its directory is larger than may be.
+        errors.UnreadableFileError: the file is damaged, or its directory is too large.
     """
     try:
         with path.open("rb") as file:
@@ -42,13 +42,13 @@ def opened(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
 
 
 def member_names(path: Path, name: str) -> set[str]:
-    """The names of all members. Raises as `opened`."""
+    """Return the names of all members. Raises as `opened`."""
     with opened(path, name) as archive:
         return set(archive.namelist())
 
 
 def _check_directory(file: BinaryIO, name: str) -> None:
-    """Before it is read: it is read as a whole, whatever its size."""
+    """Check the size of the directory before zipfile reads all of it."""
     size = _directory_bytes(file)
     if size > MAX_DIRECTORY_BYTES:
         raise errors.UnreadableFileError(
@@ -58,14 +58,14 @@ def _check_directory(file: BinaryIO, name: str) -> None:
 
 
 def _directory_bytes(file: BinaryIO) -> int:
-    """As the file's end tells it (APPNOTE 4.3.16), or its 64-bit end, which counts for zipfile where there is one."""
+    """Return the size given by the end record (APPNOTE 4.3.16), or by the ZIP64 end record, which zipfile prefers."""
     whole = file.seek(0, io.SEEK_END)
     start = max(0, whole - _END.size - _MAX_COMMENT_BYTES)
     file.seek(start)
     tail = file.read()
     end = tail.rfind(b"PK\x05\x06")
     if end < 0 or len(tail) - end < _END.size:
-        return 0  # zipfile will say what is wrong
+        return 0  # zipfile reports what is wrong
     size = int(_END.unpack_from(tail, end)[5])
     return max(size, _directory_bytes_64(file, start + end))
 

@@ -7,7 +7,7 @@ from llama_index.core import schema
 
 from rag.types import Chunk, Hit, Line, Passage, Rect
 
-NOWHERE = Rect(0.0, 0.0, 0.0, 0.0)
+UNKNOWN_ORIGIN = Rect(0.0, 0.0, 0.0, 0.0)
 """The box of a line whose place on a page nobody knows."""
 
 
@@ -70,7 +70,7 @@ def _foreign(node: schema.BaseNode, score: float) -> Hit:
     number = max(int(page), 1) if page.isdecimal() else 1
     texts = node.get_content(metadata_mode=schema.MetadataMode.NONE).split("\n")
     lines = tuple(
-        Line(number=place, page_number=number, bbox=NOWHERE, text=text, starts_block=place == 1)
+        Line(number=place, page_number=number, bbox=UNKNOWN_ORIGIN, text=text, starts_block=place == 1)
         for place, text in enumerate(texts, start=1)
     )
     document_id, chunk_id = (uuid.uuid5(uuid.NAMESPACE_OID, key) for key in (node.ref_doc_id or name, node.node_id))

@@ -11,20 +11,20 @@ from rag.store.conversations.completion_cache import Caches
 from rag.store.conversations.evaluation_cases import EvaluationCases
 from rag.store.conversations.evaluation_runs import EvaluationRuns
 from rag.store.conversations.matrices import Matrices
-from rag.store.files.pending_deletions import AllDeletions, Deletions
+from rag.store.files.pending_deletions import AllPendingDeletions, PendingDeletions
 from rag.store.jobs import jobs
-from rag.store.jobs.checkpoints import JobSteps
-from rag.store.jobs.job_scheduling import JobLane
-from rag.store.jobs.lanes import Lanes
+from rag.store.jobs.checkpoints import JobCheckpoints
+from rag.store.jobs.job_scheduling import JobScheduler
+from rag.store.jobs.lanes import DocumentScheduler
 from rag.store.jobs.queue import Queue
-from rag.store.jobs.reading_queue import Readings
-from rag.store.jobs.status import Figures
+from rag.store.jobs.reading_queue import ReadingQueue
+from rag.store.jobs.status import Monitoring
 from rag.store.library import documents
 from rag.store.library.annotations import Annotations
 from rag.store.library.attachments import Parts
-from rag.store.library.collection_moves import Moving
-from rag.store.library.document_metadata import Catalogue
-from rag.store.library.index_statistics import Surveys
+from rag.store.library.collection_moves import CollectionMoves
+from rag.store.library.document_metadata import DocumentMetadata
+from rag.store.library.index_statistics import IndexStatistics
 from rag.store.library.indexes import Indexes
 from rag.store.library.page_text import Pages
 from rag.store.library.saved_filters import SavedFilters
@@ -36,12 +36,12 @@ from rag.store.search.embedding_cache import EmbeddingCache
 from rag.store.search.embedding_generations import Generations
 from rag.store.search.vectors import Vectors
 from rag.store.server import database_roles, health, migrations, timeouts
-from rag.store.server.database import NOWHERE, Database, UserDatabase, connect, store_errors
+from rag.store.server.database import UNKNOWN_ORIGIN, Database, UserDatabase, connect, store_errors
 from rag.store.users import accounts, api_keys
-from rag.store.users.audit_log import Audit, AuditOfAll
+from rag.store.users.audit_log import Audit, AuditOfAllUsers
 from rag.store.users.glossaries import Glossary
 from rag.store.users.logins import Logins
-from rag.store.users.rate_limits import Rates
+from rag.store.users.rate_limits import RateLimits
 from rag.store.users.share_links import AnswerLinks
 from rag.store.users.shared_collections import SharedChunks, SharedDatabase, SharedDeletions
 from rag.store.users.shares import Shares
@@ -56,13 +56,13 @@ class UserStore:
         self.indexes = Indexes(bound)
         self.generations = Generations(bound, dense)
         self.documents = documents.Documents(bound)
-        self.deletions = Deletions(bound)
-        self.catalogue = Catalogue(bound)
-        self.moving = Moving(bound)
+        self.pending_deletions = PendingDeletions(bound)
+        self.document_metadata = DocumentMetadata(bound)
+        self.collection_moves = CollectionMoves(bound)
         self.sources = Sources(bound)
         self.versions = Versions(bound)
-        self.parts = Parts(bound)
-        self.readings = Readings(bound)
+        self.attachments = Parts(bound)
+        self.reading_queue = ReadingQueue(bound)
         self.chunks = Chunks(bound, dense)
         self.pages = Pages(bound)
         self.vectors = Vectors(bound)
@@ -74,14 +74,14 @@ class UserStore:
         self.logins = Logins(bound)
         self.api_keys = api_keys.ApiKeys(bound)
         self.jobs = jobs.Jobs(bound)
-        self.job_steps = JobSteps(bound)
+        self.checkpoints = JobCheckpoints(bound)
         self.glossary = Glossary(bound)
         self.saved_filters = SavedFilters(bound)
         self.annotations = Annotations(bound, self.documents)
         self.matrices = Matrices(bound)
         self.evaluation_cases = EvaluationCases(bound)
         self.evaluation_runs = EvaluationRuns(bound)
-        self.surveys = Surveys(bound)
+        self.index_statistics = IndexStatistics(bound)
         self.shares = Shares(bound)
         self.audit = Audit(bound)
 
@@ -93,7 +93,7 @@ class SharedStore(UserStore):
         super().__init__(bound, dense)
         own = UserStore(asker, dense)
         self.access = bound
-        self.deletions = SharedDeletions(bound)
+        self.pending_deletions = SharedDeletions(bound)
         self.chunks = SharedChunks(bound, dense, self.documents)
         self.embedding_cache = own.embedding_cache
         self.caches = own.caches
@@ -119,13 +119,13 @@ class Store:
         self._access = access
         self._dense = DenseSearch(database)
         self.queue = Queue(of_all_users)
-        self.lanes = Lanes(of_all_users)
-        self.job_lane = JobLane(of_all_users)
-        self.leftovers = AllDeletions(of_all_users)
+        self.document_scheduler = DocumentScheduler(of_all_users)
+        self.job_scheduler = JobScheduler(of_all_users)
+        self.all_deletions = AllPendingDeletions(of_all_users)
         self.accounts = accounts.Accounts(of_all_users)
-        self.figures = Figures(of_all_users)
-        self.rates = Rates(of_all_users)
-        self.audit = AuditOfAll(of_all_users, access.admin)
+        self.monitoring = Monitoring(of_all_users)
+        self.rate_limits = RateLimits(of_all_users)
+        self.audit = AuditOfAllUsers(of_all_users, access.admin)
 
     @classmethod
     def open(
@@ -135,7 +135,7 @@ class Store:
         pool_size: int = 8,
         admin_url: str | None = None,
         as_roles: bool = False,
-        answer_seconds: float = timeouts.ANSWER_SECONDS,
+        answer_seconds: float = timeouts.TIMEOUT_SECONDS,
         replica_url: str | None = None,
     ) -> Self:
         """Connect to `url` (as libpq takes it) and bring its schema forward. See `roles.prepare`.
@@ -147,30 +147,30 @@ class Store:
             errors.StoreUnavailableError: the server cannot be reached, or does not answer.
             errors.StoreError: it has no pgvector, or the account lacks rights.
         """
-        timeouts.server_of(url).limit_seconds = answer_seconds
+        timeouts.breaker_for(url).timeout_seconds = answer_seconds
         with store_errors(), connect(database_roles.administrator(admin_url or url), asks=True) as admin:
             access = database_roles.prepare(admin, url, admin_url, as_roles=as_roles)
-            migrations.bring_forward(admin)
+            migrations.upgrade(admin)
         databases = (Database(access.app, pool_size=pool_size), Database(access.worker, pool_size=(pool_size + 1) // 2))
         with contextlib.ExitStack() as undo:
             for database in databases:
                 undo.callback(database.close)
                 database.open()
-            if access.is_walled:
+            if access.is_enforced:
                 database_roles.require_role(databases[0])
             if replica_url:
-                databases[0].search_on(Database(database_roles.replica(replica_url, access), pool_size=pool_size))
+                databases[0].use_replica(Database(database_roles.replica(replica_url, access), pool_size=pool_size))
             undo.pop_all()
         return cls(*databases, access)
 
-    def of(self, user_id: str, origin: Whence = NOWHERE, *, actor: str | None = None) -> UserStore:
+    def of(self, user_id: str, origin: Whence = UNKNOWN_ORIGIN, *, actor: str | None = None) -> UserStore:
         """What one user has. Every statement of it is bound to this user.
 
         `origin`, and `actor` if another acts on it, are for the audit.
         """
         return UserStore(UserDatabase(self._database, user_id, origin, actor=actor), self._dense)
 
-    def shared(self, asker: str, index_id: uuid.UUID, origin: Whence = NOWHERE) -> SharedStore:
+    def shared(self, asker: str, index_id: uuid.UUID, origin: Whence = UNKNOWN_ORIGIN) -> SharedStore:
         """A collection that another shares with `asker`: as long as it is, and for what it is.
 
         Raises:
@@ -198,7 +198,7 @@ class Store:
         """By which everything of all users is read, and nothing written. It may be a secret."""
         return self._access.backup
 
-    def walls(self) -> database_roles.Walls:
+    def walls(self) -> database_roles.RowSecurity:
         """How the database itself keeps users apart."""
         return database_roles.walls(self._database)
 
@@ -207,9 +207,9 @@ class Store:
         with self._of_all_users.limit(seconds):
             return health.read(self._of_all_users)
 
-    def be_patient(self) -> None:
+    def use_background_timeouts(self) -> None:
         """For a process at which nobody looks on: it takes a database for silent later, which may only be very busy."""
-        timeouts.server_of(self._database.url).check_seconds = timeouts.PATIENT_CHECK_SECONDS
+        timeouts.breaker_for(self._database.url).check_timeout_seconds = timeouts.BACKGROUND_CHECK_TIMEOUT_SECONDS
 
     def close(self) -> None:
         """Close all connections."""

@@ -214,12 +214,32 @@ class Missing(Model):
     text: str
 
 
+class WordError(Model):
+    """Words that were glued together or a word that was split: the place, what was read, and what stands there."""
+
+    place: str
+    read: str
+    expected: str
+
+
+MAX_WORD_ERROR_SHARE = 0.001
+"""Fewer words than this share may be glued or split without the document being called incomplete."""
+
+
 class Completeness(Model):
-    """How many characters the file's text has, and how many of them its rendition has; white space is not counted."""
+    """How many characters the file's text has, and how many of them its rendition has; white space is not counted.
+
+    `words` is how many words the rendition has, `glued_words` how many times words were read as one, `split_words` how
+    many were read as several, and `word_errors` are examples.
+    """
 
     source_characters: int
     kept_characters: int
     missing: tuple[Missing, ...] = ()
+    words: int = 0
+    glued_words: int = 0
+    split_words: int = 0
+    word_errors: tuple[WordError, ...] = ()
 
     @property
     def share(self) -> float:
@@ -228,8 +248,18 @@ class Completeness(Model):
 
     @property
     def is_complete(self) -> bool:
-        """Whether every character is kept."""
-        return self.kept_characters == self.source_characters
+        """Whether every character is kept, and next to no words are glued or split."""
+        return self.kept_characters == self.source_characters and not self.has_word_errors
+
+    @property
+    def has_word_errors(self) -> bool:
+        """Whether more words are glued or split than can be neglected."""
+        return self.glued_words + self.split_words > MAX_WORD_ERROR_SHARE * self.words
+
+    @property
+    def word_summary(self) -> str:
+        """In words: "12 glued and 3 split of 3,400"."""
+        return f"{self.glued_words:,} glued and {self.split_words:,} split of {self.words:,}"
 
     @property
     def summary(self) -> str:

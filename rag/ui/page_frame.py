@@ -83,7 +83,7 @@ def _sidebar(account: Account) -> None:
     with st.sidebar, door():
         sharing.switch()
         if session.is_for_users() and session.own_engine().answers.with_me():
-            st.page_link("pages/shared.py", label=_("Shown to you"), icon=":material/group:")
+            st.page_link("pages/shared.py", label=_("Shared with you"), icon=":material/group:")
     if session.is_for_users():
         _who(account)
 
@@ -124,13 +124,11 @@ def door() -> Iterator[None]:
 def tell(error: Exception) -> bool:
     """Show an error where the page is just now. True: Streamlit, who has logged it, need not show it."""
     if not isinstance(error, errors.Error):
-        st.error(
-            _("Something went wrong. Reload the page; if it persists, look into the log."), icon=":material/error:"
-        )
+        st.error(_("Something went wrong. Reload the page; if it persists, check the log."), icon=":material/error:")
         return True
     st.error(plain(said(error.message)), icon=":material/error:")
     if isinstance(error, errors.StoreUnavailableError):
-        st.caption(_("The page comes back by itself."))
+        st.caption(_("This page reloads automatically."))
         _come_back()
     return True
 

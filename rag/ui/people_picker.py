@@ -39,7 +39,7 @@ def choose(label: str, offered: Iterable[Grantee]) -> Grantee | None:
         list(offered),
         index=None,
         format_func=spelled,
-        placeholder=_("A name, or a user's id"),
+        placeholder=_("Name or user ID"),
         accept_new_options=True,
     )
     if isinstance(chosen, str):

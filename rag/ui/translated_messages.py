@@ -54,7 +54,7 @@ SHAPES = (
     N_("No web address was found that answers this. {_nearest}"),
     N_("The nearest ({years}) stands in {document}, {_page}."),
     N_("The nearest stands in {document}, {_page}."),
-    N_("The answer failed. Ask again; if it persists, look into the log."),
+    N_("The answer failed. Ask again; if it persists, check the log."),
     N_("The answer broke off before it was checked. Ask again."),
     N_("The same answer."),
     N_("Changed, though nothing that it is made from did: the model wrote it in another way."),
@@ -148,7 +148,7 @@ SHAPES = (
     N_("{count} chunks of ready documents have no vector. Re-index: pagelight reindex."),
     N_("Indexes of the database are invalid: {names}. Rebuild them: REINDEX INDEX."),
     # Files to take along
-    N_("Taken along from Pagelight on {_moment}"),
+    N_("Exported from Pagelight on {_moment}"),
     N_("Understood as"),
     N_("Quoted from the documents"),
     N_("Nothing was quoted"),

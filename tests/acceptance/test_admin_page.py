@@ -67,7 +67,7 @@ def test_an_admin_changes_an_account_and_logs_it_out(app: AppTest) -> None:
         users._account(bob)
 
     shown = AppTest.from_function(panel, default_timeout=PATIENCE_SECONDS).run()
-    assert "By the login: legal" in [caption.value for caption in shown.caption]
+    assert "From the login provider: legal" in [caption.value for caption in shown.caption]
     shown.selectbox[0].set_value(Role.CURATOR)
     shown.number_input[0].set_value(5)
     _button(shown, "Save").click().run()

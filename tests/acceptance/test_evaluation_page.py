@@ -38,7 +38,7 @@ def engine(app: AppTest) -> Iterator[RAGEngine]:
 
 def opened(app: AppTest) -> AppTest:
     app.run().switch_page("pages/index.py").run()
-    app.segmented_control[0].set_value("Evaluate").run()
+    app.segmented_control[0].set_value("Evaluation").run()
     assert not app.exception
     return app
 
@@ -48,7 +48,7 @@ def start(app: AppTest, content: str, **chosen: str) -> None:
     for label, value in chosen.items():
         (box,) = [box for box in app.selectbox if box.label == label]
         box.set_value(value)
-    (button,) = [button for button in app.button if button.label == "Measure"]
+    (button,) = [button for button in app.button if button.label == "Run evaluation"]
     button.click().run()
     assert not app.exception
 
@@ -77,22 +77,22 @@ def test_an_evaluation_is_cancelled_where_it_is_shown(app: AppTest, engine: RAGE
 
 def test_answers_are_measured_while_one_waits(app: AppTest, engine: RAGEngine) -> None:
     opened(app)
-    assert "Nothing measured yet" in [heading.value for heading in app.subheader]
-    start(app, lines(QUESTIONS), Among="document")
+    assert "No evaluations yet" in [heading.value for heading in app.subheader]
+    start(app, lines(QUESTIONS), **{"Search in": "document"})
     assert not app.error
     (job,) = engine.jobs.list(kind="evaluation")
     assert job.status == "queued"
     assert not app.dataframe
     worker.run(engine.installation, wait=False)
     app.run()
-    figures = table(app, 0).set_index("measure")
+    figures = table(app, 0).set_index("metric")
     assert figures.loc["said", "mean"] == figures.loc["unanswerable, refused", "mean"] == 1
     assert figures.loc["first citation on a right page", "mean"] == 0.5
     assert figures.loc["first citation on a right page", "questions"] == 2
     (miss,) = table(app, 1).to_dict("records")
     assert miss == {
-        "question": QUESTIONS[1]["question"], "right": "facts.pdf, p. 1", "first": "facts.pdf, p. 2",
-        "what": "other page",
+        "question": QUESTIONS[1]["question"], "expected": "facts.pdf, p. 1", "found first": "facts.pdf, p. 2",
+        "outcome": "other page",
     }  # fmt: skip
     assert "p95" in app.caption[-1].value
 
@@ -102,19 +102,19 @@ def test_a_search_is_measured_and_earlier_evaluations_stay(app: AppTest, engine:
     worker.run(engine.installation, wait=False)
     elsewhere = {"id": 4, "question": "Who is the mayor?", "pdf": "lost.pdf", "gold_pages": [3, 4]}
     opened(app)
-    assert "said" in [*table(app, 0)["measure"]]
+    assert "said" in [*table(app, 0)["metric"]]
     start(app, lines([QUESTIONS[0], elsewhere]), What="retrieval")
     worker.run(engine.installation, wait=False)
     app.run()
-    figures = table(app, 0).set_index("measure")
+    figures = table(app, 0).set_index("metric")
     assert figures.loc["a right page among the first 5", "mean"] == 0.5
     (miss,) = table(app, 1).to_dict("records")
-    assert (miss["right"], miss["what"]) == ("lost.pdf, p. 3, 4", "not found")
+    assert (miss["expected"], miss["outcome"]) == ("lost.pdf, p. 3, 4", "not found")
     assert "lost" in app.caption[-1].value
     (runs,) = [box for box in app.selectbox if box.label == "Evaluation"]
     assert len(runs.options) == 2
     runs.select_index(1).run()
-    assert "said" in [*table(app, 0)["measure"]]
+    assert "said" in [*table(app, 0)["metric"]]
 
 
 @pytest.mark.parametrize(

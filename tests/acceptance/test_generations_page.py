@@ -63,16 +63,16 @@ def test_switch_rollback_and_drop(app: AppTest, engine: RAGEngine) -> None:
     engine.indexes.generations("default").build(VENDORS)
     overview(app)
     assert "In use" in words(app)
-    assert buttons(app) == ["Switch", "Drop them"]
+    assert buttons(app) == ["Switch", "Delete vectors"]
 
     app.button(key="switch-2").click().run()
     assert not app.exception
     assert [one.state for one in engine.indexes.generations().list()] == ["retired", "active"]
-    assert buttons(app) == ["Roll back", "Drop them"]
+    assert buttons(app) == ["Roll back", "Delete vectors"]
 
     app.button(key="rollback-1").click().run()
     assert [one.state for one in engine.indexes.generations().list()] == ["active", "ready"]
-    assert buttons(app) == ["Switch", "Drop them"]
+    assert buttons(app) == ["Switch", "Delete vectors"]
 
     app.button(key="drop-now-2").click().run()
     assert [one.space.name for one in engine.indexes.generations().list()] == [LOCAL]
@@ -93,7 +93,7 @@ def test_a_build_shows_how_far_it_is_and_can_be_cancelled(app: AppTest, engine: 
     assert "Incomplete" in words(app)
     (progress,) = app.get("progress")
     assert progress.proto.text == "1 of 2 chunks"
-    assert buttons(app) == ["Drop them"]
+    assert buttons(app) == ["Delete vectors"]
     app.button(key="drop-now-2").click().run()
     assert [one.space.name for one in engine.indexes.generations().list()] == [LOCAL]
 

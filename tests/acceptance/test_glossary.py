@@ -223,12 +223,12 @@ def test_a_question_is_tried_by_the_house_and_the_trades(page: AppTest, local: R
         "quayside crane",
         "Harbour",
         "Finance",
-        "Looks at",
+        "Looks in",
         "balance sheet",
     ):
         assert words in shown
     page.text_input[0].set_value("Who?").run()
-    assert "searched as it is" in texts(page)
+    assert "searched unchanged" in texts(page)
 
 
 def test_what_a_glossary_says_is_shown_as_it_is(page: AppTest, local: RAGEngine) -> None:
@@ -260,7 +260,7 @@ def test_a_row_of_one_word_is_asked_about(page: AppTest, local: RAGEngine, monke
     edit(page, monkeypatch, [{"term": "box", "also": ["crate"]}, {"term": "moggy", "also": []}])
     page.button[0].click().run()
     assert "moggy" in page.error[0].value
-    assert "also called" in page.error[0].value
+    assert "Add a synonym" in page.error[0].value
     assert local.glossary.get() == ""
 
 

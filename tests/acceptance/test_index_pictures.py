@@ -55,12 +55,12 @@ def drawn(app: AppTest) -> list[list[dict[str, Any]]]:
 
 def test_what_the_index_is_made_of_is_drawn(app: AppTest, engine: RAGEngine) -> None:
     add(engine, "empty.pdf", pdfs.pages(3, line=lambda number: "Words." if number == 2 else "", others=()))
-    opened(app, "Contents")
+    opened(app, "Statistics")
     *growth, lengths = drawn(app)
     assert [chart[-1]["count"] for chart in growth] == [2, 5, 3]
     assert sum(band.get("chunks", 0) for band in lengths) == 3
     (row,) = app.dataframe[0].value.to_dict("records")
-    assert (row["document"], row["pages"], row["which"]) == ("empty.pdf", "2 of 3", "1, 3")
+    assert (row["document"], row["pages"], row["page numbers"]) == ("empty.pdf", "2 of 3", "1, 3")
 
 
 def test_the_map_has_every_chunk_and_says_how_much_it_shows(app: AppTest, engine: RAGEngine) -> None:
@@ -76,7 +76,7 @@ def test_the_map_has_every_chunk_and_says_how_much_it_shows(app: AppTest, engine
 
 def test_what_failed_is_read_again_by_a_button(app: AppTest, engine: RAGEngine) -> None:
     opened(app, "Health")
-    assert "Nothing is amiss" in app.success[0].value
+    assert "No problems found" in app.success[0].value
     document = engine.documents.add(pdfs.plain(["It is late."]), "late.pdf", enqueue=False)
     engine.installation.workspace(engine.user_id).store.documents.fail(document.id, "parsing_failed", "It *broke*.")
     opened(app, "Overview")
@@ -89,7 +89,7 @@ def test_what_failed_is_read_again_by_a_button(app: AppTest, engine: RAGEngine) 
     worker.run(engine.installation, wait=False)
     assert engine.documents.get(document.id).searchable
     app.run()
-    assert "Nothing is amiss" in app.success[0].value
+    assert "No problems found" in app.success[0].value
 
 
 def test_two_settings_are_searched_side_by_side(app: AppTest, engine: RAGEngine) -> None:
@@ -110,7 +110,7 @@ def test_two_settings_are_searched_side_by_side(app: AppTest, engine: RAGEngine)
 
 
 def test_sets_of_questions_are_filled_from_files(app: AppTest, engine: RAGEngine) -> None:
-    opened(app, "Evaluate", "Questions")
+    opened(app, "Evaluation", "Questions")
     app.text_input[0].set_value("Basics")
     content = "".join(json.dumps(question) + "\n" for question in (SHIPS, PEARS)).encode()
     app.file_uploader[0].set_value([("questions.jsonl", content, "application/jsonl")])
@@ -121,21 +121,21 @@ def test_sets_of_questions_are_filled_from_files(app: AppTest, engine: RAGEngine
 
 
 def test_runs_are_compared_question_by_question_and_told_over_time(app: AppTest, engine: RAGEngine) -> None:
-    opened(app, "Evaluate", "Compare")
+    opened(app, "Evaluation", "Compare")
     assert "Nothing to compare yet" in [heading.value for heading in app.subheader]
     for gold in ([2], [1]):
         questions = [{**SHIPS, "gold_pages": gold}, PEARS]
         asked = {"questions": questions, "name": "Basics", "retrieval": {"mode": "lexical"}}
         engine.jobs.run(engine.jobs.start_evaluation(asked).id)
-    opened(app, "Evaluate", "Compare")
-    measures = app.dataframe[0].value.set_index("measure")
+    opened(app, "Evaluation", "Compare")
+    measures = app.dataframe[0].value.set_index("metric")
     assert measures.loc["a right page among the first 1", "difference"] == 0.5
     (changed,) = app.dataframe[1].value.to_dict("records")
     assert (changed["question"], changed["before"], changed["after"]) == (SHIPS["question"], "not found", "rank 1")
     assert "1 better, 0 worse, 1 the same" in [heading.value for heading in app.subheader]
     next(toggle for toggle in app.toggle if toggle.label == "Only what changed").set_value(False).run()
     assert len(app.dataframe[1].value) == 2
-    opened(app, "Evaluate", "History")
+    opened(app, "Evaluation", "History")
     (chart,) = drawn(app)
     assert [point["mean"] for point in chart] == [0.5, 0.0]
     assert {point["questions"] for point in chart} == {"Basics · all documents"}

@@ -380,10 +380,10 @@ def test_duplicate_and_unknown_kinds_say_so(app: AppTest, engine: RAGEngine) -> 
     document = add(engine)
     open_page(app, "upload")
     upload(app, "again.pdf", MINUTES)
-    assert "in the library already" in texts(app)
+    assert "already in the library" in texts(app)
     engine.documents.trash([document.id])
     upload(app, "again.pdf", MINUTES)
-    assert "in the trash already" in texts(app)
+    assert "in the trash" in texts(app)
     upload(app, "tool.exe", b"MZ\x90\x00" + bytes(range(256)))
     assert "cannot be taken in" in texts(app)
     app.button("restore-1").click().run()
@@ -394,7 +394,7 @@ def test_a_file_of_the_same_name_is_asked_about_and_becomes_a_version(app: AppTe
     first = add(engine)
     open_page(app, "upload")
     upload(app, "minutes.pdf", pdfs.plain(("The herons left in May.",)))
-    assert "New version of" in texts(app)
+    assert "new version of" in texts(app)
     app.button("version-0").click().run()
     assert not app.exception
     waiting = next(one for one in engine.documents.list() if one.id != first.id)
@@ -469,7 +469,7 @@ def test_encrypted_file_is_unlocked_by_its_password(app: AppTest, engine: RAGEng
     open_page(app, "upload")
     upload(app, "sealed.pdf", pdfs.encrypted("open sesame"))
     (document,) = engine.documents.list()
-    assert [one["reason"] for one in shelf(app, "status")] == ["Give it on the page Upload."]
+    assert [one["reason"] for one in shelf(app, "status")] == ["Enter it on the Upload page."]
     open_page(app, "upload")
     password(app).set_value("wrong")
     app.button[-1].click().run()
@@ -513,7 +513,7 @@ def test_a_document_that_lacks_text_is_not_simply_ready(app: AppTest, engine: RA
     open_page(app, "library")
     assert [one["text"] for one in listed(app, "status")] == ["Ready, incomplete"]
     open_page(app, "index")
-    assert [warning.value for warning in app.warning] == ["1 document not complete. See **Health**."]
+    assert [warning.value for warning in app.warning] == ["1 document incomplete. See **Health**."]
     app.segmented_control[0].set_value("Health").run()
     assert "31 of 32" in texts(app), texts(app)
     assert "line 2" in texts(app)
@@ -672,11 +672,11 @@ def test_playground_tells_how_the_question_was_understood(app: AppTest, engine: 
     add(engine)
     search(app, "What was the quick ratio in FY22?")
     shown = app.table[0].value
-    assert list(shown.iloc[0]) == ["places meant", "balance sheet", "preferred"]
+    assert list(shown.iloc[0]) == ["places named", "balance sheet", "preferred"]
     assert list(shown.iloc[1]) == ["FY22", "2022", "period"]
     assert shown.iloc[2]["In the question"] == "quick ratio"
-    assert "accounts receivable" in shown.iloc[2]["Searched for, too"]
-    assert shown.iloc[2]["Why"] == "computed from · Finance"
+    assert "accounts receivable" in shown.iloc[2]["Also searched for"]
+    assert shown.iloc[2]["Why"] == "calculated from · Finance"
     hits = app.dataframe[0].value.set_index("document")
     assert 0 < hits.loc["report.pdf", "landmark"] <= 1
     assert 1 >= hits.loc["report.pdf", "fit"] == hits["fit"].max() > 0
@@ -690,7 +690,7 @@ def test_playground_tells_how_the_question_was_understood(app: AppTest, engine: 
 def test_playground_switches_each_rewriting_off(app: AppTest, engine: RAGEngine, switch: str, gone: set[str]) -> None:
     add(engine, "report.pdf", pdfs.plain(BALANCE_SHEET))
     search(app, "What was the quick ratio in FY22?", off=switch)
-    searched = " ".join(app.table[0].value["Searched for, too"])
+    searched = " ".join(app.table[0].value["Also searched for"])
     assert {word for word in ("2022", "balance sheet", "accounts receivable") if word not in searched} == gone
 
 
@@ -730,7 +730,7 @@ def test_playground_switches_routing_off(app: AppTest, engine: RAGEngine) -> Non
     search(app, "copper", off="Routing")
     assert not app.session_state["search-request"].retrieval.routing
     assert app.session_state["search-request"].retrieval.vocabulary
-    assert "Searched as it was asked" in texts(app)
+    assert "Searched as entered" in texts(app)
 
 
 def test_hostile_question_is_shown_as_it_is(app: AppTest, engine: RAGEngine) -> None:
@@ -778,8 +778,8 @@ def test_caches_are_shown_and_cleared(app: AppTest, engine: RAGEngine) -> None:
     add(engine)
     engine.search({"query": "copper prices"})
     open_page(app, "index")
-    shown = app.dataframe[0].value.set_index("remembered")
-    assert shown.loc["Meaning of texts", "entries"] == sum(cache.entries for cache in engine.caches.stats()) > 0
+    shown = app.dataframe[0].value.set_index("cache")
+    assert shown.loc["Embeddings", "entries"] == sum(cache.entries for cache in engine.caches.stats()) > 0
     (clear,) = [button for button in app.button if button.label == "Clear caches"]
     clear.click().run()
     assert not any(cache.entries for cache in engine.caches.stats())
@@ -835,5 +835,5 @@ def test_the_status_page_tells_how_the_installation_is(
 def test_the_status_page_is_for_administrators(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_ADMINS", "somebody else")
     page = open_page(app, "status")
-    assert "Only administrators" in page.info[0].value
+    assert "for administrators" in page.info[0].value
     assert not page.metric

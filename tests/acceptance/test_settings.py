@@ -26,7 +26,7 @@ APP = Path(__file__).parents[2] / "app.py"
 KEY = "sk-correct-horse-battery-staple"
 MODEL = "ollama:llama3.2:3b"
 LOCAL = "local:bge-small-en-v1.5"
-NOWHERE = "http://127.0.0.1:9/v1"
+UNKNOWN_ORIGIN = "http://127.0.0.1:9/v1"
 SERVERS = ("OLLAMA_BASE_URL", "LM_STUDIO_BASE_URL", "LLAMA_CPP_BASE_URL", "VLLM_BASE_URL")
 
 
@@ -34,7 +34,7 @@ SERVERS = ("OLLAMA_BASE_URL", "LM_STUDIO_BASE_URL", "LLAMA_CPP_BASE_URL", "VLLM_
 def quiet(settings: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine on which no server of models runs, whatever runs on this one; the data folder."""
     for name in SERVERS:
-        monkeypatch.setenv(name, NOWHERE)
+        monkeypatch.setenv(name, UNKNOWN_ORIGIN)
     monkeypatch.setenv("RAG_WORKER", "false")
     return settings
 
@@ -264,12 +264,12 @@ def test_a_server_on_this_machine_is_offered_chosen_and_left(server: VendorServe
     assert "llama3.2:3b" in texts(page)
     assert kept(quiet) == {}
     assert server.requests == []
-    assert select(page, "Model that writes").value == "Automatic"
+    assert select(page, "Answer model").value == "Automatic"
     page.button(key=f"use-{MODEL}").click().run()
     assert not page.exception
     assert kept(quiet) == {"rag_gen_model": MODEL}
-    assert select(page, "Model that writes").value == MODEL
-    assert "Ollama receives each question" in texts(page)
+    assert select(page, "Answer model").value == MODEL
+    assert "are sent to Ollama" in texts(page)
 
     page.button(key="test-writer").click().run()
     assert "Apples are red" in page.success[0].value
@@ -277,34 +277,34 @@ def test_a_server_on_this_machine_is_offered_chosen_and_left(server: VendorServe
     page.button(key="test-writer").click().run()
     assert "out of memory" in page.error[0].value
 
-    select(page, "Model that writes").select("Quotes only").run()
+    select(page, "Answer model").select("Quotes only").run()
     assert kept(quiet) == {"rag_gen_model": "extractive"}
-    select(page, "Model that writes").select("Automatic").run()
+    select(page, "Answer model").select("Automatic").run()
     assert kept(quiet) == {}
 
 
 def test_any_model_can_be_typed_and_a_wrong_one_is_refused(page: AppTest, quiet: Path) -> None:
     page.run()
-    page.session_state["Model that writes Automatic extractive"] = "nobody:x"  # AppTest itself cannot type into it
+    page.session_state["Answer model Automatic extractive"] = "nobody:x"  # AppTest itself cannot type into it
     page.switch_page("pages/settings.py").run()
     assert not page.exception
-    assert "No server of models answers" in texts(page)
+    assert "No model server found" in texts(page)
     assert "No provider is known" in page.error[0].value
     assert kept(quiet) == {}
 
 
 def test_a_key_is_taken_up_and_never_shown(page: AppTest, quiet: Path) -> None:
     opened(page)
-    field = next(field for field in page.text_input if field.label == "Key of Google Gemini")
+    field = next(field for field in page.text_input if field.label == "Key for Google Gemini")
     field.set_value(KEY)
     next(button for button in page.button if button.form_id == "form-gemini").click().run()
     assert not page.exception
     assert not page.error
-    assert "In a file that only Pagelight's user can read" in texts(page)
+    assert "In a file readable only by Pagelight's user" in texts(page)
     assert Preferences(quiet).get().keys["gemini_api_key"].get_secret_value() == KEY
     assert KEY not in str(page)
     assert KEY not in str([field.value for field in page.text_input])
-    assert "gemini:gemini-3.8-flash" in str(select(page, "Model that writes").options)
+    assert "gemini:gemini-3.8-flash" in str(select(page, "Answer model").options)
     page.button(key="remove-gemini").click().run()
     assert Preferences(quiet).get().places == {}
 
@@ -313,9 +313,9 @@ def test_what_the_environment_says_is_not_changed_here(page: AppTest, monkeypatc
     monkeypatch.setenv("RAG_GEN_MODEL", "extractive")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     opened(page)
-    assert select(page, "Model that writes").disabled
+    assert select(page, "Answer model").disabled
     assert "Set by OPENAI_API_KEY in the environment" in texts(page)
-    assert not [field for field in page.text_input if field.label == "Key of OpenAI"]
+    assert not [field for field in page.text_input if field.label == "Key for OpenAI"]
     assert KEY not in str(page)
 
 
@@ -323,10 +323,10 @@ def test_another_embedding_model_leads_to_re_embedding(server: VendorServer, pag
     with RAGEngine(load_config()) as engine:
         engine.documents.process(engine.documents.add(pdfs.plain(["Apples."]), "a.pdf", enqueue=False).id)
     opened(page)
-    select(page, "Model that embeds in new indexes").select("ollama:nomic-embed-text").run()
+    select(page, "Embedding model for new indexes").select("ollama:nomic-embed-text").run()
     assert not page.exception
     assert "pagelight reembed --model ollama:nomic-embed-text" in texts(page)
-    assert "Your index keeps" in texts(page)
+    assert "Your index still uses" in texts(page)
     page.button(key="test-embedder").click().run()
     assert "768 dimensions" in page.success[0].value
 
@@ -334,8 +334,8 @@ def test_another_embedding_model_leads_to_re_embedding(server: VendorServer, pag
 def test_who_is_no_administrator_sees_no_setting(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_ADMINS", "ann")
     opened(page)
-    assert "Settings are made by an administrator" in texts(page)
-    assert [box.label for box in page.selectbox] == ["Language of the pages"]  # which is everybody's own
+    assert "Only administrators can change settings" in texts(page)
+    assert [box.label for box in page.selectbox] == ["Language"]  # which is everybody's own
     assert not page.text_input
     assert page.code[0].value == "local"
 

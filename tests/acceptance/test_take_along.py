@@ -70,7 +70,7 @@ def test_on_the_page(kept: tuple[uuid.UUID, uuid.UUID]) -> None:
     assert pages["_save"].get("download_button")
     app.switch_page("pages/shared.py").run()
     assert not app.exception
-    assert "Nothing is shown to you" in [title.value for title in app.subheader]
+    assert "Nothing is shared with you" in [title.value for title in app.subheader]
 
 
 def test_whom_to_show_it_is_chosen_from_a_list(engine: RAGEngine, kept: tuple[uuid.UUID, uuid.UUID]) -> None:
@@ -81,7 +81,7 @@ def test_whom_to_show_it_is_chosen_from_a_list(engine: RAGEngine, kept: tuple[uu
     (people,) = app.selectbox
     assert people.options == ["bob", "ada", "Group analysts"]
     people.select("Group analysts")
-    (show,) = [button for button in app.button if button.label == "Show"]
+    (show,) = [button for button in app.button if button.label == "Share"]
     show.click().run()  # ends in a rerun of the dialog alone, for which a page must have opened it
     (link,) = engine.answers.shown(kept[0])
     assert (link.grantee_kind, link.grantee, link.message_id) == ("group", "analysts", kept[1])

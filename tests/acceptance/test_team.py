@@ -125,4 +125,4 @@ def test_in_the_app_a_shared_collection_is_chosen_and_the_audit_is_read(app: App
     assert not app.exception
     shown = app.dataframe[0].value
     assert {"Shared", "No longer shared", "Document uploaded"} <= set(shown["What"])
-    assert "with: a user, named: local, may: read" in set(shown["More"])
+    assert "with: a user, name: local, permissions: read" in set(shown["Details"])

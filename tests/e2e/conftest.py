@@ -25,7 +25,7 @@ from tests.vendor_servers import VendorServer
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 300
 """How long to wait for what must come, on the slowest machine; nothing is asserted about time."""
-NOWHERE = ""
+UNKNOWN_ORIGIN = ""
 """The server of addresses that are `data:` or `blob:`."""
 CHROMIUM_FLAGS = (
     "--no-sandbox",
@@ -141,7 +141,7 @@ def visit(browser: Browser, base_url: str, *others: str) -> Iterator[Page]:
     page.on("pageerror", lambda error: thrown.append(str(error)))
     yield page
     context.close()
-    servers = {urlsplit(url).netloc for url in (base_url, *others)} | {NOWHERE}
+    servers = {urlsplit(url).netloc for url in (base_url, *others)} | {UNKNOWN_ORIGIN}
     elsewhere = [url for url in asked if urlsplit(url).netloc not in servers]
     assert not elsewhere, "\n".join(elsewhere)
     assert thrown == []

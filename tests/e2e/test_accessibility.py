@@ -20,7 +20,7 @@ SENTENCE = "The beacon on Gull Rock was lit by hand until the spring of 1954."
 PAPER = Paper("Beacon.pdf", SENTENCE, "Until when was the beacon on Gull Rock lit by hand?", long(SENTENCE, 40, 30))
 BRIEF = Paper("Iron rings.pdf", "The quay holds 312 iron rings.", "", plain("The quay holds 312 iron rings."))
 DIALOG, POPOVER = '[role="dialog"]', '[data-testid="stPopoverBody"]'
-NOWHERE = "Who conducted the orchestra of Ulan Bator in 1931?"
+UNKNOWN_ORIGIN = "Who conducted the orchestra of Ulan Bator in 1931?"
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def _upload(page: Page, audit: Audit) -> None:
         page.locator(f'[class*="st-key-file-{state}"]').first.wait_for()
     page.get_by_role("button", name="New version").wait_for()
     audit.look("upload", phone=True)
-    for way in ("A folder", "A web address"):
+    for way in ("Folder", "Web address"):
         page.get_by_role("button", name=way).click()
         page.get_by_test_id("stPopoverBody").wait_for()
         audit.look(f"upload, {way}", within=POPOVER)
@@ -78,7 +78,7 @@ def _chat(page: Page, audit: Audit) -> None:
     page.get_by_text("Ask your documents").wait_for()
     audit.look("chat, empty", phone=True)
     field = page.get_by_placeholder("Ask about your documents")
-    field.fill(NOWHERE)
+    field.fill(UNKNOWN_ORIGIN)
     field.press("Enter")
     page.locator(".answer.insufficient").wait_for()
     audit.look("chat, refusal", phone=True)
@@ -90,7 +90,7 @@ def _chat(page: Page, audit: Audit) -> None:
     audit.look("chat, which documents", within=POPOVER)
     page.keyboard.press("Escape")
     for action in ("Copy", "Save as …", "Ask again"):
-        page.get_by_role("button", name="Take along").click()
+        page.get_by_role("button", name="Export", exact=True).click()
         page.get_by_role("menu").get_by_text(action, exact=True).click()
         _dialog(page, audit, f"chat, {action}")
     page.locator('[class*="st-key-bad-"] button').first.click()
@@ -180,7 +180,7 @@ def _trash(page: Page, audit: Audit) -> None:
     audit.look("library, deleted")
     page.get_by_role("radio", name="Trash").click()
     page.get_by_role("checkbox", name=f"Select {PAPER.name}").check()
-    for_good = page.get_by_role("button", name="Delete for good")
+    for_good = page.get_by_role("button", name="Delete permanently")
     for_good.and_(page.locator(":enabled")).wait_for()
     audit.look("trash")
     for_good.click()
@@ -214,18 +214,18 @@ def _index(page: Page, audit: Audit) -> None:
     page.get_by_test_id("stMetric").first.wait_for()
     audit.look("index, Overview", phone=True)
     for view, landmark in {
-        "Contents": page.get_by_role("heading", name="Growth"),
-        "Map": page.get_by_text("what is similar in meaning"),
+        "Statistics": page.get_by_role("heading", name="Growth"),
+        "Map": page.get_by_text("similar meaning"),
         "Chunks": page.locator(".page img").first,
         "Health": page.locator('[class*="st-key-finding-"]').first,
-        "Evaluate": page.get_by_test_id("stFileUploaderDropzone").first,
+        "Evaluation": page.get_by_test_id("stFileUploaderDropzone").first,
     }.items():
         page.get_by_role("radio", name=view).click()
         landmark.wait_for()
         steps.rest(page)  # what a view still computes is pale
         audit.look(f"index, {view}")
     page.get_by_role("radio", name="Search").click()
-    field = page.get_by_placeholder("What to look for")
+    field = page.get_by_placeholder("What to search for")
     field.fill("beacon")
     field.press("Enter")
     page.locator(".page img").first.wait_for()

@@ -27,7 +27,7 @@ def windmill(browser: Browser, base_url: str) -> Paper:
 @pytest.fixture
 def german(page: Page) -> Iterator[Page]:
     """A visitor who has chosen German; later ones are spoken to in English again."""
-    speak(page, "Language of the pages", "Deutsch")
+    speak(page, "Language", "Deutsch")
     expect(page.get_by_role("link", name="Einstellungen")).to_be_visible()
     yield page
     speak(page, "Sprache der Seiten", "English")

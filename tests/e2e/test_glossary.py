@@ -41,5 +41,5 @@ def test_words_are_typed_saved_tried_and_removed(page: Page) -> None:
     expect(page.get_by_text('terms = ["moggy", "quayside crane", "gantry, large"]')).to_be_visible()
     page.get_by_role("button", name="Remove").click()
     page.get_by_role("button", name="Remove the glossary").click()
-    expect(page.get_by_text("No vocabulary knows a word of it")).to_be_visible()
+    expect(page.get_by_text("No term matches")).to_be_visible()
     expect(page.get_by_role("button", name="Download")).to_have_count(0)

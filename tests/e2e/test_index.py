@@ -25,7 +25,7 @@ def test_a_point_of_the_map_opens_its_chunk(page: Page, atlas: Paper) -> None:
     points = page.locator('[data-testid="stVegaLiteChart"] .mark-symbol.role-mark path')
     points.first.wait_for()
     assert points.count() >= 8  # no page shares a chunk with the next
-    expect(page.get_by_text("The chunk of the point that you click")).to_be_visible()
+    expect(page.get_by_text("Click a point to see its chunk")).to_be_visible()
     points.last.click()
     page.locator(".mark.passage").first.wait_for()
-    expect(page.get_by_text("The chunk of the point that you click")).to_have_count(0)
+    expect(page.get_by_text("Click a point to see its chunk")).to_have_count(0)

@@ -22,7 +22,7 @@ def delete(page: Page, name: str) -> Locator:
     page.get_by_role("button", name="Delete").click()
     notice = page.get_by_text("to the trash.")
     expect(notice).to_contain_text(name)
-    expect(page.get_by_text("No such document")).to_be_visible()
+    expect(page.get_by_text("No matching documents")).to_be_visible()
     return notice
 
 
@@ -56,7 +56,7 @@ def test_deletion_is_undone_and_the_trash_gives_back_and_throws_away(page: Page)
     delete(page, rules.name)
     open_trash(page)
     select_only_row(page, rules.name)
-    page.get_by_role("button", name="Delete for good").click()
+    page.get_by_role("button", name="Delete permanently").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete 1 document").click()
     expect(page.get_by_text("The trash is empty")).to_be_visible()
 
@@ -65,7 +65,7 @@ def test_same_content_is_named_as_such(page: Page) -> None:
     rules = paper("Celeste")
     steps.upload(page, rules)
     steps.drop(page, FilePayload(name="copy.pdf", mimeType="application/pdf", buffer=rules.content))
-    expect(page.get_by_text("Same content as")).to_contain_text("in the library already")
+    expect(page.get_by_text("Same content as")).to_contain_text("already in the library")
 
 
 def test_a_tick_stays_with_its_document(page: Page) -> None:

@@ -39,7 +39,7 @@ def test_a_matrix_is_made_opened_on_a_page_taken_along_and_edited(page: Page) ->
     assert "$415 million" in rows[2][1 + NUMBER]
 
     click_cell(page, 0, NUMBER)
-    expect(page.get_by_text("The quote proves it.")).to_be_visible()
+    expect(page.get_by_text("The quote supports it.")).to_be_visible()
     (number, box), *others = OSPREY.boxes()
     assert others == []
     mark = steps.lit(page, number)[0]
@@ -72,8 +72,8 @@ def test_questions_are_asked_that_were_pasted_a_moment_ago(page: Page) -> None:
     page.clock.install()
     page.goto("/matrix")
     page.get_by_role("button", name="New matrix").click()
-    page.get_by_label("Begin with").click()
-    page.get_by_role("option", name="Questions of your own").click()
+    page.get_by_label("Template").click()
+    page.get_by_role("option", name="Your own questions").click()
     steps.rest(page)
     press(page, "Ask")
     expect(page.get_by_text("Write at least one question.")).to_be_visible()

@@ -15,7 +15,7 @@ def test_a_server_of_models_is_chosen_tried_and_left(page: Page, ollama: VendorS
     writer = page.locator(".st-key-writer")
     writer.get_by_role("button", name="Test").click()
     expect(writer).to_contain_text("“Apples are red [S1].”")
-    expect(writer).to_contain_text("8,192 tokens at once")
+    expect(writer).to_contain_text("8,192 tokens")
     field = writer.get_by_role("combobox")
     field.fill("nobody:x")
     field.press("Enter")
@@ -30,9 +30,9 @@ def test_a_key_is_taken_up_and_is_nowhere_in_the_page(page: Page) -> None:
     page.goto("/settings")
     row = page.locator(".st-key-key-perplexity")
     row.get_by_role("button", name="Add").click()
-    page.get_by_label("Key of Perplexity").fill(KEY)
-    page.get_by_role("button", name="Keep").click()
-    expect(row).to_contain_text("In a file that only Pagelight's user can read")
+    page.get_by_label("Key for Perplexity").fill(KEY)
+    page.get_by_role("button", name="Save").click()
+    expect(row).to_contain_text("In a file readable only by Pagelight's user")
     assert KEY not in page.content()
     assert (
         page.locator("input[type=password]").evaluate_all("fields => fields.map(field => field.value).join('')") == ""

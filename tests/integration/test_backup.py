@@ -108,7 +108,7 @@ def content(url: str) -> dict[str, list[str]]:
     found = {}
     with psycopg.connect(url) as connection:
         connection.execute("SET timezone TO 'UTC'")
-        for table in tables(url) - {*backup.LEFT_OUT}:
+        for table in tables(url) - {*backup.EXCLUDED_TABLES}:
             rows = connection.execute(f'SELECT t::text FROM "{table}" t').fetchall()
             found[table] = sorted(row for (row,) in rows)
     return found

@@ -362,9 +362,9 @@ def test_a_folder_that_comes_to_be_known_is_not_deleted(db: store.Store) -> None
     document = owner.add("a.pdf")
     folder = file_storage.DocumentFolder(file_storage.folder_name("ann"), document.id)
     stranger = file_storage.DocumentFolder(file_storage.folder_name("bob"), document.id)
-    assert db.leftovers.unknown([folder, stranger]) == {stranger}
+    assert db.all_deletions.unknown([folder, stranger]) == {stranger}
     for place, expected in ((folder, False), (stranger, True)):
-        with db.leftovers.taking_unknown(place) as is_unknown:
+        with db.all_deletions.lock_unknown(place) as is_unknown:
             assert is_unknown is expected
     assert files.folders() == []
 
@@ -499,7 +499,7 @@ def test_the_draft_of_a_killed_backup_goes(engine: RAGEngine, database_url: str,
 def test_two_do_not_sweep_the_storage_at_once(library: RAGEngine, tmp_path: Path) -> None:
     add(library, "a.pdf")
     stray(library, tmp_path)
-    deletions = library.installation._resources.store.leftovers
+    deletions = library.installation._resources.store.all_deletions
     with deletions.alone() as is_alone:
         assert is_alone
         assert found(library.installation.cleanup.sweep(mend=True, older_than=NOW)) == {}

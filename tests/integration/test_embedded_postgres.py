@@ -256,8 +256,8 @@ def test_the_account_that_runs_the_server_is_not_admitted(root: Path) -> None:
 
 def who_runs_it_gets(server: embedded.EmbeddedServer) -> str | None:
     """What `SELECT 1` gives the account that runs the server, if anything."""
-    place = cluster_directory.Place(server.data_dir.parent, cluster_directory.server_account())
-    done = place.run(cluster_directory.reachable_binaries(place) / "psql", "-At", "-c", "SELECT 1", server.url)
+    place = cluster_directory.Cluster(server.data_dir.parent, cluster_directory.server_account())
+    done = place.run(cluster_directory.accessible_binaries(place) / "psql", "-At", "-c", "SELECT 1", server.url)
     if done.returncode:
         assert "Peer authentication failed" in done.stdout
         return None
@@ -629,7 +629,7 @@ def test_any_path_will_do(folder: Path, cluster: Path, name: str) -> None:
 
 
 def short_socket_dir(root: Path) -> Path:
-    return cluster_directory.Place(root, cluster_directory.server_account()).socket_dir
+    return cluster_directory.Cluster(root, cluster_directory.server_account()).socket_dir
 
 
 def test_the_short_socket_folder_is_private_and_goes_with_the_server(folder: Path, cluster: Path) -> None:

@@ -144,7 +144,7 @@ def test_an_evaluation_whose_worker_is_killed_goes_on_at_the_next_question(
     assert at_once.result is not None
     timed = {"secondsPerAnswer"}
     assert {**done.result, **dict.fromkeys(timed)} == {**at_once.result, **dict.fromkeys(timed)}
-    assert engine.installation._resources.store.of("ada").job_steps.of(job.id) == {}
+    assert engine.installation._resources.store.of("ada").checkpoints.of(job.id) == {}
 
 
 def test_documents_that_were_read_again_are_not_read_a_third_time(
@@ -242,7 +242,7 @@ def test_a_running_job_ends_after_its_question(engine: RAGEngine, job: Job, monk
     worker.run(engine.installation, wait=False)
     assert len(asked) == 3
     assert (engine.jobs.get(job.id).status, engine.jobs.get(job.id).result) == ("cancelled", None)
-    assert engine.installation._resources.store.of("ada").job_steps.of(job.id) == {}
+    assert engine.installation._resources.store.of("ada").checkpoints.of(job.id) == {}
 
 
 def test_a_sync_ends_after_its_file(engine: RAGEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -320,7 +320,7 @@ def test_one_job_at_a_time_takes_files_into_an_index(db: store.Store) -> None:
     ):
         db.of(user).jobs.create(kind, index, questions(1))  # type: ignore[arg-type]  # each is a kind
 
-    def what(taken: store.TakenJob | None) -> tuple[str, str, str] | None:
+    def what(taken: store.ClaimedJob | None) -> tuple[str, str, str] | None:
         if taken is None:
             return None
         job = db.of(taken.user_id).jobs.get(taken.job_id)

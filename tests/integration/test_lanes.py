@@ -42,7 +42,7 @@ def never() -> bool:
 def queued(owner: Owner, name: str, *, size: int = 1000, seconds_ago: float = 0.0) -> uuid.UUID:
     """A document that waits for a worker, of `size` bytes."""
     document = owner.add(name)
-    owner.db.of(owner.user_id).readings.enqueue(document.id)
+    owner.db.of(owner.user_id).reading_queue.enqueue(document.id)
     change(
         owner.db, "UPDATE documents SET size = %s, queued_at = now() - make_interval(secs => %s) WHERE id = %s",
         size, seconds_ago, document.id,
@@ -59,7 +59,7 @@ def take_all(db: store.Store, lane: Lane = Lane.READING, *, most_bytes: int | No
     """All that a lane has, in its order; what is taken is done."""
     order: list[uuid.UUID] = []
     while True:
-        with db.lanes.next(lane, most_bytes=most_bytes) as taken:
+        with db.document_scheduler.next(lane, most_bytes=most_bytes) as taken:
             if taken is None:
                 return order
             order.append(taken.document_id)
@@ -85,10 +85,10 @@ def test_fifty_files_of_one_user_keep_no_note_of_another_waiting(db: store.Store
     ann, bob = Owner.of(db, "ann"), Owner.of(db, "bob")
     for number in range(50):
         queued(ann, f"{number}", seconds_ago=60)
-    with db.lanes.next(Lane.READING) as busy:
+    with db.document_scheduler.next(Lane.READING) as busy:
         assert busy is not None
         note = queued(bob, "note")
-        with db.lanes.next(Lane.READING) as following:
+        with db.document_scheduler.next(Lane.READING) as following:
             assert following is not None
             assert (busy.user_id, following.document_id) == ("ann", note)
 
@@ -96,11 +96,15 @@ def test_fifty_files_of_one_user_keep_no_note_of_another_waiting(db: store.Store
 def test_two_workers_are_never_at_the_same(db: store.Store) -> None:
     ann = Owner.of(db, "ann")
     first, second = queued(ann, "first", seconds_ago=5), queued(ann, "second")
-    with db.lanes.next(Lane.READING) as one, db.lanes.next(Lane.READING) as two, db.lanes.next(Lane.READING) as three:
+    with (
+        db.document_scheduler.next(Lane.READING) as one,
+        db.document_scheduler.next(Lane.READING) as two,
+        db.document_scheduler.next(Lane.READING) as three,
+    ):
         assert one is not None
         assert two is not None
         assert ([one.document_id, two.document_id], three) == ([first, second], None)
-    with db.lanes.next(Lane.READING) as again:
+    with db.document_scheduler.next(Lane.READING) as again:
         assert again is not None
         assert again.attempts == 2
 
@@ -119,7 +123,7 @@ def test_only_what_waits_for_a_worker_is_taken(db: store.Store) -> None:
     assert take_all(db) == []
     db.lanes.enqueue_abandoned()  # whoever took it in does not read it any more
     db.of("ann").documents.requeue(ready.id)
-    db.of("ann").readings.enqueue(ready.id)
+    db.of("ann").reading_queue.enqueue(ready.id)
     assert (take_all(db), take_all(db, Lane.RENEWING), take_all(db, Lane.EMBEDDING)) == ([inline.id], [ready.id], [])
 
 
@@ -263,11 +267,11 @@ def test_whoever_claims_what_another_has_just_done_tells_so(
         monkeypatch.undo()
         db = engine.installation._resources.store
         change(db, "UPDATE documents SET status = 'queued', renewing = true WHERE id = %s", words_only.id)
-        claimed = work_locks.try_claim(connection, subject)
+        claimed = work_locks.try_lock(connection, subject)
         kept_off.append(do_next(engine, Lane.RENEWING))
         return claimed
 
-    monkeypatch.setattr(work_locks, "try_claim", claim_late)
+    monkeypatch.setattr(work_locks, "try_lock", claim_late)
     assert do_next(engine, Lane.EMBEDDING)
     assert kept_off == [False]
 
@@ -318,12 +322,14 @@ def test_the_beginning_of_a_document_can_be_asked_while_the_rest_is_read(db: sto
     begun = put(1, partial=True)
     assert (begun.status, begun.searchable, begun.progress.done) == (DocumentStatus.PARSING, True, 1)
     assert len(db.of("ann").chunks.lexical(ann.scope, "zebra", 9).chunks) == 1
-    assert db.of("ann").readings.lane(document.id) is Lane.READING
-    db.of("ann").readings.cancel([document.id])
-    assert db.of("ann").readings.resume(document.id).status is DocumentStatus.QUEUED  # words are missing, not vectors
+    assert db.of("ann").reading_queue.lane(document.id) is Lane.READING
+    db.of("ann").reading_queue.cancel([document.id])
+    assert (
+        db.of("ann").reading_queue.resume(document.id).status is DocumentStatus.QUEUED
+    )  # words are missing, not vectors
     whole = put(3)
     assert (whole.status, whole.chunk_count) == (DocumentStatus.EMBEDDING, 3)
-    assert db.of("ann").readings.lane(document.id) is Lane.EMBEDDING
+    assert db.of("ann").reading_queue.lane(document.id) is Lane.EMBEDDING
 
 
 # --- Cancelled ----------------------------------------------------------------------------------------
@@ -467,14 +473,14 @@ def test_a_document_that_ends_its_worker_again_and_again_is_given_up(engine: RAG
     db = engine.installation._resources.store
     for attempt in range(MAX_ATTEMPTS):
         pass_time(db, document)
-        with db.lanes.next(Lane.READING) as taken:
+        with db.document_scheduler.next(Lane.READING) as taken:
             assert taken is not None  # and is lost with its worker
             if attempt == 1:
                 begin(engine, document)  # what ended its worker comes after that
-        with db.lanes.next(Lane.READING) as again:  # once it may have been chance
+        with db.document_scheduler.next(Lane.READING) as again:  # once it may have been chance
             assert (again is None) == (attempt > 0)
             if again:
-                db.lanes.give_back(again)
+                db.document_scheduler.give_back(again)
     pass_time(db, document)
     assert do_next(engine, Lane.READING)
     given_up = engine.documents.get(document.id)

@@ -136,7 +136,7 @@ def test_reading_again_doubles_nothing_and_brings_nothing_back(engine: RAGEngine
 def test_a_crash_between_loses_and_doubles_nothing(engine: RAGEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever step it comes after, reading the mail again adds what lacks."""
     mail = engine.documents.add(mails.eml({"a.txt": TIDES, "b.txt": ANCHOR}), "Offer.eml")
-    store = type(engine.documents._workspace.store.parts)
+    store = type(engine.documents._workspace.store.attachments)
     for method in ("tell", "settle"):
         with monkeypatch.context() as crashing:
             crashing.setattr(store, method, _crash)

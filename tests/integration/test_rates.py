@@ -14,20 +14,20 @@ def test_processes_count_together(database_url: str) -> None:
     with Store.open(database_url, pool_size=4) as here, Store.open(database_url, pool_size=4) as there:
         stores = [here, there] * 20
         with ThreadPoolExecutor(8) as pool:
-            waits = [*pool.map(lambda db: db.rates.count("ada", PER_MINUTE), stores)]
+            waits = [*pool.map(lambda db: db.rate_limits.count("ada", PER_MINUTE), stores)]
         assert waits.count(0.0) == PER_MINUTE
         assert all(0 <= wait <= SHARE_SECONDS for wait in waits)
-        assert here.rates.count("bob", PER_MINUTE) == 0.0
+        assert here.rate_limits.count("bob", PER_MINUTE) == 0.0
 
 
 def test_who_waits_as_long_as_they_were_told_is_admitted(database_url: str) -> None:
     with Store.open(database_url, pool_size=2) as db:
-        assert [db.rates.count("ada", 1), db.rates.count("bob", 1)] == [0.0, 0.0]
-        assert 50 < db.rates.count("ada", 1) <= 60
+        assert [db.rate_limits.count("ada", 1), db.rate_limits.count("bob", 1)] == [0.0, 0.0]
+        assert 50 < db.rate_limits.count("ada", 1) <= 60
         _let_pass(database_url, seconds=61)
-        assert db.rates.count("ada", 1) == 0.0
-        assert db.rates.count("ada", 1) > 0
-        db.rates.forget()
+        assert db.rate_limits.count("ada", 1) == 0.0
+        assert db.rate_limits.count("ada", 1) > 0
+        db.rate_limits.forget()
         with psycopg.connect(database_url) as connection:
             assert connection.execute("SELECT who FROM request_rates").fetchall() == [("ada",)]
 

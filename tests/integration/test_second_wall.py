@@ -320,10 +320,10 @@ def test_a_backup_reads_everything_and_writes_nothing(
         written = {*migrations.tables(), "migrations", "data_document_chunks_384", "data_document_chunks_6"} & {*rights}
         rows = {name: connection.execute(COUNT.format(sql.Identifier(name))).fetchone() for name in written}
     assert {name for name, given in rights.items() if given - {"SELECT"}} == set()
-    assert written - {name for name, given in rights.items() if given} < {*backup.LEFT_OUT}
+    assert written - {name for name, given in rights.items() if given} < {*backup.EXCLUDED_TABLES}
     with psycopg.connect(access.backup, autocommit=True) as connection:
         assert connection.execute("SELECT current_user::text").fetchone() == (database_roles.BACKUP,)
-        for name in written - {*backup.LEFT_OUT}:
+        for name in written - {*backup.EXCLUDED_TABLES}:
             assert connection.execute(COUNT.format(sql.Identifier(name))).fetchone() == rows[name], name
         for statement in ("UPDATE documents SET name = 'theirs'", "DELETE FROM audit", "TRUNCATE accounts"):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
@@ -471,7 +471,7 @@ def test_an_owner_without_roles_is_held_by_the_second_wall(
     """It sees all users' rows where it says so, as for backups, and else one user's, though the tables are its own."""
     url, elsewhere = make_database(), make_database()
     access = prepare(url)
-    assert not access.is_walled
+    assert not access.is_enforced
     assert access.backup == access.admin
     with store.Store.open(url, pool_size=2) as db:
         owner = Owner.of(db, VICTIM)
@@ -508,7 +508,7 @@ def test_an_owner_that_may_takes_on_the_roles(make_database: Callable[[], str], 
         grant = sql.SQL("GRANT pagelight_app, pagelight_worker TO {} WITH INHERIT FALSE, SET TRUE")
         connection.execute(grant.format(sql.Identifier(account)))
     access = prepare(url)
-    assert access.is_walled
+    assert access.is_enforced
     assert access.backup == access.admin, "of a role that others made later it is no member"
     works_for_one_user(url, None)
     with psycopg.connect(access.app) as connection:

@@ -155,15 +155,15 @@ def test_a_statement_beside_others_is_waited_for(patient: Database) -> None:
     with futures.ThreadPoolExecutor() as pool:
         computed = pool.submit(compute)
         begun.wait()
-        timeouts.server_of(server.url).fell_silent()
+        timeouts.breaker_for(server.url).record_timeout()
         assert computed.result() == [{"slept": ""}]
 
 
 def test_a_worker_is_patient(engine: RAGEngine) -> None:
-    server = timeouts.server_of(engine.installation._resources.database_url)
-    server.check_seconds = timeouts.CHECK_SECONDS
+    server = timeouts.breaker_for(engine.installation._resources.database_url)
+    server.check_timeout_seconds = timeouts.CHECK_TIMEOUT_SECONDS
     worker.run(engine.installation, wait=False)
-    assert server.check_seconds > timeouts.CHECK_SECONDS
+    assert server.check_timeout_seconds > timeouts.CHECK_TIMEOUT_SECONDS
 
 
 def test_a_statement_of_a_connection_beside_the_pool_is_given_up_too(database: Database) -> None:

@@ -134,15 +134,15 @@ def make_world(db: store.Store, connection: psycopg.Connection[Any]) -> World:
     db.of(VICTIM).sources.keep_upload_key(document.id, "upload-1")
     db.of(VICTIM).indexes.follow(owner.index.id, "/home/victim/", {"source": {"folder_id": "/home/victim"}})
     db.of(VICTIM).saved_filters.put("mine", Filters(tags=("mine",)))
-    db.of(VICTIM).readings.keep_trace(document.id, "00-mine")
-    db.of(VICTIM).catalogue.tag([document.id], added=["mine"], removed=[])
+    db.of(VICTIM).reading_queue.keep_trace(document.id, "00-mine")
+    db.of(VICTIM).document_metadata.tag([document.id], added=["mine"], removed=[])
     db.of(VICTIM).shares.give(owner.index.id, SHARE, is_admin=True)
     done = db.of(VICTIM).jobs.create("evaluation", "default", {"name": "a secret set"})
     db.of(VICTIM).jobs.start(done.id)
     db.of(VICTIM).jobs.finish(done.id, MEASURED)
     job = db.of(VICTIM).jobs.create("evaluation", "default", {"question": "a secret one"})
     db.of(VICTIM).jobs.start(job.id)
-    db.of(VICTIM).job_steps.keep(job.id, "1", ["a secret outcome"])
+    db.of(VICTIM).checkpoints.keep(job.id, "1", ["a secret outcome"])
     db.of(VICTIM).logins.open(LOGIN, NOW, name="Vic", groups=["secret group"])
     annotation = db.of(VICTIM).annotations.add(document.id, [PLACE], "confidential", "a secret note")
     matrix = db.of(VICTIM).matrices.create("mine", QUESTIONS, [lineage_of(document)])
@@ -173,7 +173,7 @@ EXEMPT = {
     "store.shared": "gives what is shared with a user: `test_sharing.py` has the cases",
     "store.health": "tells versions and a number of workers",
     "store.close": "closes connections",
-    "store.be_patient": "has no data",
+    "store.use_background_timeouts": "has no data",
     "store.keys_exist": "asked before anyone is known; tells nothing of whom",
     "store.find_key": "finds the user, for one who has the secret",
     "store.unfinished_documents": "for the restart of a worker; tells user and id only",
@@ -185,31 +185,31 @@ EXEMPT = {
     "account.require_room": "see `account.storage`",
     "queue.discard_stalled": "works for all users and returns a number of jobs",
     "queue.run": "works for all users",
-    "leftovers.due": "works for all users; tells user and id only",
-    "leftovers.unknown": "works for all users; tells whether a folder is known",
-    "leftovers.taking_unknown": "works for all users, on folders that no row knows",
-    "leftovers.alone": "tells whether another process sweeps",
-    "lanes.next": "works for all users; tells user and id only",
-    "lanes.next_pictures": "works for all users; tells user and id only",
-    "lanes.give_back": "works for all users, on what `lanes.next` gave",
-    "lanes.line_up": "works for all users; tells nothing",
-    "job_lane.next": "works for all users; tells user and id only",
-    "job_lane.others_wait": "works for all users; tells only whether anybody waits",
-    "lanes.is_due": "asked for all users; tells nothing but yes or no",
-    "lanes.are_waiting": "asked for all users; tells nothing but yes or no",
-    "figures.database": "tells of the server",
-    "figures.workers": "tells of workers",
-    "figures.lanes": "for administrators; numbers of all users together",
-    "figures.running": "for administrators; tells user, id and progress only",
-    "figures.library": "for administrators; numbers of all users together",
-    "figures.indexes": "for administrators; numbers of all users together",
-    "figures.counts": "for administrators; numbers of all users together",
-    "figures.count": "of a worker; tells nothing",
-    "figures.count_failure": "of a worker; tells nothing",
-    "rates.count": "asked before anyone is known; tells how long to wait",
-    "rates.forget": "works for all; tells nothing",
-    "figures.keep_backup": "of who made a backup of everything",
-    "figures.last_backup": "for administrators; tells of a file",
+    "all_deletions.due": "works for all users; tells user and id only",
+    "all_deletions.unknown": "works for all users; tells whether a folder is known",
+    "all_deletions.lock_unknown": "works for all users, on folders that no row knows",
+    "all_deletions.alone": "tells whether another process sweeps",
+    "document_scheduler.next": "works for all users; tells user and id only",
+    "document_scheduler.next_pictures": "works for all users; tells user and id only",
+    "document_scheduler.give_back": "works for all users, on what `next` gave",
+    "document_scheduler.enqueue_abandoned": "works for all users; tells nothing",
+    "job_scheduler.next": "works for all users; tells user and id only",
+    "job_scheduler.others_wait": "works for all users; tells only whether anybody waits",
+    "document_scheduler.is_due": "asked for all users; tells nothing but yes or no",
+    "document_scheduler.are_waiting": "asked for all users; tells nothing but yes or no",
+    "monitoring.database": "tells of the server",
+    "monitoring.workers": "tells of workers",
+    "monitoring.lanes": "for administrators; numbers of all users together",
+    "monitoring.running": "for administrators; tells user, id and progress only",
+    "monitoring.library": "for administrators; numbers of all users together",
+    "monitoring.indexes": "for administrators; numbers of all users together",
+    "monitoring.counts": "for administrators; numbers of all users together",
+    "monitoring.count": "of a worker; tells nothing",
+    "monitoring.count_failure": "of a worker; tells nothing",
+    "rate_limits.count": "asked before anyone is known; tells how long to wait",
+    "rate_limits.forget": "works for all; tells nothing",
+    "monitoring.record_backup": "of who made a backup of everything",
+    "monitoring.last_backup": "for administrators; tells of a file",
 }
 
 
@@ -235,9 +235,9 @@ CASES |= {
         *w.db.of(user).documents.list(w.owner.index.id),
         *w.db.of(user).documents.list(w.owner.index.id, IN_TRASH),
     ],
-    "catalogue.ids": lambda w, user: w.db.of(user).catalogue.ids(w.owner.index.id),
-    "catalogue.count": lambda w, user: w.db.of(user).catalogue.count(w.owner.index.id),
-    "moving.move": lambda w, user: w.db.of(user).moving.move(
+    "document_metadata.ids": lambda w, user: w.db.of(user).document_metadata.ids(w.owner.index.id),
+    "document_metadata.count": lambda w, user: w.db.of(user).document_metadata.count(w.owner.index.id),
+    "collection_moves.move": lambda w, user: w.db.of(user).collection_moves.move(
         [w.document.id], w.db.of(user).indexes.ensure("else", w.owner.index.space, w.owner.index.chunking).id
     ),
     "documents.add": lambda w, user: w.db.of(user).documents.add(
@@ -256,21 +256,21 @@ CASES |= {
         w.owner.index.id, [str(w.document.id), SOURCE, "secret.pdf"]
     ),
     "sources.supersede": lambda w, user: w.db.of(user).sources.supersede(w.trashed.id, [w.document.id]),
-    "parts.of": lambda w, user: w.db.of(user).parts.of(w.document.id),
-    "parts.tell": lambda w, user: w.db.of(user).parts.tell(w.document.id, [Part(name="theirs", size=1)]),
-    "parts.settle": lambda w, user: w.db.of(user).parts.settle(w.trashed.id, [w.part.id]),
-    "parts.unpacked": lambda w, user: w.db.of(user).parts.unpacked(w.part.id).depth,
+    "attachments.of": lambda w, user: w.db.of(user).attachments.of(w.document.id),
+    "attachments.tell": lambda w, user: w.db.of(user).attachments.tell(w.document.id, [Part(name="theirs", size=1)]),
+    "attachments.settle": lambda w, user: w.db.of(user).attachments.settle(w.trashed.id, [w.part.id]),
+    "attachments.unpacked": lambda w, user: w.db.of(user).attachments.unpacked(w.part.id).depth,
     "documents.languages": lambda w, user: w.db.of(user).documents.languages([w.document.id]),
     "documents.update_progress": lambda w, user: w.db.of(user).documents.update_progress(
         w.document.id, DocumentStatus.PARSING, 1, 2
     ),
     "documents.fail": lambda w, user: w.db.of(user).documents.fail(w.document.id, "code", "message"),
-    "readings.cancel": lambda w, user: w.db.of(user).readings.cancel([w.document.id]),
-    "readings.lane": lambda w, user: w.db.of(user).readings.lane(w.document.id),
-    "readings.keep_trace": lambda w, user: w.db.of(user).readings.keep_trace(w.document.id, "00-theirs"),
-    "readings.trace": lambda w, user: w.db.of(user).readings.trace(w.document.id),
-    "readings.resume": lambda w, user: w.db.of(user).readings.resume(w.document.id),
-    "readings.enqueue": lambda w, user: w.db.of(user).readings.enqueue(w.document.id),
+    "reading_queue.cancel": lambda w, user: w.db.of(user).reading_queue.cancel([w.document.id]),
+    "reading_queue.lane": lambda w, user: w.db.of(user).reading_queue.lane(w.document.id),
+    "reading_queue.keep_trace": lambda w, user: w.db.of(user).reading_queue.keep_trace(w.document.id, "00-theirs"),
+    "reading_queue.trace": lambda w, user: w.db.of(user).reading_queue.trace(w.document.id),
+    "reading_queue.resume": lambda w, user: w.db.of(user).reading_queue.resume(w.document.id),
+    "reading_queue.enqueue": lambda w, user: w.db.of(user).reading_queue.enqueue(w.document.id),
     "documents.requeue": lambda w, user: w.db.of(user).documents.requeue(w.document.id),
     "documents.trash": lambda w, user: w.db.of(user).documents.trash([w.document.id]),
     "documents.restore": lambda w, user: w.db.of(user).documents.restore([w.trashed.id]),
@@ -414,27 +414,27 @@ def _claim_on_the_same_document(world: World, user: str) -> object:
         return None if claimed else "blocked"
 
 
-@case("deletions.draft")
+@case("pending_deletions.draft")
 def _draft_of_the_same_document(world: World, user: str) -> object:
     """Another's draft of the same id is another: the owner's document stays as it is, and so do its files."""
     if user:
-        world.db.of(user).deletions.draft(world.document.id)
-    with world.db.of(VICTIM).deletions.taking(world.document.id) as is_unowned:
+        world.db.of(user).pending_deletions.draft(world.document.id)
+    with world.db.of(VICTIM).pending_deletions.taking(world.document.id) as is_unowned:
         return "unowned" if is_unowned else None
 
 
-@case("deletions.taking")
+@case("pending_deletions.taking")
 def _taking_of_the_same_document(world: World, user: str) -> object:
     """What another may delete are files of its own folder; what the owner has noted stays noted."""
     noted = uuid.uuid4()
-    world.db.of(VICTIM).deletions.draft(noted)
+    world.db.of(VICTIM).pending_deletions.draft(noted)
     try:
-        with world.db.of(user).deletions.taking(noted):
+        with world.db.of(user).pending_deletions.taking(noted):
             pass
-        left = [due.document_id for due in world.db.leftovers.due(dt.timedelta(0)) if due.user_id == VICTIM]
+        left = [due.document_id for due in world.db.all_deletions.due(dt.timedelta(0)) if due.user_id == VICTIM]
         return None if noted in left else "taken"
     finally:
-        with world.db.of(VICTIM).deletions.taking(noted):
+        with world.db.of(VICTIM).pending_deletions.taking(noted):
             pass
 
 
@@ -448,12 +448,18 @@ def _claim_of_the_same_index(world: World, user: str) -> object:
 
 CASES |= {
     "documents.page_labels": lambda w, user: w.db.of(user).documents.page_labels([(w.document.id, 1)]),
-    "catalogue.called": lambda w, user: w.db.of(user).catalogue.called(w.document.id),
-    "catalogue.edit": lambda w, user: w.db.of(user).catalogue.edit(w.document.id, DocumentEdit(title="theirs")),
-    "catalogue.tag": lambda w, user: w.db.of(user).catalogue.tag([w.document.id], added=["theirs"], removed=["mine"]),
-    "catalogue.tags": lambda w, user: w.db.of(user).catalogue.tags(w.owner.index.id),
-    "parts.outermost": lambda w, user: w.db.of(user).parts.outermost(w.part.id) != w.part.id,
-    "readings.keep_pictures_unread": lambda w, user: w.db.of(user).readings.keep_pictures_unread(w.document.id),
+    "document_metadata.called": lambda w, user: w.db.of(user).document_metadata.called(w.document.id),
+    "document_metadata.edit": lambda w, user: w.db.of(user).document_metadata.edit(
+        w.document.id, DocumentEdit(title="theirs")
+    ),
+    "document_metadata.tag": lambda w, user: w.db.of(user).document_metadata.tag(
+        [w.document.id], added=["theirs"], removed=["mine"]
+    ),
+    "document_metadata.tags": lambda w, user: w.db.of(user).document_metadata.tags(w.owner.index.id),
+    "attachments.outermost": lambda w, user: w.db.of(user).attachments.outermost(w.part.id) != w.part.id,
+    "reading_queue.keep_pictures_unread": lambda w, user: w.db.of(user).reading_queue.keep_pictures_unread(
+        w.document.id
+    ),
     "chunks.refresh_front": lambda w, user: w.db.of(user).chunks.refresh_front(w.document.id, "theirs"),
     "matrices.list": lambda w, user: w.db.of(user).matrices.list(),
     "matrices.get": lambda w, user: w.db.of(user).matrices.get(w.matrix.id),
@@ -483,16 +489,16 @@ CASES |= {
     "shares.with_me": lambda w, user: w.db.of(user).shares.with_me(),
     "shares.holding": lambda w, user: w.db.of(user).shares.holding(w.document.id),
     "audit.list": lambda w, user: [one for one in w.db.of(user).audit.list() if VICTIM in {one.actor, one.owner}],
-    "surveys.stamp": lambda w, user: w.db.of(user).surveys.stamp(w.owner.index.id),
-    "surveys.growth": lambda w, user: w.db.of(user).surveys.growth(w.owner.index.id),
-    "surveys.lengths": lambda w, user: w.db.of(user).surveys.lengths(w.owner.index.id),
-    "surveys.wordless": lambda w, user: w.db.of(user).surveys.wordless(w.owner.index.id).pages,
-    "surveys.sample": lambda w, user: w.db.of(user).surveys.sample(w.owner.index.id, 10).points,
-    "surveys.findings": lambda w, user: w.db.of(user).surveys.findings(w.owner.index.id),
+    "index_statistics.stamp": lambda w, user: w.db.of(user).index_statistics.stamp(w.owner.index.id),
+    "index_statistics.growth": lambda w, user: w.db.of(user).index_statistics.growth(w.owner.index.id),
+    "index_statistics.lengths": lambda w, user: w.db.of(user).index_statistics.lengths(w.owner.index.id),
+    "index_statistics.wordless": lambda w, user: w.db.of(user).index_statistics.wordless(w.owner.index.id).pages,
+    "index_statistics.sample": lambda w, user: w.db.of(user).index_statistics.sample(w.owner.index.id, 10).points,
+    "index_statistics.findings": lambda w, user: w.db.of(user).index_statistics.findings(w.owner.index.id),
     "evaluation_runs.list": lambda w, user: w.db.of(user).evaluation_runs.list(most=10),
     "glossary.get": lambda w, user: w.db.of(user).glossary.get(),
     "glossary.delete": lambda w, user: w.db.of(user).glossary.delete(),
-    "readings.postpone": lambda w, user: w.db.of(user).readings.postpone(w.document.id, "code", "message"),
+    "reading_queue.postpone": lambda w, user: w.db.of(user).reading_queue.postpone(w.document.id, "code", "message"),
     "jobs.get": lambda w, user: w.db.of(user).jobs.get(w.job.id),
     "jobs.list": lambda w, user: w.db.of(user).jobs.list(),
     "jobs.start": lambda w, user: w.db.of(user).jobs.start(w.job.id),
@@ -503,9 +509,9 @@ CASES |= {
     "jobs.postpone": lambda w, user: w.db.of(user).jobs.postpone(w.job.id, "code", "message"),
     "jobs.give_back": lambda w, user: w.db.of(user).jobs.give_back(w.job.id),
     "jobs.give_way": lambda w, user: w.db.of(user).jobs.give_way(w.job.id),
-    "job_steps.of": lambda w, user: w.db.of(user).job_steps.of(w.job.id),
-    "job_steps.keep": lambda w, user: w.db.of(user).job_steps.keep(w.job.id, "1", ["theirs"]),
-    "sources.of_upload_key": lambda w, user: w.db.of(user).sources.of_upload_key("upload-1"),
+    "checkpoints.of": lambda w, user: w.db.of(user).checkpoints.of(w.job.id),
+    "checkpoints.keep": lambda w, user: w.db.of(user).checkpoints.keep(w.job.id, "1", ["theirs"]),
+    "sources.find_by_upload_key": lambda w, user: w.db.of(user).sources.find_by_upload_key("upload-1"),
     "sources.keep_upload_key": lambda w, user: w.db.of(user).sources.keep_upload_key(w.document.id, "upload-2"),
 }
 
@@ -624,27 +630,34 @@ def test_the_owner_gets_everything(world: World) -> None:
     """The cases above would pass with an empty database; these calls are theirs, made by the owner."""
     for method in (
         *("indexes.get", "indexes.get_by_id", "indexes.list", "indexes.stats", "indexes.find", "indexes.followed"),
-        *("documents.get", "documents.list", "catalogue.ids", "catalogue.count"),
-        *("sources.find", "sources.named", "sources.meant", "sources.of_upload_key"),
+        *("documents.get", "documents.list", "document_metadata.ids", "document_metadata.count"),
+        *("sources.find", "sources.named", "sources.meant", "sources.find_by_upload_key"),
         *("chunks.dense", "chunks.lexical", "chunks.get", "chunks.with_words", "chunks.in_scope", "chunks.vectors"),
         *("chunks.of_document", "chunks.page_lines", "chunks.to_embed", "generations.list", "generations.missing"),
         *("embedding_cache.get", "caches.recall", "caches.stats", "api_keys.list", "jobs.get", "jobs.list"),
-        "job_steps.of",
-        *("glossary.get", "parts.of", "parts.unpacked", "parts.outermost", "catalogue.called", "catalogue.tags"),
+        "checkpoints.of",
+        *(
+            "glossary.get",
+            "attachments.of",
+            "attachments.unpacked",
+            "attachments.outermost",
+            "document_metadata.called",
+            "document_metadata.tags",
+        ),
         *("saved_filters.get", "saved_filters.list", "shares.list", "answer_links.list", "audit.list"),
         *("annotations.list", "pages.texts", "pages.landmarks"),
         *("matrices.list", "matrices.get", "matrices.documents", "matrices.cells", "matrices.open"),
         *("account.get", "account.storage", "logins.is_open", "logins.list"),
-        *("saved_filters.get", "saved_filters.list", "readings.trace"),
+        *("saved_filters.get", "saved_filters.list", "reading_queue.trace"),
         *("conversations.list", "conversations.get", "conversations.messages", "conversations.search"),
         *("evaluation_cases.list", "evaluation_cases.get", "evaluation_runs.list"),
         *(
-            "surveys.stamp",
-            "surveys.growth",
-            "surveys.lengths",
-            "surveys.wordless",
-            "surveys.sample",
-            "surveys.findings",
+            "index_statistics.stamp",
+            "index_statistics.growth",
+            "index_statistics.lengths",
+            "index_statistics.wordless",
+            "index_statistics.sample",
+            "index_statistics.findings",
         ),
     ):
         assert CASES[method](world, VICTIM), method

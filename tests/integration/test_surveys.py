@@ -8,8 +8,8 @@ import pytest
 
 from rag import errors, store
 from rag.engine import RAGEngine
-from rag.store.library.index_statistics import Surveys
-from rag.types import Chunk, DocumentStatus
+from rag.store.library.index_statistics import IndexStatistics
+from rag.types import Chunk, Completeness, DocumentStatus
 from tests import pdfs
 from tests.integration.samples import Owner, make_chunks, make_parsed
 
@@ -19,8 +19,8 @@ def owner(db: store.Store) -> Owner:
     return Owner.of(db, "ada")
 
 
-def surveys(owner: Owner) -> Surveys:
-    return owner.db.of(owner.user_id).surveys
+def surveys(owner: Owner) -> IndexStatistics:
+    return owner.db.of(owner.user_id).index_statistics
 
 
 def put_pages(owner: Owner, name: str, pages: int, *, texts: dict[int, str]) -> uuid.UUID:
@@ -134,6 +134,20 @@ def test_findings_name_what_is_amiss_and_mending_lines_it_up(engine: RAGEngine) 
     assert [finding.kind for finding in engine.health_checks.findings()] == ["password"]
     assert {engine.documents.get(document.id).status for document in broken} == {DocumentStatus.QUEUED}
     assert engine.documents.get(whole.id).status is DocumentStatus.READY
+
+
+@pytest.mark.parametrize(("glued", "kinds"), [(3, []), (4, ["incomplete"])])
+def test_glued_words_are_a_finding_if_they_are_many(
+    owner: Owner, database_url: str, glued: int, kinds: list[str]
+) -> None:
+    document = owner.ready("glued.pdf", ["some text"])
+    found = Completeness(source_characters=9, kept_characters=9, words=5000, glued_words=glued, split_words=2)
+    with psycopg.connect(database_url) as connection:
+        connection.execute(
+            "UPDATE documents SET completeness = %s WHERE id = %s", [found.model_dump_json(), document.id]
+        )
+    assert [finding.kind for finding in surveys(owner).findings(owner.index.id)] == kinds
+    assert found.is_complete == (not kinds)
 
 
 def test_a_document_can_be_among_several_findings(owner: Owner, database_url: str) -> None:

@@ -34,7 +34,7 @@ def key_of(user_id: str, *permissions: Permission) -> ApiKey:
     )
 
 
-NOWHERE = Whence()
+UNKNOWN_ORIGIN = Whence()
 
 
 class Keys:
@@ -50,7 +50,7 @@ class Keys:
     def keys_exist(self) -> bool:
         return bool(self._keys)
 
-    def for_user(self, user_id: str, _origin: Whence = NOWHERE) -> RAGEngine:
+    def for_user(self, user_id: str, _origin: Whence = UNKNOWN_ORIGIN) -> RAGEngine:
         return RAGEngine(self.config, user_id=user_id)
 
 

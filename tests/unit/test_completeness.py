@@ -11,10 +11,14 @@ from hypothesis import strategies as st
 
 from rag import parsing
 from rag.parsing.completeness import Tally, measure
-from rag.parsing.conversion import Conversion, flowing
+from rag.parsing.conversion import Conversion
+from rag.parsing.encoding import decode
+from rag.parsing.html import text_files
+from rag.parsing.html.layout import MAX_SIDE_PT
 from rag.parsing.pdf.document import iter_pages
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.parsing.pdf.pages import PageContent, parse_page
+from rag.parsing.pdf.word_boundaries import Word, glued_words, split_words
 from rag.types import BlockKind, Completeness, Line, ParsedDocument, ParsingConfig, Passage
 from tests import pdfs
 
@@ -102,13 +106,17 @@ def test_a_table_of_many_columns_keeps_every_cell_and_its_rows(tmp_path: Path, c
     assert (document.pages[0].width, document.pages[-1].width) == (595, 595)
 
 
-def test_a_table_in_parts_keeps_its_caption_and_cells_that_span_others() -> None:
+def test_a_wide_table_keeps_its_caption_and_cells_that_span_others() -> None:
     head = "<caption>Ships by month</caption><tr><th rowspan=2>Port</th><th colspan=59>All months of the year</th></tr>"
-    conversion = flowing.from_html(table(60, 150).replace("<table>", f"<table>{head}"))
+    conversion = text_files.from_html(table(60, 150).replace("<table>", f"<table>{head}"))
     pages = [page.get_text() for page in conversion.document]
-    assert len(pages) > 3
     assert "Ships by month" in "".join(pages)
-    assert all("Column0value" in page for page in pages)
+    assert kept(conversion).is_complete
+
+
+def test_a_table_wider_than_any_page_is_scaled_down() -> None:
+    conversion = text_files.from_html(table(600))
+    assert max(page.rect.width for page in conversion.document) <= MAX_SIDE_PT
     assert kept(conversion).is_complete
 
 
@@ -127,7 +135,7 @@ def test_a_cell_that_is_longer_than_a_page(tmp_path: Path) -> None:
 
 
 def test_what_a_style_hides_is_shown() -> None:
-    conversion = flowing.from_html('<p style="display: none">under</p><div style="margin-left: 9999px">beside</div>')
+    conversion = text_files.from_html('<p style="display: none">under</p><div style="margin-left: 9999px">beside</div>')
     assert "beside" in conversion.document[0].get_text()
     assert "under" in conversion.document[0].get_text()
 
@@ -184,14 +192,14 @@ slow = settings(deadline=None, max_examples=10, suppress_health_check=[HealthChe
 @slow
 @given(plain_texts)
 def test_every_character_of_a_text_is_kept_or_told(text: str) -> None:
-    check(flowing.from_text(text))
+    check(text_files.from_text(text))
 
 
 @slow
 @example("<p>العربية لغة جميلة [0</p>")  # drawn, and so read, as "]0"
 @given(st.lists(blocks, max_size=3).map("".join))
 def test_every_character_of_a_web_page_is_kept_or_told(markup: str) -> None:
-    check(flowing.from_html(markup))
+    check(text_files.from_html(markup))
 
 
 def check(conversion: Conversion) -> None:
@@ -206,12 +214,12 @@ def check(conversion: Conversion) -> None:
 
 def test_a_paragraph_of_a_megabyte(tmp_path: Path) -> None:
     text = " ".join(f"tide {number}" for number in range(90_000))
-    conversion = flowing.from_text(text)
+    conversion = text_files.from_text(text)
     assert kept(conversion).summary == f"{len(text.replace(' ', '')):,} of {len(text.replace(' ', '')):,} (100 %)"
 
 
 def test_elements_nested_by_the_thousand() -> None:
-    conversion = flowing.from_html("".join(f"<ul><li>level {number}" for number in range(900)))
+    conversion = text_files.from_html("".join(f"<ul><li>level {number}" for number in range(900)))
     assert kept(conversion).is_complete
 
 
@@ -292,6 +300,68 @@ def test_a_pdf_is_measured_by_its_own_text(tmp_path: Path) -> None:
     assert document.completeness.source_characters == len(squashed(pdfs.SENTENCES))
 
 
+# --- words -------------------------------------------------------------------------------------------
+
+
+def words_of(line: str, *, gap: float = 3, width: float = 6) -> list[Word]:
+    """The words of a line, each as far from the one before as `gap`."""
+    found, x = [], 0.0
+    for word in line.split():
+        found.append(Word(word, (x, 0, x + width * len(word), 12)))
+        x += width * len(word) + gap
+    return found
+
+
+def test_words_glued_together_are_found() -> None:
+    found = glued_words(words_of("is the highest federal court"), [["is", "thehighestfederal", "court"]])
+    assert found == [("thehighestfederal", "the highest federal")]
+    assert not split_words(words_of("is the highest"), [["is", "thehighest"]])
+
+
+def test_a_footnote_mark_that_touches_its_word_is_not_glued_to_it() -> None:
+    assert not glued_words(words_of("court 1", gap=0.1), [["court1"]])
+
+
+def test_lines_below_one_another_do_not_touch() -> None:
+    below = [Word("aims", (0, 0, 20, 12)), Word("to", (100, 0, 112, 12)), Word("predict", (0, 10, 35, 22))]
+    assert glued_words(below, [["aims", "topredict"]]) == [("topredict", "to predict")]
+
+
+def test_a_word_that_was_split_is_found() -> None:
+    assert split_words(words_of("a lighthouse"), [["a", "light", "house"]]) == [("light house", "lighthouse")]
+    assert not split_words(words_of("a lighthouse"), [["light", "a", "house"]])
+
+
+def test_the_same_words_in_another_order_are_no_error() -> None:
+    expected = words_of("one two three")
+    assert not glued_words(expected, [["three", "one"], ["two"]])
+    assert not split_words(expected, [["three", "one"], ["two"]])
+
+
+def test_glued_words_make_a_document_incomplete() -> None:
+    with pymupdf.open(stream=pdfs.plain()) as document:
+        page = parse_page(document, 0)
+        block = page.blocks[0]
+        lines = [line._replace(text=line.text.replace("keeper recorded", "keeperrecorded")) for line in block.lines]
+        wrong = page._replace(blocks=[block._replace(lines=lines), *page.blocks[1:]])
+        right, tally = Tally(None), Tally(None)
+        right.add(page, lambda _: "", lambda _: document[0].get_text("words"))
+        tally.add(wrong, lambda _: "", lambda _: document[0].get_text("words"))
+    assert right.result().is_complete
+    found = tally.result()
+    assert (found.glued_words, found.split_words, found.words) == (1, 0, len(" ".join(pdfs.SENTENCES).split()))
+    assert found.kept_characters == found.source_characters
+    assert not found.is_complete
+    (error,) = found.word_errors
+    assert (error.place, error.read, error.expected) == ("page 1", "keeperrecorded", "keeper recorded")
+
+
+def test_a_word_in_thousands_can_be_neglected() -> None:
+    counts = {"source_characters": 9, "kept_characters": 9, "words": 4000}
+    assert Completeness(**counts, glued_words=2, split_words=2).is_complete
+    assert not Completeness(**counts, glued_words=3, split_words=2).is_complete
+
+
 # --- text of unknown encoding -----------------------------------------------------------------------
 
 
@@ -310,4 +380,4 @@ def test_a_pdf_is_measured_by_its_own_text(tmp_path: Path) -> None:
     ],
 )
 def test_html_is_read_in_the_character_set_that_it_names(content: bytes, text: str) -> None:
-    assert f"<p>{text}</p>" in flowing.decode(content, is_html=True)
+    assert f"<p>{text}</p>" in decode(content, is_html=True)

@@ -9,7 +9,7 @@ import pytest
 
 from rag.store import FileStore
 from rag.store.files import durable_files
-from rag.store.files.atomic_files import write_whole
+from rag.store.files.atomic_files import write_atomically
 from rag.store.files.file_storage import Kind
 
 DOCUMENT = uuid.uuid4()
@@ -85,7 +85,7 @@ def test_what_was_deleted_does_not_come_back(disk: Disk, tmp_path: Path, upload:
 
 
 def test_small_files_are_on_disk_with_their_names(disk: Disk, tmp_path: Path) -> None:
-    write_whole(tmp_path / "settings.json", "{}", 0o644)
+    write_atomically(tmp_path / "settings.json", "{}", 0o644)
     assert disk.after_a_power_cut(tmp_path / "settings.json", tmp_path) == b"{}"
 
 
@@ -94,7 +94,7 @@ def test_a_draft_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
     target.write_bytes(b"before")
 
     def fail() -> None:
-        with durable_files.replacing(target) as partial:
+        with durable_files.atomic_replacement(target) as partial:
             partial.write_bytes(b"half")
             raise ZeroDivisionError
 

@@ -10,7 +10,7 @@ import pytest
 
 from rag import errors, parsing
 from rag.parsing import file_types, zips
-from rag.parsing.conversion.unpacking import safe_path
+from rag.parsing.archive.unpacking import safe_path
 from rag.types import ParsedDocument, ParsingConfig, Unpacked
 from tests import mails, pdfs
 

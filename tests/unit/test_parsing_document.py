@@ -1,10 +1,15 @@
+import json
 from pathlib import Path
 
 import pytest
 
 from rag import errors, parsing
+from rag.parsing.pdf import text_lines
 from rag.parsing.pdf.character_cleaning import upright
-from rag.types import BlockKind, Line, ParsedDocument, ParsingConfig
+from rag.parsing.pdf.pages import PageContent
+from rag.parsing.pdf.text_runs import Direction, Piece
+from rag.parsing.worker import protocol
+from rag.types import BlockKind, Line, PageInfo, ParsedDocument, ParsingConfig, Rect
 from tests import pdfs
 
 
@@ -30,6 +35,29 @@ def test_lines_are_numbered_through_the_document(tmp_path: Path) -> None:
         assert (block.line_start, block.line_end) == (block.lines[0].number, block.lines[-1].number)
         assert block.text == "\n".join(line.text for line in block.lines)
         assert [line.starts_block for line in block.lines] == [True] + [False] * (len(block.lines) - 1)
+
+
+def test_spaces_beside_underlined_links_are_kept(tmp_path: Path) -> None:
+    assert texts(parse(tmp_path, pdfs.underlined_links())) == ["".join(runs) for runs in pdfs.LINKED_LINES]
+
+
+def test_a_space_stands_on_the_side_where_it_is_drawn() -> None:
+    latin = Piece(Rect(40, 0, 60, 10), "PDF", 10, False, Direction.RIGHT, 0, space_right=True)
+    hebrew = Piece(Rect(60, 0, 110, 10), "המגדלור", 10, False, Direction.RIGHT, 1)
+    suffix = Piece(Rect(20, 0, 40, 10), "נבנה", 10, False, Direction.RIGHT, 2)
+    assert text_lines.join([suffix, latin, hebrew]) == "המגדלור PDFנבנה"
+
+
+def test_that_a_page_is_of_a_sheet_reaches_the_parent_process() -> None:
+    info = PageInfo(number=1, width=10, height=10)
+    (sent,) = json.loads(protocol.dump_page(PageContent(info, [], has_grid=True))).values()
+    assert protocol.load_page(sent).has_grid
+
+
+def test_what_stands_below_the_end_of_a_line_is_another_word() -> None:
+    first = Piece(Rect(0, 0, 200, 12), "a model aims to", 10, False, Direction.RIGHT, 0)
+    second = Piece(Rect(0, 5, 200, 17), "predict a label", 10, False, Direction.RIGHT, 1)
+    assert text_lines.join([first, second]) == "a model aims to predict a label"
 
 
 @pytest.mark.parametrize("row_by_row", [False, True])

@@ -10,8 +10,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from rag import errors, parsing
-from rag.parsing import detect_mime_type, file_types
-from rag.parsing.conversion import images
+from rag.parsing import detect_mime_type, file_types, images
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import ParsingConfig
 from tests import pdfs

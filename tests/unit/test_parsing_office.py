@@ -10,7 +10,7 @@ import pytest
 
 from rag import errors, parsing
 from rag.parsing import completeness, file_types
-from rag.parsing.conversion import packages, pandoc
+from rag.parsing.office import package, pandoc
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import BlockKind, ParsedDocument, ParsingConfig, Passage
 from tests import offices, pdfs
@@ -224,9 +224,9 @@ def test_entities_are_refused(tmp_path: Path) -> None:
 def test_what_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "bomb.docx"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
-        file.writestr("word/document.xml", b" " * (packages.MAX_PART_BYTES + 1))
+        file.writestr("word/document.xml", b" " * (package.MAX_PART_BYTES + 1))
     with pytest.raises(errors.UnreadableFileError, match="unpacks"):
-        packages.Package(path)
+        package.Package(path)
 
 
 def test_pandoc_stays_within_its_memory(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from rag import errors, parsing
-from rag.parsing import conversion, renditions
+from rag.parsing import renditions
+from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import BlockKind, ParsedDocument, ParsingConfig, Passage, Unpacked
 from tests import pdfs
@@ -21,7 +22,7 @@ def convert(folder: Path, content: bytes, name: str, config: ParsingConfig | Non
         name=name,
         password=None,
         config=config,
-        unpacking=conversion.Unpacking(name, folder, Unpacked(), config),
+        unpacking=Unpacking(name, folder, Unpacked(), config),
         on_open=lambda _: None,
         on_recognised=lambda _: None,
     )

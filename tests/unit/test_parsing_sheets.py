@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from openpyxl.comments import Comment
 
 from rag import errors, parsing
-from rag.parsing import addresses, file_types
+from rag.parsing import file_types
 from rag.parsing.conversion import Conversion
-from rag.parsing.conversion.sheets import to_pdf
+from rag.parsing.pdf import quote_boxes
 from rag.parsing.pdf.mupdf import pymupdf
-from rag.parsing.pdf.quote_boxes import cell_names
+from rag.parsing.sheets import cell_names
+from rag.parsing.sheets.convert import to_pdf
 from rag.types import BlockKind, ParsedDocument, Passage, Rect
 from tests import pdfs, sheets
 
@@ -184,7 +185,7 @@ def test_words_of_a_sheet_are_named_by_their_cells(tmp_path: Path, words: str, e
 
 def test_boxes_on_pages_of_other_files_have_no_cells(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(pdfs.table(ruled=True))
-    assert cell_names(tmp_path / "a.pdf", 1, [Rect(0, 0, 500, 800)]) is None
+    assert quote_boxes.cell_names(tmp_path / "a.pdf", 1, [Rect(0, 0, 500, 800)]) is None
 
 
 @pytest.mark.parametrize("private", [b"{}", b"[1]", b'{"sheet": "a", "columns": [[1, 0]], "rows": 3}', b"\xff\x00"])
@@ -205,11 +206,11 @@ def test_what_makes_no_sense_as_a_grid_is_passed_over(tmp_path: Path, private: b
     [("Balance", "Balance!B1"), ("Q1 2023", "'Q1 2023'!B1"), ("Tom's", "'Tom''s'!B1"), ("A1", "'A1'!B1"), ("", "B1")],
 )
 def test_sheets_are_quoted_as_spreadsheets_quote_them(sheet: str, expected: str) -> None:
-    assert addresses.on_sheet(sheet, addresses.cell_name(1, 2)) == expected
+    assert cell_names.on_sheet(sheet, cell_names.cell_name(1, 2)) == expected
 
 
 def test_columns_are_lettered() -> None:
-    assert [addresses.column_letters(number) for number in (1, 26, 27, 702, 703, 16384)] == [
+    assert [cell_names.column_letters(number) for number in (1, 26, 27, 702, 703, 16384)] == [
         *("A", "Z", "AA", "ZZ", "AAA", "XFD")
     ]
 
@@ -228,7 +229,7 @@ def test_every_cell_s_text_stands_in_its_cell(tmp_path: Path, found: dict[tuple[
     rendition, result = converted(tmp_path, sheets.cells(marked))
     parsed = parsing.parse_rendition(rendition)
     for (row, column), words in marked.items():
-        name = f"Data!{addresses.cell_name(row, column)}"
+        name = f"Data!{cell_names.cell_name(row, column)}"
         assert {*lit(rendition, " ".join(words.split()), parsed)} == {name}
         assert any(words in text.text for text in result.texts)
 

@@ -105,7 +105,7 @@ def test_a_source_without_a_quote_is_not_green_though_another_proves_its_sentenc
 def test_what_is_missing_is_named() -> None:
     shown = response(citation(3, 1), support=Support.PARTLY, missing=("12.4", "Uppsala"))
     assert "12.4, Uppsala" in answer.sources(shown)[0]["warning"]
-    assert "Not in them: 12.4, Uppsala." in answer.answer_html(shown)
+    assert "Not in the quotes: 12.4, Uppsala." in answer.answer_html(shown)
     assert 'class="chip partly"' in answer.answer_html(shown)
 
 
@@ -131,7 +131,7 @@ def test_a_struck_row_of_a_table_stays_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("numbers", "words"), [(("4.5",), "but 4.5 stands in no quote"), (("4.5", "7"), "4.5, 7 stand")]
+    ("numbers", "words"), [(("4.5",), "but 4.5 is not in any quote"), (("4.5", "7"), "4.5, 7 are not")]
 )
 def test_a_wrong_number_is_what_is_explained_not_missing_words(numbers: tuple[str, ...], words: str) -> None:
     wrong = citation(0, 0, verdict=Verdict.UNVERIFIED).model_copy(update={"unsupported_numbers": numbers})

@@ -15,7 +15,7 @@ def test_an_entry_is_told_in_words_without_losing_a_column() -> None:
     with spoken("de"):
         german = audit_log._row(entry, {})
     assert (english["What"], english["From"]) == ("Document moved", "Command line")
-    assert english["More"] == "collection: default, size: 1.4 MB"
+    assert english["Details"] == "collection: default, size: 1.4 MB"
     assert [*german.values()][2:] == [
         "Dokument verschoben",
         "",
@@ -38,9 +38,9 @@ def test_a_change_is_told_with_what_was_before() -> None:
     }
     at = dt.datetime(2026, 11, 23, 6, 16, tzinfo=dt.UTC)
     entry = AuditEntry(id=1, at=at, actor="ada", action="account.role", owner="ada", details=details)
-    assert audit_log._row(entry, {})["More"] == (
+    assert audit_log._row(entry, {})["Details"] == (
         "role: Admin, role before: Member, groups: board, groups before: none, quota: 1.4 MB, "
-        "quota before: as for all, by the login"
+        "quota before: system default, from the login provider"
     )
     with spoken("de"):
         assert [*audit_log._row(entry, {}).values()][-1] == (

@@ -90,6 +90,8 @@ def _explain(outcome: Outcome) -> str:
         parts.append(told)
     if document.completeness is not None and not document.completeness.is_complete:
         parts.append(f"characters kept: {document.completeness.summary}")
+        if document.completeness.has_word_errors:
+            parts.append(f"words: {document.completeness.word_summary}")
     return ", ".join(parts)
 
 

@@ -44,7 +44,7 @@ class Reports:
         chosen = export.FORMATS[format_name]
         report = self.report(title, messages, with_pictures=chosen.with_pictures)
         if not report.turns:
-            raise errors.NotFoundError("There is no answer to take along yet. Ask a question first.")
+            raise errors.NotFoundError("There is no answer to export yet. Ask a question first.")
         content = export.write(report, format_name, say)
         subject = Subject("conversation", str(messages[0].conversation_id), title)
         self._workspace.store.audit.note("answer.export", subject, format=format_name, answers=len(report.turns))

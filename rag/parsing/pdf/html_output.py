@@ -7,7 +7,7 @@ from pathlib import Path
 import pypandoc
 
 from rag import errors
-from rag.parsing.conversion.layout import lay_out
+from rag.parsing.html.layout import lay_out
 from rag.parsing.pdf.mupdf import LOCK, readable
 
 DOCX_SECONDS = 120.0
@@ -48,7 +48,7 @@ def docx_of(html: str) -> bytes:
             )
         except (subprocess.SubprocessError, OSError) as error:
             raise errors.UnreadableFileError(
-                "The Word document could not be made. Take the answer along as PDF.",
+                "The Word document could not be created. Export the answer as PDF.",
                 details={"reason": type(error).__name__},
             ) from error
         return made.read_bytes()

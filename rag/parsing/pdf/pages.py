@@ -8,14 +8,15 @@ from rag.parsing.ocr import pictures
 from rag.parsing.pdf import layout_model, reading_order, ruled_tables, text_lines, text_runs
 from rag.parsing.pdf.mupdf import FAILURES, to_rect
 from rag.parsing.pdf.text_runs import Direction, Piece, Rule
-from rag.parsing.sheet_grid import PageGrid
+from rag.parsing.sheets.page_grid import PageGrid
 from rag.types import BlockKind, PageInfo, Rect
 
 
 class PageContent(NamedTuple):
     """A parsed page. A page that failed has an error in `info` and no blocks.
 
-    `characters` is how many the page has, white space left out; the blocks shall have as many.
+    `characters` is how many the page has, white space left out; the blocks shall have as many. `runs` are its texts as
+    MuPDF reads them, before they are joined to lines.
     """
 
     info: PageInfo
@@ -23,6 +24,7 @@ class PageContent(NamedTuple):
     characters: int = 0
     has_grid: bool = False
     """Whether the page is of a sheet: its headings and tables are known, not guessed."""
+    runs: Sequence[str] = ()
 
 
 def parse_page(document: Any, index: int, *, label: str | None = None, use_model: bool = False) -> PageContent:
@@ -36,6 +38,7 @@ def parse_page(document: Any, index: int, *, label: str | None = None, use_model
         box = to_rect(page.rect)
         info = PageInfo(number=index + 1, width=box.x1 - box.x0, height=box.y1 - box.y0, label=label)
         content, rules = text_runs.page_content(page)
+        runs = [piece.text for piece in content]
         found, recognised = pictures.split(content, pictures.marked(page))
         drawn = _picture_blocks(recognised, box)
         grid = PageGrid.read(document, page)
@@ -45,11 +48,12 @@ def parse_page(document: Any, index: int, *, label: str | None = None, use_model
                 [*_sheet_blocks(grid, found, box), *drawn],
                 _characters(content),
                 has_grid=True,
+                runs=runs,
             )
         layout = layout_model.page_layout(page) if use_model else layout_model.Layout()
         blocks = page_blocks(found, rules, box, layout)
         headed = [layout_model.mark_heading(block, layout.headings) for block in blocks]
-        return PageContent(info, [*headed, *drawn], _characters(content))
+        return PageContent(info, [*headed, *drawn], _characters(content), runs=runs)
     except FAILURES as error:
         reason = f"The page cannot be read ({type(error).__name__}: {error})"[:300]
         return PageContent(info.model_copy(update={"error": reason}), [])

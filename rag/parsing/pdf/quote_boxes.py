@@ -13,7 +13,7 @@ from rag import errors
 from rag.parsing.pdf import character_cleaning
 from rag.parsing.pdf.mupdf import FAILURES, LOCK, display_matrix, open_pdf
 from rag.parsing.pdf.text_runs import TEXT_FLAGS, to_display
-from rag.parsing.sheet_grid import PageGrid
+from rag.parsing.sheets.page_grid import PageGrid
 from rag.types import BlockKind, Line, Passage, Rect, Region
 
 TOLERANCE_PT = 0.1

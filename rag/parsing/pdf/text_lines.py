@@ -11,6 +11,8 @@ from rag.types import BlockKind, Rect
 
 WORD_GAP_EM = 0.12
 """A gap wider than this between pieces is a space."""
+OVERLAP_EM = 1.0
+"""Pieces that overlap by more than this do not continue one another."""
 CELL_GAP_EM = 1.0
 """A gap wider than this may part the cells of a table."""
 COPY_PT = 1.0
@@ -117,11 +119,17 @@ def join(pieces: Sequence[Piece]) -> str:
     ordered = list(reversed(pieces)) if backwards else list(pieces)
     parts = [ordered[0].text]
     for before, piece in pairwise(ordered):
-        near, far = sorted((before.bbox, piece.bbox))
-        if far.x0 - near.x1 > WORD_GAP_EM * piece.size:
+        near, far = (before, piece) if before.bbox <= piece.bbox else (piece, before)
+        if near.space_right or far.space_left or _is_apart(near, far):
             parts.append(" ")
         parts.append(piece.text)
     return character_cleaning.upright("".join(parts))
+
+
+def _is_apart(near: Piece, far: Piece) -> bool:
+    """Whether `far` does not begin where `near` ends: behind a gap, or so far before that it stands above or below."""
+    gap = far.bbox.x0 - near.bbox.x1
+    return gap > WORD_GAP_EM * far.size or gap < -OVERLAP_EM * max(near.size, far.size)
 
 
 def make_blocks(rows: Sequence[Row]) -> list[RawBlock]:

@@ -30,6 +30,7 @@ class Direction(enum.Enum):
 class Piece(NamedTuple):
     """A run of text on one baseline. `order` counts through the page's content, `size` is in points.
 
+    `text` has no white space at its ends, but `bbox` includes it: `space_left` and `space_right` say where it is.
     What `is_recognised` is an unseen layer over a picture.
     """
 
@@ -40,6 +41,8 @@ class Piece(NamedTuple):
     direction: Direction
     order: int
     is_recognised: bool = False
+    space_left: bool = False
+    space_right: bool = False
 
 
 class Rule(NamedTuple):
@@ -70,16 +73,37 @@ def _pieces(blocks: list[Mapping[str, Any]], matrix: Any | None) -> Iterator[Pie
         for line in block.get("lines", ()):
             spans = line["spans"]
             alone = len(spans) == 1
-            content = character_cleaning.clean(spans[0]["text"] if alone else "".join(span["text"] for span in spans))
+            raw = spans[0]["text"] if alone else "".join(span["text"] for span in spans)
+            content = character_cleaning.clean(raw)
             if not character_cleaning.is_readable(content):
                 continue
             main = spans[0] if alone else _main_span(spans)
             bold = bool(main["flags"] & _BOLD_FONT or main["char_flags"] & _BOLD_CHARS)
             box = to_display(line["bbox"], matrix)
+            space_left, space_right = _outer_spaces(raw)
             yield Piece(
-                box, content, round(main["size"], 1), bold, _direction(line["dir"], matrix), order, main["font"] == FONT
+                box,
+                content,
+                round(main["size"], 1),
+                bold,
+                _direction(line["dir"], matrix),
+                order,
+                main["font"] == FONT,
+                space_left,
+                space_right,
             )
             order += 1
+
+
+def _outer_spaces(raw: str) -> tuple[bool, bool]:
+    """Whether there is white space to the left of the text, and to the right.
+
+    Files store text from right to left in either order, so white space at one end of it may be at any side.
+    """
+    first, last = raw[0].isspace(), raw[-1].isspace()
+    if first != last and character_cleaning.is_right_to_left(raw):
+        return True, True
+    return first, last
 
 
 def _main_span(spans: list[Mapping[str, Any]]) -> Mapping[str, Any]:

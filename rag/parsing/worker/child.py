@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag import errors
-from rag.parsing import completeness, conversion, metadata, renditions
+from rag.parsing import completeness, metadata, renditions
+from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.ocr import text_layer
 from rag.parsing.pdf import document
 from rag.parsing.pdf.mupdf import open_pdf, readable
@@ -77,9 +78,7 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
         cpu_clock.limit_cpu(config.timeout_seconds(pages))
         send(protocol.dump({"pages": pages}))
 
-    unpacking = conversion.Unpacking(
-        request["name"], Path(request["parts_folder"]), Unpacked(**request["unpacked"]), config
-    )
+    unpacking = Unpacking(request["name"], Path(request["parts_folder"]), Unpacked(**request["unpacked"]), config)
     rendered = renditions.make_rendition(
         Path(request["source"]),
         request["mime_type"],
@@ -97,7 +96,11 @@ def _read(request: Mapping[str, Any], rendition: Path, config: ParsingConfig, re
         tally = completeness.Tally(rendered.texts)
         for content in document.iter_pages(opened, config):
             send(protocol.dump_page(_with_recognition(content, rendered.recognition)))
-            tally.add(content, lambda number: str(opened[number - 1].get_text(flags=TEXT_FLAGS)))
+            tally.add(
+                content,
+                lambda number: str(opened[number - 1].get_text(flags=TEXT_FLAGS)),
+                lambda number: opened[number - 1].get_text("words", flags=TEXT_FLAGS),
+            )
         send(protocol.dump({"picture_pages": rendered.recognition.picture_pages, "note": rendered.recognition.note}))
         send(protocol.dump({"completeness": tally.result().model_dump()}))
         send(protocol.dump_metadata(metadata.of(opened)))

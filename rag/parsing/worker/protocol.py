@@ -39,7 +39,7 @@ def dump_page(content: PageContent) -> bytes:
 def load_page(value: Any) -> PageContent:
     """The page that `dump_page` wrote."""
     info, blocks, has_grid = value
-    return PageContent(PageInfo(**info), [_load_block(block) for block in blocks], has_grid)
+    return PageContent(PageInfo(**info), [_load_block(block) for block in blocks], has_grid=has_grid)
 
 
 def _load_block(value: Any) -> RawBlock:

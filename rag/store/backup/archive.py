@@ -31,7 +31,7 @@ MANIFEST_LIMIT_BYTES = 1 << 30
 OnBytes = Callable[[int], None]
 
 
-class Content(NamedTuple):
+class DiskUsage(NamedTuple):
     """A member's bytes: how many, their SHA-256 in hexadecimal digits, how many line feeds, and where they begin."""
 
     bytes: int
@@ -57,9 +57,9 @@ class Sink:
         self._lines += bytes(data).count(b"\n")
 
     @property
-    def content(self) -> Content:
+    def content(self) -> DiskUsage:
         """What has been written so far."""
-        return Content(self._bytes, self._digest.hexdigest(), self._lines)
+        return DiskUsage(self._bytes, self._digest.hexdigest(), self._lines)
 
 
 class ArchiveWriter:
@@ -125,7 +125,7 @@ class Archive:
             self._file.close()
             raise
 
-    def _walk(self, on_bytes: OnBytes) -> Iterator[tuple[str, Content]]:
+    def _walk(self, on_bytes: OnBytes) -> Iterator[tuple[str, DiskUsage]]:
         seen: set[str] = set()
         while (info := _next_header(self._file)) is not None:
             if info.type != tarfile.REGTYPE or info.size < 0 or not MEMBER.fullmatch(info.name):
@@ -139,7 +139,7 @@ class Archive:
         if SEAL not in seen:
             raise _damaged("its end is missing")
 
-    def _measure(self, size: int, on_bytes: OnBytes) -> Content:
+    def _measure(self, size: int, on_bytes: OnBytes) -> DiskUsage:
         offset, digest, lines = self._file.tell(), hashlib.sha256(), 0
         for piece in self._pieces(offset, size):
             digest.update(piece)
@@ -147,7 +147,7 @@ class Archive:
             on_bytes(self._file.tell())
         if self._file.read(-size % BLOCK_BYTES).strip(b"\0"):
             raise _damaged("there is something between its members")
-        return Content(size, digest.hexdigest(), lines, offset)
+        return DiskUsage(size, digest.hexdigest(), lines, offset)
 
     def _pieces(self, offset: int, size: int) -> Iterator[bytes]:
         self._file.seek(offset)
@@ -159,7 +159,7 @@ class Archive:
             left -= len(piece)
             yield piece
 
-    def _read_manifest(self, contents: dict[str, Content]) -> BackupManifest:
+    def _read_manifest(self, contents: dict[str, DiskUsage]) -> BackupManifest:
         if MANIFEST not in contents or contents[MANIFEST].bytes > MANIFEST_LIMIT_BYTES:
             raise _damaged("it has no manifest")
         content = b"".join(self._pieces(contents[MANIFEST].offset, contents[MANIFEST].bytes))
@@ -242,7 +242,7 @@ def _parsed(content: bytes) -> BackupManifest:
         raise _damaged("its manifest is not one") from error
 
 
-def _agreed(manifest: BackupManifest, contents: dict[str, Content]) -> dict[str, Content]:
+def _agreed(manifest: BackupManifest, contents: dict[str, DiskUsage]) -> dict[str, DiskUsage]:
     """`contents` without the manifest, if the manifest says the same of them."""
     found = {name: content for name, content in contents.items() if name not in {MANIFEST, SEAL}}
     told = {member.member: member for member in manifest.members}

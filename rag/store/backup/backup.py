@@ -22,12 +22,12 @@ from rag import errors
 from rag.store.backup.archive import PIECE_BYTES, Archive, ArchiveWriter
 from rag.store.files import durable_files
 from rag.store.files.file_storage import KINDS, FileStore, Kind, UserFiles, folder_name
-from rag.store.files.temporary_folders import Drafts
+from rag.store.files.temporary_folders import PartialFiles
 from rag.store.server import migrations, named_queries
 from rag.store.server.database import Connection, connect, store_errors
 from rag.types import BackupFile, BackupManifest, BackupTable, MissingFile, OnProgress, ignore_progress
 
-LEFT_OUT = ("backups", "cache_counts", "deletions", "embedding_cache", "request_rates", "work_counts")
+EXCLUDED_TABLES = ("backups", "cache_counts", "deletions", "embedding_cache", "request_rates", "work_counts")
 """Which archives there are, counters, files to delete, which are not in it either, and vectors of texts, which the
 chunks have too. Completions of models are in: to get them again would cost money, and they would not be the same."""
 
@@ -49,7 +49,7 @@ def write(
     path: Path,
     on_progress: OnProgress = ignore_progress,
     *,
-    drafts: Drafts | None = None,
+    drafts: PartialFiles | None = None,
 ) -> BackupManifest:
     """Write everything into a new archive at `path`, which is there as a whole, and checked, or not at all.
 
@@ -77,7 +77,7 @@ def write(
                 tables=rows.tables,
                 files=kept,
                 missing=missing,
-                left_out=LEFT_OUT,
+                left_out=EXCLUDED_TABLES,
             )
             archive.close(manifest)
         return check(partial, on_progress)
@@ -96,12 +96,12 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _new_file(path: Path, drafts: Drafts | None) -> Iterator[Path]:
+def _new_file(path: Path, drafts: PartialFiles | None) -> Iterator[Path]:
     """A file that only we may read; it gets the name `path` when the block succeeds, else it is removed."""
     if path.exists() or path.is_symlink():
         raise errors.ValidationError(f"{path} exists. Give a new name, or remove it first.")
     with contextlib.ExitStack() as stack:
-        partial = stack.enter_context(durable_files.replacing(path))
+        partial = stack.enter_context(durable_files.atomic_replacement(path))
         if drafts:
             stack.enter_context(drafts.writing(partial))
         yield partial
@@ -144,7 +144,7 @@ def _require_all_rows(connection: Connection, tables: Collection[str]) -> None:
 
 def tables_of(connection: Connection) -> dict[str, Names]:
     """Our tables and their columns. A database may have tables of other programs too, which are none of ours."""
-    names = [name for name in migrations.tables() if name not in LEFT_OUT]
+    names = [name for name in migrations.tables() if name not in EXCLUDED_TABLES]
     found = connection.execute(named_queries.load("backup")["tables"], {"names": names})
     return {row["name"]: tuple(row["columns"]) for row in found}
 

@@ -18,7 +18,7 @@ _LEADS_AWAY = re.compile(r"(^|[/:])\.{1,2}($|/)|[@%?#\\]")
 """What may lead out of the folder of a URL, or to it as somebody else."""
 
 
-class Roots:
+class AllowedFolders:
     """Local folders, and addresses of others."""
 
     def __init__(self, roots: Sequence[str]) -> None:

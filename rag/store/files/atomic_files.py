@@ -6,7 +6,7 @@ from rag import errors
 from rag.store.files import durable_files
 
 
-def write_whole(path: Path, text: str, mode: int) -> None:
+def write_atomically(path: Path, text: str, mode: int) -> None:
     """Put `text` in the place of what is at `path`; nobody ever sees half of it, or it with wider rights than `mode`.
 
     Raises:
@@ -14,7 +14,7 @@ def write_whole(path: Path, text: str, mode: int) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with durable_files.replacing(path) as partial:
+        with durable_files.atomic_replacement(path) as partial:
             partial.write_text(text, encoding="utf-8")
             partial.chmod(mode)
     except OSError as error:

@@ -18,7 +18,7 @@ UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP, errno.EACCES}
 
 
 @contextmanager
-def replacing(target: Path) -> Iterator[Path]:
+def atomic_replacement(target: Path) -> Iterator[Path]:
     """A new file beside `target`, readable by us alone, that takes its name when the block succeeds.
 
     It is on disk then. Whatever happens, there is what was there before or all of the new one. Raises OSError.
@@ -80,7 +80,7 @@ def is_open(status: os.stat_result) -> bool:
     return sys.platform != "win32" and status.st_uid == os.geteuid() and bool(stat.S_IMODE(status.st_mode) & 0o077)
 
 
-def close_to_others(path: Path) -> None:
+def make_private(path: Path) -> None:
     """Take away the rights that others have on a file or a folder, never a link's target."""
     status = path.lstat()
     if not stat.S_ISLNK(status.st_mode):

@@ -37,7 +37,7 @@ class DocumentFolder(NamedTuple):
     document_id: uuid.UUID
 
 
-class Content(NamedTuple):
+class DiskUsage(NamedTuple):
     """How many files, and their bytes."""
 
     files: int
@@ -132,7 +132,7 @@ class UserFiles:
             if not cached.is_file():
                 self._forget(cached)
                 durable_files.make_folders(cached.parent, self._cache_dir.parent)
-                with durable_files.replacing(cached) as partial:
+                with durable_files.atomic_replacement(cached) as partial:
                     self._files.get_file(source, str(partial))
         return cached
 
@@ -157,19 +157,19 @@ class UserFiles:
                 raise OSError(errno.ENOTEMPTY, "something is left")
             if self._is_local and Path(self._root).is_dir():
                 durable_files.sync_folder(Path(self._root))  # what is gone does not come back with the power
-        self.forget_copies(document_id)
+        self.clear_cached_copies(document_id)
 
-    def forget_copies(self, document_id: uuid.UUID) -> None:
+    def clear_cached_copies(self, document_id: uuid.UUID) -> None:
         """Remove this machine's copies of a document's remote files."""
         shutil.rmtree(self._cached(document_id, "original").parent, ignore_errors=True)
 
-    def content(self, document_id: uuid.UUID) -> Content:
+    def content(self, document_id: uuid.UUID) -> DiskUsage:
         """All that there is of a document, drafts included. Raises StoreError."""
         with _file_errors():
             found = self._found(document_id)
-            return Content(len(found), sum(int(info["size"]) for info in found.values()))
+            return DiskUsage(len(found), sum(int(info["size"]) for info in found.values()))
 
-    def changed_at(self, document_id: uuid.UUID) -> dt.datetime | None:
+    def modified_at(self, document_id: uuid.UUID) -> dt.datetime | None:
         """When something of a document was last put; None if the file system cannot tell, or nothing is there.
 
         Raises:
@@ -236,7 +236,7 @@ def is_document_id(name: str) -> bool:
 
 def _copy(source: Path, target: Path, top: Path) -> None:
     durable_files.make_folders(target.parent, top)
-    with durable_files.replacing(target) as partial:
+    with durable_files.atomic_replacement(target) as partial:
         shutil.copyfile(source, partial)
     durable_files.sync_folders(target.parent.parent, top)
 

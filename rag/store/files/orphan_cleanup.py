@@ -15,23 +15,23 @@ from pathlib import Path
 
 from rag import errors
 from rag.store.files import stale_files
-from rag.store.files.file_storage import Content, DocumentFolder, FileStore, is_document_id
-from rag.store.files.pending_deletions import SAFE_AGE, Due
-from rag.store.files.stale_files import Leftover
-from rag.store.files.temporary_folders import Drafts
+from rag.store.files.file_storage import DiskUsage, DocumentFolder, FileStore, is_document_id
+from rag.store.files.pending_deletions import SAFE_AGE, DueDeletion
+from rag.store.files.stale_files import Orphan
+from rag.store.files.temporary_folders import PartialFiles
 from rag.store.store import Store
 from rag.types import SweepReport
 
 logger = logging.getLogger(__name__)
 
 
-class Sweep:
+class OrphanCleanup:
     """Over everything that an installation keeps on this machine and in its storage.
 
     `own_folders` are those whose rights are ours to give. `drafts` knows of archives that are being written.
     """
 
-    def __init__(self, store: Store, files: FileStore, drafts: Drafts, own_folders: Sequence[Path] = ()) -> None:
+    def __init__(self, store: Store, files: FileStore, drafts: PartialFiles, own_folders: Sequence[Path] = ()) -> None:
         self._store = store
         self._files = files
         self._drafts = drafts
@@ -42,7 +42,7 @@ class Sweep:
 
         What fails is tried again the next time. Raises StoreError if the database fails.
         """
-        return sum(_mended(self._deletion(due, older_than)) for due in self._store.leftovers.due(older_than))
+        return sum(_mended(self._deletion(due, older_than)) for due in self._store.all_deletions.due(older_than))
 
     def run(self, *, mend: bool, doubtful: bool = False, older_than: dt.timedelta = SAFE_AGE) -> SweepReport:
         """What was left behind longer ago than `older_than`; with `mend` it is gone afterwards.
@@ -55,7 +55,7 @@ class Sweep:
         """
         counts: Counter[str] = Counter()
         try:
-            with self._store.leftovers.alone() as is_alone:
+            with self._store.all_deletions.alone() as is_alone:
                 if is_alone:
                     counts.update(self._counted(self._shared(older_than, doubtful=doubtful), mend=mend))
             counts.update(self._counted(self._of_this_machine(older_than), mend=mend))
@@ -65,7 +65,7 @@ class Sweep:
             ) from error
         return SweepReport(mended=mend, **counts)
 
-    def _counted(self, found: Iterator[Leftover], *, mend: bool) -> Counter[str]:
+    def _counted(self, found: Iterator[Orphan], *, mend: bool) -> Counter[str]:
         counts: Counter[str] = Counter()
         for leftover in found:
             if not mend or leftover.kind == "doubtful" or _mended(leftover):
@@ -73,11 +73,11 @@ class Sweep:
                 counts["bytes"] += leftover.bytes
         return counts
 
-    def _shared(self, older_than: dt.timedelta, *, doubtful: bool) -> Iterator[Leftover]:
-        for due in self._store.leftovers.due(older_than):
+    def _shared(self, older_than: dt.timedelta, *, doubtful: bool) -> Iterator[Orphan]:
+        for due in self._store.all_deletions.due(older_than):
             yield self._deletion(due, older_than)
         folders = self._files.folders()
-        unknown = self._store.leftovers.unknown(folders)
+        unknown = self._store.all_deletions.unknown(folders)
         is_sure = doubtful or len(unknown) * 2 <= len(folders)
         for folder in sorted(unknown):
             if self._is_old(folder, older_than):
@@ -86,53 +86,55 @@ class Sweep:
         if self._files.local_root:
             yield from stale_files.in_storage(self._files.local_root, older_than)
 
-    def _of_this_machine(self, older_than: dt.timedelta) -> Iterator[Leftover]:
+    def _of_this_machine(self, older_than: dt.timedelta) -> Iterator[Orphan]:
         yield from stale_files.open_folders(*self._own_folders)
         yield from self._copies()
         yield from stale_files.in_storage(self._files.cache_dir, older_than)
         yield from stale_files.temporary(older_than)
         yield from stale_files.of_backups(self._drafts)
 
-    def _deletion(self, due: Due, older_than: dt.timedelta) -> Leftover:
+    def _deletion(self, due: DueDeletion, older_than: dt.timedelta) -> Orphan:
         files = self._files.of(due.user_id)
 
         def delete() -> None:
-            with self._store.of(due.user_id).deletions.taking(due.document_id, older_than) as is_unowned:
+            with self._store.of(due.user_id).pending_deletions.taking(due.document_id, older_than) as is_unowned:
                 if is_unowned:
                     files.delete(due.document_id)
 
-        return Leftover("deletions", files.content(due.document_id).bytes, delete)
+        return Orphan("deletions", files.content(due.document_id).bytes, delete)
 
-    def _unowned(self, folder: DocumentFolder) -> Leftover:
+    def _unowned(self, folder: DocumentFolder) -> Orphan:
         def delete() -> None:
-            with self._store.leftovers.taking_unknown(folder) as is_unknown:
+            with self._store.all_deletions.lock_unknown(folder) as is_unknown:
                 if is_unknown:
                     self._files.in_folder(folder.owner).delete(folder.document_id)
 
-        return Leftover("unowned", self._content(folder).bytes, delete)
+        return Orphan("unowned", self._content(folder).bytes, delete)
 
     def _is_old(self, folder: DocumentFolder, age: dt.timedelta) -> bool:
         """Also what nothing is known of is not old enough; without files it is an empty folder."""
-        changed_at = self._files.in_folder(folder.owner).changed_at(folder.document_id)
-        return changed_at is not None and dt.datetime.now(dt.UTC) - changed_at >= age
+        modified_at = self._files.in_folder(folder.owner).modified_at(folder.document_id)
+        return modified_at is not None and dt.datetime.now(dt.UTC) - modified_at >= age
 
-    def _content(self, folder: DocumentFolder) -> Content:
+    def _content(self, folder: DocumentFolder) -> DiskUsage:
         return self._files.in_folder(folder.owner).content(folder.document_id)
 
-    def _copies(self) -> Iterator[Leftover]:
+    def _copies(self) -> Iterator[Orphan]:
         """Of remote files; when a document is gone they are gone for good reason, however young."""
         copies = [
             DocumentFolder(path.parent.name, uuid.UUID(path.name))
             for path in self._files.cache_dir.glob("*/*")
             if is_document_id(path.name)
         ]
-        for copy in sorted(self._store.leftovers.unknown(copies)):
+        for copy in sorted(self._store.all_deletions.unknown(copies)):
             folder = self._files.cache_dir / copy.owner / str(copy.document_id)
             size = sum(path.lstat().st_size for path in folder.glob("*"))
-            yield Leftover("copies", size, partial(self._files.in_folder(copy.owner).forget_copies, copy.document_id))
+            yield Orphan(
+                "copies", size, partial(self._files.in_folder(copy.owner).clear_cached_copies, copy.document_id)
+            )
 
 
-def _mended(leftover: Leftover) -> bool:
+def _mended(leftover: Orphan) -> bool:
     """Whether that worked. One that fails keeps nobody from the others, and is found again."""
     try:
         leftover.mend()

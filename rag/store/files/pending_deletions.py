@@ -25,14 +25,14 @@ PATIENCE = dt.timedelta(minutes=1)
 """So long whoever purges is left to delete the files, and to count them."""
 
 
-class Due(NamedTuple):
+class DueDeletion(NamedTuple):
     """Whose files are to be deleted."""
 
     user_id: str
     document_id: uuid.UUID
 
 
-class Deletions:
+class PendingDeletions:
     """One user's files that no document owns."""
 
     def __init__(self, database: UserDatabase) -> None:
@@ -62,17 +62,17 @@ class Deletions:
                 connection.execute(self._queries["take"], bound)
 
 
-class AllDeletions:
+class AllPendingDeletions:
     """The same for all users: for whoever clears away."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._queries = named_queries.load("deletions")
 
-    def due(self, older_than: dt.timedelta = SAFE_AGE) -> list[Due]:
+    def due(self, older_than: dt.timedelta = SAFE_AGE) -> list[DueDeletion]:
         """Whose files wait to be deleted, oldest first: drafts `older_than` this, and what was purged a while ago."""
         rows = self._database.all(self._queries["due"], {"older_than": older_than, "patience": PATIENCE})
-        return [Due(row["user_id"], row["document_id"]) for row in rows]
+        return [DueDeletion(row["user_id"], row["document_id"]) for row in rows]
 
     def unknown(self, folders: Iterable[DocumentFolder]) -> set[DocumentFolder]:
         """Those of `folders`, seen before this, whose documents are not there, nor to come, nor to be deleted."""
@@ -83,7 +83,7 @@ class AllDeletions:
         return unknown
 
     @contextmanager
-    def taking_unknown(self, folder: DocumentFolder) -> Iterator[bool]:
+    def lock_unknown(self, folder: DocumentFolder) -> Iterator[bool]:
         """Whether no row knows a folder; nobody begins to put files there in the block."""
         with self._database.transaction() as connection:
             lock(connection, {"document_id": folder.document_id, "within": None})
@@ -93,7 +93,7 @@ class AllDeletions:
     @contextmanager
     def alone(self) -> Iterator[bool]:
         """Whether no other process does what is done in the block."""
-        with work_locks.claiming(self._database.url) as connection, store_errors():
+        with work_locks.lock_connection(self._database.url) as connection, store_errors():
             yield _is(connection, "alone", {})
 
 

@@ -21,7 +21,7 @@ def put_rendition(store: UserStore, files: UserFiles, document_id: uuid.UUID, pa
     try:
         store.documents.get(document_id)
     except errors.NotFoundError:
-        with store.deletions.taking(document_id) as is_unowned:
+        with store.pending_deletions.taking(document_id) as is_unowned:
             if is_unowned:
                 files.delete(document_id)
         raise

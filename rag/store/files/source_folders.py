@@ -11,7 +11,7 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from rag import errors
-from rag.store.files.allowed_folders import Roots
+from rag.store.files.allowed_folders import AllowedFolders
 from rag.types import SourceFile
 
 _USER_INFO = re.compile(r"(?<=://)[^/@]*@")
@@ -23,7 +23,7 @@ class Folder:
     With `roots` it is below one of them, and no link leads out of them.
     """
 
-    def __init__(self, url: str, *, include_subfolders: bool = True, roots: Roots | None = None) -> None:
+    def __init__(self, url: str, *, include_subfolders: bool = True, roots: AllowedFolders | None = None) -> None:
         """Raises SourceError where there is no driver for the URL, and ForbiddenError where no root is above it."""
         self._roots = roots
         url = roots.require(url) if roots else url

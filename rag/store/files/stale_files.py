@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from rag.store.files import durable_files
 from rag.store.files.file_storage import KINDS, OWNER, is_document_id
-from rag.store.files.temporary_folders import Drafts
+from rag.store.files.temporary_folders import PartialFiles
 
 Kind = Literal[
     "deletions", "unowned", "doubtful", "drafts", "empty_folders", "copies", "temporary", "backups", "open_to_others"
@@ -23,7 +23,7 @@ TEMPORARY = re.compile(r"pagelight-[a-z0-9_]{8}")
 """What `tempfile` makes of our prefix; the folders of sockets, which have it too, are longer."""
 
 
-class Leftover(NamedTuple):
+class Orphan(NamedTuple):
     """Something that belongs to nobody: of which `kind`, how many `bytes` it frees, and how it is mended."""
 
     kind: Kind
@@ -31,7 +31,7 @@ class Leftover(NamedTuple):
     mend: Callable[[], object]
 
 
-def in_storage(root: Path, older_than: dt.timedelta) -> Iterator[Leftover]:
+def in_storage(root: Path, older_than: dt.timedelta) -> Iterator[Orphan]:
     """Half written files, empty folders, and what others may read, in a storage that is a folder of this machine.
 
     A draft that is written to is young, and so is a folder that something was just put into or taken out of.
@@ -46,12 +46,12 @@ def in_storage(root: Path, older_than: dt.timedelta) -> Iterator[Leftover]:
                 yield from _empty(owner, older_than)
 
 
-def _in_document(folder: os.DirEntry[str], older_than: dt.timedelta) -> Iterator[Leftover]:
+def _in_document(folder: os.DirEntry[str], older_than: dt.timedelta) -> Iterator[Orphan]:
     yield from _open(folder)
     files = _entries(folder)
     for file in files:
         if is_draft(file.name) and _is_old(file, older_than):
-            yield Leftover("drafts", _size(file), Path(file).unlink)
+            yield Orphan("drafts", _size(file), Path(file).unlink)
         else:
             yield from _open(file)
     if not files:
@@ -63,27 +63,27 @@ def is_draft(name: str) -> bool:
     return any(name.startswith(f".{kind}-") for kind in KINDS)
 
 
-def _empty(folder: os.DirEntry[str], older_than: dt.timedelta) -> Iterator[Leftover]:
+def _empty(folder: os.DirEntry[str], older_than: dt.timedelta) -> Iterator[Orphan]:
     if _is_old(folder, older_than):
-        yield Leftover("empty_folders", 0, Path(folder).rmdir)  # which refuses one that has something now
+        yield Orphan("empty_folders", 0, Path(folder).rmdir)  # which refuses one that has something now
 
 
-def _open(entry: "os.DirEntry[str] | Path") -> Iterator[Leftover]:
+def _open(entry: "os.DirEntry[str] | Path") -> Iterator[Orphan]:
     try:
         status = Path(entry).lstat()
     except FileNotFoundError:
         return
     if not stat.S_ISLNK(status.st_mode) and durable_files.is_open(status):
-        yield Leftover("open_to_others", 0, partial(durable_files.close_to_others, Path(entry)))
+        yield Orphan("open_to_others", 0, partial(durable_files.make_private, Path(entry)))
 
 
-def open_folders(*folders: Path) -> Iterator[Leftover]:
+def open_folders(*folders: Path) -> Iterator[Orphan]:
     """Those of our own folders that others may enter, where all that users have is below."""
     for folder in folders:
         yield from _open(folder)
 
 
-def temporary(older_than: dt.timedelta) -> Iterator[Leftover]:
+def temporary(older_than: dt.timedelta) -> Iterator[Orphan]:
     """Working folders of ours with nothing in them that has changed lately."""
     for entry in _entries(Path(tempfile.gettempdir())):
         if TEMPORARY.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False) and _is_ours(entry):
@@ -92,13 +92,13 @@ def temporary(older_than: dt.timedelta) -> Iterator[Leftover]:
             inside = [Path(folder, name) for folder, folders, files in os.walk(entry) for name in folders + files]
             if all(_is_old(path, older_than) for path in inside if not path.is_symlink()):
                 size = sum(_size(path) for path in inside if path.is_file() and not path.is_symlink())
-                yield Leftover("temporary", size, partial(shutil.rmtree, Path(entry)))
+                yield Orphan("temporary", size, partial(shutil.rmtree, Path(entry)))
 
 
-def of_backups(drafts: Drafts) -> Iterator[Leftover]:
+def of_backups(drafts: PartialFiles) -> Iterator[Orphan]:
     """What is there of archives whose writers are dead."""
     for note in drafts.abandoned():
-        yield Leftover("backups", _size(drafts.target(note)), partial(drafts.remove, note))
+        yield Orphan("backups", _size(drafts.target(note)), partial(drafts.remove, note))
 
 
 def _entries(folder: "os.DirEntry[str] | Path") -> list[os.DirEntry[str]]:
@@ -111,10 +111,10 @@ def _entries(folder: "os.DirEntry[str] | Path") -> list[os.DirEntry[str]]:
 
 def _is_old(entry: "os.DirEntry[str] | Path", age: dt.timedelta) -> bool:
     try:
-        changed_at = Path(entry).lstat().st_mtime
+        modified_at = Path(entry).lstat().st_mtime
     except FileNotFoundError:
         return False
-    return dt.datetime.now(dt.UTC).timestamp() - changed_at >= age.total_seconds()
+    return dt.datetime.now(dt.UTC).timestamp() - modified_at >= age.total_seconds()
 
 
 def _is_ours(entry: os.DirEntry[str]) -> bool:

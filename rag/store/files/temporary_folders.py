@@ -8,12 +8,12 @@ from pathlib import Path
 import filelock
 
 from rag.store.files import durable_files
-from rag.store.files.atomic_files import write_whole
+from rag.store.files.atomic_files import write_atomically
 
 SUFFIX, LOCK_SUFFIX = ".draft", ".lock"
 
 
-class Drafts:
+class PartialFiles:
     """Notes in a folder, each with the path of a draft; a lock beside it is held as long as its process lives."""
 
     def __init__(self, folder: Path) -> None:
@@ -25,7 +25,7 @@ class Drafts:
         durable_files.make_folders(self._folder, self._folder)
         note = self._folder / f"{uuid.uuid4()}{SUFFIX}"
         with filelock.FileLock(note.with_suffix(LOCK_SUFFIX)):  # before there is a note that a sweep could find
-            write_whole(note, str(draft.absolute()), durable_files.PRIVATE_FILE)
+            write_atomically(note, str(draft.absolute()), durable_files.PRIVATE_FILE)
             try:
                 yield
             finally:

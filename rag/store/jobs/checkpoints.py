@@ -10,7 +10,7 @@ from rag.store.server import named_queries
 from rag.store.server.database import UserDatabase
 
 
-class JobSteps:
+class JobCheckpoints:
     """A user's rows of the table `job_steps`; they go when their job ends."""
 
     def __init__(self, database: UserDatabase) -> None:

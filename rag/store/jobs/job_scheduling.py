@@ -17,14 +17,14 @@ ASKING = ("evaluation", "matrix")
 """Kinds of jobs that only ask; several may ask an index at the same time."""
 
 
-class TakenJob(NamedTuple):
+class ClaimedJob(NamedTuple):
     """A job that this process alone is at."""
 
     user_id: str
     job_id: uuid.UUID
 
 
-class JobLane:
+class JobScheduler:
     """The unfinished jobs of all users."""
 
     def __init__(self, database: Database) -> None:
@@ -32,7 +32,7 @@ class JobLane:
         self._queries = named_queries.load("jobs")
 
     @contextmanager
-    def next(self) -> Iterator[TakenJob | None]:
+    def next(self) -> Iterator[ClaimedJob | None]:
         """The most urgent job that nobody is at, claimed until the end of the block, or None.
 
         Of those that take files into an index, or read all of it anew, one at a time.
@@ -46,8 +46,8 @@ class JobLane:
         if not waiting:
             yield None
             return
-        with work_locks.claiming(self._database.url) as connection:
-            yield next((TakenJob(row["user_id"], row["id"]) for row in waiting if _claim(connection, row)), None)
+        with work_locks.lock_connection(self._database.url) as connection:
+            yield next((ClaimedJob(row["user_id"], row["id"]) for row in waiting if _claim(connection, row)), None)
 
     def others_wait(self, user_id: str) -> bool:
         """Whether a job waits whose user is another than this one, and has nobody at any of their jobs."""
@@ -57,10 +57,10 @@ class JobLane:
 
 def _claim(connection: Connection, job: Row) -> bool:
     """Whether `connection` alone has the job now and, where it must be alone, its index."""
-    if not work_locks.try_claim(connection, {"user_id": job["user_id"], "id": job["id"]}):
+    if not work_locks.try_lock(connection, {"user_id": job["user_id"], "id": job["id"]}):
         return False
     index = {"user_id": job["user_id"], "id": uuid.uuid5(uuid.NAMESPACE_OID, f"jobs of {job['index_name']}")}
-    if job["kind"] in ASKING or work_locks.try_claim(connection, index):
+    if job["kind"] in ASKING or work_locks.try_lock(connection, index):
         return True
     work_locks.release(connection)
     return False

@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 
 from rag import errors
 from rag.store.jobs import work_locks
-from rag.store.jobs.retries import MOST_ATTEMPTS, PAUSES
+from rag.store.jobs.retries import MAX_ATTEMPTS, RETRY_DELAYS
 from rag.store.server import named_queries
 from rag.store.server.database import UserDatabase
 from rag.types import Job, JobKind, Progress
@@ -58,7 +58,7 @@ class Jobs:
             errors.NotFoundError: there is no such job.
         """
         self._row(job_id)
-        started = self._touch("start", job_id, pauses=PAUSES)
+        started = self._touch("start", job_id, pauses=RETRY_DELAYS)
         return Started(started[0]["request"], started[0]["attempts"]) if started else None
 
     def update_progress(self, job_id: uuid.UUID, done: int, total: int) -> None:
@@ -90,7 +90,7 @@ class Jobs:
 
         False if there were too many since it last got on.
         """
-        parameters = {"code": code, "message": message, "pauses": PAUSES, "most": MOST_ATTEMPTS}
+        parameters = {"code": code, "message": message, "pauses": RETRY_DELAYS, "most": MAX_ATTEMPTS}
         return bool(self._touch("postpone", job_id, **parameters))
 
     def give_back(self, job_id: uuid.UUID) -> None:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from rag.store.jobs import work_locks
-from rag.store.jobs.retries import PAUSES
+from rag.store.jobs.retries import RETRY_DELAYS
 from rag.store.server import named_queries
 from rag.store.server.database import Connection, Database, store_errors
 from rag.types import Lane
@@ -20,7 +20,7 @@ SECONDS_PER_CHUNK = 0.5
 """How much longer a larger document gives way: some times what it takes to read a PDF, or to embed a chunk."""
 
 
-class Taken(NamedTuple):
+class ClaimedDocument(NamedTuple):
     """A document that this process alone is at; `attempts` are how often a worker was since it last got on.
 
     None of them: another worker was faster, between the look at what waits and the claim.
@@ -31,7 +31,7 @@ class Taken(NamedTuple):
     attempts: int
 
 
-class Lanes:
+class DocumentScheduler:
     """The unfinished documents of all users, by what is to be done with them."""
 
     def __init__(self, database: Database) -> None:
@@ -39,7 +39,7 @@ class Lanes:
         self._queries = named_queries.load("lanes")
 
     @contextmanager
-    def next(self, lane: Lane, *, most_bytes: int | None = None) -> Iterator[Taken | None]:
+    def next(self, lane: Lane, *, most_bytes: int | None = None) -> Iterator[ClaimedDocument | None]:
         """The most urgent document of a lane that nobody is at, claimed until the end of the block, or None.
 
         `most_bytes` leaves out those whose files are larger.
@@ -48,7 +48,7 @@ class Lanes:
         if not waiting:
             yield None
             return
-        with work_locks.claiming(self._database.url) as connection:
+        with work_locks.lock_connection(self._database.url) as connection:
             yield self._take(connection, lane, waiting)
 
     def _waiting(self, lane: Lane, most_bytes: int | None) -> Sequence[Mapping[str, Any]]:
@@ -62,24 +62,24 @@ class Lanes:
         }
         return self._database.all(self._queries["next"], parameters)
 
-    def _take(self, connection: Connection, lane: Lane, waiting: Sequence[Mapping[str, Any]]) -> Taken | None:
+    def _take(self, connection: Connection, lane: Lane, waiting: Sequence[Mapping[str, Any]]) -> ClaimedDocument | None:
         for found in waiting:
-            if not work_locks.try_claim(connection, found):
+            if not work_locks.try_lock(connection, found):
                 continue
             with store_errors():
-                subject = {**found, "lane": lane.value, "pauses": PAUSES}
+                subject = {**found, "lane": lane.value, "pauses": RETRY_DELAYS}
                 taken = connection.execute(self._queries["take"], subject).fetchone()
-            return Taken(found["user_id"], found["id"], taken["attempts"] if taken else 0)
+            return ClaimedDocument(found["user_id"], found["id"], taken["attempts"] if taken else 0)
         return None
 
-    def next_pictures(self) -> Taken | None:
+    def next_pictures(self) -> ClaimedDocument | None:
         """A document whose pictures are still to be read, if nothing is more urgent; whoever reads them claims it."""
         for found in self._database.all(self._queries["next_pictures"], {}):
-            for taken in self._database.write(self._queries["take_pictures"], {**found, "pauses": PAUSES}):
-                return Taken(found["user_id"], found["id"], taken["attempts"])
+            for taken in self._database.write(self._queries["take_pictures"], {**found, "pauses": RETRY_DELAYS}):
+                return ClaimedDocument(found["user_id"], found["id"], taken["attempts"])
         return None
 
-    def give_back(self, taken: Taken) -> None:
+    def give_back(self, taken: ClaimedDocument) -> None:
         """Of a worker that stops before it is done: that was no attempt."""
         parameters = {"user_id": taken.user_id, "id": taken.document_id}
         self._database.write(self._queries["give_back"], parameters)
@@ -92,6 +92,6 @@ class Lanes:
         """Whether documents of anybody wait for their words or vectors, or are given them just now."""
         return any(row["waiting"] for row in self._database.all(self._queries["are_waiting"], {}))
 
-    def line_up(self) -> None:
+    def enqueue_abandoned(self) -> None:
         """Let workers take what whoever took it in may not read any more: it is claimed as long as it is being read."""
         self._database.write(self._queries["line_up"], {})

@@ -91,7 +91,7 @@ class Queue:
     def _async_app(self) -> procrastinate.App:
         """Workers need a loop and connections of their own."""
         url = self._database.url
-        connecting = timeouts.connecting(url, timeouts.server_of(url).limit_seconds)
+        connecting = timeouts.connecting(url, timeouts.breaker_for(url).timeout_seconds)
         return procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=url, kwargs=connecting, max_size=4))
 
 

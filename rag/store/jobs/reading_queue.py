@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Sequence
 
 from rag import errors
-from rag.store.jobs.retries import PAUSES
+from rag.store.jobs.retries import RETRY_DELAYS
 from rag.store.library.documents import to_document, unknown
 from rag.store.server import named_queries
 from rag.store.server.database import UserDatabase
@@ -13,7 +13,7 @@ from rag.types import Document, Lane
 UNREAD_PICTURES = "The words in its pictures could not be read. Read it again to try once more."
 
 
-class Readings:
+class ReadingQueue:
     """What a user's rows of the table `documents` tell of how they are being read."""
 
     def __init__(self, database: UserDatabase) -> None:
@@ -50,7 +50,7 @@ class Readings:
 
     def postpone(self, document_id: uuid.UUID, code: str, message: str) -> None:
         """Let workers take a document again after a pause, which grows with the attempts; it tells why."""
-        parameters = {"document_id": document_id, "code": code, "message": message, "pauses": PAUSES}
+        parameters = {"document_id": document_id, "code": code, "message": message, "pauses": RETRY_DELAYS}
         self._database.write(self._queries["postpone"], parameters)
 
     def keep_trace(self, document_id: uuid.UUID, traceparent: str) -> None:

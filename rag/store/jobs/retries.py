@@ -2,7 +2,7 @@
 
 PAUSES_SECONDS = (10.0, 60.0, 300.0, 1800.0)
 """After the first attempt, the second, …: a killed process is back in seconds, a full disk is not."""
-MOST_ATTEMPTS = len(PAUSES_SECONDS) + 1
+MAX_ATTEMPTS = len(PAUSES_SECONDS) + 1
 """So often something may fail for want of what the machine lacks, or end its worker, before it is given up."""
-PAUSES = [*PAUSES_SECONDS]
+RETRY_DELAYS = [*PAUSES_SECONDS]
 """As statements take them."""

@@ -22,10 +22,10 @@ from rag.types import (
 LANES = (*(lane.value for lane in Lane), "pictures", "jobs")
 """Everything that waits for a worker, in the order in which it is shown."""
 FAILURES = "failures"
-MOST_RUNNING = 100
+MAX_RUNNING = 100
 
 
-class Figures:
+class Monitoring:
     """Sizes, queues and counts of an installation."""
 
     def __init__(self, database: Database) -> None:
@@ -48,10 +48,8 @@ class Figures:
         return tuple(LaneStatus(**found.get(lane, {"lane": lane})) for lane in LANES)
 
     def running(self) -> tuple[RunningWork, ...]:
-        """What somebody is at, the longest first; `MOST_RUNNING` at most."""
-        return tuple(
-            RunningWork(**row) for row in self._database.all(self._queries["running"], {"limit": MOST_RUNNING})
-        )
+        """What somebody is at, the longest first; `MAX_RUNNING` at most."""
+        return tuple(RunningWork(**row) for row in self._database.all(self._queries["running"], {"limit": MAX_RUNNING}))
 
     def library(self) -> LibraryStatus:
         """Users, documents and their sizes in sum."""
@@ -79,7 +77,7 @@ class Figures:
         parameters = {"names": [*done], "counts": [*done.values()], "code": code}
         self._database.write(self._queries["count"], parameters)
 
-    def keep_backup(self, record: BackupRecord) -> None:
+    def record_backup(self, record: BackupRecord) -> None:
         """Remember that an archive was written."""
         self._database.write(self._queries["keep_backup"], record.model_dump(exclude={"is_present"}))
 

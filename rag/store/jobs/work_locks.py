@@ -12,12 +12,12 @@ from rag.store.server.database import Connection, UserDatabase, connect, store_e
 @contextmanager
 def claim(database: UserDatabase, claimed_id: uuid.UUID) -> Iterator[bool]:
     """Whether this process is now the only one at work on a document or an index; the claim ends with the block."""
-    with claiming(database.url) as connection:
-        yield try_claim(connection, database.bind({"id": claimed_id}))
+    with lock_connection(database.url) as connection:
+        yield try_lock(connection, database.bind({"id": claimed_id}))
 
 
 @contextmanager
-def claiming(url: str) -> Iterator[Connection]:
+def lock_connection(url: str) -> Iterator[Connection]:
     """A connection of its own, whose claims end with the block, or with this process, however that ends."""
     connection = connect(url, autocommit=True)
     try:
@@ -28,7 +28,7 @@ def claiming(url: str) -> Iterator[Connection]:
         connection.close()
 
 
-def try_claim(connection: Connection, subject: Mapping[str, object]) -> bool:
+def try_lock(connection: Connection, subject: Mapping[str, object]) -> bool:
     """Whether `connection` has now the claim on what `user_id` and `id` name."""
     with store_errors():
         row = connection.execute(named_queries.load("session")["try_claim"], subject).fetchone()

@@ -13,7 +13,7 @@ from rag.store.server import named_queries
 from rag.store.server.database import UserDatabase
 from rag.types import Annotation, Region
 
-MOST_ANNOTATIONS = 5000
+MAX_ANNOTATIONS = 5000
 """Of one user in one document."""
 
 
@@ -46,12 +46,12 @@ class Annotations:
             "regions": Jsonb([region.model_dump(mode="json") for region in regions]),
             "quote": quote,
             "note": note,
-            "most": MOST_ANNOTATIONS,
+            "most": MAX_ANNOTATIONS,
         }
         added = self._database.write(self._queries["add"], values)
         if not added:
             raise errors.ValidationError(
-                f"{document.name} has {MOST_ANNOTATIONS:,} notes and highlights, which is the most. Delete some."
+                f"{document.name} has {MAX_ANNOTATIONS:,} notes and highlights, which is the most. Delete some."
             )
         return _to_annotation(added[0])
 

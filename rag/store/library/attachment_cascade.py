@@ -8,7 +8,7 @@ from rag.store.server import named_queries
 from rag.store.server.database import Connection, Row, UserDatabase
 
 
-class Following:
+class AttachmentCascade:
     """The parts of a user's documents."""
 
     def __init__(self, database: UserDatabase) -> None:

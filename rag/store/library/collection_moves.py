@@ -12,7 +12,7 @@ from rag.store.users import audit_log
 from rag.types import UNFINISHED, DocumentStatus, Index
 
 
-class Moving:
+class CollectionMoves:
     """What takes a user's documents, with all that was made of them, from one index into another."""
 
     def __init__(self, database: UserDatabase) -> None:
@@ -35,7 +35,7 @@ class Moving:
             self._require_new(connection, rows, index_id)
             moved = [row["id"] for row in rows]
             self._all(connection, "move", ids=moved, index_id=index_id)
-            audit_log.note_documents(self._database, connection, "document.move", moved)
+            audit_log.add_document_entries(self._database, connection, "document.move", moved)
         return [document_id for document_id in ids if document_id in moved]
 
     def _all(self, connection: Connection, query: str, **parameters: object) -> list[Mapping[str, Any]]:

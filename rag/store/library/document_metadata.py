@@ -9,7 +9,7 @@ from rag.store.server.database import UserDatabase
 from rag.types import Document, DocumentEdit, DocumentQuery, TagCount
 
 
-class Catalogue:
+class DocumentMetadata:
     """A user's columns of the table `documents` that are the user's to change."""
 
     def __init__(self, database: UserDatabase) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from rag import errors
 from rag.store.files import pending_deletions
 from rag.store.jobs import work_locks
-from rag.store.library.attachment_cascade import Following
+from rag.store.library.attachment_cascade import AttachmentCascade
 from rag.store.search import scopes
 from rag.store.server import named_queries
 from rag.store.server.database import Connection, Database, UserDatabase
@@ -41,7 +41,7 @@ class Documents:
     def __init__(self, database: UserDatabase) -> None:
         self._database = database
         self._queries = named_queries.load("documents")
-        self._parts = Following(database)
+        self._parts = AttachmentCascade(database)
         self._account = OwnAccount(database)
 
     def add(
@@ -128,7 +128,7 @@ class Documents:
                 pending_deletions.own(connection, bound)
             if added and parameters["key"] and not connection.execute(self._queries["claim_key"], bound).fetchall():
                 raise errors.DuplicateError("Another file came under the same key at the same time.")
-            audit_log.note_documents(self._database, connection, "document.upload", [row["id"] for row in added])
+            audit_log.add_document_entries(self._database, connection, "document.upload", [row["id"] for row in added])
             return [*added]
 
     def get(self, document_id: uuid.UUID) -> Document:
@@ -204,7 +204,7 @@ class Documents:
         with self._database.transaction() as connection:
             touched = self._changed(connection, "trash", ids)
             all_touched = [*touched, *self._parts.trash(connection, [*touched])]
-            audit_log.note_documents(self._database, connection, "document.trash", all_touched)
+            audit_log.add_document_entries(self._database, connection, "document.trash", all_touched)
             return all_touched
 
     def restore(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
@@ -212,7 +212,7 @@ class Documents:
         with self._database.transaction() as connection:
             touched = self._changed(connection, "restore", ids)
             all_touched = [*touched, *self._parts.restore(connection, touched)]
-            audit_log.note_documents(self._database, connection, "document.restore", all_touched)
+            audit_log.add_document_entries(self._database, connection, "document.restore", all_touched)
             return all_touched
 
     def purge(self, ids: Sequence[uuid.UUID]) -> PurgeReceipt:

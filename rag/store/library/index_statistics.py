@@ -28,12 +28,12 @@ from rag.types import (
 GROWTH_STEPS = 120
 BANDS_TO_LIMIT = 12
 """So many bands of length up to the size that chunks are cut to, and as many beyond it."""
-MOST_WORDLESS = 50
+MAX_WORDLESS = 50
 """Documents with pages without text that are told of, and the numbers of pages of each."""
 BEGINNING_CHARS = 120
 
 
-class Stamp(NamedTuple):
+class IndexVersion(NamedTuple):
     """An index as it is now: another `content` as soon as it holds anything else."""
 
     generation: int
@@ -42,7 +42,7 @@ class Stamp(NamedTuple):
     content: str | None
 
 
-class Sampled(NamedTuple):
+class VectorSample(NamedTuple):
     """Some chunks of an index, their vectors (chunks, dimensions) in the same order, and how many have one in all."""
 
     points: list[MapPoint]
@@ -50,19 +50,19 @@ class Sampled(NamedTuple):
     chunks: int
 
 
-class Surveys:
+class IndexStatistics:
     """A user's documents and chunks, counted."""
 
     def __init__(self, database: UserDatabase) -> None:
         self._database = database
         self._queries = named_queries.load("surveys")
 
-    def stamp(self, index_id: uuid.UUID) -> Stamp:
+    def stamp(self, index_id: uuid.UUID) -> IndexVersion:
         """An index as it is now. Raises NotFoundError."""
         row = self._database.one(self._queries["stamp"], {"index_id": index_id})
         if row is None:
             raise errors.NotFoundError(f"There is no index {index_id}. List the indexes and check the id.")
-        return Stamp(**row)
+        return IndexVersion(**row)
 
     def growth(self, index_id: uuid.UUID) -> list[Growth]:
         """How what it holds now came together, in up to `GROWTH_STEPS` steps."""
@@ -78,7 +78,7 @@ class Surveys:
 
     def wordless(self, index_id: uuid.UUID) -> WordlessSummary:
         """The pages of ready documents that no chunk stands on."""
-        parameters = {"index_id": index_id, "most": MOST_WORDLESS, "most_pages": MOST_WORDLESS}
+        parameters = {"index_id": index_id, "most": MAX_WORDLESS, "most_pages": MAX_WORDLESS}
         rows = self._database.all(self._queries["wordless"], parameters)
         if not rows:
             return WordlessSummary()
@@ -86,18 +86,18 @@ class Surveys:
         documents, pages = totals[0]
         return WordlessSummary(documents=documents, pages=pages, worst=tuple(WordlessPages(**row) for row in rows))
 
-    def sample(self, index_id: uuid.UUID, most: int) -> Sampled:
+    def sample(self, index_id: uuid.UUID, most: int) -> VectorSample:
         """Up to `most` chunks, the same ones as long as the index is the same; without a place on any map so far."""
         dimensions = self.stamp(index_id).dimensions
         counted = self._database.one(self._queries["vectors"], {"index_id": index_id}) or {"chunks": 0}
         if not counted["chunks"]:
-            return Sampled([], np.zeros((0, dimensions), np.float32), 0)
+            return VectorSample([], np.zeros((0, dimensions), np.float32), 0)
         statement = self._queries["sample"].format(chunks=named_queries.chunk_table(dimensions))
         parameters = {"index_id": index_id, "most": most, "characters": BEGINNING_CHARS}
         rows = self._database.all(statement, parameters)
         vectors = [pgvector.Vector.from_text(row.pop("embedding")).to_numpy() for row in rows]
         stacked = np.stack(vectors) if vectors else np.zeros((0, dimensions), np.float32)
-        return Sampled([MapPoint(**row, x=0.0, y=0.0) for row in rows], stacked, counted["chunks"])
+        return VectorSample([MapPoint(**row, x=0.0, y=0.0) for row in rows], stacked, counted["chunks"])
 
     def findings(self, index_id: uuid.UUID, *, kind: FindingKind | None = None, most: int = 5) -> list[HealthFinding]:
         """What is amiss with its documents, or of one `kind`; each with `most` of the documents at most."""

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Mapping, Sequence
 
-from rag.store.library.attachment_cascade import Following
+from rag.store.library.attachment_cascade import AttachmentCascade
 from rag.store.library.documents import to_document, unknown
 from rag.store.server import named_queries
 from rag.store.server.database import UserDatabase
@@ -17,7 +17,7 @@ class Sources:
     def __init__(self, database: UserDatabase) -> None:
         self._database = database
         self._queries = named_queries.load("sources")
-        self._parts = Following(database)
+        self._parts = AttachmentCascade(database)
 
     def find(self, index_id: uuid.UUID, *, sources: Sequence[str] = (), prefix: str | None = None) -> list[Document]:
         """Documents whose source is one of `sources` or begins with `prefix`, those in the trash too, oldest first."""
@@ -64,10 +64,10 @@ class Sources:
             restored = [document_id, *self._parts.restore(connection, {document_id: shown["was_deleted_at"]})]
             trashed = [*shown["hidden"], *self._parts.trash(connection, shown["hidden"])]
             if shown["thrown_away"]:
-                audit_log.note_documents(self._database, connection, "document.restore", restored)
-            audit_log.note_documents(self._database, connection, "document.trash", trashed)
+                audit_log.add_document_entries(self._database, connection, "document.restore", restored)
+            audit_log.add_document_entries(self._database, connection, "document.trash", trashed)
 
-    def of_upload_key(self, key: str) -> Document | None:
+    def find_by_upload_key(self, key: str) -> Document | None:
         """The document that came with an upload under this key, if it is still there."""
         row = self._database.one(self._queries["of_upload_key"], {"key": key})
         return to_document(row) if row else None

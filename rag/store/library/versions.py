@@ -46,7 +46,7 @@ class Versions:
             if taker is None:
                 raise unknown(document_id)
             if taker["thrown_away"]:
-                audit_log.note_documents(self._database, connection, "document.restore", [document_id])
+                audit_log.add_document_entries(self._database, connection, "document.restore", [document_id])
 
     def make_current(self, document_id: uuid.UUID) -> bool:
         """Let an older version be searched again, as the latest; False if it is none, or not ready, or in the trash."""

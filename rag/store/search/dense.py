@@ -12,8 +12,8 @@ import psycopg
 from rag import errors
 from rag.store.search import scopes
 from rag.store.server import named_queries
-from rag.store.server.connection_pool import Asked
-from rag.store.server.database import Database, UserDatabase, twice
+from rag.store.server.connection_pool import BoundStatement
+from rag.store.server.database import Database, UserDatabase, retry_once
 from rag.types import Candidate, EmbeddingSpace, Scope
 
 if TYPE_CHECKING:  # they take seconds to load, which who only keeps things need not spend
@@ -45,7 +45,7 @@ class DenseSearch:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._asked: ContextVar[tuple[Database, Asked]] = ContextVar("asked")
+        self._asked: ContextVar[tuple[Database, BoundStatement]] = ContextVar("asked")
         self._stores: dict[int, PGVectorStore] = {}
         self._lock = threading.Lock()
 
@@ -70,10 +70,10 @@ class DenseSearch:
 
         def ask(database: Database) -> Any:
             exact = _size(bound.at(database), parameters) <= COMPARED
-            asked = self._asked.set((database, bound.entrance))
+            asked = self._asked.set((database, bound.user_statement))
             try:
                 with database.limit():
-                    return twice(lambda: store.query(query, parameters=parameters, space=space, exact=exact))
+                    return retry_once(lambda: store.query(query, parameters=parameters, space=space, exact=exact))
             finally:
                 self._asked.reset(asked)
 
@@ -100,13 +100,13 @@ class DenseSearch:
         """Let SQLAlchemy's first connection in again: it looks what the server is, and ends that transaction."""
         lent = cast("psycopg.Connection[Any]", connection.connection.driver_connection)
         if lent.info.transaction_status == psycopg.pq.TransactionStatus.IDLE:
-            _, entrance = self._asked.get()
-            lent.execute(*entrance)
+            _, user_statement = self._asked.get()
+            lent.execute(*user_statement)
 
     def _lend(self) -> psycopg.Connection[Any]:
         """A connection to whatever is asked, in a transaction of who asks."""
-        database, entrance = self._asked.get()
-        return database.lend([entrance])
+        database, user_statement = self._asked.get()
+        return database.lend([user_statement])
 
     def _store(self, dimensions: int) -> "PGVectorStore":
         import llama_index.core

@@ -73,7 +73,7 @@ class Account:
 
 
 @dataclass(frozen=True)
-class Place:
+class Cluster:
     """Where a server lives, and who runs it: `account`, or we ourselves."""
 
     root: Path
@@ -145,7 +145,7 @@ def server_account() -> Account | None:
     return Account(entry.pw_name, entry.pw_uid, entry.pw_gid)
 
 
-def make_root(place: Place) -> None:
+def make_root(place: Cluster) -> None:
     """Make the missing folders, which the server's account can enter; never change one that was there."""
     missing = [folder for folder in (place.root, *place.root.parents) if not folder.exists()]
     for folder in reversed(missing):
@@ -161,7 +161,7 @@ def make_root(place: Place) -> None:
         )
 
 
-def _first_closed(place: Place, folders: Iterable[Path]) -> str | None:
+def _first_closed(place: Cluster, folders: Iterable[Path]) -> str | None:
     """The first folder that the server's account cannot enter. It tries: there are other rights than the mode's."""
     if place.account is None:
         return None
@@ -175,7 +175,7 @@ def _first_closed(place: Place, folders: Iterable[Path]) -> str | None:
     return tried.stdout.splitlines()[-1] if tried.returncode else None
 
 
-def ensure_cluster(place: Place) -> None:
+def ensure_cluster(place: Cluster) -> None:
     """Make the data directory if there is none; refuse one that this server cannot read."""
     if not place.data_dir.exists():
         _create_cluster(place)
@@ -194,7 +194,7 @@ def ensure_cluster(place: Place) -> None:
         )
 
 
-def _create_cluster(place: Place) -> None:
+def _create_cluster(place: Cluster) -> None:
     """Initdb into a draft, renamed when it is complete: a data directory is whole or not there.
 
     Collation and character classes are PostgreSQL's own C.UTF-8, the same on each system. Text search still asks
@@ -206,7 +206,7 @@ def _create_cluster(place: Place) -> None:
         place.own(draft)
         ctype = "en_US.UTF-8" if sys.platform == "darwin" else "C.UTF-8"
         made = place.run(
-            reachable_binaries(place) / "initdb",
+            accessible_binaries(place) / "initdb",
             *("--pgdata", draft, "--username", SUPERUSER, "--auth", "peer", "--encoding", "UTF8"),
             *("--sync-method", SYNC_METHOD),
             *("--locale-provider", "builtin", "--builtin-locale", "C.UTF-8", "--locale", "C", "--lc-ctype", ctype),
@@ -222,7 +222,7 @@ def _create_cluster(place: Place) -> None:
         _remove_drafts(place)  # the initdb of a killed process may have gone on writing into its own meanwhile
 
 
-def admit_owners(place: Place) -> bool:
+def write_access_rules(place: Cluster) -> bool:
     """Let the server admit those whose it is, whom the kernel names to it, and nobody else; whether that is news to it.
 
     The account that runs the server for root is not among them: other services may run under it, too.
@@ -235,7 +235,7 @@ def admit_owners(place: Place) -> bool:
     return bool(changed)
 
 
-def _owners(place: Place) -> list[str]:
+def _owners(place: Cluster) -> list[str]:
     """The names of who runs us, and of who owns the data directory if the server runs as its owner."""
     owner = place.data_dir.stat().st_uid
     uids = {os.geteuid()} if place.account and owner == place.account.uid else {os.geteuid(), owner}
@@ -252,7 +252,7 @@ def _read(path: Path) -> bytes | None:
     return path.read_bytes() if path.exists() else None
 
 
-def _replace(place: Place, path: Path, content: str) -> None:
+def _replace(place: Cluster, path: Path, content: str) -> None:
     """A file that is there as before or as new, whatever happens meanwhile."""
     descriptor, draft = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
     with os.fdopen(descriptor, "w") as file:
@@ -263,12 +263,12 @@ def _replace(place: Place, path: Path, content: str) -> None:
     Path(draft).replace(path)
 
 
-def _remove_drafts(place: Place) -> None:
+def _remove_drafts(place: Cluster) -> None:
     for draft in place.root.glob("pgdata.draft.*"):
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def reachable_binaries(place: Place) -> Path:
+def accessible_binaries(place: Cluster) -> Path:
     """The binaries; a copy under `root` if the server's account cannot come to them, as below root's home."""
     original = binaries()
     if not _first_closed(place, [*reversed(original.parents), original]):
@@ -291,7 +291,7 @@ def reachable_binaries(place: Place) -> Path:
     return copy / PACKAGE / INSTALLATION / "bin"
 
 
-def make_private(place: Place, folder: Path) -> None:
+def make_private_folder(place: Cluster, folder: Path) -> None:
     """A folder in a place where everybody may make one of this name first."""
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)

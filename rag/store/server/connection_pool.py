@@ -10,7 +10,7 @@ import psycopg_pool
 from psycopg import sql
 
 from rag.store.server import named_queries, timeouts
-from rag.store.server.timeouts import Unanswered, WatchedConnection
+from rag.store.server.timeouts import ServerTimeout, WatchedConnection
 
 CONNECT_SECONDS = 10.0
 """Longest wait for a connection: a killed embedded server is back within a second or two."""
@@ -19,7 +19,7 @@ RECONNECT_SECONDS = 5.0
 LOOK_SECONDS = 0.5
 """How often who waits for a connection looks whether others have found the server silent."""
 
-Asked = tuple[sql.SQL | sql.Composed, Mapping[str, object]]
+BoundStatement = tuple[sql.SQL | sql.Composed, Mapping[str, object]]
 """A statement with its parameters."""
 
 _is_begun: ContextVar[bool] = ContextVar("is_begun", default=False)
@@ -34,7 +34,7 @@ class Pool(psycopg_pool.ConnectionPool[WatchedConnection]):
         super().__init__(
             url,
             connection_class=WatchedConnection,
-            kwargs=lambda: timeouts.connecting(url, timeouts.server_of(url).check_seconds),
+            kwargs=lambda: timeouts.connecting(url, timeouts.breaker_for(url).check_timeout_seconds),
             min_size=1,
             max_size=size,
             timeout=CONNECT_SECONDS,
@@ -47,7 +47,7 @@ class Pool(psycopg_pool.ConnectionPool[WatchedConnection]):
         )
 
     @contextmanager
-    def taken(self, patience: timeouts.Patience, first: Sequence[Asked]) -> Iterator[WatchedConnection]:
+    def taken(self, patience: timeouts.Deadline, first: Sequence[BoundStatement]) -> Iterator[WatchedConnection]:
         """A connection until the end of the block, in a transaction that begins with `first`, if anything."""
         connection = self.begun(patience, first) if first else self._awaited(patience)
         try:
@@ -56,7 +56,7 @@ class Pool(psycopg_pool.ConnectionPool[WatchedConnection]):
         finally:
             self.putconn(connection)
 
-    def begun(self, patience: timeouts.Patience, first: Sequence[Asked]) -> WatchedConnection:
+    def begun(self, patience: timeouts.Deadline, first: Sequence[BoundStatement]) -> WatchedConnection:
         """A connection in a transaction that begins with `first`, to be given back. One that is lost is replaced.
 
         Raises:
@@ -76,21 +76,21 @@ class Pool(psycopg_pool.ConnectionPool[WatchedConnection]):
             else:
                 return connection
 
-    def _unchecked(self, patience: timeouts.Patience) -> WatchedConnection:
+    def _unchecked(self, patience: timeouts.Deadline) -> WatchedConnection:
         token = _is_begun.set(True)
         try:
             return self._awaited(patience)
         finally:
             _is_begun.reset(token)
 
-    def _awaited(self, patience: timeouts.Patience) -> WatchedConnection:
+    def _awaited(self, patience: timeouts.Deadline) -> WatchedConnection:
         """A connection, unless the server is found silent by anybody who waits for it."""
         while True:
             try:
                 return self.getconn(timeout=min(patience.left, LOOK_SECONDS))
             except psycopg_pool.PoolTimeout as error:
-                if patience.is_in_vain:
-                    raise Unanswered("the server did not answer others") from error
+                if patience.server_timed_out:
+                    raise ServerTimeout("the server did not answer others") from error
                 if not patience.left:
                     raise
 
@@ -103,15 +103,15 @@ class Pool(psycopg_pool.ConnectionPool[WatchedConnection]):
     def _answering(self) -> Iterator[None]:
         """What is asked in this block is answered at once by who is there."""
         try:
-            with timeouts.patience(self._url, timeouts.server_of(self._url).check_seconds):
+            with timeouts.patience(self._url, timeouts.breaker_for(self._url).check_timeout_seconds):
                 yield
-        except Unanswered:
+        except ServerTimeout:
             self.drain()  # the others that are idle go the same way, and checking each takes its time
             raise
 
     def _set_up(self, connection: WatchedConnection) -> None:
         connection.url = self._url
-        most = max(1.0, timeouts.server_of(self._url).limit_seconds - timeouts.CANCELLING_SECONDS)
+        most = max(1.0, timeouts.breaker_for(self._url).timeout_seconds - timeouts.CANCEL_MARGIN_SECONDS)
         connection.execute(named_queries.load("session")["limit"], {"milliseconds": round(1000 * most)})
         configure(connection)
 
@@ -126,5 +126,5 @@ def is_disconnected(error: BaseException) -> bool:
     """Whether the statement failed because its connection is gone, so another connection may do it."""
     if isinstance(error, psycopg.errors.AdminShutdown | psycopg.errors.CrashShutdown | psycopg.errors.CannotConnectNow):
         return True
-    is_silent = isinstance(error, Unanswered | psycopg_pool.PoolTimeout)
-    return isinstance(error, psycopg.OperationalError) and error.sqlstate is None and not is_silent
+    is_unresponsive = isinstance(error, ServerTimeout | psycopg_pool.PoolTimeout)
+    return isinstance(error, psycopg.OperationalError) and error.sqlstate is None and not is_unresponsive

@@ -14,9 +14,9 @@ from psycopg import rows, sql
 
 from rag import errors
 from rag.store.server import named_queries, timeouts
-from rag.store.server.connection_pool import CONNECT_SECONDS, Asked, Pool, is_disconnected
+from rag.store.server.connection_pool import CONNECT_SECONDS, BoundStatement, Pool, is_disconnected
 from rag.store.server.read_replica import Replica
-from rag.store.server.timeouts import Unanswered
+from rag.store.server.timeouts import ServerTimeout
 from rag.types import Whence
 
 logger = logging.getLogger(__name__)
@@ -104,7 +104,7 @@ def _unavailable(error: BaseException) -> str | None:
 
 def _is_silent(error: BaseException) -> bool:
     """Whether it is no use to try again at once."""
-    return isinstance(error, Unanswered | psycopg_pool.PoolTimeout)
+    return isinstance(error, ServerTimeout | psycopg_pool.PoolTimeout)
 
 
 def _explain(error: BaseException) -> str:
@@ -123,7 +123,7 @@ def _details(error: BaseException) -> dict[str, object]:
     return {"sqlstate": sqlstate} if sqlstate else {}
 
 
-def twice(read: Callable[[], Result]) -> Result:
+def retry_once(read: Callable[[], Result]) -> Result:
     """The result of `read`, tried again once if its connection was lost."""
     try:
         with store_errors():
@@ -163,7 +163,7 @@ class Database:
             self._replica.close()
         self.pool.close()
 
-    def search_on(self, replica: "Database") -> None:
+    def use_replica(self, replica: "Database") -> None:
         """Let searches be done by `replica` where it can; it is opened, and closed with this one."""
         self._replica = Replica(self, replica)
         self._replica.open()
@@ -172,7 +172,7 @@ class Database:
         """What `ask`, which only reads, gets of this database, or of a replica that has the same."""
         return self._replica.search(ask) if self._replica else ask(self)
 
-    def knock(self) -> None:
+    def check_connection(self) -> None:
         """See that the server lets somebody in, which the pool would try for as long as it may.
 
         Raises:
@@ -181,13 +181,13 @@ class Database:
         connect(self.url).close()
 
     @contextmanager
-    def limit(self, seconds: float | None = None, *, asks: bool = False) -> Iterator[timeouts.Patience]:
+    def limit(self, seconds: float | None = None, *, asks: bool = False) -> Iterator[timeouts.Deadline]:
         """All that is asked in this block takes so long at most, else the server's limit; see `silence.patience`."""
         with store_errors(), timeouts.patience(self.url, seconds, asks=asks) as patience:
             yield patience
 
     @contextmanager
-    def transaction(self, *, long: bool = False, first: Sequence[Asked] = ()) -> Iterator[Connection]:
+    def transaction(self, *, long: bool = False, first: Sequence[BoundStatement] = ()) -> Iterator[Connection]:
         """A connection in a transaction: all of it happens, or nothing. `long` work may take any time.
 
         It begins with what is asked `first`, by which the connection is checked.
@@ -203,7 +203,7 @@ class Database:
             yield connection
             _commit(connection)
 
-    def lend(self, first: Sequence[Asked]) -> psycopg.Connection[Any]:
+    def lend(self, first: Sequence[BoundStatement]) -> psycopg.Connection[Any]:
         """A connection as SQLAlchemy takes it: rows are tuples, and closing it gives it back.
 
         It is in a transaction that begins with `first`.
@@ -221,7 +221,7 @@ class Database:
                 return work(connection)
 
         with self.limit():
-            return twice(attempt)
+            return retry_once(attempt)
 
     def all(self, query: Statement, parameters: Mapping[str, object]) -> list[Row]:
         """The rows that a reading statement finds."""
@@ -248,7 +248,7 @@ def _commit(connection: Connection) -> None:
         raise errors.StoreError(UNCERTAIN, details={"uncertain": True}) from error
 
 
-NOWHERE = Whence()
+UNKNOWN_ORIGIN = Whence()
 
 
 class UserDatabase:
@@ -258,7 +258,9 @@ class UserDatabase:
     ``sql/migrations/0001_row_level_security.sql``.
     """
 
-    def __init__(self, database: Database, user_id: str, origin: Whence = NOWHERE, *, actor: str | None = None) -> None:
+    def __init__(
+        self, database: Database, user_id: str, origin: Whence = UNKNOWN_ORIGIN, *, actor: str | None = None
+    ) -> None:
         """`origin` is what the audit tells of where the user is, `actor` who acts if it is not the user."""
         self.user_id = user_id
         self.actor = actor or user_id
@@ -273,7 +275,7 @@ class UserDatabase:
     @contextmanager
     def transaction(self, *, long: bool = False) -> Iterator[Connection]:
         """See `Database.transaction`."""
-        with self._database.transaction(long=long, first=[self.entrance]) as connection:
+        with self._database.transaction(long=long, first=[self.user_statement]) as connection:
             yield connection
 
     def at(self, database: Database) -> Self:
@@ -287,7 +289,7 @@ class UserDatabase:
         return self._database.search(lambda database: ask(self.at(database)))
 
     @property
-    def entrance(self) -> Asked:
+    def user_statement(self) -> BoundStatement:
         """Lets the server show a transaction this user's rows."""
         return named_queries.load("walls")["bind"], {"user_id": self.user_id}
 
@@ -306,13 +308,15 @@ class UserDatabase:
             with self.reading(in_snapshot=in_snapshot) as connection:
                 return work(connection)
 
-        return twice(attempt)
+        return retry_once(attempt)
 
     @contextmanager
     def reading(self, *, in_snapshot: bool) -> Iterator[Connection]:
         """A transaction that only reads, as `read` has it."""
-        snapshot: list[Asked] = [(named_queries.load("session")["snapshot"], {})] if in_snapshot else []
-        with self._database.transaction(first=[*snapshot, self.entrance]) as connection:  # it can only be said first
+        snapshot: list[BoundStatement] = [(named_queries.load("session")["snapshot"], {})] if in_snapshot else []
+        with self._database.transaction(
+            first=[*snapshot, self.user_statement]
+        ) as connection:  # it can only be said first
             yield connection
 
     def all(self, query: Statement, parameters: Mapping[str, object]) -> list[Row]:

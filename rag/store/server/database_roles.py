@@ -39,10 +39,10 @@ class Access(NamedTuple):
     worker: str
     backup: str
     admin: str
-    is_walled: bool
+    is_enforced: bool
 
 
-class Walls(NamedTuple):
+class RowSecurity(NamedTuple):
     """How the database keeps users apart: whether the app has a role of its own, and tables without policies."""
 
     has_roles: bool
@@ -65,12 +65,12 @@ def prepare(connection: Connection, url: str, admin_url: str | None = None, *, a
         found = _roles(connection, as_roles=as_roles)
         account = _account(connection)
         may_back_up = BACKUP in found and _may_back_up(connection, account)
-    without_roles = Access(url, administrator(url), admin, admin, is_walled=False)
+    without_roles = Access(url, administrator(url), admin, admin, is_enforced=False)
     if not found >= ROLES:
         return without_roles
     if as_roles:
         app, worker, backup = (conninfo.make_conninfo(url, user=role) for role in (APP, WORKER, BACKUP))
-        return Access(app, administrator(worker), administrator(backup), admin, is_walled=True)
+        return Access(app, administrator(worker), administrator(backup), admin, is_enforced=True)
     if admin_url and admin_url != url:
         with store_errors(), connect(url) as apps:
             account = _account(apps)
@@ -78,12 +78,12 @@ def prepare(connection: Connection, url: str, admin_url: str | None = None, *, a
         return without_roles
     app, worker = (_with_option(url, f"role={role}") for role in (APP, WORKER))
     backup = _with_option(admin, f"role={BACKUP}") if may_back_up else admin
-    return Access(app, administrator(worker), backup, admin, is_walled=True)
+    return Access(app, administrator(worker), backup, admin, is_enforced=True)
 
 
 def replica(url: str, access: Access) -> str:
     """How the app connects to a read replica: with no more rights than to the primary."""
-    return _with_option(url, f"role={APP}") if access.is_walled else url
+    return _with_option(url, f"role={APP}") if access.is_enforced else url
 
 
 def administrator(url: str) -> str:
@@ -178,7 +178,7 @@ def require_role(database: Database) -> None:
         )
 
 
-def walls(database: Database) -> Walls:
+def walls(database: Database) -> RowSecurity:
     """How the database that the app uses keeps users apart. Raises StoreError if it cannot be reached."""
     row = database.one(named_queries.load("walls")["walls"], {"tables": [*migrations.tables()]}) or {}
-    return Walls(has_roles=row.get("role") == APP, unprotected=tuple(row.get("unprotected", ())))
+    return RowSecurity(has_roles=row.get("role") == APP, unprotected=tuple(row.get("unprotected", ())))

@@ -100,14 +100,14 @@ def start(root: Path) -> EmbeddedServer:
             end of the server's log.
     """
     _refuse_windows()
-    place = cluster_directory.Place(root.expanduser().resolve(), cluster_directory.server_account())
+    place = cluster_directory.Cluster(root.expanduser().resolve(), cluster_directory.server_account())
     with _folder_errors(place.root), contextlib.ExitStack() as undo:
         cluster_directory.make_root(place)
         share = _Share(place.root)
         undo.callback(share.close)
         with _start_lock(place.root):
             cluster_directory.ensure_cluster(place)
-            is_news = cluster_directory.admit_owners(place)
+            is_news = cluster_directory.write_access_rules(place)
             _ensure_served(place)
             if is_news:
                 _reload(place)
@@ -118,7 +118,7 @@ def start(root: Path) -> EmbeddedServer:
 
 def address(root: Path) -> str:
     """The URL by which the owner of the server under `root` gets in by hand while it runs; there is no secret in it."""
-    return cluster_directory.Place(root.expanduser().resolve(), cluster_directory.server_account()).url
+    return cluster_directory.Cluster(root.expanduser().resolve(), cluster_directory.server_account()).url
 
 
 class _Share:
@@ -132,11 +132,11 @@ class _Share:
             raise errors.StoreError(f"The database server in {root} has been stopping for too long. Try again later.")
         os.register_at_fork(after_in_child=self.close)
 
-    def keep(self, place: cluster_directory.Place) -> None:
+    def keep(self, place: cluster_directory.Cluster) -> None:
         """Have a thread start the server again when its supervisor was killed, as long as there is the share."""
         threading.Thread(target=self._keep, args=(place,), name="database-keeper", daemon=True).start()
 
-    def _keep(self, place: cluster_directory.Place) -> None:
+    def _keep(self, place: cluster_directory.Cluster) -> None:
         time.sleep(LOOK_SECONDS)
         while self._descriptor is not None:  # no event: a fork could find its lock taken, by nobody
             try:
@@ -184,7 +184,7 @@ def _start_lock(root: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _ensure_served(place: cluster_directory.Place) -> None:
+def _ensure_served(place: cluster_directory.Cluster) -> None:
     """Wait until the server accepts connections; start its supervisor if there is none."""
     log_start = place.log.stat().st_size if place.log.exists() else 0
     deadline = time.monotonic() + START_SECONDS
@@ -200,7 +200,7 @@ def _ensure_served(place: cluster_directory.Place) -> None:
         time.sleep(server_supervisor.POLL_SECONDS)
 
 
-def _see_to_supervisor(place: cluster_directory.Place) -> None:
+def _see_to_supervisor(place: cluster_directory.Cluster) -> None:
     """Start one if there is none, unless another process is at that."""
     descriptor = server_supervisor.open_lock(place.root / START_LOCK)
     try:
@@ -211,7 +211,7 @@ def _see_to_supervisor(place: cluster_directory.Place) -> None:
         os.close(descriptor)
 
 
-def _reload(place: cluster_directory.Place) -> None:
+def _reload(place: cluster_directory.Cluster) -> None:
     """Let the server read again whom it admits: it may have been running, started by an earlier version of ours."""
     with connect(place.url, autocommit=True) as connection:
         connection.execute(named_queries.load("session")["reload"])
@@ -226,11 +226,11 @@ def _is_supervised(root: Path) -> bool:
         os.close(descriptor)
 
 
-def _accepts(place: cluster_directory.Place) -> bool:
+def _accepts(place: cluster_directory.Cluster) -> bool:
     # Not before it says that it is ready: it logs each connection that comes too early.
     if not server_supervisor.is_ready(place.root):
         return False
-    if timeouts.is_silent(place.url, timeouts.ANSWER_SECONDS):  # a ping would stop all threads, and for ever
+    if timeouts.is_unresponsive(place.url, timeouts.TIMEOUT_SECONDS):  # a ping would stop all threads, and for ever
         raise errors.StoreUnavailableError(
             f"The database server in {place.root} does not answer. Try again in a few seconds; if it lasts, see "
             "whether its processes were stopped."
@@ -238,10 +238,10 @@ def _accepts(place: cluster_directory.Place) -> bool:
     return psycopg.pq.PGconn.ping(place.url.encode()) == psycopg.pq.Ping.OK
 
 
-def _start_supervisor(place: cluster_directory.Place) -> None:
+def _start_supervisor(place: cluster_directory.Cluster) -> None:
     """Start the supervisor, which is no child of ours when this returns, and holds none of our files."""
     if place.socket_dir != place.data_dir:
-        cluster_directory.make_private(place, place.socket_dir)
+        cluster_directory.make_private_folder(place, place.socket_dir)
     account = f"{place.account.uid}:{place.account.gid}" if place.account else ""
     supervisor = [sys.executable, "-I", "-S", server_supervisor.__file__]
     arguments = [str(place.root), str(place.socket_dir), account, *_server_command(place)]
@@ -257,13 +257,13 @@ def _start_supervisor(place: cluster_directory.Place) -> None:
         )
 
 
-def _server_command(place: cluster_directory.Place) -> list[str]:
+def _server_command(place: cluster_directory.Cluster) -> list[str]:
     system = {
         "recovery_init_sync_method": cluster_directory.SYNC_METHOD,
         "dynamic_shared_memory_type": _shared_memory_type(),
     }
     options = [option for name, value in (SETTINGS | system).items() for option in ("-c", f"{name}={value}")]
-    postgres = cluster_directory.reachable_binaries(place) / "postgres"
+    postgres = cluster_directory.accessible_binaries(place) / "postgres"
     return [str(postgres), "-D", str(place.data_dir), "-k", str(place.socket_dir), *options]
 
 
@@ -274,7 +274,7 @@ def _shared_memory_type() -> str:
     return "posix" if shutil.disk_usage(SHARED_MEMORY_FOLDER).free >= SHARED_MEMORY_BYTES else "mmap"
 
 
-def _start_error(place: cluster_directory.Place, log_start: int, what: str) -> errors.StoreError:
+def _start_error(place: cluster_directory.Cluster, log_start: int, what: str) -> errors.StoreError:
     log = place.log.read_bytes()[log_start:].decode(errors="replace")
     return errors.StoreError(
         f"The database server in {place.root} {what}: {cluster_directory.cause(log)} The whole log is {place.log}.",

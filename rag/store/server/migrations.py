@@ -32,10 +32,10 @@ def migrate(url: str, *, until: str | None = None, folder: Path = FOLDER) -> Non
             has another schema than those of `folder`.
     """
     with store_errors(), connect(url, asks=True) as connection:
-        bring_forward(connection, until=until, folder=folder)
+        upgrade(connection, until=until, folder=folder)
 
 
-def bring_forward(connection: Connection, *, until: str | None = None, folder: Path = FOLDER) -> None:
+def upgrade(connection: Connection, *, until: str | None = None, folder: Path = FOLDER) -> None:
     """Do what `migrate` does, on a `connection` of the administrator."""
     with store_errors(), connection.transaction():
         session = named_queries.load("session")

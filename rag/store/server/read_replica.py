@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 WAIT_SECONDS = 0.25
 """How long a search waits for the replica to get as far as the primary."""
 POLL_SECONDS = 0.01
-ANSWER_SECONDS = 2.0
+TIMEOUT_SECONDS = 2.0
 """How long the replica may take to say how far it is."""
 REST_SECONDS = 5.0
 """How long a replica that failed, or is behind, is left alone."""
@@ -55,7 +55,7 @@ class Replica:
         position = self._primary.one(self._queries["written"], {}) or {}
         try:
             if self._has(position):
-                with self._followed.limit(timeouts.server_of(self._primary.url).limit_seconds / 2):
+                with self._followed.limit(timeouts.breaker_for(self._primary.url).timeout_seconds / 2):
                     return ask(self._followed)
             logger.warning("the read replica is behind, or follows another database; the primary does the searches")
         except errors.StoreError as error:
@@ -67,9 +67,9 @@ class Replica:
     def _has(self, position: "Row") -> bool:
         """Whether it has all that the primary had written, or gets it soon."""
         deadline = time.monotonic() + WAIT_SECONDS
-        with self._followed.limit(ANSWER_SECONDS):
+        with self._followed.limit(TIMEOUT_SECONDS):
             if not self._is_trusted:
-                self._followed.knock()
+                self._followed.check_connection()
                 self._is_trusted = True
             while not (self._followed.one(self._queries["has"], position) or {}).get("present"):
                 if time.monotonic() > deadline:

@@ -20,15 +20,15 @@ import psycopg
 from psycopg import conninfo
 from psycopg.abc import PQGen
 
-ANSWER_SECONDS = 20.0
+TIMEOUT_SECONDS = 20.0
 """Longest wait for what a door asks, unless a setting says otherwise: taking a connection, statements and commit."""
-CHECK_SECONDS = 4.0
+CHECK_TIMEOUT_SECONDS = 4.0
 """Longest wait of a door for an answer to nothing, which who is there gives at once: it has 5 to tell its users."""
-PATIENT_CHECK_SECONDS = 8.0
+BACKGROUND_CHECK_TIMEOUT_SECONDS = 8.0
 """The same where nobody looks on: on a machine that is very busy it takes longest."""
 RETRY_SECONDS = 2.0
 """How often a silent server is tried again."""
-CANCELLING_SECONDS = 2.0
+CANCEL_MARGIN_SECONDS = 2.0
 """How much earlier than we hang up the server ends a statement itself, and the connection is saved."""
 
 TCP = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 30_000}
@@ -44,7 +44,7 @@ FULL = os.strerror(errno.EAGAIN)
 T = TypeVar("T")
 
 
-class Unanswered(psycopg.OperationalError):
+class ServerTimeout(psycopg.OperationalError):
     """The server did not answer in time."""
 
 
@@ -52,22 +52,22 @@ class Server:
     """What this process knows of a server, and for how many seconds it waits for an answer of it."""
 
     def __init__(self) -> None:
-        self.limit_seconds = ANSWER_SECONDS
-        self.check_seconds = CHECK_SECONDS
-        self.silences = 0
+        self.timeout_seconds = TIMEOUT_SECONDS
+        self.check_timeout_seconds = CHECK_TIMEOUT_SECONDS
+        self.timeout_count = 0
         self._retry_at: float | None = None
         self._lock = threading.Lock()
 
-    def fell_silent(self) -> None:
+    def record_timeout(self) -> None:
         """It let somebody wait in vain."""
         with self._lock:
-            self.silences += 1
+            self.timeout_count += 1
             self._retry_at = time.monotonic() + RETRY_SECONDS
 
-    def has_been_silent_since(self, silences: int) -> bool:
+    def timed_out_since(self, timeout_count: int) -> bool:
         """Whether it has let somebody wait in vain since it had done so that often, and answered nobody after that."""
         with self._lock:
-            return self.silences != silences and self._retry_at is not None
+            return self.timeout_count != timeout_count and self._retry_at is not None
 
     def answered(self) -> None:
         """It is there."""
@@ -83,7 +83,7 @@ class Server:
             if self._retry_at is None:
                 return True
             if time.monotonic() < self._retry_at:
-                raise Unanswered("the server did not answer just now")
+                raise ServerTimeout("the server did not answer just now")
             self._retry_at = time.monotonic() + RETRY_SECONDS
             return False
 
@@ -92,14 +92,14 @@ _servers: dict[str, Server] = {}
 
 
 @functools.lru_cache(REMEMBERED)
-def server_of(url: str) -> Server:
+def breaker_for(url: str) -> Server:
     """The server that a URL leads to, whoever logs in there and whatever the database is."""
     given = conninfo.conninfo_to_dict(url)
     place = "\n".join(str(given.get(name) or "") for name in ("host", "hostaddr", "port", "service"))
     return _servers.setdefault(place, Server())
 
 
-class Patience:
+class Deadline:
     """Until when somebody waits for a server."""
 
     def __init__(self, url: str, seconds: float | None = None, *, asks: bool = False) -> None:
@@ -107,17 +107,17 @@ class Patience:
 
         With `asks` it is renewed as long as the server answers others: for work that may take any time.
         """
-        self.server = server_of(url)
+        self.server = breaker_for(url)
         self._url = url
-        self._seconds = self.server.limit_seconds if seconds is None else seconds
+        self._seconds = self.server.timeout_seconds if seconds is None else seconds
         self._asks = asks
         self._deadline = time.monotonic() + self._seconds
-        self._silences = self.server.silences
+        self._silences = self.server.timeout_count
 
     @property
-    def is_in_vain(self) -> bool:
+    def server_timed_out(self) -> bool:
         """Whether others have found the server silent meanwhile: what has not been asked yet need not be."""
-        return self.server.has_been_silent_since(self._silences)
+        return self.server.timed_out_since(self._silences)
 
     @property
     def left(self) -> float:
@@ -128,18 +128,18 @@ class Patience:
         """Raises Unanswered when it is over."""
         if self.left:
             return
-        if self._asks and not is_silent(self._url):
+        if self._asks and not is_unresponsive(self._url):
             self._deadline = time.monotonic() + self._seconds
             return
-        self.server.fell_silent()
-        raise Unanswered("the server did not answer in time")
+        self.server.record_timeout()
+        raise ServerTimeout("the server did not answer in time")
 
 
-_present: ContextVar[Patience | None] = ContextVar("patience", default=None)
+_present: ContextVar[Deadline | None] = ContextVar("patience", default=None)
 
 
 @contextmanager
-def patience(url: str, seconds: float | None = None, *, asks: bool = False) -> Iterator[Patience]:
+def patience(url: str, seconds: float | None = None, *, asks: bool = False) -> Iterator[Deadline]:
     """All that is asked of the server in this block takes so long at most, and no longer than what it is part of.
 
     Raises:
@@ -149,7 +149,7 @@ def patience(url: str, seconds: float | None = None, *, asks: bool = False) -> I
     if outer is None:
         mine = _begun(url, seconds, asks=asks)
     else:
-        mine = outer if seconds is None else Patience(url, min(seconds, outer.left))
+        mine = outer if seconds is None else Deadline(url, min(seconds, outer.left))
     _present.set(mine)
     try:
         yield mine
@@ -157,11 +157,11 @@ def patience(url: str, seconds: float | None = None, *, asks: bool = False) -> I
         _present.set(outer)  # not by a token: a generator may go on in another context than it began in
 
 
-def _begun(url: str, seconds: float | None, *, asks: bool) -> Patience:
-    server = server_of(url)
+def _begun(url: str, seconds: float | None, *, asks: bool) -> Deadline:
+    server = breaker_for(url)
     if server.admit():
-        return Patience(url, seconds, asks=asks)
-    return Patience(url, min(seconds or server.check_seconds, server.check_seconds), asks=asks)
+        return Deadline(url, seconds, asks=asks)
+    return Deadline(url, min(seconds or server.check_timeout_seconds, server.check_timeout_seconds), asks=asks)
 
 
 class WatchedConnection(psycopg.Connection[Any]):
@@ -181,17 +181,17 @@ class WatchedConnection(psycopg.Connection[Any]):
             return super().connect(conninfo, **options)
         except psycopg.Error as error:
             if isinstance(error, psycopg.errors.ConnectionTimeout):
-                server_of(conninfo).fell_silent()
+                breaker_for(conninfo).record_timeout()
             # They hold each other and what is open half, until somebody collects garbage.
             traceback.clear_frames(error.__traceback__)
             raise
 
     def wait(self, gen: PQGen[T], *arguments: Any, **options: Any) -> T:
         """See psycopg."""
-        present = _present.get() or Patience(self.url, asks=self.asks)
+        present = _present.get() or Deadline(self.url, asks=self.asks)
         try:
             result = super().wait(_watched(gen, present), *arguments, **options)
-        except Unanswered:
+        except ServerTimeout:
             self.pgconn.finish()
             raise
         present.server.answered()
@@ -200,17 +200,17 @@ class WatchedConnection(psycopg.Connection[Any]):
 
 def connect(url: str, *, asks: bool = False, **options: Any) -> WatchedConnection:
     """A watched connection, made within the server's limit. Raises psycopg's errors."""
-    server = server_of(url)
-    seconds = server.limit_seconds if server.admit() else server.check_seconds
+    server = breaker_for(url)
+    seconds = server.timeout_seconds if server.admit() else server.check_timeout_seconds
     try:
         connection = WatchedConnection.connect(url, **connecting(url, seconds), **options)
     except psycopg.errors.ConnectionTimeout as error:
-        raise Unanswered("the server lets nobody in") from error
+        raise ServerTimeout("the server lets nobody in") from error
     connection.url, connection.asks = url, asks
     return connection
 
 
-def _watched(gen: PQGen[T], present: Patience) -> Generator[Any, Any, T]:
+def _watched(gen: PQGen[T], present: Deadline) -> Generator[Any, Any, T]:
     """`gen`, which psycopg also wakes ten times a second when nothing has come."""
     try:
         wanted = next(gen)
@@ -224,7 +224,7 @@ def _watched(gen: PQGen[T], present: Patience) -> Generator[Any, Any, T]:
         return result
 
 
-def is_silent(url: str, seconds: float = PATIENT_CHECK_SECONDS) -> bool:
+def is_unresponsive(url: str, seconds: float = BACKGROUND_CHECK_TIMEOUT_SECONDS) -> bool:
     """Whether the server takes somebody new in and then says nothing, or cannot even take them in."""
     try:
         WatchedConnection.connect(url, **connecting(url, seconds)).close()

@@ -15,7 +15,7 @@ import pydantic
 from pydantic import SecretStr
 
 from rag import errors
-from rag.store.files.atomic_files import write_whole
+from rag.store.files.atomic_files import write_atomically
 from rag.store.settings.vendor_keys import VendorKeys
 from rag.types import KeyPlace
 
@@ -34,7 +34,7 @@ class _File(pydantic.BaseModel):
 
 
 @dataclass(frozen=True)
-class Kept:
+class SavedPreferences:
     """What was chosen, by the names of settings. A key that the key ring does not give is among `places` only."""
 
     choices: Mapping[str, str] = field(default_factory=dict)
@@ -59,9 +59,9 @@ class Preferences:
         self._keys = VendorKeys(folder)
         self._lock = threading.RLock()
         self._version: _Version | None = None
-        self._kept = Kept()
+        self._kept = SavedPreferences()
 
-    def get(self) -> Kept:
+    def get(self) -> SavedPreferences:
         """What is kept now. The key ring is asked only after a change.
 
         Raises:
@@ -71,7 +71,7 @@ class Preferences:
         with self._lock:
             version = self._present_version()
             if version != self._version:
-                self._kept = self._load() if version else Kept()
+                self._kept = self._load() if version else SavedPreferences()
                 self._version = version
             return self._kept
 
@@ -108,11 +108,11 @@ class Preferences:
             raise self._unreadable() from error
         return _Version(status.st_ino, status.st_mtime_ns, status.st_size)
 
-    def _load(self) -> Kept:
+    def _load(self) -> SavedPreferences:
         file = self._read()
         found = {setting: self._keys.get(setting, place) for setting, place in file.keys.items()}
         keys = {setting: secret for setting, secret in found.items() if secret is not None}
-        return Kept(choices=file.choices, places=file.keys, keys=keys, dismissed=file.dismissed)
+        return SavedPreferences(choices=file.choices, places=file.keys, keys=keys, dismissed=file.dismissed)
 
     def _read(self) -> _File:
         try:
@@ -138,6 +138,6 @@ class Preferences:
             with self._lock, filelock.FileLock(lock, timeout=PATIENCE_SECONDS):
                 file = self._read()
                 yield file
-                write_whole(self._file, file.model_dump_json(indent=2), MODE)
+                write_atomically(self._file, file.model_dump_json(indent=2), MODE)
         except (filelock.Timeout, OSError) as error:
             raise errors.StoreError(f"{self._file} cannot be changed. Check its folder's rights.") from error

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from rag import errors
-from rag.store.files.atomic_files import write_whole
+from rag.store.files.atomic_files import write_atomically
 from rag.types import KeyPlace
 
 FILE_NAME = "keys.json"
@@ -102,6 +102,6 @@ class VendorKeys:
         """Those that are not None; without any there is no file."""
         kept = {name: secret for name, secret in keys.items() if secret is not None}
         if kept or self._file.exists():
-            write_whole(self._file, json.dumps(kept, indent=2), OWNER_ONLY)
+            write_atomically(self._file, json.dumps(kept, indent=2), OWNER_ONLY)
         if not kept:
             self._file.unlink(missing_ok=True)

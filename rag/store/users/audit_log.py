@@ -56,7 +56,7 @@ class Audit:
                 note(self._database, connection, action, subject, owner=owner, details=details)
 
 
-class AuditOfAll:
+class AuditOfAllUsers:
     """What everybody did: for admins; who is one, the caller knows."""
 
     def __init__(self, database: Database, admin_url: str) -> None:
@@ -124,7 +124,7 @@ def note(
     connection.execute(named_queries.load("audit")["note"], database.bind(parameters))
 
 
-def note_documents(database: UserDatabase, connection: Connection, action: str, ids: Iterable[uuid.UUID]) -> None:
+def add_document_entries(database: UserDatabase, connection: Connection, action: str, ids: Iterable[uuid.UUID]) -> None:
     """Add an entry for each of some documents, which are still there, in a transaction."""
     if asked := [*ids]:
         connection.execute(

@@ -6,7 +6,7 @@ from rag.store.server.database import Database
 MINUTE_SECONDS = 60.0
 
 
-class Rates:
+class RateLimits:
     """The table `request_rates`. It tells of nobody more than that they asked of late."""
 
     def __init__(self, database: Database) -> None:

@@ -12,7 +12,7 @@ from rag.store.users import audit_log
 from rag.types import AnswerLink, ChatMessage, LinkRequest, SharedAnswer
 
 
-class ShownTurn(NamedTuple):
+class SharedTurn(NamedTuple):
     """A turn as another sees it; one that names documents which they may not see is held back, and empty."""
 
     message: ChatMessage
@@ -61,11 +61,11 @@ class AnswerLinks:
         """What others show the user now, the latest first."""
         return [SharedAnswer(**row) for row in self._database.all(self._queries["with_me"], {})]
 
-    def turns(self, link_id: uuid.UUID) -> Sequence[ShownTurn]:
+    def turns(self, link_id: uuid.UUID) -> Sequence[SharedTurn]:
         """The turns of what another shows the user; none if nobody does any more."""
         rows = self._database.all(self._queries["turns"], {"id": link_id})
         return [
-            ShownTurn(
+            SharedTurn(
                 ChatMessage(**{name: value for name, value in row.items() if name != "held_back"}), row["held_back"]
             )
             for row in rows

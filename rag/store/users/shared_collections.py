@@ -18,13 +18,13 @@ from typing import Any, NoReturn
 import psycopg
 
 from rag import errors
-from rag.store.files.pending_deletions import Deletions
+from rag.store.files.pending_deletions import PendingDeletions
 from rag.store.library.documents import Documents
 from rag.store.search.chunks import Chunks
 from rag.store.search.dense import DenseSearch
 from rag.store.server import named_queries
-from rag.store.server.connection_pool import Asked
-from rag.store.server.database import NOWHERE, Connection, Database, Row, UserDatabase
+from rag.store.server.connection_pool import BoundStatement
+from rag.store.server.database import UNKNOWN_ORIGIN, Connection, Database, Row, UserDatabase
 from rag.types import SharePermission, Whence
 
 WITHIN = "%(within)s"
@@ -36,7 +36,7 @@ class SharedDatabase(UserDatabase):
     The parameter `user_id` is the owner's, `within` is the index.
     """
 
-    def __init__(self, database: Database, asker: str, index_id: uuid.UUID, origin: Whence = NOWHERE) -> None:
+    def __init__(self, database: Database, asker: str, index_id: uuid.UUID, origin: Whence = UNKNOWN_ORIGIN) -> None:
         """Raises NotFoundError if nobody shares it with the asker."""
         self.asker = asker
         self.index_id = index_id
@@ -78,7 +78,7 @@ class SharedDatabase(UserDatabase):
     @contextmanager
     def reading(self, *, in_snapshot: bool) -> Iterator[Connection]:
         """The same, read-only whatever the right."""
-        mode: Asked = (named_queries.load("session")["snapshot" if in_snapshot else "read_only"], {})
+        mode: BoundStatement = (named_queries.load("session")["snapshot" if in_snapshot else "read_only"], {})
         with self._database.transaction(first=[mode, self._askers_entrance]) as connection:
             self._enter(connection)
             with self._restricted(connection):
@@ -96,7 +96,7 @@ class SharedDatabase(UserDatabase):
             connection.cursor_factory = plain
 
     @property
-    def _askers_entrance(self) -> Asked:
+    def _askers_entrance(self) -> BoundStatement:
         """Lets the server say what is shared with the asker, which it tells nobody else."""
         return named_queries.load("walls")["bind"], {"user_id": self.asker}
 
@@ -108,7 +108,7 @@ class SharedDatabase(UserDatabase):
         row = self._shared(connection)
         if row is None or row["user_id"] != self.user_id:
             raise self._unknown()
-        connection.execute(*self.entrance)
+        connection.execute(*self.user_statement)
         permission: SharePermission = row["permission"]
         self.may_write = permission == "write"
         return permission
@@ -171,7 +171,7 @@ class SharedChunks(Chunks):
         self._owners.refresh_front(document_id, front)
 
 
-class SharedDeletions(Deletions):
+class SharedDeletions(PendingDeletions):
     """The files of uploads into a shared index, until they are its documents'."""
 
     def __init__(self, bound: SharedDatabase) -> None:

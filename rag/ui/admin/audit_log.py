@@ -27,9 +27,9 @@ KINDS = {
 }
 ACTIONS = {
     "document.upload": N_("Document uploaded"),
-    "document.trash": N_("Document put into the trash"),
+    "document.trash": N_("Document moved to the trash"),
     "document.restore": N_("Document restored"),
-    "document.purge": N_("Document deleted for good"),
+    "document.purge": N_("Document permanently deleted"),
     "document.move": N_("Document moved"),
     "share.give": N_("Shared"),
     "share.withdraw": N_("No longer shared"),
@@ -37,15 +37,15 @@ ACTIONS = {
     "key.revoke": N_("Key revoked"),
     "export": N_("Exported"),
     "answer.export": N_("Answer exported"),
-    "answer.show": N_("Answer shown"),
-    "answer.withdraw": N_("Answer no longer shown"),
+    "answer.show": N_("Answer shared"),
+    "answer.withdraw": N_("Answer no longer shared"),
     "login.open": N_("Logged in"),
     "login.end": N_("Logged out"),
     "login.end_all": N_("Logged out everywhere"),
     "account.role": N_("Role changed"),
     "account.groups": N_("Groups changed"),
     "account.quota": N_("Quota changed"),
-    "audit.forget": N_("Entries of the audit let go"),
+    "audit.forget": N_("Audit entries deleted"),
 }
 """What is done, by what programs are told."""
 DOORS = {"app": "App", "rest": "REST", "mcp": "MCP", "cli": N_("Command line"), "worker": N_("Worker")}
@@ -54,17 +54,17 @@ DETAILS = {
     "size": N_("size"),
     "shared": N_("in a shared collection"),
     "grantee_kind": N_("with"),
-    "grantee": N_("named"),
-    "permission": N_("may"),
+    "grantee": N_("name"),
+    "permission": N_("permissions"),
     "hint": N_("begins with"),
-    "permissions": N_("may"),
+    "permissions": N_("permissions"),
     "role": N_("role"),
     "previous_role": N_("role before"),
     "groups": N_("groups"),
     "previous_groups": N_("groups before"),
     "quota_bytes": N_("quota"),
     "previous_quota_bytes": N_("quota before"),
-    "by_login": N_("by the login"),
+    "by_login": N_("from the login provider"),
     "documents": N_("documents"),
     "files": N_("files"),
     "vectors": N_("with vectors"),
@@ -86,8 +86,8 @@ VALUES = {
     "marked": N_("marked"),
 }
 FILE_COLUMNS = (
-    *(N_("When (UTC)"), N_("Who"), N_("What"), N_("Kind of thing"), N_("Thing"), N_("Id"), N_("Owner"), N_("Through")),
-    *(N_("Address"), N_("More")),
+    *(N_("When (UTC)"), N_("Who"), N_("What"), N_("Object type"), N_("Object"), N_("Id"), N_("Owner"), N_("Interface")),
+    *(N_("Address"), N_("Details")),
 )
 """Of the file, whose values are the same in every language: programs read it, too."""
 
@@ -96,12 +96,12 @@ def entries() -> None:
     """The latest entries that fit what is asked for, and all of these as a file."""
     audit = session.own_engine().audit
     st.caption(
-        _("What everybody did.") if audit.sees_all else _("What you did, and what others did to documents of yours.")
+        _("Actions of all users.") if audit.sees_all else _("Your actions, and actions of others on your documents.")
     )
     asked = _asked()
     found = audit.list(asked, limit=SHOWN)
     if not found:
-        st.text(_("Nothing was done in this time."))
+        st.text(_("No entries in this period."))
         return
     names = _names() if audit.sees_all else {}
     st.dataframe([_row(entry, names) for entry in found], hide_index=True, width="stretch", height="content")
@@ -140,10 +140,10 @@ def _row(entry: AuditEntry, names: Mapping[str, str]) -> dict[str, object]:
         _("When"): moment(entry.at.astimezone(dt.UTC), _("y-MM-dd HH:mm:ss")),
         _("Who"): names.get(entry.actor, entry.actor),
         _("What"): _(ACTIONS.get(entry.action, entry.action)),
-        _("Thing"): entry.subject_name or entry.subject_id,
+        _("Object"): entry.subject_name or entry.subject_id,
         _("Owner"): names.get(entry.owner, entry.owner),
         _("From"): " ".join(filter(None, (_(DOORS.get(entry.door, entry.door)), entry.address))),
-        _("More"): ", ".join(_detail(name, entry.details[name]) for name in DETAILS if name in entry.details),
+        _("Details"): ", ".join(_detail(name, entry.details[name]) for name in DETAILS if name in entry.details),
     }
 
 
@@ -159,7 +159,7 @@ def _detail(name: str, value: object) -> str:
 
 def _word(name: str, word: object) -> str:
     if word in (None, False):
-        return _("as for all") if name in SIZES else _("none")
+        return _("system default") if name in SIZES else _("none")
     return _(str(word).capitalize()) if name in ROLES else _(VALUES.get(str(word), str(word)))
 
 

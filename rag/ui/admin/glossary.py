@@ -17,7 +17,7 @@ FILE_NAME = "glossary.toml"
 TERM, ALSO = "term", "also"
 COLUMNS = {
     TERM: st.column_config.TextColumn(N_("Term"), width=190, max_chars=vocabulary.MAX_TERM_CHARACTERS),
-    ALSO: st.column_config.ListColumn(N_("Is also called"), width=380, help=N_("Press Enter after each.")),
+    ALSO: st.column_config.ListColumn(N_("Synonyms"), width=380, help=N_("Press Enter after each.")),
 }
 OTHERS = {
     "abbreviations": N_("abbreviations"),
@@ -64,7 +64,7 @@ def words() -> None:
 
 
 def _explained(known: vocabulary.Vocabulary) -> str:
-    what = _("A question with a word of a row is searched with the row's other words, too.")
+    what = _("A question that contains a term of a row is also searched with the row's other terms.")
     others = [_(name) for field, name in OTHERS.items() if getattr(known, field)]
     return f"{what} {_('The file also has {others}.').format(others=listed(others))}" if others else what
 
@@ -79,9 +79,7 @@ def _whole(groups: list[list[str]]) -> list[list[str]]:
     """`groups`, if each says which words mean the same."""
     for group in groups:
         if len(group) == 1:
-            raise errors.ValidationError(
-                _("What is “{group}” also called? Say so, or remove its row.").format(group=group[0])
-            )
+            raise errors.ValidationError(_("Add a synonym for “{group}” or remove its row.").format(group=group[0]))
     return groups
 
 
@@ -96,7 +94,7 @@ def _digest(toml: str) -> str:
 
 def _save(toml: str) -> None:
     session.engine().glossary.set(toml)
-    st.toast(_("Saved. It holds from the next question on."), icon=":material/check:")
+    st.toast(_("Saved. It applies from the next question on."), icon=":material/check:")
 
 
 # --- File -------------------------------------------------------------------------------------------
@@ -105,9 +103,7 @@ def _save(toml: str) -> None:
 def file() -> None:
     """All of the glossary, as the file that it is: up, down, away."""
     toml = session.engine().glossary.get()
-    st.caption(
-        _("All of it as a TOML file: synonyms, abbreviations, derived figures, and the places where things stand.")
-    )
+    st.caption(_("The whole glossary as a TOML file: synonyms, abbreviations, derived figures and places."))
     turn = st.session_state.setdefault("glossary-turn", 0)
     given = st.file_uploader(
         _("Drop a glossary here: TOML"), type=["toml"], max_upload_size=1, key=f"drop-glossary-{turn}"
@@ -121,13 +117,13 @@ def file() -> None:
         if toml:
             _download(_("Download"), toml, FILE_NAME)
             with st.popover(_("Remove"), icon=":material/delete:"):
-                st.text(_("Questions are then widened by the packaged vocabularies alone."))
+                st.text(_("Questions will then use only the built-in vocabularies."))
                 if st.button(_("Remove the glossary"), type="primary"):
                     session.engine().glossary.clear()
                     st.rerun()
         _download(_("Example"), vocabulary.example(), "example.toml")
     if toml:
-        st.caption(_("Its places are found in documents that were read since; `pagelight reindex` reads all anew."))
+        st.caption(_("Its places apply to documents read from now on. `pagelight reindex` reads all documents again."))
         with st.container(key="glossary-file", height=400, border=False):
             st.code(toml, language="toml", wrap_lines=True)
 
@@ -140,7 +136,7 @@ def _text(content: bytes) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
-        raise errors.ValidationError(_("The file is no text in UTF-8. Save it as UTF-8 and try again.")) from None
+        raise errors.ValidationError(_("The file is not UTF-8 text. Save it as UTF-8 and try again.")) from None
 
 
 # --- A question -------------------------------------------------------------------------------------
@@ -156,14 +152,12 @@ def trial() -> None:
         if not question.strip():
             titles = listed([titled(trade.title) for trade in vocabulary.trades()])
             st.caption(
-                _("See what it is searched with besides its own words, by your glossary and by ours: {titles}.").format(
-                    titles=titles
-                )
+                _("See which terms your glossary and the built-in vocabularies add: {titles}.").format(titles=titles)
             )
             return
         found = session.engine().glossary.explain(question.strip())
         if not found:
-            st.caption(_("No vocabulary knows a word of it: it is searched as it is."))
+            st.caption(_("No term matches: the question is searched unchanged."))
         for rewriting in found:
             if rewriting.kind != "landmark":
                 _line(_("“{words}”").format(words=rewriting.found), rewriting.added, rewriting.trade)
@@ -183,7 +177,7 @@ def _landmarks(names: Sequence[str]) -> None:
     if not names:
         return
     with st.container(horizontal=True, gap="small"):
-        st.markdown(_("**Looks at**"), width=170)
+        st.markdown(_("**Looks in**"), width=170)
         with st.container(horizontal=True, gap="xsmall", width="stretch"):
             for name in names:
                 st.badge(plain(name), icon=":material/bookmark:", color="blue")

@@ -31,17 +31,17 @@ AUTOMATIC = N_("Automatic")
 QUOTES = N_("Quotes only")
 ORIGINS = {Origin.KEPT: "Chosen here.", Origin.DEFAULT: "By the keys that are given."}
 PLACES = {
-    KeyPlace.KEY_RING: N_("In the key ring of this computer"),
-    KeyPlace.FILE: N_("In a file that only Pagelight's user can read"),
+    KeyPlace.KEY_RING: N_("In this computer's keyring"),
+    KeyPlace.FILE: N_("In a file readable only by Pagelight's user"),
 }
 STEPS = N_("""
-1. Install Ollama: it is free, and its site is ollama.com.
-2. Have it fetch a model, in a terminal: `ollama pull llama3.2` (2 GB; with 16 GB of memory, `llama3.1` writes better).
-3. Come back and press *Look again*: the model stands here. Press *Use*.
-4. Press *Test* at *Answers* to see that it writes.
+1. Install Ollama (free, from ollama.com).
+2. Download a model in a terminal: `ollama pull llama3.2` (2 GB; with 16 GB of memory, `llama3.1` writes better).
+3. Come back, press *Refresh*, and press *Use* next to the model.
+4. Press *Test* under *Answers* to check that it works.
 
-Or with a vendor's key: make one on the vendor's site, and press *Add* below. Then your questions, and the passages
-found for them, go to that vendor.
+Or use a provider's key: create one on the provider's site and press *Add* below. Your questions and the passages
+found for them are then sent to that provider.
 """)
 LOOK_SECONDS = 5
 """A click on the page does not ask the servers again at once."""
@@ -57,10 +57,8 @@ def require_administrator() -> None:
     """Stop, with an explanation, for whoever may not change what holds for all."""
     if session.may_administer():
         return
-    with empty(
-        "lock", _("Settings are made by an administrator"), _("They hold for everybody who works with Pagelight here.")
-    ):
-        st.caption(_("To be one, have `RAG_ADMINS` name you:"))
+    with empty("lock", _("Only administrators can change settings"), _("Settings apply to all users.")):
+        st.caption(_("To become an administrator, have your ID added to `RAG_ADMINS`:"))
         st.code(session.user_id() or "", language=None)
     st.stop()
 
@@ -77,10 +75,10 @@ def look_for_servers() -> tuple[FoundServer, ...]:
 def languages() -> None:
     """The language of the pages: everybody chooses their own."""
     chosen = session.account().language
-    offered: dict[str | None, str] = {None: _("As the browser: {language}").format(language=LANGUAGES[of_browser()])}
+    offered: dict[str | None, str] = {None: _("As in the browser: {language}").format(language=LANGUAGES[of_browser()])}
     offered.update((tag, name) for tag, name in LANGUAGES.items())
     wanted = st.selectbox(
-        _("Language of the pages"),
+        _("Language"),
         list(offered),
         index=list(offered).index(chosen if chosen in offered else None),
         format_func=offered.__getitem__,
@@ -105,12 +103,12 @@ def writer(servers: Sequence[FoundServer]) -> None:
     with st.container(border=True, key="writer"):
         st.subheader(_("Answers"), anchor=False)
         choice = settings.writer()
-        _choose(N_("Model that writes"), choice, offered, settings.choose_writer)
+        _choose(N_("Answer model"), choice, offered, settings.choose_writer)
         if choice.model == providers.EXTRACTIVE:
             st.caption(_("Answers are sentences of your documents, word for word. Nothing leaves this machine."))
             return
         st.caption(
-            _("{label} receives each question, and the passages found for it.").format(label=plain(choice.label))
+            _("Each question and the passages found for it are sent to {label}.").format(label=plain(choice.label))
         )
         _try(settings.try_writer, "writer")
 
@@ -124,12 +122,12 @@ def embedder(servers: Sequence[FoundServer]) -> None:
     with st.container(border=True, key="embedder"):
         st.subheader(_("Search by meaning"), anchor=False)
         choice = settings.embedder()
-        _choose(N_("Model that embeds in new indexes"), choice, offered, _choose_embedder)
+        _choose(N_("Embedding model for new indexes"), choice, offered, _choose_embedder)
         if choice.model.startswith(f"{providers.LOCAL.name}:"):
-            st.caption(_("It is part of Pagelight: nothing leaves this machine."))
+            st.caption(_("Included in Pagelight: nothing leaves this machine."))
         else:
             st.caption(
-                _("{label} receives the text of their documents, and each question to them.").format(
+                _("The text of their documents and each question are sent to {label}.").format(
                     label=plain(choice.label)
                 )
             )
@@ -149,12 +147,12 @@ def _choose_embedder(model: str | None) -> ModelChoice:
 def _lead_to_reembedding(index: Index, choice: ModelChoice) -> None:
     """From what the user's index has to what was chosen; what only follows from keys is just told."""
     if choice.origin is Origin.DEFAULT or choice.problem:
-        st.caption(_("Your index keeps {name}.").format(name=plain(index.space.name)))
+        st.caption(_("Your index still uses {name}.").format(name=plain(index.space.name)))
         return
     st.info(
         _(
-            "Your index keeps {name}, by which its documents are embedded. To change that, build the "
-            "other vectors beside them, which takes a while, then switch on the page Index:"
+            "Your index still uses {name} for its documents. To change it, build the new vectors beside the old "
+            "ones, which takes a while, then switch on the Index page:"
         ).format(name=plain(index.space.name)),
         icon=":material/swap_horiz:",
     )
@@ -186,16 +184,16 @@ def _choose(
     if choice.problem:
         st.error(plain(said(choice.problem)), icon=":material/error:")
     if is_set:
-        st.caption(_("Set in the environment or in .env, which wins."))
+        st.caption(_("Set in the environment or in .env, which takes precedence."))
     if wanted and wanted != chosen:
-        with door(), st.spinner(_("Opening …")):
+        with door(), st.spinner(_("Loading …")):
             choose(offered.get(wanted, wanted))
-            st.toast(_("It holds from now on."), icon=":material/check:")
+            st.toast(_("Saved. It applies from now on."), icon=":material/check:")
             st.rerun()
 
 
 def _try(test: Callable[[], ModelTest], key: str) -> None:
-    if st.button(_("Test"), icon=":material/bolt:", key=f"test-{key}", help=_("Sends a tiny request.")):
+    if st.button(_("Test"), icon=":material/bolt:", key=f"test-{key}", help=_("Sends a small request.")):
         with door(), st.spinner(_("Asking …")):
             tried = test()
             st.success(_told(tried), icon=":material/check_circle:")
@@ -205,7 +203,7 @@ def _told(tried: ModelTest) -> str:
     told = _("“{result}” in {seconds} s.").format(result=plain(tried.result), seconds=decimal(tried.seconds, 1))
     if not tried.context_window:
         return told
-    window = _("It takes {tokens} tokens at once.").format(tokens=decimal(tried.context_window))
+    window = _("Context window: {tokens} tokens.").format(tokens=decimal(tried.context_window))
     return f"{told} {window}"
 
 
@@ -230,16 +228,16 @@ def found(servers: Sequence[FoundServer]) -> None:
     """The servers that answer on this machine; none is used unless a model of it is chosen."""
     with st.container(border=True, key="servers"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.subheader(_("On this machine"), anchor=False, width="stretch")
-            st.button(_("Look again"), icon=":material/refresh:", type="tertiary", on_click=look_for_servers.clear)
+            st.subheader(_("Model servers on this machine"), anchor=False, width="stretch")
+            st.button(_("Refresh"), icon=":material/refresh:", type="tertiary", on_click=look_for_servers.clear)
         if not servers:
             st.caption(
                 _(
-                    "No server of models answers. Start Ollama, LM Studio, llama.cpp or vLLM, and its models can be "
-                    "chosen here: answers are written then, and nothing leaves this machine."
+                    "No model server found. Start Ollama, LM Studio, llama.cpp or vLLM, then choose one of its models "
+                    "here. Nothing leaves this machine."
                 )
             )
-            with st.expander(_("How to set one up, without a key"), icon=":material/help:"):
+            with st.expander(_("How to set up a local model"), icon=":material/help:"):
                 st.markdown(_(STEPS))
         for server in servers:
             _server(server)
@@ -251,7 +249,7 @@ def _server(server: FoundServer) -> None:
     with st.container(gap=None, key=f"server-{server.provider}"):
         st.markdown(f"**{server.label}** :gray[:small[{plain(server.url)}]]")
         if not server.models:
-            st.caption(_("It has no model yet."))
+            st.caption(_("No models yet."))
         for served in server.models:
             choice, choose = works[served.embeds]
             _served_model(f"{server.provider}:{served.name}", served, choice, choose)
@@ -267,7 +265,7 @@ def _served_model(
         if model == choice.model:
             st.markdown(_(":material/check_circle: In use"), width="content")
         elif st.button(_("Use"), key=f"use-{model}", type="tertiary", disabled=choice.origin is Origin.ENVIRONMENT):
-            with door(), st.spinner(_("Opening …")):
+            with door(), st.spinner(_("Loading …")):
                 choose(model)
                 st.rerun()
 
@@ -279,7 +277,7 @@ def keys() -> None:
     """The vendors' keys: whether there is one, and where. What a field takes up is not shown again."""
     with st.container(border=True, key="keys"):
         st.subheader(_("Keys"), anchor=False)
-        st.caption(_("A key switches its vendor on for everybody who works with Pagelight here."))
+        st.caption(_("A key enables its provider for all users."))
         for key in _settings().keys.list():
             _key(key)
 
@@ -303,12 +301,12 @@ def _key_form(key: VendorKey) -> None:
     turn = st.session_state.setdefault("key-turn", 0)
     with st.form(f"form-{key.provider}", clear_on_submit=True, border=False):
         typed = st.text_input(
-            _("Key of {label}").format(label=key.label),
+            _("Key for {label}").format(label=key.label),
             key=f"typed-{key.provider}-{turn}",
             type="password",
             autocomplete="off",
         )
-        if st.form_submit_button(_("Keep"), type="primary"):
+        if st.form_submit_button(_("Save"), type="primary"):
             with door():
                 _settings().keys.keep(key.provider, pydantic.SecretStr(typed))
                 st.session_state["key-turn"] = turn + 1  # another field: Streamlit forgets what was typed into this one
@@ -319,12 +317,8 @@ def _place(key: VendorKey) -> str:
     if key.place is None:
         return _("No key")
     if key.place is KeyPlace.ENVIRONMENT:
-        return _("Set by {setting} in the environment or in .env, which wins").format(setting=key.setting)
-    return (
-        _(PLACES[key.place])
-        if key.is_readable
-        else _("In the key ring of this computer, which does not give it: unlock it")
-    )
+        return _("Set by {setting} in the environment or in .env, which takes precedence").format(setting=key.setting)
+    return _(PLACES[key.place]) if key.is_readable else _("In this computer's keyring, which is locked: unlock it")
 
 
 # --- the note in the chat ---------------------------------------------------------------------------
@@ -341,8 +335,8 @@ def offer_models() -> None:
     with st.container(key="offer", horizontal=True, vertical_alignment="center", gap="small", wrap=False):
         st.caption(
             _(
-                "Answers quote your documents. A language model, also one on this machine, would write them, from "
-                "several places at once."
+                "Answers are quotes from your documents. A language model, which can run on this machine, writes "
+                "answers that combine several passages."
             ),
             width="stretch",
         )

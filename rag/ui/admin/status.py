@@ -19,7 +19,7 @@ STATES = {DiskState.GOOD: N_("good"), DiskState.LOW: N_("nearly full"), DiskStat
 def overview() -> None:
     """Everything, looked at again every few seconds; only for those who may administer."""
     if not session.may_administer():
-        st.info(_("Only administrators see this page. RAG_ADMINS names them."), icon=":material/lock:")
+        st.info(_("This page is for administrators, who are listed in RAG_ADMINS."), icon=":material/lock:")
         return
     st.fragment(_overview, run_every=REFRESH_SECONDS)()
 
@@ -30,7 +30,7 @@ def _overview() -> None:
         for warning in status.warnings:
             st.warning(plain(said(warning)), icon=":material/warning:")
         if not status.warnings:
-            st.success(_("All is well."), icon=":material/check_circle:")
+            st.success(_("No problems found."), icon=":material/check_circle:")
         _figures(status)
         left, right = st.columns(2, gap="small")
         with left:
@@ -62,10 +62,10 @@ def _figures(status: Status) -> None:
 def _work(status: Status) -> None:
     rows = [
         {
-            _("lane"): _(lane.lane),
+            _("queue"): _(lane.lane),
             _("waiting"): lane.waiting,
             _("running"): lane.running,
-            _("oldest waits"): span(lane.oldest_seconds) if lane.waiting else "–",
+            _("longest wait"): span(lane.oldest_seconds) if lane.waiting else "–",
         }
         for lane in status.lanes
     ]
@@ -98,7 +98,7 @@ def _done(status: Status) -> None:
         f"{code} {decimal(count)}" for code, count in sorted(done.failures.items(), key=lambda found: -found[1])
     ]
     with st.container(border=True):
-        st.subheader(_("Done by workers so far"), anchor=False)
+        st.subheader(_("Completed by workers"), anchor=False)
         _facts(
             {
                 _("Read"): _both(
@@ -125,7 +125,7 @@ def _disks(status: Status) -> None:
     rows = [
         {
             _("folder"): _(FOLDERS[space.place]),
-            _("left"): size(space.free_bytes),
+            _("free"): size(space.free_bytes),
             _("of"): size(space.total_bytes),
             _("used"): 1 - space.free_bytes / max(space.total_bytes, 1),
             _("state"): _(STATES[space.state]),
@@ -164,18 +164,18 @@ def _backup(backup: BackupRecord | None) -> None:
     with st.container(border=True):
         st.subheader(_("Last backup"), anchor=False)
         if backup is None:
-            st.text(_("There is none. Make one with: pagelight backup FILE.tar"))
+            st.text(_("No backup yet. Create one with: pagelight backup FILE.tar"))
             return
         _facts(
             {
-                _("Made"): moment(backup.created_at.astimezone(), _("d MMM y, HH:mm")),
-                _("Where"): backup.path + ("" if backup.is_present else f" ({_('not there now')})"),
+                _("Created"): moment(backup.created_at.astimezone(), _("d MMM y, HH:mm")),
+                _("Where"): backup.path + ("" if backup.is_present else f" ({_('missing')})"),
                 _("Size"): _both(
                     size(backup.bytes),
                     plural(backup.documents, "{count} document", "{count} documents"),
                     plural(backup.files, "{count} file", "{count} files"),
                 ),
-                _("Checked"): moment(backup.verified_at.astimezone(), _("d MMM y, HH:mm"))
+                _("Verified"): moment(backup.verified_at.astimezone(), _("d MMM y, HH:mm"))
                 if backup.verified_at
                 else _("no"),
                 _("Missing"): plural(backup.missing, "{count} file", "{count} files")

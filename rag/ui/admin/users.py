@@ -25,7 +25,7 @@ MOST_ROWS = 14
 MOMENT = N_("D MMM YYYY, HH:mm")
 USERS = {
     "user": st.column_config.TextColumn(N_("User"), width="medium"),
-    "email": st.column_config.TextColumn(N_("Mail"), width="medium"),
+    "email": st.column_config.TextColumn(N_("E-mail"), width="medium"),
     "role": st.column_config.TextColumn(N_("Role"), width="small"),
     "groups": st.column_config.ListColumn(N_("Groups")),
     "documents": st.column_config.NumberColumn(N_("Documents"), format="localized", width="small"),
@@ -38,7 +38,7 @@ USERS = {
 KEYS = {
     "name": st.column_config.TextColumn(N_("Key")),
     "hint": st.column_config.TextColumn(N_("Begins with"), width="small"),
-    "permissions": st.column_config.ListColumn(N_("May"), width="small"),
+    "permissions": st.column_config.ListColumn(N_("Permissions"), width="small"),
     "state": st.column_config.TextColumn(N_("State"), width="small"),
     "used": st.column_config.DatetimeColumn(N_("Last used"), format=MOMENT),
     "created": st.column_config.DatetimeColumn(N_("Created"), format=MOMENT),
@@ -59,8 +59,8 @@ def require() -> None:
     """Stop, with an explanation, for whoever is no admin."""
     if session.may_administer():
         return
-    with empty("lock", _("This page is for administrators"), _("They see who works here and what is used.")):
-        st.caption(_("To be one, have `RAG_ADMINS` name you, or ask an administrator:"))
+    with empty("lock", _("This page is for administrators"), _("It shows the users and what they use.")):
+        st.caption(_("To become an administrator, have your ID added to `RAG_ADMINS`, or ask an administrator:"))
         st.code(session.user_id() or "", language=None)
     st.stop()
 
@@ -100,7 +100,7 @@ def users() -> None:
     used = sum(one.used_bytes for one in found)
     documents = plural(sum(one.documents for one in found), "{count} document", "{count} documents")
     st.caption(
-        _("{users} · {documents} · {used}. Old versions and the trash count, too.").format(
+        _("{users} · {documents} · {used}, including old versions and the trash.").format(
             users=plural(len(found), "{count} user", "{count} users"), documents=documents, used=size(used)
         )
     )
@@ -147,12 +147,14 @@ def _account(one: AccountUse) -> None:
                 _("Role"), roles, index=roles.index(one.role), format_func=lambda one: _(one.capitalize())
             )
             given = [name for name in one.groups if name not in one.groups_by_login]
-            groups = st.multiselect(_("Groups given here"), given, default=given, accept_new_options=True)
+            groups = st.multiselect(_("Groups assigned here"), given, default=given, accept_new_options=True)
             own = None if one.quota_bytes is None else one.quota_bytes // MEGABYTE
             quota = st.number_input(_("Quota in MB"), min_value=0, value=own, step=1, placeholder=_default_quota())
         if one.groups_by_login:
             st.caption(
-                _("By the login: {groups_by_login}").format(groups_by_login=plain(", ".join(one.groups_by_login)))
+                _("From the login provider: {groups_by_login}").format(
+                    groups_by_login=plain(", ".join(one.groups_by_login))
+                )
             )
         if st.form_submit_button(_("Save"), type="primary"):
             _save(one, role, groups, quota)
@@ -161,7 +163,7 @@ def _account(one: AccountUse) -> None:
 
 def _default_quota() -> str:
     megabytes = session.shared().config.rag_quota_mb
-    return _("No limit") if megabytes is None else _("{megabytes}, as for all").format(megabytes=decimal(megabytes))
+    return _("No limit") if megabytes is None else _("{megabytes} (default)").format(megabytes=decimal(megabytes))
 
 
 def _save(one: AccountUse, role: Role, groups: Sequence[str], quota: int | None) -> None:
@@ -176,13 +178,13 @@ def _save(one: AccountUse, role: Role, groups: Sequence[str], quota: int | None)
 def _logins(one: AccountUse) -> None:
     found = _open_logins().list(one.user_id)
     if not found:
-        st.caption(_("Logged in nowhere."))
+        st.caption(_("Not logged in."))
     for login in found:
         since, seen = (moment(at.astimezone(), _("d MMM, HH:mm")) for at in (login.started_at, login.last_seen_at))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(_("Logged in since {since}, last seen {seen}").format(since=since, seen=seen), width="content")
             _button(_("Log out"), f"end-{login.id}", functools.partial(_open_logins().end, one.user_id, login.id))
-    help_text = _("Ends every login and refuses the provider's tokens issued until now. API keys stay.")
+    help_text = _("Ends all logins and rejects the provider's tokens issued so far. API keys stay valid.")
     _button(_("Log out everywhere"), "end-all", lambda: _open_logins().end_all(one.user_id), help_text)
 
 
@@ -199,7 +201,7 @@ def keys() -> None:
     """Everybody's API keys, without their secrets, which are kept nowhere."""
     found = _accounts().keys.list()
     if not found:
-        with empty("key", _("There are no API keys"), _("Keys of programs are made with: pagelight keys create")):
+        with empty("key", _("No API keys"), _("Create keys with: pagelight keys create")):
             return
     number = _table(map(_key_row, found), KEYS, "keys")
     if number is None:
@@ -225,7 +227,7 @@ def jobs() -> None:
     """Everybody's latest jobs, without what was asked."""
     found = _accounts().jobs()
     if not found:
-        with empty("work", _("There are no jobs"), _("Evaluations, and indexes that are read anew, appear here.")):
+        with empty("work", _("No jobs"), _("Evaluations and re-indexing jobs appear here.")):
             return
     rows = [
         {

@@ -76,7 +76,7 @@ function draw(root, data) {
   tick.className = "tick";
   const box = add(tick, "input");
   box.type = "checkbox";
-  box.ariaLabel = _("Select all that are shown");
+  box.ariaLabel = _("Select all on this page");
   heads.replaceChildren(tick, ...data.columns.map((column) => header(column, data.order)));
   root.querySelector("tbody").replaceChildren(...data.rows.map((row) => line(row, data.columns)));
   const last = data.first + data.rows.length;

@@ -34,8 +34,8 @@ from rag.ui.translated_messages import said
 from rag.ui.viewer.pdf_viewer import Mark
 
 EXPLANATIONS = {
-    Verdict.VERIFIED: N_("These words stand in the document."),
-    Verdict.CORRECTED: N_("Nearly these words stand in the document; its own are shown."),
+    Verdict.VERIFIED: N_("These words are in the document."),
+    Verdict.CORRECTED: N_("Nearly these words are in the document; its own wording is shown."),
     Verdict.UNVERIFIED: N_("No words in the passage support this sentence."),
 }
 VERDICTS = {
@@ -50,10 +50,10 @@ SUPPORT = {
     Support.UNCITED: N_("✗ no source"),
 }
 PROOF = {
-    Support.SUPPORTED: N_("Supported: the quoted words hold all of it."),
-    Support.PARTLY: N_("Partly supported: the quoted words do not hold all of it."),
-    Support.UNSUPPORTED: N_("Not supported: the quoted words do not hold it, or say otherwise."),
-    Support.UNCITED: N_("No source: it states something and cites nothing."),
+    Support.SUPPORTED: N_("Supported: the quotes contain all of it."),
+    Support.PARTLY: N_("Partly supported: the quotes contain only part of it."),
+    Support.UNSUPPORTED: N_("Not supported: the quotes do not contain it, or contradict it."),
+    Support.UNCITED: N_("No source: it makes a claim without a citation."),
 }
 """What a sentence's verdict means."""
 
@@ -219,7 +219,7 @@ def proof(sentence: Sentence) -> str:
     proved = _(PROOF[sentence.support])
     if not sentence.missing:
         return proved
-    named = _("Not in them: {missing}.").format(missing=", ".join(sentence.missing))
+    named = _("Not in the quotes: {missing}.").format(missing=", ".join(sentence.missing))
     return f"{proved} {named}"
 
 
@@ -283,7 +283,7 @@ def _cited(number: int, label: str, sentence: Sentence, citation: Citation, hit:
         "verdictText": " · ".join([*verdict, _(VERDICTS[citation.verdict]) if citation.quote else _("no quote")]),
         "explanation": f"{proof(sentence)} {explanation(citation)}".strip(),
         "quote": _quoted(citation) or _snippet(hit.chunk),
-        "warning": _("⚠ Not in the quoted words: {missing}").format(missing=missing) if missing else "",
+        "warning": _("⚠ Not in the quotes: {missing}").format(missing=missing) if missing else "",
     }
 
 
@@ -309,8 +309,8 @@ def explanation(citation: Citation) -> str:
     named = ", ".join(numbers)
     return either(
         len(numbers),
-        "These words stand in the document, but {named} stands in no quote.",
-        "These words stand in the document, but {named} stand in no quote.",
+        "These words are in the document, but {named} is not in any quote.",
+        "These words are in the document, but {named} are not in any quote.",
     ).format(named=named)
 
 
@@ -393,7 +393,7 @@ def likelihood(response: AnswerResponse) -> dict[str, str] | None:
         "name": _(response.confidence),
         "kind": response.confidence,
         "explanation": _(
-            "Probability that this answer is right: {likelihood}, calibrated on questions whose answers are known. "
-            "From {likely} on an answer is called likely."
+            "Probability that this answer is right: {likelihood}, calibrated on questions with known answers. "
+            "Answers of {likely} or more are called likely."
         ).format(likelihood=percent(response.likelihood), likely=percent(LIKELY)),
     }

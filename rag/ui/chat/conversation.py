@@ -124,7 +124,7 @@ def _show_end(messages: Sequence[ChatMessage], document_ids: tuple[uuid.UUID, ..
     """What can be asked next, if that was chosen; after a question without an answer, the same again."""
     last = messages[-1]
     if last.role == "user":
-        st.caption(_("There is no answer to this."))
+        st.caption(_("This question has no answer."))
         if st.button(_("Ask again"), icon=":material/refresh:"):
             _write(last.conversation_id, last.content, document_ids, before=last.id)
         return None

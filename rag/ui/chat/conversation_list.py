@@ -77,7 +77,7 @@ def conversations() -> None:
 def _found(hits: Sequence[FoundConversation], current: uuid.UUID | None) -> None:
     """The conversations that were searched for, each with the words around what was found."""
     if not hits:
-        st.caption(_("No chat has these words."))
+        st.caption(_("No chat contains these words."))
     with st.container(key="conversations", gap=None):
         for hit in hits:
             _conversation(hit.conversation, current=hit.conversation.id == current)
@@ -122,7 +122,7 @@ def _rename(chosen: uuid.UUID, title: str) -> None:
 
 @dialog("Delete chat?")
 def _delete(chosen: uuid.UUID, title: str) -> None:
-    st.text(_("“{title}” and its answers will be gone. The documents stay.").format(title=title))
+    st.text(_("“{title}” and its answers will be deleted. The documents stay.").format(title=title))
     if st.button(_("Delete"), type="primary"):
         with door():
             session.engine().chats.delete(chosen)

@@ -59,15 +59,17 @@ def nothing_to_ask() -> None:
         ]
         if readings:
             with empty(
-                "hourglass_top", _("Reading your documents"), _("You can ask as soon as the first of them is read.")
+                "hourglass_top",
+                _("Reading your documents"),
+                _("You can ask questions as soon as the first one is read."),
             ):
                 for line in readings[:MOST_UNFINISHED]:
                     st.caption(line, width="content")
             return
-        title = _("No document can be asked") if documents else _("No documents yet")
+        title = _("No document is ready") if documents else _("No documents yet")
         text = _("Upload PDFs, Word files or slides, then ask about them here.")
         if documents:
-            text = _("What you uploaded could not be read, or needs a password. The library says why.")
+            text = _("Your documents could not be read or need a password. See the library for details.")
         with empty("upload_file", title, text):
             if documents:
                 st.page_link("pages/library.py", label=_("Open the library"), icon=":material/folder_open:")

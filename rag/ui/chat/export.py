@@ -55,9 +55,9 @@ def offer_conversation(conversation_id: uuid.UUID | None, messages: Sequence[Cha
 
 def _menu(actions: dict[str, Action], conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
     if session.is_for_users():
-        actions = {**actions, N_("Show others"): _show}
+        actions = {**actions, N_("Share"): _show}
     choice = st.menu_button(
-        _("Take along") if message_id else _("Take the chat along"),
+        _("Export") if message_id else _("Export chat"),
         list(actions),
         format_func=_,
         icon=":material/ios_share:",
@@ -85,7 +85,7 @@ def _copy(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
         )
         file = _engine(conversation_id).answers.export(conversation_id, chosen, message_id, say=said)
         st.code(file.content.decode("utf-8"), language=None, wrap_lines=True, height=360)
-        st.caption(_("The button in the corner copies all of it."))
+        st.caption(_("Use the button in the corner to copy everything."))
 
 
 @dialog("Save as")
@@ -97,7 +97,7 @@ def _save(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
         )
         st.caption(_(ABOUT[chosen]))
         engine = _engine(conversation_id)
-        with st.spinner(_("Making the file …")):
+        with st.spinner(_("Creating the file …")):
             file = engine.answers.export(conversation_id, chosen, message_id, say=said)
         st.download_button(
             _("Download"),
@@ -115,7 +115,7 @@ def _ask_again(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None
     with door():
         engine = _engine(conversation_id)
         if AGAIN not in st.session_state and message_id:
-            with st.spinner(_("Asking as it was asked then …")):
+            with st.spinner(_("Asking again with the same settings …")):
                 st.session_state[AGAIN] = engine.answers.again(conversation_id, message_id)
         again: AskedAgain = st.session_state[AGAIN]
         with st.container(key="asked-again"):
@@ -125,28 +125,28 @@ def _ask_again(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None
                 st.text(claim.after or claim.before or "")
                 if claim.state == "changed" and claim.before != claim.after:
                     st.caption(_("Was: {before}").format(before=plain(claim.before or "")))
-        if not again.same and st.button(_("Keep the new answer in the chat"), type="primary"):
+        if not again.same and st.button(_("Save the new answer to the chat"), type="primary"):
             question = again.response.provenance.question if again.response.provenance else ""
             engine.chats.append(conversation_id, "user", question)
             engine.chats.append(conversation_id, "assistant", again.response.answer, again.response)
             st.rerun()
 
 
-@dialog("Show others")
+@dialog("Share")
 def _show(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
     with door():
         answers, known = session.own_engine().answers, _people(conversation_id)
         st.caption(
-            _("They see this answer read-only, as long as they may read the collection that it is about.")
+            _("They can read this answer as long as they can read its collection.")
             if message_id
-            else _("They see this conversation read-only, as long as they may read the collection that it is about.")
+            else _("They can read this conversation as long as they can read its collection.")
         )
         for link in answers.shown(conversation_id):
             if link.message_id == message_id:
                 _shown(link, people_picker.called(known, link.grantee_kind, link.grantee))
         with st.form("show-others", clear_on_submit=True, border=False):
-            grantee = people_picker.choose(_("To"), known.values())
-            if st.form_submit_button(_("Show"), type="primary") and grantee:
+            grantee = people_picker.choose(_("Share with"), known.values())
+            if st.form_submit_button(_("Share"), type="primary") and grantee:
                 asked = {"grantee": grantee.id, "grantee_kind": grantee.kind, "message_id": message_id}
                 answers.show(conversation_id, asked)
                 st.rerun(scope="fragment")
@@ -169,7 +169,7 @@ def _people(conversation_id: uuid.UUID) -> people_picker.Known:
 def _shown(link: AnswerLink, called: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(plain(called))
-        st.button(_("Withdraw"), key=f"withdraw-{link.id}", on_click=_withdraw, args=[link.id])
+        st.button(_("Stop sharing"), key=f"withdraw-{link.id}", on_click=_withdraw, args=[link.id])
     st.code(address(link.id), language=None)
 
 

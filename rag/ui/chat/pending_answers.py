@@ -57,7 +57,7 @@ class PendingAnswer:
             self.error = error.message
         except Exception:
             log.exception("An answer failed")
-            self.error = N_("The answer failed. Ask again; if it persists, look into the log.")
+            self.error = N_("The answer failed. Ask again; if it persists, check the log.")
 
 
 def pending_answers() -> dict[uuid.UUID, PendingAnswer]:

@@ -23,14 +23,14 @@ def link() -> SharedAnswer | None:
     chosen = next((one for one in links if str(one.id) == asked), None)
     if asked and chosen is None:
         with empty(
-            "lock", _("Not shown to you"), _("The link was withdrawn, or its documents are not shared with you.")
+            "lock", _("Not shared with you"), _("The link was revoked, or its documents are not shared with you.")
         ):
             return None
     if not links:
-        with empty("group", _("Nothing is shown to you"), _("Answers that others show you appear here.")):
+        with empty("group", _("Nothing is shared with you"), _("Answers that others share with you appear here.")):
             return None
     picked = st.selectbox(
-        _("Shown to you"),
+        _("Shared with you"),
         links,
         index=links.index(chosen) if chosen else 0,
         format_func=lambda one: f"{one.title} · {one.owner_name or one.owner}",

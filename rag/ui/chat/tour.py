@@ -30,8 +30,8 @@ def offer() -> None:
     if session.refusal():
         return
     with st.container(key="tour-offer", horizontal=True, horizontal_alignment="center"):
-        told = _("A short report that is made up, and three questions to it. Delete it whenever you like.")
-        if st.button(_("Try it with a sample"), icon=":material/explore:", help=told):
+        told = _("A short fictional report with three questions. You can delete it at any time.")
+        if st.button(_("Try a sample document"), icon=":material/explore:", help=told):
             _take_in()
             st.switch_page("pages/upload.py")
 
@@ -73,16 +73,14 @@ def _card(document_id: uuid.UUID, waited: bool) -> None:
             st.markdown(_(":material/explore: **A short tour**"), width="stretch")
             st.button(":material/close:", key="tour-end", type="tertiary", help=_("End the tour"), on_click=_end)
         if document.deleted_at is not None or document.status is DocumentStatus.FAILED:
-            st.caption(
-                _("The sample is not there any more.") if document.deleted_at else plain(said(document.error or ""))
-            )
+            st.caption(_("The sample was deleted.") if document.deleted_at else plain(said(document.error or "")))
             return
-        told = _("{name} is being read: a few seconds") if waits else _("{name} is read. Ask it something:")
+        told = _("Reading {name}: this takes a few seconds") if waits else _("{name} is ready. Ask a question:")
         st.caption(told.format(name=plain(document.name)))
         for number, question in enumerate(QUESTIONS):
             if st.button(plain(question), key=f"tour-{number}", disabled=waits, icon=":material/forum:"):
                 _ask(question, document_id)
-        st.caption(_("Click a number in the answer, and its words light up on the page."))
+        st.caption(_("Click a number in the answer to highlight its quote on the page."))
         if waited and not waits:
             st.rerun()
 

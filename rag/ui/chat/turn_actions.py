@@ -21,7 +21,7 @@ REASONS = (
     N_("Wrong"),
     N_("Incomplete"),
     N_("Wrong place in the document"),
-    N_("It is in the documents"),
+    N_("The answer is in the documents"),
     N_("Hard to understand"),
 )
 LOOK_SECONDS = 10
@@ -49,7 +49,7 @@ def question_actions(message: ChatMessage, ask: Callable[[str, uuid.UUID], None]
 @dialog("Edit the question", width="medium")
 def _edit(message: ChatMessage, ask: Callable[[str, uuid.UUID], None]) -> None:
     text = st.text_area(_("Question"), message.content, max_chars=4000, label_visibility="collapsed")
-    st.caption(_("What was asked and answered before stays: arrows below the question lead there."))
+    st.caption(_("Earlier versions stay available: use the arrows below the question."))
     if st.button(_("Ask"), type="primary", disabled=not text.strip()):
         with door():
             ask(text.strip(), message.id)
@@ -139,12 +139,12 @@ def _why(message: ChatMessage) -> None:
     reasons = st.pills(
         _("What is wrong?"), REASONS, format_func=_, selection_mode="multi", label_visibility="collapsed"
     )
-    words = st.text_area(_("In your words"), max_chars=1500, placeholder=_("Optional"))
-    right = st.text_input(_("The right answer, if you know it"), max_chars=1000)
-    pages = st.text_input(_("On which pages of the document?"), max_chars=100, placeholder="12, 13")
+    words = st.text_area(_("Comment"), max_chars=1500, placeholder=_("Optional"))
+    right = st.text_input(_("Correct answer, if you know it"), max_chars=1000)
+    pages = st.text_input(_("Pages in the document"), max_chars=100, placeholder="12, 13")
     with st.container(horizontal=True):
-        is_kept = st.button(_("Keep"), type="primary")
-        is_case = st.button(_("Keep, and measure with it"), disabled=not (right.strip() or pages.strip()))
+        is_kept = st.button(_("Save"), type="primary")
+        is_case = st.button(_("Save and use for evaluation"), disabled=not (right.strip() or pages.strip()))
     if is_kept or is_case:
         with door():
             answers = session.engine().answers
@@ -167,8 +167,10 @@ def _offer_case(message: ChatMessage) -> None:
     """An answer that was found good can be measured with."""
     if message.rating != "good":
         return
-    help_ = _("Keep the question and what the answer quotes, to measure with on the page Index")
-    if st.button(_("Measure with it"), key=f"case-{message.id}", icon=":material/quiz:", type="tertiary", help=help_):
+    help_ = _("Save the question and the quoted pages for evaluations on the Index page")
+    if st.button(
+        _("Use for evaluation"), key=f"case-{message.id}", icon=":material/quiz:", type="tertiary", help=help_
+    ):
         with door():
             add_case(message)
 
@@ -176,4 +178,4 @@ def _offer_case(message: ChatMessage) -> None:
 def add_case(message: ChatMessage, pages: list[int] | None = None, answer: str | None = None) -> None:
     """Keep the question of an answer to measure with."""
     session.engine().question_sets.add_answered(message.conversation_id, message.id, pages=pages, answer=answer)
-    st.toast(_("Kept. The page Index measures with it."), icon=":material/check:")
+    st.toast(_("Saved. Evaluations on the Index page can use it."), icon=":material/check:")

@@ -47,7 +47,7 @@ def chunk_browser() -> None:
 def _chunk_list(chunks: list[Chunk], number: int) -> int | None:
     """The page's chunks; gives the position of the opened one."""
     if not chunks:
-        st.caption(_("No chunk has a line on this page."))
+        st.caption(_("No chunks on this page."))
         return None
     with st.container(key="chunk-list", height=400, border=False):
         position = st.radio(
@@ -59,7 +59,7 @@ def _chunk_list(chunks: list[Chunk], number: int) -> int | None:
             label_visibility="collapsed",
             key=f"chunk-{number}-{chunks[0].id}",
         )
-        with st.expander(_("Text as it is embedded"), expanded=False):
+        with st.expander(_("Embedded text"), expanded=False):
             st.caption(plain(chunks[position].context))
             st.text(chunks[position].text)
     return position
@@ -92,7 +92,5 @@ def split(widths: list[int]) -> list[DeltaGenerator]:
 
 def nothing_indexed() -> None:
     """A guide for who has no documents yet."""
-    with empty(
-        "manage_search", _("Nothing is indexed yet"), _("Upload documents; their chunks can be looked at here.")
-    ):
+    with empty("manage_search", _("Nothing is indexed yet"), _("Upload documents to see their chunks here.")):
         st.page_link("pages/upload.py", label=_("Upload documents"), icon=":material/upload_file:")

@@ -45,13 +45,12 @@ def chunk_map() -> None:
 def _explain(shown: EmbeddingMap) -> None:
     drawn = plural(shown.chunks, "{count} chunk", "{count} chunks")
     if len(shown.points) < shown.chunks:
-        drawn = _("{count} of {all}, drawn at random").format(count=decimal(len(shown.points)), all=drawn)
+        drawn = _("{count} of {all}, sampled at random").format(count=decimal(len(shown.points)), all=drawn)
     st.caption(
         _(
-            "{drawn}; what is similar in meaning lies close together. The map is flat: it shows the "
-            "two directions in which the vectors differ most (principal components), and **{sum}** "
-            "of all their difference. What is far apart here is different; what is close may still "
-            "differ in what the map cannot show. Click a point to read its chunk."
+            "{drawn}. Chunks with similar meaning are close together. The map shows the first two principal "
+            "components of the vectors, which explain **{sum}** of their variance: distant chunks differ, while "
+            "close chunks may still differ in ways that the map cannot show. Click a point to read its chunk."
         ).format(drawn=drawn, sum=percent(sum(shown.spread)))
     )
 
@@ -94,7 +93,7 @@ def _chart(rows: list[dict[str, Any]], names: dict[uuid.UUID, str], others: str)
             tooltip=[
                 alt.Tooltip("name:N", title=_("document")),
                 alt.Tooltip("page:Q", title=_("page")),
-                alt.Tooltip("begins:N", title=_("begins")),
+                alt.Tooltip("begins:N", title=_("text")),
             ],
         )
         .add_params(chosen)
@@ -142,12 +141,12 @@ def _choose() -> None:
 def _chosen() -> None:
     chunk_id: uuid.UUID | None = st.session_state.get(CHOSEN)
     if chunk_id is None:
-        st.caption(_("The chunk of the point that you click is shown here, on its page."))
+        st.caption(_("Click a point to see its chunk on its page."))
         return
     try:
         chunk = session.engine().chunks.get(chunk_id)
     except errors.NotFoundError:
-        st.caption(_("This chunk is not there any more: its document was deleted, or read again."))
+        st.caption(_("This chunk no longer exists: its document was deleted or read again."))
         return
     document = session.engine().documents.get(chunk.document_id)
     with st.expander(

@@ -13,7 +13,7 @@ STATES = {
     GenerationState.ACTIVE: N_(":material/check_circle: In use"),
     GenerationState.READY: N_(":material/pending: Ready"),
     GenerationState.BUILDING: N_(":material/hourglass: Incomplete"),
-    GenerationState.RETIRED: N_(":material/history: Used before"),
+    GenerationState.RETIRED: N_(":material/history: Previous"),
 }
 
 
@@ -76,10 +76,8 @@ def _progress(generation: EmbeddingGeneration) -> None:
 
 
 def _drop(generation: EmbeddingGeneration) -> None:
-    with st.popover(_("Drop"), key=f"drop-{generation.generation}"):
-        st.text(
-            _("The vectors of {name} will be gone; a build that is running ends.").format(name=generation.space.name)
-        )
-        if st.button(_("Drop them"), key=f"drop-now-{generation.generation}", type="primary"):
+    with st.popover(_("Delete"), key=f"drop-{generation.generation}"):
+        st.text(_("The vectors of {name} will be deleted. A running build stops.").format(name=generation.space.name))
+        if st.button(_("Delete vectors"), key=f"drop-now-{generation.generation}", type="primary"):
             session.engine().indexes.generations().drop(generation=generation.generation)
             st.rerun()

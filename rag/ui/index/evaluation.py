@@ -38,29 +38,31 @@ FORM = N_(
 def evaluations() -> None:
     """Measure, look at the questions, compare runs, or see how it went over time."""
     views = {
-        N_("Measure"): _measure,
+        N_("Run"): _run,
         N_("Questions"): question_sets.question_sets,
         N_("Compare"): evaluation_runs.comparison,
         N_("History"): evaluation_runs.history,
     }
     view = st.segmented_control(
-        _("What to see"),
+        _("View"),
         list(views),
-        default="Measure",
+        default="Run",
         label_visibility="collapsed",
         required=True,
         key="evaluation-view",
         format_func=_,
     )
-    views[view or "Measure"]()
+    views[view or "Run"]()
 
 
-def _measure() -> None:
+def _run() -> None:
     """Begin an evaluation, and look at this one or an earlier one."""
     _start()
     jobs = session.engine().jobs.list(kind="evaluation", limit=MOST_RUNS)
     if not jobs:
-        with empty("quiz", _("Nothing measured yet"), _("Bring questions whose answers you know: how many are found?")):
+        with empty(
+            "quiz", _("No evaluations yet"), _("Upload questions with known answers to measure how many are found.")
+        ):
             return
     by_id = {job.id: job for job in jobs}
     chosen: uuid.UUID = st.selectbox(
@@ -77,14 +79,14 @@ def _measure() -> None:
 def _start() -> None:
     kept = [one.name for one in session.engine().question_sets.list()]
     with st.form("evaluation-form", clear_on_submit=True):
-        chosen = st.selectbox(_("Kept questions"), kept, index=None, placeholder=_("None: a file")) if kept else None
+        chosen = st.selectbox(_("Question set"), kept, index=None, placeholder=_("None: use a file")) if kept else None
         file = st.file_uploader(
             _("Questions and their answers (JSONL)"), type=["jsonl"], max_upload_size=MAX_FILE_MB, help=_(FORM)
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
             subject = st.selectbox(_("What"), list(SUBJECTS), format_func=lambda key: _(SUBJECTS[key]), width=160)
-            scope = st.selectbox(_("Among"), list(SCOPES), format_func=lambda key: _(SCOPES[key]), width=240)
-            is_started = st.form_submit_button(_("Measure"), type="primary", icon=":material/speed:")
+            scope = st.selectbox(_("Search in"), list(SCOPES), format_func=lambda key: _(SCOPES[key]), width=240)
+            is_started = st.form_submit_button(_("Run evaluation"), type="primary", icon=":material/speed:")
     if is_started and file is None and chosen is None:
         st.info(_("Choose a file with questions."), icon=":material/upload_file:")
     elif is_started:
@@ -118,7 +120,10 @@ def _show(job_id: uuid.UUID, was_ended: bool) -> None:
             _figures(job.result)
             _misses(job.result)
         else:
-            st.info(_("An earlier version measured this. Measure again to see it here."), icon=":material/history:")
+            st.info(
+                _("This evaluation was run by an earlier version. Run it again to see it here."),
+                icon=":material/history:",
+            )
 
 
 def _going_on(job: Job) -> None:
@@ -136,7 +141,7 @@ def _going_on(job: Job) -> None:
     if job.error:
         st.caption(plain(said(job.error)))
     if job.retry_after:
-        st.caption(_("Goes on at {time}.").format(time=moment(local(job.retry_after), "HH:mm:ss")))
+        st.caption(_("Continues at {time}.").format(time=moment(local(job.retry_after), "HH:mm:ss")))
 
 
 def _figures(result: Mapping[str, Any]) -> None:
@@ -145,7 +150,7 @@ def _figures(result: Mapping[str, Any]) -> None:
     measures, intervals, counts = result["measures"], result["intervals"], result["counts"]
     rows = [
         {
-            _("measure"): _(name),
+            _("metric"): _(name),
             _("mean"): measures[measure],
             _("95 % interval"): _interval(intervals.get(measure)),
             _("questions"): counts[measure],
@@ -203,7 +208,7 @@ def _miss(question: Mapping[str, Any]) -> dict[str, Any] | None:
     found = question["found"]
     return {
         _("question"): question["question"],
-        _("right"): place(question["pdf"], question["goldPages"]) if question["goldPages"] else "–",
-        _("first"): place(found["pdf"], [found["page"]]) if found else "–",
-        _("what"): outcome(question),
+        _("expected"): place(question["pdf"], question["goldPages"]) if question["goldPages"] else "–",
+        _("found first"): place(found["pdf"], [found["page"]]) if found else "–",
+        _("outcome"): outcome(question),
     }

@@ -30,7 +30,7 @@ def comparison() -> None:
     pairs = [run for run in runs if sum(other.subject == run.subject for other in runs) > 1]
     if not pairs:
         with empty(
-            "compare_arrows", _("Nothing to compare yet"), _("Measure the same questions twice, and see what changed.")
+            "compare_arrows", _("Nothing to compare yet"), _("Run the same questions twice to see what changed.")
         ):
             return
     left, right = st.columns(2, gap="small")
@@ -81,7 +81,7 @@ def _forerunner(run: EvaluationRun, others: Sequence[EvaluationRun]) -> int:
 def _measures(before: EvaluationRun, after: EvaluationRun) -> None:
     rows = [
         {
-            _("measure"): _(name),
+            _("metric"): _(name),
             _("before"): before.measures[measure],
             _("after"): after.measures[measure],
             _("difference"): after.measures[measure] - before.measures[measure],
@@ -109,8 +109,8 @@ def _questions(compared: Sequence[ComparedQuestion]) -> None:
         st.caption(
             plural(
                 counts["unknown"],
-                "{count} question asked in one of them only, or without a known page.",
-                "{count} questions asked in one of them only, or without a known page.",
+                "{count} question is in only one run or has no known page.",
+                "{count} questions are in only one run or have no known page.",
             )
         )
     shown = [question for question in compared if question.change in ("better", "worse") or not only_changed]
@@ -128,7 +128,7 @@ def _row(question: ComparedQuestion) -> dict[str, Any]:
         _("question"): question.question,
         _("before"): outcome(question.before),
         _("after"): outcome(question.after),
-        _("right"): place(asked["pdf"], asked["goldPages"]) if asked["goldPages"] else "–",
+        _("expected"): place(asked["pdf"], asked["goldPages"]) if asked["goldPages"] else "–",
         _("found first now"): place(found["pdf"], [found["page"]]) if found else "–",
     }
 
@@ -140,14 +140,14 @@ def history() -> None:
     """A measure of all runs of a kind over time, and the runs in a table."""
     runs = session.engine().evaluation_runs.list()
     if not runs:
-        with empty("timeline", _("Nothing measured yet"), _("Each evaluation becomes a point here.")):
+        with empty("timeline", _("No evaluations yet"), _("Each evaluation appears here as a point.")):
             return
     there = [subject for subject in SUBJECTS if any(run.subject == subject for run in runs)]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         subject = st.selectbox(_("What"), there, format_func=lambda key: _(SUBJECTS[key]), width=160)
         of_kind = [run for run in runs if run.subject == subject]
         names = {key: name for key, name in NAMES[subject].items() if any(key in run.measures for run in of_kind)}
-        measure = st.selectbox(_("Measure"), list(names), format_func=lambda key: _(names[key]), width=320)
+        measure = st.selectbox(_("Metric"), list(names), format_func=lambda key: _(names[key]), width=320)
     _over_time(of_kind, measure, _(names[measure]))
     _table(of_kind, measure, _(names[measure]))
 
@@ -169,7 +169,7 @@ def _over_time(runs: Sequence[EvaluationRun], measure: str, name: str) -> None:
     colour = alt.Color("questions:N", legend=alt.Legend(title=None, orient="bottom", labelLimit=400, columns=1))
     tooltip = [
         alt.Tooltip("questions:N", title=_("questions")),
-        charts.when("at:T", _("measured")),
+        charts.when("at:T", _("date")),
         alt.Tooltip("mean:Q", title=name, format=".3f"),
         alt.Tooltip("asked:Q", title=_("questions asked")),
     ]
@@ -193,7 +193,7 @@ def _ends(run: EvaluationRun, measure: str) -> dict[str, float]:
 def _table(runs: Sequence[EvaluationRun], measure: str, name: str) -> None:
     rows = [
         {
-            _("measured"): when(run.finished_at),
+            _("date"): when(run.finished_at),
             _("questions"): run.name or _(UNNAMED),
             _("among"): scope_name(run.scope),
             _("asked"): run.questions,
@@ -202,7 +202,7 @@ def _table(runs: Sequence[EvaluationRun], measure: str, name: str) -> None:
         for run in runs
     ]
     st.caption(
-        _("{runs}; lines are 95 % intervals: documents resampled.").format(
+        _("{runs}; vertical lines are 95 % intervals (bootstrap over documents).").format(
             runs=plural(len(rows), "{count} run", "{count} runs")
         )
     )

@@ -14,18 +14,21 @@ from rag.ui.translated_messages import said
 
 SHOWN_PAGES = 12
 TOLD: dict[FindingKind, tuple[str, str]] = {
-    "failed": (N_("could not be read"), N_("What was missing, such as memory or a program, may be there now.")),
-    "password": (N_("waiting for a password"), N_("The page Upload takes it.")),
+    "failed": (
+        N_("could not be read"),
+        N_("The cause, such as too little memory or a missing program, may be fixed now."),
+    ),
+    "password": (N_("waiting for a password"), N_("Enter it on the Upload page.")),
     "vectors": (
-        N_("not wholly searched by meaning"),
-        N_("Some chunks have no vector. They are found by their words; reading on gives them the rest."),
+        N_("not fully embedded"),
+        N_("Some chunks have no vector and are found by keywords only. Read the documents again to embed them."),
     ),
     "pages": (N_("with pages that could not be read"), N_("All other pages are searched.")),
     "wordless": (
         N_("without any text"),
-        N_("They may be pictures, in which text is found only where Tesseract is installed."),
+        N_("They may be scans. Text in pictures is recognised only if Tesseract is installed."),
     ),
-    "incomplete": (N_("not complete"), N_("Text of the file that could not be laid out is not searched.")),
+    "incomplete": (N_("incomplete"), N_("Text that could not be placed on a page is not searched.")),
 }
 """What is said of documents, and what follows from it."""
 
@@ -35,7 +38,7 @@ def findings() -> None:
     with door():
         found = {finding.kind: finding for finding in session.engine().health_checks.findings()}
         if not found:
-            st.success(_("Nothing is amiss with what was read so far."), icon=":material/check_circle:")
+            st.success(_("No problems found in the documents read so far."), icon=":material/check_circle:")
             return
         for kind in TOLD:
             if kind in found:
@@ -75,7 +78,7 @@ def _finding(finding: HealthFinding) -> None:
 
 def _way_out(finding: HealthFinding) -> None:
     if finding.kind not in MENDABLE:
-        st.page_link("pages/upload.py", label=_("Give the password"), icon=":material/key:")
+        st.page_link("pages/upload.py", label=_("Enter password"), icon=":material/key:")
         return
     refusal = session.refusal()
     st.button(
@@ -93,7 +96,7 @@ def _mend(kind: FindingKind) -> None:
     with door():
         mended = session.engine().health_checks.repair(kind)
         st.toast(
-            plural(len(mended), "{count} document to be read again.", "{count} documents to be read again."),
+            plural(len(mended), "{count} document will be read again.", "{count} documents will be read again."),
             icon=":material/healing:",
         )
 
@@ -110,7 +113,8 @@ def _detail(document: AilingDocument) -> str:
         more = " …" if len(document.failed_pages) > SHOWN_PAGES else ""
         return f": {either(len(document.failed_pages), 'page {pages}', 'pages {pages}').format(pages=listed + more)}"
     if document.missing_vectors:
-        return f": {plural(document.missing_vectors, '{count} chunk without', '{count} chunks without')}"
+        missing = document.missing_vectors
+        return f": {plural(missing, '{count} chunk without a vector', '{count} chunks without a vector')}"
     if document.completeness:
         return f": {loss(document.completeness)}".replace("\n", "\n  ")  # a list within the list
     return ""

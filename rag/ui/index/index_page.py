@@ -12,12 +12,12 @@ from rag.ui.numeric_tables import written
 from rag.ui.translated_messages import said
 
 REMEMBERED = {
-    "rewrites": N_("Questions in other words"),
-    "hyde": N_("Passages imagined for a question"),
-    "lookups": N_("What a question asks for"),
-    "rerank": N_("Order of passages"),
+    "rewrites": N_("Query rewrites"),
+    "hyde": N_("Hypothetical answers (HyDE)"),
+    "lookups": N_("Look-ups of multi-step questions"),
+    "rerank": N_("Reranking"),
     "answers": N_("Answers"),
-    "embeddings": N_("Meaning of texts"),
+    "embeddings": N_("Embeddings"),
 }
 """What the caches are called on the page."""
 
@@ -48,7 +48,7 @@ def overview() -> None:
                 _("Vectors"): _("{dimensions} dimensions, {model}").format(
                     dimensions=space.dimensions, model=f"{space.provider}:{space.model}"
                 ),
-                _("Chunk size"): _("{characters} characters, {shared} of them shared").format(
+                _("Chunk size"): _("{characters} characters, {shared} overlap").format(
                     characters=chunking.chunk_size_chars, shared=chunking.chunk_overlap_chars
                 ),
                 _("Embedded"): plural(stats.index.generation, "{count} time", "{count} times"),
@@ -75,7 +75,7 @@ def _caches() -> None:
                 st.toast(_("{removed} entries removed.").format(removed=decimal(removed)))
         shown = [
             {
-                _("remembered"): _(REMEMBERED.get(cache.kind, cache.kind)),
+                _("cache"): _(REMEMBERED.get(cache.kind, cache.kind)),
                 _("entries"): cache.entries,
                 _("size"): size(cache.bytes),
                 _("lookups"): cache.hits + cache.misses,

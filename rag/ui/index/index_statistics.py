@@ -30,7 +30,7 @@ def contents() -> None:
         _growth(growth)
     left, right = st.columns([5, 6], gap="small")
     with left.container(border=True):
-        st.subheader(_("Lengths of chunks"), anchor=False)
+        st.subheader(_("Chunk lengths"), anchor=False)
         _lengths(index_cache.until_changed("lengths", statistics.lengths))
     with right.container(border=True):
         st.subheader(_("Pages without text"), anchor=False)
@@ -38,7 +38,7 @@ def contents() -> None:
 
 
 def _growth(growth: Sequence[Growth]) -> None:
-    st.caption(_("What is in the index now, by the time at which it was added."))
+    st.caption(_("Current contents of the index by the date they were added."))
     for column, counted in zip(st.columns(len(GROWN), gap="small"), GROWN, strict=True):
         rows = [{"at": step.at.isoformat(), "count": getattr(step, counted)} for step in growth]
         total = f"{decimal(rows[-1]['count'])} {_(counted)}"
@@ -103,7 +103,7 @@ def _wordless(summary: WordlessSummary) -> None:
         st.success(_("Every page has text."), icon=":material/check_circle:")
         return
     st.caption(
-        _("{pages} of {documents}: blank, a picture, or not read. Select a row to look at the first of them.").format(
+        _("{pages} of {documents}: blank, a picture, or not read. Select a row to open the first page.").format(
             pages=plural(summary.pages, "{count} page", "{count} pages"),
             documents=plural(summary.documents, "{count} document", "{count} documents"),
         )
@@ -113,7 +113,7 @@ def _wordless(summary: WordlessSummary) -> None:
             _("document"): document.name,
             _("without text"): document.wordless / document.page_count,
             _("pages"): done_of(document.wordless, document.page_count),
-            _("which"): _ranges(document.first) + (" …" if document.wordless > len(document.first) else ""),
+            _("page numbers"): _ranges(document.first) + (" …" if document.wordless > len(document.first) else ""),
         }
         for document in summary.worst
     ]
@@ -136,7 +136,7 @@ def _wordless(summary: WordlessSummary) -> None:
         },
     )
     if summary.documents > len(rows):
-        st.caption(_("The {rows} documents with the most of them.").format(rows=len(rows)))
+        st.caption(_("The {rows} documents with the most pages without text.").format(rows=len(rows)))
 
 
 def _ranges(numbers: Sequence[int]) -> str:

@@ -11,8 +11,8 @@ from rag.ui.language import N_, _
 REASONS = {
     "period": N_("period"),
     "synonym": N_("same meaning"),
-    "derived": N_("computed from"),
-    "item": N_("stands in"),
+    "derived": N_("calculated from"),
+    "item": N_("found in"),
     "abbreviation": N_("abbreviation"),
 }
 TRADES = (N_("Contracts"), N_("Finance"), N_("General"), N_("Science"))
@@ -23,10 +23,10 @@ def understood(trace: SearchTrace) -> None:
     """What was found in the question, what it added to the search, and who knew it."""
     rows = [*_lookups(trace.variants), *_places(trace.rewritings), *_widened(trace.rewritings)]
     if not rows:
-        st.caption(_("Searched as it was asked: nothing was added."))
+        st.caption(_("Searched as entered: nothing was added."))
         return
     with st.expander(_("How the question was understood"), expanded=True, type="compact", key="understood"):
-        header = (_("In the question"), _("Searched for, too"), _("Why"))
+        header = (_("In the question"), _("Also searched for"), _("Why"))
         st.table([dict(zip(header, map(plain, row), strict=True)) for row in rows], border="horizontal")
 
 
@@ -39,7 +39,7 @@ def _lookups(variants: tuple[Variant, ...]) -> Iterator[tuple[str, str, str]]:
 def _places(rewritings: tuple[Rewriting, ...]) -> Iterator[tuple[str, str, str]]:
     names = [name for rewriting in rewritings if rewriting.kind == "landmark" for name in rewriting.added]
     if names:
-        yield _("places meant"), ", ".join(names), _("preferred")
+        yield _("places named"), ", ".join(names), _("preferred")
 
 
 def _widened(rewritings: tuple[Rewriting, ...]) -> Iterator[tuple[str, str, str]]:

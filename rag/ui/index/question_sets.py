@@ -22,8 +22,8 @@ def question_sets() -> None:
     sets = {one.name: one.count for one in session.engine().question_sets.list()}
     _add(list(sets))
     if not sets:
-        text = _("Bring a file, or keep an answer of a chat as a question: rate it, and it is offered.")
-        with empty("quiz", _("No questions kept yet"), text):
+        text = _("Add a file, or rate an answer in the chat and save it as a question.")
+        with empty("quiz", _("No question sets yet"), text):
             return
     if st.session_state.get(CHOSEN) not in sets:
         st.session_state.pop(CHOSEN, None)
@@ -40,7 +40,7 @@ def question_sets() -> None:
             _("Download"), lines, f"{chosen}.jsonl", "application/jsonl", icon=":material/download:", on_click="ignore"
         )
         ids = [question.id for question in questions]
-        st.button(_("Remove chosen"), icon=":material/delete:", on_click=_remove, args=(chosen, ids))
+        st.button(_("Remove selected"), icon=":material/delete:", on_click=_remove, args=(chosen, ids))
     st.dataframe(
         [_row(question) for question in questions],
         key=TABLE,
@@ -55,7 +55,7 @@ def _row(question: Question) -> dict[str, Any]:
     return {
         _("question"): question.question,
         _("answer"): question.answer if question.answerable else _("has none"),
-        _("right"): place(question.file_name, question.gold_pages)
+        _("expected"): place(question.file_name, question.gold_pages)
         if question.gold_pages
         else question.file_name or None,
     }
@@ -87,8 +87,8 @@ def _add(there: list[str]) -> None:
                 st.toast(
                     plural(
                         len(questions),
-                        "{count} question kept in {name}.",
-                        "{count} questions kept in {name}.",
+                        "{count} question added to {name}.",
+                        "{count} questions added to {name}.",
                         name=plain(name),
                     )
                 )

@@ -17,7 +17,7 @@ def why_not(request: SearchRequest) -> None:
     with st.form("why-form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         passage = st.text_input(
             _("Missing a passage?"),
-            placeholder=_("Missing a passage? Some words of it, as they stand in the document"),
+            placeholder=_("Missing a passage? Enter some of its words as in the document"),
             label_visibility="collapsed",
             key="why-passage",
         )

@@ -56,7 +56,7 @@ def playground() -> None:
         st.toggle(
             _("Compare two settings"),
             key=BESIDE,
-            help=_("Search with other settings, too, and see which places each finds, and in which order."),
+            help=_("Search with two settings and compare which places each finds, in which order."),
         )
         if requests:
             st.session_state["search"] = session.engine().search(requests[0])
@@ -83,7 +83,7 @@ def _search_form() -> list[SearchRequest] | None:
     sides = SIDES if st.session_state.get(BESIDE) else SIDES[:1]
     with st.form("search-form", border=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            query = st.text_input(_("Query"), placeholder=_("What to look for"), label_visibility="collapsed")
+            query = st.text_input(_("Query"), placeholder=_("What to search for"), label_visibility="collapsed")
             asked = st.form_submit_button(_("Search"), type="primary", icon=":material/search:")
         options = []
         for side in sides:
@@ -101,9 +101,9 @@ def _settings(side: str) -> RetrievalOptions:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         mode = st.selectbox(_("Mode"), MODES, MODES.index(usual.mode), width=100, key=f"mode-{side}")
         fusion = st.selectbox(_("Fusion"), FUSIONS, FUSIONS.index(usual.fusion), width=110, key=f"fusion-{side}")
-        weight = st.slider(_("Weight of vectors"), 0.0, 1.0, 0.65, 0.05, width=110, key=f"weight-{side}")
+        weight = st.slider(_("Vector weight"), 0.0, 1.0, 0.65, 0.05, width=110, key=f"weight-{side}")
         top_k = st.number_input(_("Results"), 1, 50, 10, width=70, key=f"results-{side}")
-        min_score = st.number_input(_("Least score"), 0.0, 1.0, 0.0, 0.05, width=75, key=f"least-{side}")
+        min_score = st.number_input(_("Minimum score"), 0.0, 1.0, 0.0, 0.05, width=75, key=f"least-{side}")
         lookups = st.number_input(
             _("Look-ups"),
             *(0, MOST_LOOKUPS),
@@ -178,10 +178,10 @@ def _hits(response: SearchResponse) -> int | None:
             _("lexical"): SCORE,
             _("l. rank"): RANK,
             _("landmark"): st.column_config.NumberColumn(
-                width=66, help=_("How surely it stands at a landmark that is asked for")
+                width=66, help=_("How likely it is at the place that the question names")
             ),
             _("fit"): st.column_config.NumberColumn(
-                width=52, help=_("How well its whole document fits; empty where there is only one")
+                width=52, help=_("How well the whole document matches; empty if there is only one")
             ),
             _("rerank"): SCORE,
         },
@@ -195,7 +195,9 @@ def _hits(response: SearchResponse) -> int | None:
 
 
 def _nothing() -> None:
-    st.info(_("Nothing scores high enough. Lower the least score or use other words."), icon=":material/search_off:")
+    st.info(
+        _("No result scores high enough. Lower the minimum score or use other words."), icon=":material/search_off:"
+    )
 
 
 def _hit_row(rank: int, hit: Hit, candidate: CandidateTrace | None) -> dict[str, Any]:

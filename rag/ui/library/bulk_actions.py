@@ -103,7 +103,7 @@ def _move(ids: list[uuid.UUID]) -> None:
             placeholder=_("Choose one, or type a new name"),
         )
         st.caption(
-            _("{documents} will be searched and asked there. The collection can be chosen in the sidebar.").format(
+            _("{documents} will be moved there. Choose the collection in the sidebar to search it.").format(
                 documents=plural(len(ids), "{count} document", "{count} documents")
             )
         )

@@ -59,7 +59,7 @@ def narrow(key: str) -> None:
     if saved:
         st.selectbox(_("Saved filter"), saved, index=None, key=f"{key}-saved", placeholder=_("None"))
     if tags or st.session_state.get(f"{key}-tags"):
-        st.multiselect(_("With all of these tags"), tags, key=f"{key}-tags", placeholder=_("Any"))
+        st.multiselect(_("With all these tags"), tags, key=f"{key}-tags", placeholder=_("Any"))
 
 
 def _forget_missing(key: str, saved: Sequence[str], tags: Sequence[str]) -> None:
@@ -146,9 +146,11 @@ def _edit_one(document: Document) -> None:
         "tags": _tags_field(_("Tags"), document.tags, document.tags),
     }
     given["disabled"] = not st.toggle(
-        _("Searched"), not document.disabled, help=_("Off: the document is kept, and left out of every search.")
+        _("Include in search"),
+        not document.disabled,
+        help=_("When off, the document stays in the library but is left out of every search."),
     )
-    st.caption(_("An empty title, author or date is the file's own again. The name keeps its ending."))
+    st.caption(_("Leave title, author or date empty to use the file's own. The file name extension stays the same."))
     if st.button(_("Save"), type="primary", icon=":material/check:"):
         changed = {field: value for field, value in given.items() if not _same(value, getattr(document, field))}
         emptied = {field: None for field in ("title", "author") if changed.get(field) == ""}
@@ -162,7 +164,11 @@ def _edit_many(documents: Sequence[Document]) -> None:
     added = _tags_field(_("Add tags"), (), ())
     removed = st.multiselect(_("Remove tags"), theirs, placeholder=_("None"))
     searched = st.segmented_control(
-        _("Searched"), [N_("As they are"), N_("Yes"), N_("No")], default="As they are", required=True, format_func=_
+        _("Include in search"),
+        [N_("No change"), N_("Yes"), N_("No")],
+        default="No change",
+        required=True,
+        format_func=_,
     )
     if st.button(_("Save"), type="primary", icon=":material/check:"):
         catalogue, ids = session.engine().catalogue, [document.id for document in documents]

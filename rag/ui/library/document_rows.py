@@ -19,8 +19,8 @@ KIND_NAMES = {
     "text/markdown": "Markdown",
     "text/plain": N_("Text"),
     "text/csv": "CSV",
-    MAIL: N_("Mail"),
-    OUTLOOK_MAIL: N_("Mail"),
+    MAIL: N_("E-mail"),
+    OUTLOOK_MAIL: N_("E-mail"),
     ARCHIVE: "ZIP",
 }
 STATUS_NAMES = {
@@ -111,7 +111,7 @@ def _state(document: Document) -> str:
 def _reason(document: Document) -> str:
     """Why it failed, or what it waits for."""
     if document.status is DocumentStatus.NEEDS_PASSWORD:
-        return _("Give it on the page Upload.")
+        return _("Enter it on the Upload page.")
     return said(document.error or "")
 
 

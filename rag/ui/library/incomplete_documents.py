@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import streamlit as st
 
 from rag.types import Completeness, Document, Missing
-from rag.ui.formatting import plain, plural
+from rag.ui.formatting import decimal, plain, plural
 from rag.ui.language import _
 from rag.ui.translated_messages import said
 
@@ -23,17 +23,39 @@ def warn_of_losses(documents: Iterable[Document]) -> None:
         if document.completeness is None or document.completeness.is_complete:
             continue
         st.warning(
-            _("**{name}** is not complete: {loss}").format(name=plain(document.name), loss=loss(document.completeness)),
+            _("**{name}** is incomplete: {loss}").format(name=plain(document.name), loss=loss(document.completeness)),
             icon=":material/content_cut:",
         )
 
 
 def loss(kept: Completeness) -> str:
-    """How much of a text was kept, and in a list below it where some is missing, as Markdown."""
+    """How much of a text was kept, and in lists below it where some is missing or read wrong, as Markdown."""
+    parts = []
+    if kept.kept_characters < kept.source_characters:
+        parts.append(_missing(kept))
+    if kept.has_word_errors:
+        parts.append(_word_errors(kept))
+    return "\n\n".join(parts)
+
+
+def _missing(kept: Completeness) -> str:
     shown = [f"- {_place(missing)}" for missing in kept.missing[:MOST_PLACES]]
     if len(kept.missing) > MOST_PLACES:
         shown.append(plural(len(kept.missing) - MOST_PLACES, "- {count} more place", "- {count} more places"))
-    return "\n".join((_("{kept} characters were kept. Missing:").format(kept=plain(said(kept.summary))), "", *shown))
+    return "\n".join(
+        (_("{kept} characters were extracted. Missing:").format(kept=plain(said(kept.summary))), "", *shown)
+    )
+
+
+def _word_errors(kept: Completeness) -> str:
+    told = _("{glued} of {words} words were glued to others, {split} were split:").format(
+        glued=decimal(kept.glued_words), words=decimal(kept.words), split=decimal(kept.split_words)
+    )
+    shown = [
+        f"- {plain(said(error.place))}: “{plain(error.read)}” → “{plain(error.expected)}”"
+        for error in kept.word_errors[:MOST_PLACES]
+    ]
+    return "\n".join((told, "", *shown))
 
 
 def _place(missing: Missing) -> str:

@@ -113,9 +113,7 @@ def _choose_all() -> None:
 
 def _no_documents(*, is_filtered: bool) -> None:
     if is_filtered:
-        with empty(
-            "search_off", _("No such document"), _("No document is called so and has all that the filter asks for.")
-        ):
+        with empty("search_off", _("No matching documents"), _("No document matches the search and the filter.")):
             return
     with empty("folder_open", _("Your library is empty"), _("Upload documents to fill it.")):
         st.page_link("pages/upload.py", label=_("Upload documents"), icon=":material/upload_file:")
@@ -145,7 +143,7 @@ def _offer_matrix(asked: list[Document]) -> None:
     """Ask the documents the same questions; a matrix is about documents of the user's own."""
     if session.engine().access.is_shared:
         return
-    help_ = _("Ask each of them the same questions")
+    help_ = _("Ask all selected documents the same questions")
     if st.button(_("Matrix"), icon=":material/table:", disabled=not asked, help=help_):
         matrix_form.begin_with([document.id for document in asked])
         st.switch_page("pages/matrix.py")

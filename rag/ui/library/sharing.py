@@ -7,7 +7,7 @@ from rag.ui import people_picker, session
 from rag.ui.formatting import plain
 from rag.ui.language import N_, _
 
-MAY = {"read": N_("may read"), "write": N_("may read and write")}
+MAY = {"read": N_("can read"), "write": N_("can read and write")}
 
 
 def switch() -> None:
@@ -15,7 +15,7 @@ def switch() -> None:
     names = _collections()
     if session.collection() not in names:
         session.leave()
-        st.toast(_("The collection is gone, or not shared with you any more."), icon=":material/group_off:")
+        st.toast(_("This collection was deleted or is no longer shared with you."), icon=":material/group_off:")
     if len(names) == 1:
         return
     choices = [*names]
@@ -59,9 +59,9 @@ def offer_sharing() -> None:
         for share in sharing.list(name) if name != DEFAULT_INDEX or _has_index() else []:
             _shown(share, people_picker.called(known, share.grantee_kind, share.grantee))
         with st.form("share", clear_on_submit=True, border=False):
-            grantee = people_picker.choose(_("With"), known.values())
+            grantee = people_picker.choose(_("Share with"), known.values())
             permission = st.segmented_control(
-                _("They"), list(MAY), default="read", format_func=lambda key: _(MAY[key]), required=True
+                _("Permission"), list(MAY), default="read", format_func=lambda key: _(MAY[key]), required=True
             )
             if st.form_submit_button(_("Share"), type="primary") and grantee:
                 sharing.give({"grantee": grantee.id, "grantee_kind": grantee.kind, "permission": permission}, name)
@@ -76,7 +76,7 @@ def _shown(share: Share, called: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"{plain(called)} {_(MAY[share.permission])}")
         st.button(
-            _("Withdraw"),
+            _("Stop sharing"),
             key=f"withdraw-{share.grantee_kind}-{share.grantee}",
             on_click=_withdraw,
             args=[ShareRequest(grantee=share.grantee, grantee_kind=share.grantee_kind)],

@@ -27,7 +27,9 @@ def trash() -> None:
         total = catalogue.count(IN_TRASH)
         if not total:
             with empty(
-                "delete", _("The trash is empty"), _("Deleted documents wait here until you restore or purge them.")
+                "delete",
+                _("The trash is empty"),
+                _("Deleted documents stay here until you restore or permanently delete them."),
             ):
                 return
         actions = st.container(horizontal=True, key="library-actions")
@@ -65,7 +67,7 @@ def _actions() -> None:
         help=refusal,
         on_click=_restore,
     )
-    if st.button(_("Delete for good"), icon=":material/delete_forever:", disabled=disabled, help=refusal):
+    if st.button(_("Delete permanently"), icon=":material/delete_forever:", disabled=disabled, help=refusal):
         _purge(document_table.chosen(TABLE))
 
 
@@ -90,21 +92,23 @@ def _tell_purged() -> None:
             plural(receipt.files, "{count} file", "{count} files"),
             size(receipt.bytes),
         )
-        told = _("Gone for good: {gone}.").format(gone=", ".join(gone))
+        told = _("Permanently deleted: {gone}.").format(gone=", ".join(gone))
         if receipt.unfinished:
             told += " " + plural(
-                receipt.unfinished, "Files of {count} document follow soon.", "Files of {count} documents follow soon."
+                receipt.unfinished,
+                "Files of {count} document will be deleted soon.",
+                "Files of {count} documents will be deleted soon.",
             )
         st.toast(told, icon=":material/delete_forever:")
 
 
-@dialog("Delete for good?")
+@dialog("Delete permanently?")
 def _purge(chosen: Sequence[uuid.UUID]) -> None:
     with door():
         documents = session.engine().documents
         names = [documents.get(document_id).name for document_id in chosen[:MOST_NAMES]]
         st.text("\n".join(names) + ("\n…" if len(chosen) > MOST_NAMES else ""))
-        st.text(_("The files and everything indexed from them will be gone. This cannot be undone."))
+        st.text(_("The files and their index entries will be deleted. This cannot be undone."))
         if st.button(
             plural(len(chosen), "Delete {count} document", "Delete {count} documents"),
             type="primary",

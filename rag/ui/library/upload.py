@@ -29,7 +29,7 @@ KINDS = {
     "Markdown": ["md", "markdown"],
     N_("Text"): ["txt"],
     N_("Picture"): ["png", "jpg", "jpeg", "tif", "tiff", "gif", "bmp", "webp", "heic", "heif", "avif"],
-    N_("Mail"): ["eml", "msg"],
+    N_("E-mail"): ["eml", "msg"],
     "ZIP": ["zip"],
 }
 """What can be taken in, and the endings of its names."""
@@ -38,7 +38,7 @@ PART_STEP = 0.1
 """From the place of a file to that of what was in it: well below the next file, however deep that is."""
 STAGES = {
     DocumentStatus.QUEUED: ("schedule", N_("Waiting")),
-    DocumentStatus.NEEDS_PASSWORD: ("lock", N_("Needs its password")),
+    DocumentStatus.NEEDS_PASSWORD: ("lock", N_("Needs password")),
     DocumentStatus.PARSING: ("description", N_("Reading")),
     DocumentStatus.EMBEDDING: ("scatter_plot", N_("Reading")),
     DocumentStatus.READY: ("check_circle", N_("Ready")),
@@ -70,7 +70,7 @@ def room() -> None:
     storage = session.shared().accounts.storage(session.engine().user_id)
     if storage.quota_bytes is not None:
         st.caption(
-            _("{used_bytes} of {quota_bytes} used. The trash and old versions count, too.").format(
+            _("{used_bytes} of {quota_bytes} used, including old versions and the trash.").format(
                 used_bytes=size(storage.used_bytes), quota_bytes=size(storage.quota_bytes)
             ),
             width="content",
@@ -98,7 +98,7 @@ def drop_zone() -> None:
     if not files and not address:
         return
     with st.spinner(
-        plural(len(files), "Taking in {count} file …", "Taking in {count} files …") if files else _("Fetching …")
+        plural(len(files), "Adding {count} file …", "Adding {count} files …") if files else _("Downloading …")
     ):
         for file in files:
             _take_in(file)
@@ -110,9 +110,9 @@ def drop_zone() -> None:
 
 def _folder(turn: int) -> list[UploadedFile]:
     """All files of a folder of the reader's machine."""
-    with st.popover(_("A folder"), icon=":material/drive_folder_upload:"):
+    with st.popover(_("Folder"), icon=":material/drive_folder_upload:"):
         files = st.file_uploader(
-            _("All files in it and in its folders"),
+            _("All files in a folder and its subfolders"),
             accept_multiple_files="directory",
             max_upload_size=session.engine().config.rag_parsing.max_file_mb,
             key=f"folder-{turn}",
@@ -122,9 +122,9 @@ def _folder(turn: int) -> list[UploadedFile]:
 
 def _address(turn: int) -> str | None:
     """An address of the web that was given, from which this server fetches the file."""
-    with st.popover(_("A web address"), icon=":material/link:"), st.form(f"address-{turn}", border=False):
-        address = st.text_input(_("Address of a file or page"), placeholder="https://", max_chars=2000)
-        st.caption(_("Pagelight fetches it once, from the Internet, and keeps a copy."))
+    with st.popover(_("Web address"), icon=":material/link:"), st.form(f"address-{turn}", border=False):
+        address = st.text_input(_("Address of a file or web page"), placeholder="https://", max_chars=2000)
+        st.caption(_("Pagelight downloads it once from the Internet and stores a copy."))
         if st.form_submit_button(_("Fetch"), type="primary", icon=":material/download:"):
             return address.strip() or None
     return None
@@ -165,13 +165,11 @@ def _duplicate(name: str, error: errors.DuplicateError) -> Refusal:
     twin = str(error.details.get("name") or _("another document"))
     in_trash = bool(error.details.get("in_trash"))
     version = error.details.get("version")
-    message = _("Same content as “{name}”, which is in the library already.")
+    message = _("Same content as “{name}”, which is already in the library.")
     if in_trash:
-        message = _("Same content as “{name}”, which is in the trash already. Restore it?")
+        message = _("Same content as “{name}” in the trash. Restore it?")
     elif version:
-        message = _(
-            "Same content as “{name}”, which is in the library already, as version {version}. Go back to that version?"
-        )
+        message = _("Same content as version {version} of “{name}” in the library. Restore that version?")
     document_id = uuid.UUID(str(error.details["document_id"]))
     is_older = bool(version) and not in_trash
     return Refusal(name, message.format(name=twin, version=version), document_id, in_trash, is_older)
@@ -179,7 +177,9 @@ def _duplicate(name: str, error: errors.DuplicateError) -> Refusal:
 
 def _same_name(file: UploadedFile, error: errors.SameNameError) -> Refusal:
     uploaded = dt.datetime.fromisoformat(str(error.details["created_at"])).astimezone()
-    message = _("New version of “{name}” (version {version}, uploaded {time}), or a document of its own?").format(
+    message = _(
+        "Is this a new version of “{name}” (version {version}, uploaded {time}) or a separate document?"
+    ).format(
         name=error.details["name"],
         version=error.details["version"],
         time=moment(uploaded, _("d MMM y, HH:mm")),
@@ -204,8 +204,8 @@ def _rows(followed: bool) -> None:
                 st.caption(
                     plural(
                         total,
-                        "{count} document in the library, all read.",
-                        "{count} documents in the library, all read.",
+                        "{count} document in the library, all processed.",
+                        "{count} documents in the library, all processed.",
                     )
                 )
                 return
@@ -348,14 +348,14 @@ def _offers(number: int, refusal: Refusal) -> None:
     if refusal.file:
         if st.button(_("New version"), key=f"version-{number}", icon=":material/history:", type="primary"):
             _answer(number, refusal, refusal.file, replaces=refusal.version_of)
-        if st.button(_("Document of its own"), key=f"own-{number}", icon=":material/note_add:"):
+        if st.button(_("Separate document"), key=f"own-{number}", icon=":material/note_add:"):
             _answer(number, refusal, refusal.file)
     if refusal.duplicate_of is None:
         return
     if refusal.in_trash and st.button(_("Restore"), key=f"restore-{number}", icon=":material/restore_from_trash:"):
         engine.documents.restore([refusal.duplicate_of])
         _dismiss(number)
-    if refusal.is_older and st.button(_("Go back"), key=f"current-{number}", icon=":material/history:"):
+    if refusal.is_older and st.button(_("Restore version"), key=f"current-{number}", icon=":material/history:"):
         engine.versions.make_current(refusal.duplicate_of)
         _dismiss(number)
 

@@ -41,7 +41,7 @@ def show_versions(document_id: uuid.UUID) -> None:
 
 def _version(version: Document) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=f"version-{version.id}"):
-        state = _("searched") if version.superseded_by is None else _("kept for old answers")
+        state = _("current") if version.superseded_by is None else _("kept for earlier answers")
         if version.indexed_at is None:
             state = said(version.error or "") or _("not read yet")
         st.markdown(
@@ -56,7 +56,9 @@ def _version(version: Document) -> None:
             width="stretch",
         )
         if version.superseded_by is not None and version.status == "ready":
-            st.button(_("Go back to it"), key=f"current-{version.id}", on_click=_make_current, args=(version.id,))
+            st.button(
+                _("Restore this version"), key=f"current-{version.id}", on_click=_make_current, args=(version.id,)
+            )
 
 
 def _make_current(document_id: uuid.UUID) -> None:
@@ -69,7 +71,7 @@ def _comparison(versions: list[Document]) -> None:
     """What changed between two of them."""
     names = {version.id: f"v{version.version}" for version in versions}
     with st.container(horizontal=True):
-        new = st.selectbox(_("What changed in"), list(names), format_func=names.__getitem__, key="compare-new")
+        new = st.selectbox(_("Changes in"), list(names), format_func=names.__getitem__, key="compare-new")
         older = [version.id for version in versions if version.id != new]
         before = versions.index(next(version for version in versions if version.id == new))
         old = st.selectbox(
@@ -84,7 +86,7 @@ def _comparison(versions: list[Document]) -> None:
         _("{count} changed").format(count=decimal(found.count("changed"))),
         _("{count} added").format(count=decimal(found.count("added"))),
         _("{count} removed").format(count=decimal(found.count("removed"))),
-        plural(found.unchanged, "{count} paragraph as before", "{count} paragraphs as before"),
+        plural(found.unchanged, "{count} paragraph unchanged", "{count} paragraphs unchanged"),
     )
     st.caption(" · ".join(told))
     if not found.changes:

@@ -17,7 +17,7 @@ OPEN = "matrix-form"
 NEW = "new"
 GIVEN = "matrix-given"
 """Documents that were chosen for a new one on another page."""
-OWN = N_("Questions of your own")
+OWN = N_("Your own questions")
 QUESTION, AGREE = "question", "agree"
 COLUMNS = {
     QUESTION: st.column_config.TextColumn(N_("Question"), width=420),
@@ -83,7 +83,7 @@ def _edit(filled: FilledMatrix) -> None:
     name = st.text_input(_("Name"), matrix.name, max_chars=200, key=f"matrix-name-{matrix.id}")
     chosen = _documents(documents, present, str(matrix.id))
     questions = _questions(_rows(matrix.questions), str(matrix.id))
-    st.caption(_("What you add is asked. Answers to what you take out, or put in other words, go."))
+    st.caption(_("New questions are asked. Answers to removed or reworded questions are deleted."))
     has_documents = bool(chosen or not present)  # those in the trash keep their rows
     if st.button(_("Save"), type="primary", icon=":material/check:") and _is_whole(has_documents, questions):
         change: dict[str, object] = {"name": name, "questions": questions}
@@ -127,7 +127,7 @@ def _documents(known: Mapping[uuid.UUID, Document], chosen: Sequence[uuid.UUID],
 def _of_template(templates: Sequence[MatrixTemplate]) -> list[dict[str, object]]:
     """Those of a template to begin with, which can be changed."""
     titles = {template.title: template for template in templates}
-    title = st.selectbox(_("Begin with"), [*titles, OWN], format_func=_)
+    title = st.selectbox(_("Template"), [*titles, OWN], format_func=_)
     return _questions(_rows(titles[title].questions) if title in titles else EMPTY, str(title))
 
 

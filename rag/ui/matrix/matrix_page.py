@@ -37,15 +37,15 @@ MOST_HEIGHT_PX = 640
 CONFLICT, BLANK = "background-color: rgb(230 150 30 / 28%)", "color: #8a8a8a"
 """Seen on light and on dark ground."""
 VERDICTS = {
-    Support.SUPPORTED: N_("The quote proves it."),
-    Support.PARTLY: N_("The quote proves a part of it."),
-    Support.UNSUPPORTED: N_("The quote does not prove it."),
+    Support.SUPPORTED: N_("The quote supports it."),
+    Support.PARTLY: N_("The quote supports part of it."),
+    Support.UNSUPPORTED: N_("The quote does not support it."),
     Support.UNCITED: N_("It cites nothing."),
 }
 SURE_MARKS = {None: "", Support.SUPPORTED: "", "likely": "≈ ", Support.PARTLY: "½ "}
 """Before an answer, by what it is called; before any other a question mark."""
 LEGEND = N_(
-    "≠ contradicts another answer · ↻ the document has changed since · ≈ likely · ½ proved in part · ? not proved"
+    "≠ contradicts another answer · ↻ the document has changed since · ≈ likely · ½ partly supported · ? not supported"
 )
 FILES: dict[MatrixFormat, str] = {"xlsx": "Excel", "csv": "CSV"}
 
@@ -61,7 +61,7 @@ def table() -> None:
     engine = session.own_engine()
     known = {one.id: one for one in engine.matrices.list()}
     if not known:
-        with empty("table", _("No matrix yet"), _("Ask many documents the same questions, and compare what they say.")):
+        with empty("table", _("No matrix yet"), _("Ask many documents the same questions and compare their answers.")):
             return
     with st.container():  # what stands below keeps its place when the state comes and goes
         filled = engine.matrices.get(_chosen(known))
@@ -155,8 +155,8 @@ def _state(filled: FilledMatrix) -> None:
             st.text(
                 plural(
                     filled.to_ask,
-                    "{count} answer missing, or of documents that have changed.",
-                    "{count} answers missing, or of documents that have changed.",
+                    "{count} answer is missing or out of date.",
+                    "{count} answers are missing or out of date.",
                 )
             )
             if st.button(_("Ask now"), icon=":material/refresh:", type="primary"):
@@ -176,8 +176,8 @@ def _reading(matrix_id: uuid.UUID, document_ids: Sequence[uuid.UUID]) -> None:
         st.caption(
             plural(
                 len(document_ids),
-                "{count} document being read; asked then.",
-                "{count} documents being read; asked then.",
+                "{count} document is being read and will be asked next.",
+                "{count} documents are being read and will be asked next.",
             )
         )
 
@@ -220,7 +220,7 @@ def _actions(filled: FilledMatrix) -> None:
                 on_click="ignore",
             )
         with st.popover(_("Delete"), icon=":material/delete:"):
-            st.text(_("The documents stay; the answers go."))
+            st.text(_("The answers will be deleted. The documents stay."))
             st.button(_("Delete the matrix"), type="primary", on_click=_delete, args=(matrix.id,))
 
 
@@ -295,7 +295,7 @@ def _clicked(filled: FilledMatrix) -> tuple[Document, int] | None:
 def _assured(cell: MatrixCell) -> str:
     """What speaks for the answer."""
     if cell.likelihood is not None:
-        told = _("These words fit the question best. That they answer it is likely: {likelihood}.")
+        told = _("These words match the question best. Probability that they answer it: {likelihood}.")
         return told.format(likelihood=percent(cell.likelihood))
     return _(VERDICTS[cell.verdict]) if cell.verdict else ""
 
@@ -309,12 +309,12 @@ def _told(shown: ShownCell) -> None:
         st.text(
             _("Nothing in the document answers it.")
             if cell.status == "not_found"
-            else said(cell.reason or "") or _("It failed.")
+            else said(cell.reason or "") or _("Failed.")
         )
     if shown.conflict:
         st.warning(plain(said(shown.conflict)), icon=":material/difference:")
     if shown.is_stale:
-        st.info(_("The document has changed since. Ask again to have the answer of today."), icon=":material/refresh:")
+        st.info(_("The document has changed since. Ask again for a current answer."), icon=":material/refresh:")
 
 
 def _show(document: Document, cell: MatrixCell | None) -> None:

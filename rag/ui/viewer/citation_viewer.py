@@ -96,7 +96,7 @@ def viewer(first: uuid.UUID) -> None:
         document = session.engine().documents.get(viewing.document_id)
         if document.superseded_by is not None:
             st.caption(
-                _("Version {version} of {name}, which a later one took the place of.").format(
+                _("Version {version} of {name}, replaced by a later version.").format(
                     version=document.version, name=plain(document.name)
                 )
             )

@@ -67,7 +67,7 @@ def show(place: Place) -> bool:
     try:
         document: Document = session.engine().documents.get(place.document_id)
     except errors.NotFoundError:
-        st.caption(_(":material/link_off: The document of this link is gone, or not shared with you."))
+        st.caption(_(":material/link_off: The document of this link was deleted or is not shared with you."))
         return False
     active = 0 if place.marks else None
     show_pdf(document, place.marks, active, page_number=place.page_number)

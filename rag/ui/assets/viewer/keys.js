@@ -14,7 +14,7 @@ const KEYS = [
   ["-", _("Zoom out")],
   ["w", _("Fit width")],
   ["?", _("This list")],
-  ["Esc", _("Close what is open")],
+  ["Esc", _("Close the open panel")],
 ];
 
 const typesInto = (node) => node?.matches?.("input, textarea, select, [contenteditable=true], [contenteditable='']");

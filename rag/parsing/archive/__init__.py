@@ -1,0 +1,1 @@
+"""Archives (ZIP): extraction of files within limits, and their list as PDF."""

@@ -1,0 +1,137 @@
+"""Extract files from mails and archives within limits, and report what is left out."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from rag import errors
+from rag.parsing import file_types
+from rag.types import ParsingConfig, Unpacked, UnpackedPart
+
+CHUNK_BYTES = 1 << 20
+MORE_LISTED = 1000
+"""Files beyond the limit that are listed by name; further ones are only counted."""
+MAX_NAME_CHARS = 150
+"""Maximum length of each part of a path; the end with the suffix is kept."""
+MAX_LEVELS = 10
+"""Maximum depth of a path; the innermost folders are kept."""
+_DRIVE = re.compile(r"[A-Za-z]:")
+
+
+class Unpacking:
+    """Extracts the files of one container into the existing, empty `folder`.
+
+    `before` counts what was extracted from the enclosing containers.
+    """
+
+    def __init__(self, name: str, folder: Path, before: Unpacked, config: ParsingConfig) -> None:
+        self.name = name
+        self._folder = folder
+        self._config = config
+        self._depth = before.depth
+        self._files = before.files
+        self._room = config.max_parts_mb * 1024 * 1024 - before.size
+        self._parts: list[UnpackedPart] = []
+        self._unlisted = Unpacked()
+
+    @property
+    def parts(self) -> tuple[UnpackedPart, ...]:
+        """Each file so far: where it was stored, or why it was left out."""
+        if not self._unlisted.files:
+            return tuple(self._parts)
+        count = self._unlisted.files
+        rest = UnpackedPart(
+            name=f"{count:,} more", size=self._unlisted.size, reason=f"more than {self._config.max_parts:,} files"
+        )
+        return (*self._parts, rest)
+
+    def take(self, name: str, content: BinaryIO) -> None:
+        """Store a file if its kind is supported and the limits allow it."""
+        reason = self.full
+        if reason:
+            self.leave_out(name, 0, reason)
+            return
+        path = self._folder / f"{len(self._parts):06}"  # never the file's own name, which could be a path
+        size = self._write(content, path)
+        reason = self._too_large(size) or _unreadable(path, safe_path(name))
+        if reason:
+            path.unlink()
+            self.leave_out(name, size, reason)
+            return
+        self._files += 1
+        self._parts.append(UnpackedPart(name=safe_path(name), size=size, file=path))
+
+    def leave_out(self, name: str, size: int, reason: str) -> None:
+        """Report a file that is not stored; `size` is in bytes, 0 if unknown."""
+        if len(self._parts) >= self._config.max_parts + MORE_LISTED:
+            known = self._unlisted
+            self._unlisted = Unpacked(files=known.files + 1, size=known.size + size)
+        else:
+            self._parts.append(UnpackedPart(name=safe_path(name), size=size, reason=reason))
+
+    @property
+    def full(self) -> str | None:
+        """Why no further file is stored; None if the limits allow more."""
+        config = self._config
+        if self._depth >= config.max_parts_depth:
+            return f"in more than {config.max_parts_depth} mails or archives, one in the other"
+        if self._files >= config.max_parts:
+            return f"more than {config.max_parts:,} files"
+        if self._room <= 0:
+            return f"more than {config.max_parts_mb:,} MB unpacked"
+        return None
+
+    def _write(self, content: BinaryIO, path: Path) -> int:
+        """Copy until a limit is reached, whatever size the archive claims; return the bytes read."""
+        most = min(self._room, self._config.max_file_bytes)
+        size = 0
+        try:
+            with path.open("wb") as target:
+                for chunk in _chunks(content):
+                    size += len(chunk)
+                    if size > most:
+                        break
+                    _append(target, chunk)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        finally:
+            self._room -= size  # also for files left out, which cost as much to read
+        return size
+
+    def _too_large(self, size: int) -> str | None:
+        if size > self._config.max_file_bytes:
+            return f"more than {self._config.max_file_mb:,} MB"
+        return f"more than {self._config.max_parts_mb:,} MB unpacked" if self._room < 0 else None
+
+
+def _chunks(content: BinaryIO) -> Iterator[bytes]:
+    while chunk := content.read(CHUNK_BYTES):
+        yield chunk
+
+
+def _append(target: BinaryIO, chunk: bytes) -> None:
+    """Write a chunk; a full disk is reported apart from an OSError of the damaged source."""
+    try:
+        target.write(chunk)
+        target.flush()
+    except OSError as error:
+        raise errors.StoreError(f"Files cannot be unpacked: {error.strerror}. Make room.") from error
+
+
+def _unreadable(path: Path, name: str) -> str | None:
+    try:
+        file_types.detect_mime_type(path, name)
+    except errors.UnsupportedFileError as error:
+        return f"of a kind that cannot be read ({error.details['kind']})"
+    except errors.UnreadableFileError:
+        return "damaged" if path.stat().st_size else "empty"
+    return None
+
+
+def safe_path(name: str) -> str:
+    """Return an untrusted `name` as a relative path without control characters and “..”."""
+    steps = ["".join(char for char in step if char.isprintable()).strip() for step in re.split(r"[/\\]+", name)]
+    kept = [step[-MAX_NAME_CHARS:] for step in steps if step not in {"", ".", ".."} and not _DRIVE.fullmatch(step)]
+    return "/".join(kept[-MAX_LEVELS:]) or "unnamed"

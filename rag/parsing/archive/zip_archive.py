@@ -1,0 +1,80 @@
+"""Convert ZIP archives to PDF: a list of their files, which become documents of their own."""
+
+import html
+import lzma
+import stat
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+
+from rag.parsing import zips
+from rag.parsing.archive.file_list import listed, listing
+from rag.parsing.archive.unpacking import Unpacking
+from rag.parsing.conversion import Conversion, SourceText
+from rag.parsing.html.layout import lay_out
+
+_SYSTEM_FILES = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
+_UTF8_FLAG, _ENCRYPTED_FLAG = 0x800, 0x1
+_UNPACK_FAILURES = (*zips.FAILURES, zlib.error, lzma.LZMAError, NotImplementedError, LookupError)
+"""Exceptions of zipfile for members that are damaged, overlap, or use an unknown compression."""
+
+
+def to_pdf(source: Path, unpacking: Unpacking) -> Conversion:
+    """List the files of the ZIP file at `source` on pages, and store them with `unpacking`.
+
+    Raises:
+        errors.UnreadableFileError: the file is damaged.
+    """
+    system_files = 0
+    with zips.opened(source, unpacking.name) as archive:
+        for member in archive.infolist():
+            if _is_system_file(member.filename):
+                system_files += 1
+            elif not member.is_dir():
+                _take(archive, member, unpacking)
+    head = [unpacking.name, _count(len(unpacking.parts), "file")]
+    if system_files:
+        head.append(f"{_count(system_files, 'file')} of the operating system left out.")
+    content = f"<h1>{html.escape(head[0])}</h1>" + "".join(f"<p>{html.escape(line)}</p>" for line in head[1:])
+    document = lay_out(content + listing(unpacking.parts))
+    document.set_metadata({"title": unpacking.name})
+    return Conversion(document, (SourceText("the list of files", "\n".join([*head, *listed(unpacking.parts)])),))
+
+
+def _take(archive: zipfile.ZipFile, member: zipfile.ZipInfo, unpacking: Unpacking) -> None:
+    name = _name(member)
+    reason = unpacking.full or _unwanted(member)
+    if reason:
+        unpacking.leave_out(name, member.file_size, reason)
+        return
+    try:
+        with archive.open(member) as content:
+            unpacking.take(name, content)  # type: ignore[arg-type]  # it only has to be readable
+    except _UNPACK_FAILURES:
+        unpacking.leave_out(name, member.file_size, "damaged, or compressed in an unknown way")
+
+
+def _unwanted(member: zipfile.ZipInfo) -> str | None:
+    if member.flag_bits & _ENCRYPTED_FLAG:
+        return "encrypted: unpack the archive with its password and add the file itself"
+    kind = stat.S_IFMT(member.external_attr >> 16)  # 0 in archives made on Windows
+    return None if kind in {0, stat.S_IFREG} else "no file but a link or a device"
+
+
+def _name(member: zipfile.ZipInfo) -> str:
+    """Decode a member's name: many programs write UTF-8 without the flag; otherwise it is code page 437."""
+    if member.flag_bits & _UTF8_FLAG:
+        return member.filename
+    try:
+        return member.filename.encode("cp437").decode()
+    except UnicodeError:
+        return member.filename
+
+
+def _is_system_file(name: str) -> bool:
+    path = PurePosixPath(name)
+    return path.parts[:1] == ("__MACOSX",) or path.name.lower() in _SYSTEM_FILES
+
+
+def _count(number: int, noun: str) -> str:
+    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"

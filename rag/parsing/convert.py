@@ -1,0 +1,70 @@
+"""Convert any supported file that is not a PDF to a PDF with a text layer.
+
+Converters are imported when needed: openpyxl and python-pptx each cost a parsing process a quarter of a second.
+"""
+
+from pathlib import Path
+
+from rag import errors
+from rag.parsing import file_types
+from rag.parsing.archive.unpacking import Unpacking
+from rag.parsing.conversion import Conversion, OnPages
+from rag.parsing.html import text_files
+from rag.types import ARCHIVE, CONTAINERS, ParsingConfig
+
+_DOCUMENTS = frozenset({file_types.DOCX, file_types.ODT, file_types.RTF, file_types.EPUB})
+_PRESENTATIONS = frozenset({file_types.PPTX, file_types.ODP})
+_LEGACY = frozenset({file_types.DOC, file_types.PPT})
+
+
+def convert(source: Path, mime_type: str, config: ParsingConfig, unpacking: Unpacking, on_pages: OnPages) -> Conversion:
+    """Convert the file at `source` to PDF; store files contained in it with `unpacking`.
+
+    `on_pages` receives the estimated number of pages as soon as it is known, since the time limit depends on it.
+
+    LibreOffice converts documents and presentations where it is installed and `config` allows it. If it fails, the
+    built-in converters take over.
+
+    Raises:
+        errors.UnreadableFileError: the file is damaged.
+        errors.UnsupportedFileError: only LibreOffice can read the file, and it is not installed or fails.
+    """
+    if config.office == "auto" and mime_type in (_DOCUMENTS - {file_types.EPUB}) | _PRESENTATIONS | _LEGACY:
+        from rag.parsing.office import libreoffice_conversion
+
+        converted = libreoffice_conversion.convert(source, mime_type, config)
+        if converted is not None:
+            return converted
+    if mime_type in CONTAINERS:
+        from rag.parsing.archive import zip_archive
+        from rag.parsing.mail import convert as mail
+
+        return (
+            zip_archive.to_pdf(source, unpacking) if mime_type == ARCHIVE else mail.to_pdf(source, mime_type, unpacking)
+        )
+    if mime_type in file_types.SHEETS:
+        from rag.parsing.sheets import convert as sheets
+
+        return sheets.to_pdf(source, mime_type, on_pages)
+    return _convert_builtin(source, mime_type, config)
+
+
+def _convert_builtin(source: Path, mime_type: str, config: ParsingConfig) -> Conversion:
+    if mime_type in _LEGACY:
+        raise errors.UnsupportedFileError(
+            "The file is in an old Office format that only LibreOffice can read. Install LibreOffice"
+            " (and leave RAG_PARSING__OFFICE at auto), or save the file as DOCX, PPTX or PDF."
+        )
+    if mime_type in _DOCUMENTS:
+        from rag.parsing.office import documents
+
+        return documents.to_pdf(source, mime_type, config)
+    if mime_type in _PRESENTATIONS:
+        from rag.parsing.slides import convert as slides
+
+        return slides.to_pdf(source, mime_type)
+    if mime_type in file_types.IMAGES:
+        from rag.parsing import images
+
+        return images.to_pdf(source)
+    return text_files.to_pdf(source, mime_type)

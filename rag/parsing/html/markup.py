@@ -1,0 +1,217 @@
+"""Clean HTML of any origin for layout by MuPDF.
+
+Only text, tables and pictures are kept. Styles and scripts are dropped, so nothing can be hidden, moved off the page or
+kept from wrapping. Long runs without white space get line break opportunities.
+"""
+
+import base64
+import binascii
+import html as escaping
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from lxml import etree
+from lxml import html as parser
+
+from rag.parsing.html.line_breaks import breakable
+
+MAX_DEPTH = 40
+"""Tags nested deeper are dropped (their text is kept), because MuPDF recurses into nested elements."""
+MAX_INDENTS = 8
+"""Lists and quotations nested deeper are not indented further."""
+MAX_PICTURE_PX = 600
+"""Larger width and height attributes are ignored; the layout then fits the picture to the page."""
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_INLINE = _names("a abbr b br cite code del dfn em i img ins kbd mark q s samp span strike strong sub sup tt u var")
+_TABLE = _names("caption tbody td tfoot th thead tr")
+_BLOCKS = _TABLE | _names("blockquote center dd div dl dt figcaption figure h1 h2 h3 h4 h5 h6 hr li ol p pre table ul")
+_LIKE_A_BLOCK = _names(
+    "address article aside body button details dialog dir fieldset footer form header hgroup html label legend listing"
+    " main math menu nav noscript optgroup option plaintext search section select summary svg textarea xmp"
+)
+_DROPPED = _names("base head link meta object script style template title")
+_EMPTY = frozenset(("br", "hr"))
+_INDENTING = frozenset(("blockquote", "dd", "ol", "ul"))
+_ATTRIBUTES = frozenset(("align", "colspan", "dir", "lang", "rowspan", "start", "type", "value"))
+_STYLE = re.compile(
+    r"(?:^|;)\s*((?:text-align|font-weight|font-style|text-decoration|page-break-after)\s*:\s*[\w-]+)\s*(?=;|$)"
+)
+_DATA_URI = re.compile(r"data:image/[^,]*;base64,", re.IGNORECASE)
+_NOT_TEXT = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
+_REFERENCE = re.compile("&amp;(?=[#A-Za-z])")
+_DIGITS = re.compile(r"\d{1,4}")
+
+
+class Part(NamedTuple):
+    """A table, or the markup between two tables.
+
+    `reopened` has the start tags of the enclosing elements, for a part that begins a page.
+    """
+
+    html: str
+    is_table: bool
+    reopened: str
+
+
+class Markup(NamedTuple):
+    """Cleaned markup in order, and its pictures by their file names in the markup."""
+
+    parts: list[Part]
+    pictures: dict[str, bytes]
+
+
+def read(html: str) -> Any:
+    """Parse HTML to an lxml element. No external resource is loaded."""
+    reader = parser.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True, no_network=True)
+    content = _NOT_TEXT.sub("", html).encode()
+    return parser.document_fromstring(content if content.strip() else b"<p></p>", parser=reader)
+
+
+def title_and_author(html: str) -> tuple[str, str]:
+    """Return the title and the author given in the head of `html`, each "" if missing."""
+    root = read(html)
+    title = root.findtext(".//title") or ""
+    authors = [meta.get("content", "") for meta in root.iter("meta") if meta.get("name", "").lower() == "author"]
+    return " ".join(title.split()), " ".join(authors[0].split()) if authors else ""
+
+
+def clean(fragments: Iterable[str], images: Mapping[str, bytes]) -> Markup:
+    """Clean HTML fragments, each parsed by itself so that an unclosed tag in one cannot swallow the next.
+
+    `images` maps the `src` values of pictures to their content.
+    """
+    writer = _Writer(images)
+    for fragment in fragments:
+        walk = etree.iterwalk(read(fragment), events=("start", "end"))
+        for event, element in walk:
+            if event == "end":
+                writer.end(element)
+            elif not writer.start(element):
+                walk.skip_subtree()
+    writer.end_part(is_table=False)
+    return Markup([part for part in writer.parts if part.html.strip()], writer.pictures)
+
+
+class _Writer:
+    """Serialize the elements that are kept."""
+
+    def __init__(self, images: Mapping[str, bytes]) -> None:
+        self.parts: list[Part] = []
+        self.pictures: dict[str, bytes] = {}
+        self._images = images
+        self._written: list[str] = []
+        self._reopened = ""
+        self._open: list[tuple[str, str]] = []
+        """Name and start tag of each open element; both empty if its tag is dropped."""
+
+    def start(self, element: Any) -> bool:
+        """Write the start of an element. Return whether its content is kept."""
+        name = element.tag.lower() if isinstance(element.tag, str) else ""
+        if name in _DROPPED or not name:
+            return False
+        if name == "img":
+            self._picture(element)
+            return True
+        name = self._known(name, element)
+        if name == "table":
+            self.end_part(is_table=False)
+        tag = f"<{name}{_attributes(element, self._is_flat(name))}>" if name else ""
+        self._written.append(tag or " ")
+        self._open.append((name, tag))
+        if element.text:
+            self._text(element.text)
+        return True
+
+    def end(self, element: Any) -> None:
+        """Write the end of an element and the text after it."""
+        name = element.tag.lower() if isinstance(element.tag, str) else ""
+        if name and name not in _DROPPED and name != "img":
+            name, _ = self._open.pop()
+            self._written.append(" " if not name else "" if name in _EMPTY else f"</{name}>")
+            if name == "table":
+                self.end_part(is_table=True)
+        if element.tail:
+            self._text(element.tail)
+
+    def end_part(self, *, is_table: bool) -> None:
+        """Begin a new part."""
+        self.parts.append(Part("".join(self._written), is_table, self._reopened))
+        self._written = []
+        self._reopened = "".join(tag for _, tag in self._open)
+
+    def _known(self, name: str, element: Any) -> str:
+        """Return the name under which an element is written; "" to keep only its content.
+
+        Of nested tables, the innermost have the data and the outer ones are layout.
+        """
+        if len(self._open) >= MAX_DEPTH:
+            return ""
+        if name == "table":
+            return name if element.find(".//table") is None else "div"
+        if name in _TABLE:
+            return name if self._inside("table") else "div"
+        if name in ("plaintext", "xmp", "listing", "textarea"):
+            return "pre"
+        if name in _INLINE or name in _BLOCKS:
+            return name
+        return "div" if name in _LIKE_A_BLOCK else "span"
+
+    def _inside(self, *names: str) -> int:
+        return sum(name in names for name, _ in self._open)
+
+    def _is_flat(self, name: str) -> bool:
+        return name in _INDENTING and self._inside(*_INDENTING) >= MAX_INDENTS
+
+    def _text(self, text: str) -> None:
+        if self._inside("pre"):
+            text = text.expandtabs(8)
+        self._written.append(escaped(text))
+
+    def _picture(self, element: Any) -> None:
+        content = self._content(element.get("src") or "")
+        self._written.append(self._picture_tag(content, element) if content else _alternative(element))
+
+    def _content(self, address: str) -> bytes | None:
+        if found := self._images.get(address):
+            return found
+        if not (start := _DATA_URI.match(address)):
+            return None
+        try:
+            return base64.b64decode(address[start.end() :])
+        except (binascii.Error, ValueError):
+            return None
+
+    def _picture_tag(self, content: bytes, element: Any) -> str:
+        name = f"picture-{len(self.pictures) + 1}"
+        self.pictures[name] = content
+        sizes = {key: element.get(key, "") for key in ("width", "height")}
+        kept = all(not size or (_DIGITS.fullmatch(size) and int(size) <= MAX_PICTURE_PX) for size in sizes.values())
+        return f'<img src="{name}"' + "".join(f' {k}="{size}"' for k, size in sizes.items() if size and kept) + ">"
+
+
+def _alternative(element: Any) -> str:
+    """Return the alternative text of a picture that cannot be shown."""
+    words = element.get("alt", "")
+    return f"<i>{escaped(words)}</i>" if words.strip() else ""
+
+
+def escaped(text: str) -> str:
+    """Escape text for MuPDF, which decodes character references twice unless an element interrupts them."""
+    text = breakable(_NOT_TEXT.sub("", text))
+    return _REFERENCE.sub("&amp;<span></span>", escaping.escape(text, quote=False))
+
+
+def _attributes(element: Any, is_flat: bool) -> str:
+    style = _STYLE.findall(element.get("style", ""))
+    if is_flat:
+        style.append("margin-left: 0; padding-left: 0")
+    kept = {key: value for key, value in element.attrib.items() if key in _ATTRIBUTES and len(value) < 20}
+    if style:
+        kept["style"] = "; ".join(style)
+    return "".join(f' {key}="{escaping.escape(value)}"' for key, value in kept.items())

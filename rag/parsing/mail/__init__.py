@@ -1,0 +1,1 @@
+"""Mails (EML, MSG): reading, and conversion to PDF."""

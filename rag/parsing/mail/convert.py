@@ -1,0 +1,97 @@
+"""Convert mails to PDF: headers, text, and the list of attachments, which become documents of their own."""
+
+import html
+import io
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from rag import errors
+from rag.parsing.archive.file_list import listed, listing
+from rag.parsing.archive.unpacking import Unpacking
+from rag.parsing.conversion import Conversion, SourceText
+from rag.parsing.html import markup
+from rag.parsing.html.layout import lay_out
+from rag.parsing.mail import eml
+from rag.parsing.mail.message import Attachment, Message
+from rag.types import OUTLOOK_MAIL, UnpackedPart
+
+_SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/bmp", "image/tiff"})
+
+
+def to_pdf(source: Path, mime_type: str, unpacking: Unpacking) -> Conversion:
+    """Convert the mail at `source` to PDF, and store its attachments with `unpacking`.
+
+    Raises:
+        errors.UnreadableFileError: the file is damaged.
+    """
+    mail = _read(source, mime_type, unpacking.name)
+    pictures = _shown_pictures(mail)
+    for attachment in mail.attachments:
+        if attachment not in pictures.values():
+            unpacking.take(attachment.name, io.BytesIO(attachment.content))
+    images = {address: picture.content for address, picture in pictures.items()}
+    document = lay_out(*_fragments(mail, unpacking.parts), images=images)
+    document.set_metadata(_metadata(mail))
+    return Conversion(document, tuple(_texts(mail, unpacking.parts)))
+
+
+def _read(source: Path, mime_type: str, name: str) -> Message:
+    try:
+        if mime_type == OUTLOOK_MAIL:
+            from rag.parsing.mail import msg  # costs each parsing process some milliseconds
+
+            return msg.read(source)
+        return eml.read(source)
+    except RecursionError as error:
+        raise errors.UnreadableFileError(
+            f"“{name}” has mails nested too deeply. Save the ones you need by themselves."
+        ) from error
+
+
+def _shown_pictures(mail: Message) -> dict[str, Attachment]:
+    """Return the attachments that the text shows as pictures, by the addresses it uses for them."""
+    by_id = {attachment.content_id: attachment for attachment in mail.attachments if attachment.content_id}
+    found = {}
+    for body in mail.bodies:
+        for image in markup.read(body.text).iter("img") if body.is_html else ():
+            address = image.get("src") or ""
+            scheme, _, content_id = address.partition(":")
+            picture = by_id.get(content_id.strip().strip("<>"))
+            if scheme.lower() == "cid" and picture is not None and picture.mime_type in _SHOWN_TYPES:
+                found[address] = picture
+    return found
+
+
+def _fragments(mail: Message, parts: Sequence[UnpackedPart]) -> Iterable[str]:
+    """Yield the HTML of the page, each text by itself so that unclosed tags have no effect on the others."""
+    rows = "".join(
+        f"<tr><th>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>" for name, value in mail.headers
+    )
+    title = f"<h1>{html.escape(mail.subject)}</h1>" if mail.subject else ""
+    yield f"{title}<table>{rows}</table>"
+    for body in mail.bodies:
+        yield "<hr>"
+        yield body.text if body.is_html else _plain_to_html(body.text)
+    if parts:
+        yield f"<h2>Attachments</h2>{listing(parts)}"
+
+
+def _plain_to_html(text: str) -> str:
+    """Return plain text as HTML that keeps its lines and its paragraphs."""
+    lines = [html.escape(line).replace("  ", " \N{NO-BREAK SPACE}") for line in text.expandtabs(4).splitlines()]
+    return f"<div>{'<br>'.join(lines)}</div>"
+
+
+def _texts(mail: Message, parts: Sequence[UnpackedPart]) -> Iterable[SourceText]:
+    yield SourceText(
+        "the mail's headers", "\n".join([mail.subject, *(f"{name} {value}" for name, value in mail.headers)])
+    )
+    for body in mail.bodies:
+        yield from (SourceText("the mail's text", text) for text in body.paragraphs())
+    if parts:
+        yield SourceText("the list of attachments", "\n".join(["Attachments", *listed(parts)]))
+
+
+def _metadata(mail: Message) -> dict[str, str]:
+    dated = {"creationDate": f"D:{mail.dated:%Y%m%d%H%M%S}"} if mail.dated else {}
+    return {"title": mail.subject, "author": mail.author, **dated}

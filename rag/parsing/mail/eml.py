@@ -1,0 +1,178 @@
+"""Read EML mails (RFC 5322, MIME) with the standard library."""
+
+import datetime as dt
+import email
+import email.errors
+import email.policy
+import mimetypes
+import re
+from collections.abc import Callable, Iterator
+from email.message import EmailMessage
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import TypeVar
+
+from rag.parsing.encoding import decode
+from rag.parsing.mail.message import Attachment, Body, Message
+from rag.parsing.pdf.mupdf import FAILURES
+
+SHOWN_HEADERS = ("From", "To", "Cc", "Bcc", "Reply-To", "Date", "Subject")
+POLICY = email.policy.default.clone(refold_source="none")
+"""Embedded mails are written without refolding their headers."""
+_FAILURES = (*FAILURES, email.errors.MessageError)
+"""Exceptions of the library for malformed headers."""
+_URL = re.compile(r"<?\bhttps?://\S+")
+_META_CHARSET = re.compile(r"<meta[^>]{0,200}charset=[\"']?([\w-]{1,40})", re.IGNORECASE)
+_META_CHARS = 4096
+_Value = TypeVar("_Value")
+
+
+def read(source: Path) -> Message:
+    """Read the mail in the file at `source`."""
+    content = source.read_bytes().removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
+    return _message(email.message_from_bytes(content, policy=POLICY))
+
+
+def _message(mail: EmailMessage) -> Message:
+    bodies: list[Body] = []
+    attachments: list[Attachment] = []
+    for part in _parts(mail):
+        if isinstance(part, Body):
+            bodies.append(part)
+        else:
+            attachments.append(part)
+    shown = ((name, value) for name in SHOWN_HEADERS if (value := header(mail, name)))
+    return Message(
+        headers=tuple(shown),
+        bodies=tuple(bodies),
+        attachments=tuple(attachments),
+        subject=header(mail, "Subject"),
+        author=_author(mail),
+        dated=date_of(header(mail, "Date")),
+    )
+
+
+# --- headers ---
+
+
+def header(mail: EmailMessage, name: str) -> str:
+    """Return a header's decoded value in one line, "" if there is none."""
+    value = _tried(lambda: str(mail[name] or ""))
+    if value is None:
+        raw = next((value for key, value in mail.raw_items() if key.lower() == name.lower()), "")
+        value = str(raw).encode(errors="surrogateescape").decode(errors="replace")
+    return " ".join(value.split())
+
+
+def date_of(value: str) -> dt.datetime | None:
+    """Parse the time of a Date header; return None if it is invalid."""
+    return _tried(lambda: parsedate_to_datetime(value))
+
+
+def _author(mail: EmailMessage) -> str:
+    sender = _tried(lambda: mail["From"].addresses[0])
+    return " ".join(str(sender.display_name or sender.addr_spec).split()) if sender else ""
+
+
+def _tried(read: Callable[[], _Value]) -> _Value | None:
+    try:
+        return read()
+    except _FAILURES:
+        return None
+
+
+# --- content ---
+
+
+def _parts(part: EmailMessage) -> Iterator[Body | Attachment]:
+    """Yield texts and files in order; an embedded mail is a file."""
+    kind = part.get_content_type()
+    children = _children(part)
+    if kind in {"message/rfc822", "message/global"} and children:
+        yield from (_mail_in(child, name_of(part)) for child in children)
+    elif kind == "message/delivery-status" and children:
+        yield Body("\n".join(f"{name}: {value}" for child in children for name, value in child.raw_items()))
+    elif not children:
+        yield _leaf(part, kind)
+    elif kind == "multipart/alternative":
+        yield from _best([list(_parts(child)) for child in children])
+    else:
+        for child in children:
+            yield from _parts(child)
+
+
+def _children(part: EmailMessage) -> list[EmailMessage]:
+    payload = part.get_payload()
+    return [child for child in payload if isinstance(child, EmailMessage)] if isinstance(payload, list) else []
+
+
+def _best(alternatives: list[list[Body | Attachment]]) -> Iterator[Body | Attachment]:
+    """Yield the most complete alternative text, and the files of all alternatives."""
+    yield from fullest([[part for part in parts if isinstance(part, Body)] for parts in alternatives])
+    for parts in alternatives:
+        yield from (part for part in parts if isinstance(part, Attachment))
+
+
+def fullest(alternatives: list[list[Body]]) -> list[Body]:
+    """Return the last alternative (the richest form) that has no fewer characters than those before it."""
+    chosen: list[Body] = []
+    for bodies in alternatives:
+        if bodies and _characters(bodies) >= _characters(chosen):
+            chosen = bodies
+    return chosen
+
+
+def _characters(bodies: list[Body]) -> int:
+    """Count characters without white space, and without URLs, which plain texts add to links."""
+    return sum(len("".join(_URL.sub("", text).split())) for body in bodies for text in body.paragraphs())
+
+
+def _leaf(part: EmailMessage, kind: str) -> Body | Attachment:
+    name = name_of(part)
+    content = _content(part)
+    # A multipart without parts is text, too.
+    is_text = kind.startswith(("text/plain", "text/html", "multipart/")) and not name
+    is_text = is_text and _disposition(part) != "attachment"
+    if is_text:
+        return Body(_text(part, content), is_html=kind == "text/html")
+    content_id = re.sub(r"[<>\s]", "", header(part, "Content-ID")) or None
+    return Attachment(name or f"attachment{mimetypes.guess_extension(kind) or ''}", content, kind, content_id)
+
+
+def _content(part: EmailMessage) -> bytes:
+    """Decode the transfer encoding as far as possible."""
+    content = _tried(lambda: part.get_payload(decode=True))
+    if isinstance(content, bytes):
+        return content
+    return str(part.get_payload()).encode(errors="surrogateescape")
+
+
+def _text(part: EmailMessage, content: bytes) -> str:
+    """Decode text by its character set if that is known and valid, else as text of unknown encoding."""
+    charset = _tried(part.get_content_charset)
+    if charset is None and part.get_content_type() == "text/html":
+        named = _META_CHARSET.search(content[:_META_CHARS].decode("ascii", errors="replace"))
+        charset = named[1] if named else None
+    text = _tried(lambda: content.decode(charset or "")) if charset else None
+    text = decode(content) if text is None else text
+    return _unflowed(text) if _tried(lambda: part.get_param("format")) == "flowed" else text
+
+
+def _unflowed(text: str) -> str:
+    """Join lines that end with a space (format=flowed, RFC 3676), except the signature separator."""
+    return re.sub(r"(?<!^--) \r?\n(?![>\s])", " ", text, flags=re.MULTILINE)
+
+
+def _disposition(part: EmailMessage) -> str | None:
+    return _tried(part.get_content_disposition)
+
+
+def name_of(part: EmailMessage) -> str:
+    """Return a part's file name, "" if there is none."""
+    return " ".join((_tried(part.get_filename) or "").split())
+
+
+def _mail_in(mail: EmailMessage, name: str) -> Attachment:
+    content = _tried(lambda: mail.as_bytes(policy=POLICY)) or str(mail).encode(errors="surrogateescape")
+    name = name or header(mail, "Subject") or "mail"
+    return Attachment(name if name.lower().endswith(".eml") else f"{name}.eml", content, "message/rfc822")

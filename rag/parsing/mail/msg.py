@@ -1,0 +1,170 @@
+"""Read Outlook mails (MSG files, MS-OXMSG)."""
+
+import datetime as dt
+import email.parser
+import email.utils
+import struct
+from collections.abc import Callable, Iterator
+from email.message import EmailMessage
+from pathlib import Path
+from typing import TypeVar
+
+import olefile
+from oxmsg.domain import constants as pid
+from oxmsg.domain.model import ATTACH_HDR_OFFSET, MSG_HDR_OFFSET, RECIP_HDR_OFFSET
+from oxmsg.properties import Properties
+from oxmsg.storage import Storage
+
+from rag import errors
+from rag.parsing.mail import eml
+from rag.parsing.mail.compressed_rtf import decompress
+from rag.parsing.mail.message import Attachment, Body, Message
+from rag.parsing.pdf.mupdf import FAILURES
+
+MSG_IN_MSG_HDR_OFFSET = 24
+"""Offset in an embedded mail (MS-OXMSG, 2.4.1.2)."""
+FIRST_YEAR = 1601
+_EMBEDDED = f"__substg1.0_{pid.PID_ATTACH_DATA_BINARY:04X}000D"
+_FAILURES = (*FAILURES, OSError, struct.error, OverflowError)
+"""Exceptions of the readers for damaged or forged files."""
+_RECIPIENTS = {1: "To", 2: "Cc", 3: "Bcc"}
+"""Kinds of recipients (MS-OXOMSG, 2.2.3.1.2)."""
+_Value = TypeVar("_Value")
+
+
+def read(source: Path) -> Message:
+    """Read the mail in the file at `source`.
+
+    Raises:
+        errors.UnreadableFileError: the file is damaged.
+    """
+    try:
+        with olefile.OleFileIO(source) as file:
+            storage = Storage.from_ole(file)
+        return _message(storage, MSG_HDR_OFFSET)
+    except RecursionError:
+        raise
+    except _FAILURES as error:
+        raise errors.UnreadableFileError(
+            f"The mail is damaged ({type(error).__name__}). Open it in Outlook and save it again."
+        ) from error
+
+
+def _message(storage: Storage, offset: int) -> Message:
+    properties = Properties(storage, properties_header_offset=offset)
+    sent = email.parser.HeaderParser(policy=eml.POLICY).parsestr(_text(properties, pid.PID_TRANSPORT_MESSAGE_HEADERS))
+    subject = _text(properties, pid.PID_SUBJECT)
+    dated = _sent(properties) or eml.date_of(eml.header(sent, "Date"))
+    told = _told_headers(storage, properties, dated)
+    headers = {name: eml.header(sent, name) or told.get(name, "") for name in eml.SHOWN_HEADERS} | {"Subject": subject}
+    author = _text(properties, pid.PID_SENDER_NAME) or _text(properties, pid.PID_SENT_REPRESENTING_NAME)
+    bodies, attachments = _bodies(properties), list(_attachments(storage))
+    rtf = None if bodies else _bytes(properties, pid.PID_RTF_COMPRESSED)
+    if rtf:
+        attachments.append(Attachment("text of the mail.rtf", decompress(rtf), "application/rtf"))
+    return Message(
+        headers=tuple((name, value) for name, value in headers.items() if value),
+        bodies=tuple(bodies),
+        attachments=tuple(attachments),
+        subject=subject,
+        author=author,
+        dated=dated,
+    )
+
+
+def _sent(properties: Properties) -> dt.datetime | None:
+    """Return the time of sending, None for drafts, which have the first year of Outlook's time."""
+    dated = _tried(lambda: properties.date_prop_value(pid.PID_CLIENT_SUBMIT_TIME))
+    return dated if dated and dated.year > FIRST_YEAR else None
+
+
+def _bodies(properties: Properties) -> list[Body]:
+    """Return the HTML text if it has no fewer characters than the plain text."""
+    plain = _text(properties, pid.PID_BODY)
+    content = _bytes(properties, pid.PID_HTML)
+    rich = content.decode(_encoding(properties), errors="replace") if content else _text(properties, pid.PID_BODY_HTML)
+    alternatives = [Body(plain), Body(rich, is_html=True)]
+    return eml.fullest([[body] for body in alternatives if body.text.strip()])
+
+
+def _encoding(properties: Properties) -> str:
+    encoding = _tried(lambda: properties.body_encoding) or "utf-8"
+    return encoding if _tried(lambda: "".encode(encoding)) is not None else "utf-8"
+
+
+def _told_headers(storage: Storage, properties: Properties, dated: dt.datetime | None) -> dict[str, str]:
+    """Return headers made of properties, for mails that were never sent through the internet."""
+    sender = _text(properties, pid.PID_SENDER_NAME) or _text(properties, pid.PID_SENT_REPRESENTING_NAME)
+    address = _text(properties, pid.PID_SENDER_SMTP_ADDRESS) or _text(properties, pid.PID_SENDER_EMAIL_ADDRESS)
+    told = {"From": _address(sender, address), "Date": email.utils.format_datetime(dated) if dated else ""}
+    for kind, recipient in _recipients(storage):
+        told[kind] = f"{told[kind]}, {recipient}" if kind in told else recipient
+    return told
+
+
+def _recipients(storage: Storage) -> Iterator[tuple[str, str]]:
+    for part in storage.iter_recipient_storages():
+        properties = Properties(part, properties_header_offset=RECIP_HDR_OFFSET)
+        kind = _number(properties, pid.PID_RECIPIENT_TYPE)
+        address = _text(properties, pid.PID_SMTP_ADDRESS) or _text(properties, pid.PID_EMAIL_ADDRESS)
+        yield _RECIPIENTS.get(kind or 1, "To"), _address(_text(properties, pid.PID_DISPLAY_NAME), address)
+
+
+def _address(name: str, address: str) -> str:
+    """Return name and address, without internal addresses of Exchange."""
+    return f"{name} <{address}>".strip() if "@" in address and address != name else name or address
+
+
+def _attachments(storage: Storage) -> Iterator[Attachment]:
+    for part in storage.iter_attachment_storages():
+        properties = Properties(part, properties_header_offset=ATTACH_HDR_OFFSET)
+        name = _text(properties, pid.PID_ATTACH_LONG_FILENAME) or _text(properties, pid.PID_ATTACH_FILENAME)
+        mime_type = _text(properties, pid.PID_ATTACH_MIME_TAG) or "application/octet-stream"
+        embedded = next((inner for inner in part.storages if inner.name == _EMBEDDED), None)
+        content = _bytes(properties, pid.PID_ATTACH_DATA_BINARY)
+        if embedded and "__properties_version1.0" in {stream.name for stream in embedded.streams}:
+            yield _mail_in(_message(embedded, MSG_IN_MSG_HDR_OFFSET))
+        else:
+            name = name or _text(properties, pid.PID_DISPLAY_NAME) or "attachment"
+            content_id = _text(properties, pid.PID_ATTACH_CONTENT_ID).strip("<>") or None
+            yield Attachment(name, content, mime_type, content_id)
+
+
+def _mail_in(mail: Message) -> Attachment:
+    """Return an embedded mail as an EML file."""
+    made = EmailMessage(policy=eml.POLICY)
+    made["MIME-Version"] = "1.0"
+    for name, value in mail.headers:
+        made[name] = " ".join(value.split())
+    for body in mail.bodies:
+        made.add_alternative(body.text, subtype="html" if body.is_html else "plain")
+    for attachment in mail.attachments:
+        main, _, sub = attachment.mime_type.partition("/")
+        made.add_attachment(
+            attachment.content,
+            maintype=main if main not in {"message", "multipart", "text"} else "application",
+            subtype=sub or "octet-stream",
+            filename=" ".join(attachment.name.split()),
+            cid=f"<{attachment.content_id}>" if attachment.content_id else None,
+        )
+    return Attachment(f"{mail.subject or 'mail'}.eml", made.as_bytes(), "message/rfc822")
+
+
+def _text(properties: Properties, number: int) -> str:
+    return (_tried(lambda: properties.str_prop_value(number)) or "").strip("\0 \t\r\n")
+
+
+def _bytes(properties: Properties, number: int) -> bytes:
+    return _tried(lambda: properties.binary_prop_value(number)) or b""
+
+
+def _number(properties: Properties, number: int) -> int | None:
+    return _tried(lambda: properties.int_prop_value(number))
+
+
+def _tried(read: Callable[[], _Value]) -> _Value | None:
+    """Read a property; return None if it is missing or damaged."""
+    try:
+        return read()
+    except _FAILURES:
+        return None

@@ -1,0 +1,1 @@
+"""Office documents (DOCX, ODT, RTF, EPUB): reading, and conversion to PDF."""

@@ -1,0 +1,134 @@
+"""Run LibreOffice as a PDF converter, where it is installed."""
+
+import ctypes
+import logging
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from rag.parsing import file_types
+from rag.parsing.pdf.mupdf import FAILURES, pymupdf
+from rag.types import ParsingConfig
+
+logger = logging.getLogger(__name__)
+
+_SUFFIXES = {
+    file_types.DOCX: ".docx",
+    file_types.ODT: ".odt",
+    file_types.RTF: ".rtf",
+    file_types.DOC: ".doc",
+    file_types.PPTX: ".pptx",
+    file_types.ODP: ".odp",
+    file_types.PPT: ".ppt",
+}
+_ALL_SLIDES = 'pdf:impress_pdf_Export:{"ExportHiddenSlides":{"type":"boolean","value":"true"}}'
+_FILTERS = dict.fromkeys((file_types.PPTX, file_types.ODP, file_types.PPT), _ALL_SLIDES)
+_NAMES = ("soffice", "libreoffice")
+_MAC = "/Applications/LibreOffice.app/Contents/MacOS/soffice"
+_CLOCK_SHARE = 0.5
+"""Share of the time limit after which LibreOffice is stopped, so that the built-in converters can still run."""
+_NEW_USER_AND_NETWORK = 0x10000000 | 0x40000000
+"""CLONE_NEWUSER and CLONE_NEWNET of <linux/sched.h>: an isolated network namespace, without privileges."""
+_SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
+<oor:items xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema">
+<item oor:path="/org.openoffice.Office.Common/Security/Scripting">
+<prop oor:name="DisableMacrosExecution" oor:op="fuse"><value>true</value></prop>
+<prop oor:name="MacroSecurityLevel" oor:op="fuse"><value>3</value></prop>
+<prop oor:name="BlockUntrustedRefererLinks" oor:op="fuse"><value>true</value></prop>
+<prop oor:name="DisableActiveContent" oor:op="fuse"><value>true</value></prop>
+</item>
+<item oor:path="/org.openoffice.Inet/Settings">
+<prop oor:name="ooInetProxyType" oor:op="fuse"><value>2</value></prop>
+<prop oor:name="ooInetHTTPProxyName" oor:op="fuse"><value>127.0.0.1</value></prop>
+<prop oor:name="ooInetHTTPProxyPort" oor:op="fuse"><value>9</value></prop>
+<prop oor:name="ooInetHTTPSProxyName" oor:op="fuse"><value>127.0.0.1</value></prop>
+<prop oor:name="ooInetHTTPSProxyPort" oor:op="fuse"><value>9</value></prop>
+<prop oor:name="ooInetNoProxy" oor:op="fuse"><value></value></prop>
+</item>
+<item oor:path="/org.openoffice.Office.Writer/Content/Update">
+<prop oor:name="Link" oor:op="fuse"><value>0</value></prop>
+</item>
+</oor:items>
+"""
+"""Disables macros and links, and sends all other requests to a proxy port where nothing listens."""
+
+
+def find() -> str | None:
+    """Return the path of the program, None if it is not installed."""
+    found = next((path for name in _NAMES if (path := shutil.which(name))), None)
+    return found or (_MAC if os.access(_MAC, os.X_OK) else None)
+
+
+def to_pdf(source: Path, mime_type: str, config: ParsingConfig) -> Any | None:
+    """Convert the file to PDF (a `pymupdf.Document`); return None if LibreOffice fails or takes too long.
+
+    LibreOffice runs with a temporary profile, separate from the user's.
+    """
+    program = find()
+    if program is None:
+        return None
+    with tempfile.TemporaryDirectory(prefix="pagelight-") as name:
+        folder = Path(name)
+        profile = folder / "profile" / "user"
+        profile.mkdir(parents=True)
+        (profile / "registrymodifications.xcu").write_text(_SETTINGS, encoding="utf-8")
+        given = folder / f"source{_SUFFIXES[mime_type]}"
+        shutil.copyfile(source, given)
+        command = [
+            program,
+            f"-env:UserInstallation={(folder / 'profile').as_uri()}",
+            "--headless",
+            "--norestore",
+            "--nologo",
+            "--nolockcheck",
+            "--convert-to",
+            _FILTERS.get(mime_type, "pdf"),
+            "--outdir",
+            str(folder / "made"),
+            str(given),
+        ]
+        _run(command, folder, config)
+        return _opened(folder / "made" / "source.pdf")
+
+
+def _run(command: list[str], folder: Path, config: ParsingConfig) -> None:
+    """Run the command until it ends or times out; its child processes end with the parsing process."""
+    seconds = int(config.timeout_seconds(0)) + 1
+    environment = {"HOME": str(folder), "TMPDIR": str(folder), "LANG": "C.UTF-8"}
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**environment, "PATH": os.environ.get("PATH", os.defpath)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: _confine(seconds),  # noqa: PLW1509  # a parsing process has one thread
+    )
+    try:
+        process.wait(timeout=_CLOCK_SHARE * config.timeout_seconds(0))
+    except subprocess.TimeoutExpired:
+        logger.warning("LibreOffice did not end in time")
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _confine(seconds: int) -> None:
+    """Limit CPU time and, where possible, cut off the network; called in the new process."""
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    if sys.platform == "linux":
+        ctypes.CDLL(None).unshare(_NEW_USER_AND_NETWORK)
+
+
+def _opened(made: Path) -> Any | None:
+    """Read the PDF into memory, since its folder is temporary; return None if it has no pages."""
+    try:
+        document = pymupdf.open(stream=made.read_bytes(), filetype="pdf")
+        return document if document.page_count else None
+    except (OSError, *FAILURES):
+        return None

@@ -1,0 +1,76 @@
+"""Run Pandoc in its own sandboxed process."""
+
+import resource
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pypandoc
+
+from rag import errors
+from rag.types import ParsingConfig
+
+HEAP_SHARE = 0.5
+"""Share of the memory limit that Pandoc may use; the parsing process holds the result beside it."""
+_HEAP_EXHAUSTED = 251
+"""Exit code of a Haskell program that exceeds its memory limit (GHC user's guide, `-M`)."""
+_OPTIONS = ("--to=html", "--standalone", "--embed-resources", "--sandbox", "--wrap=none", "--track-changes=accept")
+_TITLED = frozenset({"docx", "odt"})
+"""Formats whose title is part of the text; that of a book is metadata."""
+_TEMPLATE = (
+    "$if(title)$<h1>$title$</h1>$endif$ $if(subtitle)$<p>$subtitle$</p>$endif$"
+    " $for(author)$<p>$author$</p>$endfor$ $if(date)$<p>$date$</p>$endif$"
+    " $if(abstract)$<div>$abstract$</div>$endif$ $body$"
+)
+"""The title block, which Pandoc separates from the body, and the body, without styles and scripts."""
+
+
+class NotUnderstood(Exception):  # noqa: N818  # an answer that no user sees
+    """Pandoc cannot read the file, which may still have text."""
+
+
+def to_html(source: Path, format_name: str, config: ParsingConfig) -> str:
+    """Convert a file to HTML with its pictures as data URIs; `format_name` is Pandoc's name of the format.
+
+    Pandoc gets half of the memory, and as much CPU time as a file of unknown length. It is in the process group of the
+    parsing process and ends with it (`rag.parsing.worker.fork_server`).
+
+    Raises:
+        NotUnderstood: the file is damaged, or of a variant that Pandoc does not know.
+        errors.UnreadableFileError: conversion needs more time or memory.
+    """
+    heap = f"-M{int(config.memory_limit_mb * HEAP_SHARE)}m"
+    seconds = int(config.timeout_seconds(0)) + 1
+    with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
+        template = Path(folder) / "template.html"
+        template.write_text(_TEMPLATE if format_name in _TITLED else "$body$", encoding="utf-8")
+        made = Path(folder) / "made.html"
+        command = [pypandoc.get_pandoc_path(), "+RTS", heap, "-RTS", f"--from={format_name}", *_OPTIONS]
+        command += [f"--template={template}", f"--output={made}", str(source.resolve())]
+        ended = subprocess.run(
+            command,
+            cwd=folder,
+            env={"HOME": folder, "LANG": "C.UTF-8"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)),
+            check=False,
+        )
+        if ended.returncode:
+            raise _failure(ended.returncode)
+        return made.read_text(encoding="utf-8", errors="replace")
+
+
+def _failure(code: int) -> Exception:
+    if code == _HEAP_EXHAUSTED:
+        reason = "reading it exceeds the memory limit"
+    elif code in {-signal.SIGXCPU, -signal.SIGKILL}:
+        reason = "reading it exceeds the time limit"
+    else:
+        return NotUnderstood()
+    return errors.UnreadableFileError(
+        f"The document cannot be read: {reason}. Open it in another program and save it again, or split it.",
+        details={"exit_code": code},
+    )

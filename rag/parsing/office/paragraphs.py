@@ -1,0 +1,61 @@
+"""Paragraphs of documents with their places, and which of them a converter left out."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from rag.parsing.conversion import SourceText
+
+HEADER, BODY, BOX, NOTE, COMMENT, FOOTER = "header", "body", "text box", "footnotes", "comments", "footer"
+MARGINAL = frozenset({HEADER, COMMENT, FOOTER})
+START = "start of the document"
+PLACE_CHARACTERS = 60
+"""Longer headings are cut in the names of places."""
+
+
+class Paragraph(NamedTuple):
+    """A paragraph in one of the parts above, such as BODY; `heading` tells whether it is a heading."""
+
+    part: str
+    text: str
+    heading: bool = False
+
+
+def located(paragraphs: Iterable[Paragraph]) -> Iterator[SourceText]:
+    """Yield each paragraph with its place in words: the heading above it, or its part."""
+    place = START
+    for paragraph in paragraphs:
+        if paragraph.heading:
+            place = f"section “{' '.join(paragraph.text.split())[:PLACE_CHARACTERS]}”"
+        yield SourceText(place if paragraph.part in {BODY, BOX} else paragraph.part, paragraph.text)
+
+
+def once(paragraphs: Iterable[Paragraph]) -> list[Paragraph]:
+    """Remove repeated headers and footers, which each section has again."""
+    seen: set[Paragraph] = set()
+    kept = []
+    for paragraph in paragraphs:
+        if paragraph.part not in {HEADER, FOOTER} or paragraph not in seen:
+            kept.append(paragraph)
+        seen.add(paragraph)
+    return kept
+
+
+def left_out(paragraphs: Iterable[Paragraph], converted: str, *, never: frozenset[str] = MARGINAL) -> list[Paragraph]:
+    """Return the `paragraphs` that the text `converted` lacks, each text once.
+
+    `never` are parts that the converter always leaves out, even if the same words occur elsewhere.
+    """
+    kept = bare(converted)
+    lost: dict[str, Paragraph] = {}
+    for paragraph in paragraphs:
+        text = bare(paragraph.text)
+        if paragraph.part in never or (text and text not in kept):
+            lost.setdefault(text, paragraph)
+    return list(lost.values())
+
+
+def bare(text: str) -> str:
+    """Normalize text for comparison: NFKC, without white space and zero width characters."""
+    return re.sub(r"[\s\u00ad\u200b-\u200f\u2060\ufeff]+", "", unicodedata.normalize("NFKC", text))

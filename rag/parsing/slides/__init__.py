@@ -1,0 +1,1 @@
+"""Presentations (PPTX, ODP): reading, and conversion to PDF with one page per slide."""

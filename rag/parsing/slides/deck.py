@@ -1,0 +1,110 @@
+"""A presentation as it was read from a file, and HTML for what stands on its slides."""
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from lxml import html as parser
+
+from rag.parsing.conversion import SourceText
+from rag.parsing.html.markup import escaped
+from rag.parsing.office.metadata import Metadata
+from rag.parsing.office.paragraphs import bare
+from rag.parsing.pdf.mupdf import FAILURES, pymupdf
+
+MAX_PICTURE_PT = (640.0, 360.0)
+INDENT_PT, HANGING_PT = 18, 12
+MAX_LEVEL, MAX_SPAN = 8, 100
+
+
+@dataclasses.dataclass
+class Slide:
+    """A slide: its content as HTML in reading order, sections such as notes below it, and all its texts as plain text.
+
+    `texts` are read independently of the HTML, so that nothing gets lost.
+    """
+
+    html: list[str] = dataclasses.field(default_factory=list)
+    below: list[tuple[str, list[str]]] = dataclasses.field(default_factory=list)
+    texts: list[str] = dataclasses.field(default_factory=list)
+
+    def complete_html(self) -> str:
+        """Return the whole slide as HTML, with all texts that the content lacks at its end."""
+        body = "".join(self.html)
+        return body + self.html_below(str(parser.fromstring(f"<div>{body}</div>").text_content()))
+
+    def html_below(self, shown: str) -> str:
+        """Return the sections, and all texts that neither they nor the text `shown` have, as HTML."""
+        there = bare(shown) + "".join(bare(text) for _, paragraphs in self.below for text in paragraphs)
+        missing = [text for text in self.texts if bare(text) not in there]
+        sections = [section for section in (*self.below, ("Other text", missing)) if section[1]]
+        return "".join(
+            f'<div class="below"><p><b>{title}</b></p>{"".join(paragraph(text) for text in paragraphs)}</div>'
+            for title, paragraphs in sections
+        )
+
+
+class Deck(NamedTuple):
+    """A presentation; `size` is that of its slides in points, `pictures` are those that the HTML refers to."""
+
+    about: Metadata
+    size: tuple[float, float]
+    slides: list[Slide]
+    pictures: dict[str, bytes]
+
+    def source_texts(self) -> tuple[SourceText, ...]:
+        """Return every text with its slide's number."""
+        return tuple(
+            SourceText(f"slide {number}", text) for number, slide in enumerate(self.slides, 1) for text in slide.texts
+        )
+
+
+class Cell(NamedTuple):
+    """A table cell: the paragraphs in it, and how many columns it spans."""
+
+    paragraphs: Sequence[str]
+    span: int = 1
+
+
+def heading(text: str) -> str:
+    """Return a slide's title as HTML."""
+    return f"<h1>{_lines(text)}</h1>"
+
+
+def paragraph(text: str, *, mark: str = "", level: int = 0) -> str:
+    """Return a paragraph as HTML, behind a bullet or number `mark` and indented by its level in a list."""
+    indent = INDENT_PT * min(level, MAX_LEVEL)
+    if not mark:
+        return f'<p style="margin-left:{indent}pt">{_lines(text)}</p>'
+    style = f"margin-left:{indent + HANGING_PT}pt;text-indent:-{HANGING_PT}pt"
+    return f'<p style="{style}">{mark}&ensp;{_lines(text)}</p>'
+
+
+def table(rows: Iterable[Iterable[Cell]]) -> str:
+    """Return a table as HTML."""
+    return "<table>" + "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows) + "</table>"
+
+
+def _cell(cell: Cell) -> str:
+    span = f' colspan="{min(cell.span, MAX_SPAN)}"' if cell.span > 1 else ""
+    return f"<td{span}>{'<br>'.join(map(_lines, cell.paragraphs))}</td>"
+
+
+def picture(pictures: dict[str, bytes], content: bytes, size: tuple[float, float], description: str = "") -> str:
+    """Return a picture of a size in points as HTML; of a kind that cannot be shown, its description.
+
+    The content is added to `pictures`.
+    """
+    try:
+        image = pymupdf.mupdf.fz_new_image_from_buffer(pymupdf.mupdf.fz_new_buffer_from_copied_data(content))
+    except FAILURES:
+        return paragraph(f"[Picture: {description}]") if description else ""
+    name = next((name for name, known in pictures.items() if known is content), f"picture-{len(pictures) + 1}")
+    pictures[name] = content
+    width, height = size if min(size) > 0 else (image.w(), image.h())
+    scale = min(1.0, MAX_PICTURE_PT[0] / width, MAX_PICTURE_PT[1] / height)
+    return f'<p><img src="{name}" width="{scale * width:.0f}" height="{scale * height:.0f}"></p>'
+
+
+def _lines(text: str) -> str:
+    return escaped(text.strip()).replace("\v", "\n").replace("\n", "<br>")

@@ -1,0 +1,41 @@
+"""Lay out slides as PDF pages: one page per slide, so that page numbers are slide numbers."""
+
+from typing import Any
+
+from rag.parsing.html.layout import PageWriter, Paper
+from rag.parsing.pdf.mupdf import pymupdf
+from rag.parsing.slides.deck import Deck
+
+_STYLE = """
+body { margin: 0; font-family: sans-serif; font-size: 14pt; line-height: 1.25 }
+h1 { font-size: 24pt; margin: 0 0 10pt 0 }
+p { margin: 5pt 0 0 0 }
+table { border-collapse: collapse; margin: 8pt 0 }
+td { border: 0.5pt solid #888; padding: 3pt 6pt; font-size: 12pt }
+.below { border-top: 0.5pt solid #888; margin-top: 18pt; padding-top: 3pt; font-size: 11pt; color: #333 }
+"""
+_WIDTH_PT = 720.0
+_BELOW_GAP_PT = 9.0
+_MIN_ASPECT, _MAX_ASPECT = 0.5, 1.5
+
+
+def write(deck: Deck) -> Any:
+    """Make a PDF (a `pymupdf.Document`) with one page per slide, as high as its content needs."""
+    aspect = min(max(deck.size[1] / deck.size[0], _MIN_ASPECT), _MAX_ASPECT)
+    with PageWriter(deck.pictures) as writer:
+        for slide in deck.slides:
+            writer.add_page(slide.complete_html(), _STYLE, Paper(_WIDTH_PT, aspect * _WIDTH_PT))
+    return writer.document()
+
+
+def add_notes(drawn: Any, deck: Deck) -> Any:
+    """Add notes, comments and missing texts below the slides of a PDF that another program made."""
+    with PageWriter() as writer:
+        for page, slide in zip(drawn, deck.slides, strict=True):
+            html, (width, height) = slide.html_below(page.get_text()), page.rect.br
+            writer.add_page(html, _STYLE, Paper(width, height), top=height + _BELOW_GAP_PT)
+    document = writer.document()
+    for number, page in enumerate(document):
+        box = drawn[number].rect
+        page.show_pdf_page(pymupdf.Rect(0, 0, box.width, box.height), drawn, number, overlay=False)
+    return document

@@ -1,0 +1,222 @@
+"""Read PPTX presentations: also shows, templates, and files with macros."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lxml import etree
+from pptx import package
+from pptx.exc import PythonPptxError
+
+from rag.parsing.office import charts, metadata
+from rag.parsing.office.package import Package, damaged, local
+from rag.parsing.slides import deck
+from rag.parsing.slides.deck import Cell, Deck, Slide
+
+_EMU_PER_POINT = 12_700
+_DEFAULT_SIZE_EMU = 9_144_000, 6_858_000
+_FALLBACK = "Fallback"
+_NOT_NOTES = frozenset({"sldImg", "hdr", "ftr", "dt", "sldNum"})
+"""Placeholders on a notes page that are not notes."""
+_TITLES = frozenset({"title", "ctrTitle"})
+_BULLETED = frozenset({"obj", "body"})
+"""Placeholders whose paragraphs have bullets unless they say otherwise."""
+_MAX_DEPTH = 30
+_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+
+
+def read(source: Path) -> Deck:
+    """Read the presentation at `source`.
+
+    Raises:
+        errors.UnreadableFileError: the file is damaged.
+    """
+    with Package(source) as parts:
+        about = metadata.read(parts)
+    try:
+        presentation: Any = package.Package.open(str(source)).main_document_part.presentation
+        size = (presentation.slide_width or _DEFAULT_SIZE_EMU[0], presentation.slide_height or _DEFAULT_SIZE_EMU[1])
+        pictures: dict[str, bytes] = {}
+        slides = [_SlideReader(slide, pictures).read() for slide in presentation.slides]
+        return Deck(about, (size[0] / _EMU_PER_POINT, size[1] / _EMU_PER_POINT), slides, pictures)
+    except (PythonPptxError, KeyError, ValueError, SyntaxError, AttributeError) as error:
+        raise damaged("presentation", error) from error
+
+
+class _SlideReader:
+    """Reads one slide: its shapes in the order of the file, which is its reading order, with the title first."""
+
+    def __init__(self, slide: Any, pictures: dict[str, bytes]) -> None:
+        self._slide = slide
+        self._pictures = pictures
+
+    def read(self) -> Slide:
+        shapes = sorted(_shapes(self._slide.element), key=lambda shape: _placeholder(shape) not in _TITLES)
+        html = [part for shape in shapes for part in self._shape(self._slide.part, shape)]
+        return Slide([*html, *self._fixed()], self._below(), list(_texts(self._slide)))
+
+    def _fixed(self) -> Iterator[str]:
+        """Yield the text of the layout and the master that the slide shows."""
+        layout = self._slide.slide_layout
+        for shown_by, shown in ((self._slide, layout), (layout, layout.slide_master)):
+            if shown_by.element.get("showMasterSp") == "0":
+                return
+            for shape in _shapes(shown.element):
+                if _placeholder(shape) is None:
+                    yield from (deck.paragraph(text) for text in _paragraphs(shape))
+
+    def _below(self) -> list[tuple[str, list[str]]]:
+        part = self._slide.part
+        notes = [text for notes in _related(part, "/notesSlide") for text in _notes(notes)]
+        comments = [text for comments in _related(part, "/comments") for text in _comments(_parsed(comments.blob))]
+        return [("Notes", notes), ("Comments", comments)]
+
+    def _shape(self, part: Any, shape: Any) -> Iterator[str]:
+        if local(shape) == "graphicFrame":
+            yield from self._frame(part, shape)
+        for blip in shape.iter("{*}blip"):
+            content = _related_content(part, blip.get(f"{_RELATION}embed"))
+            if content is not None:
+                yield self._picture(shape, content)
+        body = shape.find("{*}txBody")
+        if body is not None:
+            yield from _text(body, _placeholder(shape))
+
+    def _frame(self, part: Any, frame: Any) -> Iterator[str]:
+        """Yield tables, charts and diagrams."""
+        for element in frame.iterfind("{*}graphic/{*}graphicData/*"):
+            match local(element):
+                case "tbl":
+                    yield deck.table(_row(row) for row in element.findall("{*}tr"))
+                case "chart":
+                    yield charts.to_html(_parsed(_related_content(part, element.get(f"{_RELATION}id"))))
+                case "relIds":
+                    data = _parsed(_related_content(part, element.get(f"{_RELATION}dm")))
+                    yield from (deck.paragraph(text) for text in _paragraphs(data))
+
+    def _picture(self, shape: Any, content: bytes) -> str:
+        extent = next(shape.iter("{*}ext"), None)
+        size = tuple(int(extent.get(name, 0)) / _EMU_PER_POINT if extent is not None else 0.0 for name in ("cx", "cy"))
+        described = next(shape.iter("{*}cNvPr"), None)
+        description = described.get("descr", "") if described is not None else ""
+        return deck.picture(self._pictures, content, (size[0], size[1]), description)
+
+
+def _shapes(element: Any, depth: int = 0) -> Iterator[Any]:
+    """Yield the shapes of a slide, layout or master, those in groups too."""
+    tree = element.find("{*}cSld/{*}spTree") if depth == 0 else element
+    for shape in tree if tree is not None else ():
+        name = local(shape)
+        if name in {"sp", "pic", "graphicFrame", "cxnSp"}:
+            yield shape
+        elif name == "grpSp" and depth < _MAX_DEPTH:
+            yield from _shapes(shape, depth + 1)
+        elif name == "AlternateContent" and depth < _MAX_DEPTH:
+            chosen = _alternative(shape)
+            yield from _shapes(chosen, depth + 1) if chosen is not None else ()
+
+
+def _alternative(alternate: Any) -> Any:
+    """Return the newer alternative if it has text or a frame, else the one for older programs."""
+    choice, fallback = alternate.find("{*}Choice"), alternate.find(f"{{*}}{_FALLBACK}")
+    if fallback is None or (choice is not None and next(choice.iter("{*}t", "{*}graphicFrame"), None) is not None):
+        return choice
+    return fallback
+
+
+def _placeholder(shape: Any) -> str | None:
+    """Return the type of the placeholder that a shape fills, None if it is none."""
+    found = next(shape.iter("{*}ph"), None)
+    return found.get("type", "obj") if found is not None else None
+
+
+def _text(body: Any, placeholder: str | None) -> Iterator[str]:
+    numbers: dict[int, int] = {}
+    for paragraph in body.findall("{*}p"):
+        text = "".join(_runs(paragraph))
+        if not text.strip():
+            continue
+        properties = paragraph.find("{*}pPr")
+        level = int(properties.get("lvl", "0")) if properties is not None else 0
+        kinds = {local(one) for one in properties} if properties is not None else set[str]()
+        if placeholder in _TITLES:
+            yield deck.heading(text)
+        elif "buAutoNum" in kinds:
+            numbers = {deeper: number for deeper, number in numbers.items() if deeper <= level}
+            numbers[level] = numbers.get(level, 0) + 1
+            yield deck.paragraph(text, mark=f"{numbers[level]}.", level=level)
+        else:
+            has_bullet = kinds & {"buChar", "buBlip"} or (placeholder in _BULLETED and "buNone" not in kinds)
+            yield deck.paragraph(text, mark="•" if has_bullet else "", level=level)
+
+
+def _row(row: Any) -> Iterator[Cell]:
+    for cell in row.findall("{*}tc"):
+        if cell.get("hMerge") not in {"1", "true"}:
+            span = cell.get("gridSpan", "1")
+            yield Cell(list(_paragraphs(cell)), int(span) if span.isdigit() else 1)
+
+
+def _texts(slide: Any) -> Iterator[str]:
+    """Yield every text in the slide's XML, in charts and diagrams, and in notes."""
+    yield from _paragraphs(slide.element)
+    for part in _related(slide.part, "/chart"):
+        yield from charts.texts(_parsed(part.blob))
+    for part in _related(slide.part, "/diagramData"):
+        yield from _paragraphs(_parsed(part.blob))
+    for part in _related(slide.part, "/notesSlide"):
+        yield from _notes(part)
+
+
+def _notes(part: Any) -> Iterator[str]:
+    for shape in part._element.iter("{*}sp", "{*}graphicFrame"):
+        if _placeholder(shape) not in _NOT_NOTES:
+            yield from _paragraphs(shape)
+
+
+def _comments(root: Any) -> Iterator[str]:
+    for comment in root.iter("{*}cm", "{*}reply") if root is not None else ():
+        text = comment.find("{*}text")
+        if text is not None and (text.text or "").strip():
+            yield text.text
+        for body in comment.findall("{*}txBody"):
+            yield from _paragraphs(body)
+
+
+def _paragraphs(element: Any) -> Iterator[str]:
+    for paragraph in element.iter("{*}p") if element is not None else ():
+        if not any(local(above) == _FALLBACK for above in paragraph.iterancestors()):
+            text = "".join(_runs(paragraph))
+            if text.strip():
+                yield text
+
+
+def _runs(element: Any) -> Iterator[str]:
+    for child in element:
+        if local(child) == "t":
+            yield child.text or ""
+        elif local(child) == "br":
+            yield "\n"
+        elif local(child) != _FALLBACK:
+            yield from _runs(child)
+
+
+def _related(part: Any, kind: str) -> Iterator[Any]:
+    """Yield the parts of the package to which a part has relations of a kind."""
+    for relation in part.rels.values():
+        if not relation.is_external and relation.reltype.endswith(kind):
+            yield relation.target_part
+
+
+def _related_content(part: Any, relation_id: str | None) -> bytes | None:
+    relation = part.rels.get(relation_id) if relation_id else None
+    return relation.target_part.blob if relation is not None and not relation.is_external else None
+
+
+def _parsed(content: bytes | None) -> Any:
+    """Return the root of an XML part, None if it is missing or damaged."""
+    try:
+        parser = etree.XMLParser(resolve_entities=False, no_network=True)
+        return etree.fromstring(content, parser) if content else None
+    except etree.XMLSyntaxError:
+        return None

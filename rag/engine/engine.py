@@ -44,7 +44,7 @@ from rag.engine.users.logins import Logins
 from rag.engine.users.sharing import Sharing
 from rag.engine.vector_store_api import BY_SIMILARITY, delete_result, ingest_result, require_list, require_query
 from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
-from rag.store import Caches, PartialFiles, Health, RateLimits
+from rag.store import Caches, Health, PartialFiles, RateLimits
 from rag.store.backup import backup, restore
 from rag.store.users.audit_log import Subject
 from rag.types import (

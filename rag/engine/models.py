@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rag import errors, providers
 from rag.config import Config
 from rag.retrieval import Scales
-from rag.store import SavedPreferences, Preferences
+from rag.store import Preferences, SavedPreferences
 from rag.types import Auth, EmbeddingSpace, GenerationOptions, ProviderOptions
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`

@@ -121,7 +121,7 @@ def test_only_what_waits_for_a_worker_is_taken(db: store.Store) -> None:
     inline, trashed, ready = ann.add("inline"), queued(ann, "trashed"), ann.ready("ready", ["text"])
     db.of("ann").documents.trash([trashed])
     assert take_all(db) == []
-    db.lanes.enqueue_abandoned()  # whoever took it in does not read it any more
+    db.document_scheduler.enqueue_abandoned()  # whoever took it in does not read it any more
     db.of("ann").documents.requeue(ready.id)
     db.of("ann").reading_queue.enqueue(ready.id)
     assert (take_all(db), take_all(db, Lane.RENEWING), take_all(db, Lane.EMBEDDING)) == ([inline.id], [ready.id], [])

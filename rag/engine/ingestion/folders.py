@@ -10,7 +10,7 @@ from rag import errors, providers
 from rag.engine.ingestion.sync import FileIngestion, Once, OnFile, SourceFolder, run_once
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
-from rag.store import Folder, AllowedFolders
+from rag.store import AllowedFolders, Folder
 from rag.types import DEFAULT_INDEX, EmbeddingSpace, FileReport, Index, IndexRequest, Source, SyncReport, Usage
 
 logger = logging.getLogger(__name__)

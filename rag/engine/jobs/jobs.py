@@ -23,7 +23,7 @@ from rag.engine.matrix.cell_filling import fill
 from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
-from rag.store import MAX_ATTEMPTS, JobCheckpoints, AllowedFolders, Started
+from rag.store import MAX_ATTEMPTS, AllowedFolders, JobCheckpoints, Started
 from rag.types import (
     DEFAULT_INDEX,
     Document,
@@ -179,7 +179,9 @@ class Jobs:
             return jobs.get(job_id)
         try:
             with system_errors():
-                self._execute(jobs.get(job_id), started, Checkpoints(self._workspace.store.checkpoints, job_id, between))
+                self._execute(
+                    jobs.get(job_id), started, Checkpoints(self._workspace.store.checkpoints, job_id, between)
+                )
         except errors.CancelledError:
             logger.info("job %s was cancelled", job_id)
         except errors.Error as error:

@@ -139,7 +139,9 @@ class WorkerTasks:
     def _yield_to_documents(self, is_stopping: Callable[[], bool]) -> None:
         """Wait for documents to be read first, up to a limit, so that jobs progress in spite of many uploads."""
         deadline = time.monotonic() + YIELD_SECONDS
-        while not is_stopping() and time.monotonic() < deadline and self._resources.store.document_scheduler.are_waiting():
+        while (
+            not is_stopping() and time.monotonic() < deadline and self._resources.store.document_scheduler.are_waiting()
+        ):
             time.sleep(POLL_SECONDS)
         if is_stopping():
             raise _StoppingError
@@ -168,7 +170,10 @@ def _trace_step(workspace: Workspace, document: Document, lane: Lane) -> Iterato
     if not tracing.is_on():
         yield
         return
-    with tracing.within(workspace.store.reading_queue.trace(document.id)), tracing.span(lane.value, document=document.id):
+    with (
+        tracing.within(workspace.store.reading_queue.trace(document.id)),
+        tracing.span(lane.value, document=document.id),
+    ):
         yield
 
 

@@ -5,7 +5,7 @@ import logging
 import time
 
 from rag.engine.resources import Resources
-from rag.store import SAFE_AGE, PartialFiles, OrphanCleanup, RowSecurity
+from rag.store import SAFE_AGE, OrphanCleanup, PartialFiles, RowSecurity
 from rag.types import SweepReport
 
 logger = logging.getLogger(__name__)

@@ -120,7 +120,9 @@ class SharedFiles(UserFiles):
 class CollectionWorkspace(Workspace):
     """The user's workspace, with one of their collections in place of the default index."""
 
-    def __init__(self, resources: Resources, user_id: str, index_id: uuid.UUID, origin: Whence = UNKNOWN_ORIGIN) -> None:
+    def __init__(
+        self, resources: Resources, user_id: str, index_id: uuid.UUID, origin: Whence = UNKNOWN_ORIGIN
+    ) -> None:
         """Raises NotFoundError if the user has no such index."""
         super().__init__(resources, user_id, origin)
         self._index_id = self.store.indexes.get_by_id(index_id).id

@@ -4,8 +4,6 @@ import uuid
 from typing import TYPE_CHECKING
 
 from rag import errors
-from rag.config import Config
-from rag.engine.models import Models
 from rag.engine.resources import Resources
 from rag.store import AuditOfAllUsers, Queue, UserFiles, UserStore
 from rag.types import DEFAULT_INDEX, Index, Whence
@@ -24,23 +22,11 @@ class Workspace:
         if not user_id:
             raise errors.ValidationError("A user is needed: user_id is empty.")
         self._resources = resources
+        self.config = resources.config
+        self.models = resources.models
+        self.node_parser = resources.node_parser  # replaces our chunking, if one was given
         self.user_id = user_id
         self.origin = origin
-
-    @property
-    def config(self) -> Config:
-        """The settings in force."""
-        return self._resources.config
-
-    @property
-    def models(self) -> Models:
-        """The shared models."""
-        return self._resources.models
-
-    @property
-    def node_parser(self) -> "NodeParser | None":
-        """A replacement for our chunking, if one was given."""
-        return self._resources.node_parser
 
     @property
     def store(self) -> UserStore:

@@ -72,7 +72,7 @@ def ask_again(request: Request, sender: Writer, conversation_id: uuid.UUID, mess
     """Ask an answer's question again, as it was asked then: the same, or changed because of what. Nothing is kept."""
     engine = sender.engine.access.conversation(conversation_id)
     with request.app.state.questions.take():
-        asked = engine.answers.again(conversation_id, message_id)
+        asked = engine.answers.rerun(conversation_id, message_id)
     request.state.usage = asked.response.usage
     return AgainBody.of(asked)
 

@@ -25,64 +25,51 @@ SAME_CLAIM = 60.0
 """Minimum similarity (0..100) of a changed sentence, whose figures may differ."""
 
 
-class Again:
-    """Re-runs questions of one user's saved answers."""
+def rerun(
+    workspace: Workspace, chats: Chats, questions: Questions, conversation_id: uuid.UUID, message_id: uuid.UUID
+) -> AskedAgain:
+    """Answer the question of a saved answer again with the same options, and compare. Nothing is saved.
 
-    def __init__(self, workspace: Workspace, chats: Chats, questions: Questions) -> None:
-        self._workspace = workspace
-        self._chats = chats
-        self._questions = questions
-
-    def ask(self, conversation_id: uuid.UUID, message_id: uuid.UUID) -> AskedAgain:
-        """Answer the question again with the same options, and compare. Nothing is saved.
-
-        Raises:
-            errors.NotFoundError: there is no such answer. And as `Questions.answer`.
-        """
-        question, kept = find_answer(self._chats.messages(conversation_id), message_id)
-        before = kept.response
-        if before is None:
-            raise _unknown_answer(message_id)
-        asked = self._request(conversation_id, question, before)
-        after = self._questions.answer(asked)
-        claims = compare_claims(before, after)
-        return AskedAgain(
-            asked_at=kept.created_at,
-            same=before.status == after.status and all(one.state == "same" for one in claims),
-            differences=differences(before, after, self._workspace),
-            claims=claims,
-            response=after,
-        )
-
-    def _request(self, conversation_id: uuid.UUID, question: str, before: AnswerResponse) -> AnswerRequest:
-        """Return the original request; defaults are used for an answer without provenance."""
-        made = before.provenance
-        if made is None:
-            request = self._chats.request(conversation_id, before.question or question)
-            options = request.options.model_copy(update={"use_cache": False})
-            return request.model_copy(update={"history": (), "options": options})
-        return AnswerRequest(
-            index_name=str(made.index_id),
-            question=made.question,
-            retrieval=RetrievalOptions.model_validate(made.retrieval.model_dump(exclude_none=True)),
-            generation=GenerationOptions.model_validate(made.writing),
-            options=AnswerOptions.model_validate({**made.answering, "use_cache": False}),
-        )
+    Raises:
+        errors.NotFoundError: there is no such answer. And as `Questions.answer`.
+    """
+    question, kept, before = find_answer(chats.messages(conversation_id), message_id)
+    after = questions.answer(_same_request(chats, conversation_id, question, before))
+    claims = compare_claims(before, after)
+    return AskedAgain(
+        asked_at=kept.created_at,
+        same=before.status == after.status and all(one.state == "same" for one in claims),
+        differences=differences(before, after, workspace),
+        claims=claims,
+        response=after,
+    )
 
 
-def find_answer(messages: Sequence[ChatMessage], message_id: uuid.UUID) -> tuple[str, ChatMessage]:
-    """Return a saved answer and its question. Raises NotFoundError."""
+def _same_request(chats: Chats, conversation_id: uuid.UUID, question: str, before: AnswerResponse) -> AnswerRequest:
+    """Return the original request; defaults are used for an answer without provenance."""
+    made = before.provenance
+    if made is None:
+        request = chats.request(conversation_id, before.question or question)
+        options = request.options.model_copy(update={"use_cache": False})
+        return request.model_copy(update={"history": (), "options": options})
+    return AnswerRequest(
+        index_name=str(made.index_id),
+        question=made.question,
+        retrieval=RetrievalOptions.model_validate(made.retrieval.model_dump(exclude_none=True)),
+        generation=GenerationOptions.model_validate(made.writing),
+        options=AnswerOptions.model_validate({**made.answering, "use_cache": False}),
+    )
+
+
+def find_answer(messages: Sequence[ChatMessage], message_id: uuid.UUID) -> tuple[str, ChatMessage, AnswerResponse]:
+    """Return the question, the turn and the response of a saved answer. Raises NotFoundError."""
     question = ""
     for message in messages:
         if message.id == message_id and message.response is not None:
-            return question, message
+            return question, message, message.response
         if message.role == "user":
             question = message.content
-    raise _unknown_answer(message_id)
-
-
-def _unknown_answer(message_id: uuid.UUID) -> errors.NotFoundError:
-    return errors.NotFoundError(f"There is no answer {message_id}. List the conversation's turns and check the id.")
+    raise errors.NotFoundError(f"There is no answer {message_id}. List the conversation's turns and check the id.")
 
 
 def compare_claims(before: AnswerResponse, after: AnswerResponse) -> tuple[ClaimChange, ...]:

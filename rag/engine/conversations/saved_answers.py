@@ -8,7 +8,7 @@ from typing import Any
 from rag import errors, export
 from rag.engine.conversations.chats import Chats
 from rag.engine.conversations.reports import ExportedFile, Reports
-from rag.engine.conversations.rerun import Again, find_answer
+from rag.engine.conversations.rerun import find_answer, rerun
 from rag.engine.library.pages import MarkedCopy, Pages
 from rag.engine.library.versions import Versions
 from rag.engine.questions.questions import Questions
@@ -65,23 +65,21 @@ class Answers:
         Raises:
             errors.NotFoundError: there is no such answer, it quotes nothing of the document, or the document is gone.
         """
-        _, kept = find_answer(self._chats.messages(conversation_id), message_id)
-        if kept.response is None:
-            raise errors.NotFoundError("This turn is no answer.")
+        _, _, response = find_answer(self._chats.messages(conversation_id), message_id)
         pages = Pages(self._workspace)
-        copy = pages.marked(kept.response, document_id, whole=whole)
+        copy = pages.marked(response, document_id, whole=whole)
         pages.taken(document_id, copy)
         return copy
 
-    def again(self, conversation_id: uuid.UUID, message_id: uuid.UUID) -> AskedAgain:
-        """Answer the question of a saved answer again, and report differences. See `Again.ask`."""
-        return Again(self._workspace, self._chats, self._questions).ask(conversation_id, message_id)
+    def rerun(self, conversation_id: uuid.UUID, message_id: uuid.UUID) -> AskedAgain:
+        """Answer the question of a saved answer again, and report differences. See `rerun`."""
+        return rerun(self._workspace, self._chats, self._questions, conversation_id, message_id)
 
     def _turns(self, conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> tuple[str, Sequence[ChatMessage]]:
         title, messages = self._chats.get(conversation_id).title, self._chats.messages(conversation_id)
         if message_id is None:
             return title, messages
-        question, kept = find_answer(messages, message_id)
+        question, kept, _ = find_answer(messages, message_id)
         asked = [one for one in messages[: messages.index(kept)] if one.role == "user"]
         return question or title, [*asked[-1:], kept]
 

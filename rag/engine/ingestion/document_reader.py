@@ -44,8 +44,13 @@ TRANSIENT_CODES = frozenset(error.code for error in TRANSIENT_ERRORS)
 class DocumentReader:
     """Reads one user's documents into their indexes."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(
+        self, workspace: Workspace, auth: Auth = DEFAULT_AUTH, options: ProviderOptions = DEFAULT_PROVIDER_OPTIONS
+    ) -> None:
+        """`auth` and `options` are for the embedding provider."""
         self._workspace = workspace
+        self._auth = auth
+        self._options = options
 
     def read(
         self,
@@ -54,20 +59,17 @@ class DocumentReader:
         *,
         again: bool = False,
         max_chunks: int | None = None,
-        auth: Auth = DEFAULT_AUTH,
-        options: ProviderOptions = DEFAULT_PROVIDER_OPTIONS,
     ) -> Document:
         """Read a queued document until it is ready or has failed; recorded_failures are recorded, not raised.
 
-        With `again`, it is re-read from the beginning. Waits while another process reads it. `auth` and `options` are
-        for the embedding provider.
+        With `again`, it is re-read from the beginning. Waits while another process reads it.
 
         Raises:
             errors.NotFoundError: there is no such document; with `again`, it is in the trash or gone.
         """
         documents = self._workspace.store.documents
         readings = self._workspace.store.reading_queue
-        steps = LaneSteps(self, document_id, on_progress, max_chunks=max_chunks, auth=auth, options=options)
+        steps = LaneSteps(self, self._workspace, document_id, on_progress, max_chunks=max_chunks)
         while again or readings.lane(document_id):
             with documents.claim(document_id) as claimed:
                 if claimed and again:
@@ -106,7 +108,9 @@ class DocumentReader:
         Transient recorded_failures are retried later, until there were too many `attempts`, including this one. When
         `is_stopping` returns True, the document stays where it is.
         """
-        LaneSteps(self, document_id, ignore_progress, is_stopping=is_stopping, attempts=attempts).run(lane)
+        LaneSteps(self, self._workspace, document_id, ignore_progress, is_stopping=is_stopping, attempts=attempts).run(
+            lane
+        )
         self._refill_matrices(document_id)
 
     def give_up(self, document_id: uuid.UUID) -> None:
@@ -174,38 +178,17 @@ class DocumentReader:
                 raise
             work(switched)
 
-    def ingestion_for(
-        self, index: Index, auth: Auth = DEFAULT_AUTH, options: ProviderOptions = DEFAULT_PROVIDER_OPTIONS
-    ) -> "ingestion.Ingestion":
+    def ingestion_for(self, index: Index) -> "ingestion.Ingestion":
         """Return the ingestion into this index."""
         return ingestion.Ingestion(
             config=self._workspace.config,
             store=self._workspace.store,
             files=self._workspace.files,
             index=index,
-            embedder=self._workspace.models.embedder(index.space, auth, options),
+            embedder=self._workspace.models.embedder(index.space, self._auth, self._options),
             node_parser=self._workspace.node_parser,
             landmarks=Glossary(self._workspace).landmarks(),
         )
-
-    def save_progress(self, document_id: uuid.UUID, stage: str, done: int, total: int) -> None:
-        """Save progress in the document's row, for all pages and processes. Raises CancelledError."""
-        self._workspace.store.documents.update_progress(document_id, DocumentStatus(stage), done, total)
-
-    def attachment_callback(self, document: Document) -> "ingestion.OnParts":
-        """Return a callback that adds the attachments of a mail or an archive as documents."""
-        return lambda unpacked: Attachments(self._workspace).keep(document, unpacked)
-
-    def is_cancelled(self, document_id: uuid.UUID) -> bool:
-        """Whether reading the document was cancelled, or the document is gone."""
-        try:
-            return self._workspace.store.reading_queue.lane(document_id) is None
-        except errors.StoreError:  # that will be seen by who reads it
-            return False
-
-    def document(self, document_id: uuid.UUID) -> Document:
-        """Return the document."""
-        return self._workspace.store.documents.get(document_id)
 
 
 class LaneSteps:
@@ -214,70 +197,68 @@ class LaneSteps:
     def __init__(
         self,
         reader: DocumentReader,
+        workspace: Workspace,
         document_id: uuid.UUID,
         on_progress: OnProgress,
         *,
         max_chunks: int | None = None,
-        auth: Auth = DEFAULT_AUTH,
-        options: ProviderOptions = DEFAULT_PROVIDER_OPTIONS,
         is_stopping: IsCancelled = lambda: False,
         attempts: int | None = None,
     ) -> None:
         self._reader = reader
+        self._workspace = workspace
         self._document_id = document_id
         self._on_progress = on_progress
         self._max_chunks = max_chunks
-        self._auth = auth
-        self._options = options
         self._is_stopping = is_stopping
         self._attempts = attempts
         self._stage = ""
         self._recorded_at = 0.0
 
     def run(self, lane: Lane) -> None:
-        """Do the work of `lane`; recorded_failures are recorded, not raised."""
-        work = {Lane.READING: self._read_words, Lane.EMBEDDING: self._embed, Lane.RENEWING: self._renew}[lane]
-        document = self._reader.document(self._document_id)
-        recorded = self._reader.recorded_failures(self._document_id, self._is_stopping, self._attempts)
-        with contextlib.suppress(errors.Error), recorded:
-            self._reader.with_index(
-                document, lambda index: work(document, self._reader.ingestion_for(index, self._auth, self._options))
+        """Do the work of `lane`; failures are recorded, not raised."""
+
+        def work(index: Index) -> None:
+            into = self._reader.ingestion_for(index)
+            if lane is Lane.EMBEDDING:
+                self._embed(into)
+                return
+            read = into.read_words if lane is Lane.READING else into.renew
+            read(
+                document,
+                self._record,
+                max_chunks=self._max_chunks,
+                on_parts=lambda unpacked: Attachments(self._workspace).keep(document, unpacked),
+                is_cancelled=self._is_cancelled,
             )
 
-    def _read_words(self, document: Document, into: "ingestion.Ingestion") -> None:
-        into.read_words(
-            document,
-            self._record,
-            max_chunks=self._max_chunks,
-            on_parts=self._reader.attachment_callback(document),
-            is_cancelled=self._is_cancelled,
-        )
+        document = self._workspace.store.documents.get(self._document_id)
+        recorded = self._reader.recorded_failures(self._document_id, self._is_stopping, self._attempts)
+        with contextlib.suppress(errors.Error), recorded:
+            self._reader.with_index(document, work)
 
-    def _embed(self, document: Document, into: "ingestion.Ingestion") -> None:
-        into.embed(document.id, EMBED_BATCH)
-        now = self._reader.document(document.id)
+    def _embed(self, into: "ingestion.Ingestion") -> None:
+        into.embed(self._document_id, EMBED_BATCH)
+        now = self._workspace.store.documents.get(self._document_id)
         self._on_progress(DocumentStatus.EMBEDDING, now.vector_count, now.chunk_count)
-
-    def _renew(self, document: Document, into: "ingestion.Ingestion") -> None:
-        into.renew(
-            document,
-            self._record,
-            max_chunks=self._max_chunks,
-            on_parts=self._reader.attachment_callback(document),
-            is_cancelled=self._is_cancelled,
-        )
 
     def _record(self, stage: str, done: int, total: int) -> None:
         now = time.monotonic()
         if stage != self._stage or done == total or now - self._recorded_at > PROGRESS_SECONDS:
-            self._reader.save_progress(self._document_id, stage, done, total)
+            self._workspace.store.documents.update_progress(self._document_id, DocumentStatus(stage), done, total)
             self._stage, self._recorded_at = stage, now
         self._on_progress(stage, done, total)
         if self._is_stopping():
             raise errors.CancelledError
 
     def _is_cancelled(self) -> bool:
-        return self._is_stopping() or self._reader.is_cancelled(self._document_id)
+        """Whether the worker stops, the reading was cancelled, or the document is gone."""
+        if self._is_stopping():
+            return True
+        try:
+            return self._workspace.store.reading_queue.lane(self._document_id) is None
+        except errors.StoreError:  # the reading itself will fail on it
+            return False
 
 
 @contextlib.contextmanager

@@ -85,15 +85,13 @@ class FileIngestion:
         self._sources = workspace.store.sources
         self._versions = workspace.store.versions
         self._originals = Originals(workspace)
-        self._reader = DocumentReader(workspace)
+        self._reader = DocumentReader(workspace, auth, options)
         self._parts = Attachments(workspace)
         self._index = index
         self._chunks_left = max_chunks
         self._skip_failures = skip_failures
         self._again = again
         self._once = once
-        self._auth = auth
-        self._options = options
 
     # --- folders ---
 
@@ -225,7 +223,7 @@ class FileIngestion:
             return document
         if document.status in {DocumentStatus.FAILED, DocumentStatus.READY}:
             self._readings.resume(document.id)
-        read = self._reader.read(document.id, max_chunks=self._chunks_left, auth=self._auth, options=self._options)
+        read = self._reader.read(document.id, max_chunks=self._chunks_left)
         return read if read.status is not DocumentStatus.READY else self._read_parts(read)
 
     def _read_parts(self, document: Document) -> Document:
@@ -235,8 +233,7 @@ class FileIngestion:
         """
         if document.mime_type in CONTAINERS:
             for part in self._parts.unread(document.id):
-                read = self._reader.read(part.id, max_chunks=self._chunks_left, auth=self._auth, options=self._options)
-                self._read_parts(read)
+                self._read_parts(self._reader.read(part.id, max_chunks=self._chunks_left))
         return document
 
     def _publish(

@@ -75,7 +75,7 @@ class WorkerTasks:
                 return None
             workspace = Workspace(self._resources, taken.user_id, WORKER_ORIGIN)
             reader = DocumentReader(workspace)
-            before = reader.document(taken.document_id)
+            before = workspace.store.documents.get(taken.document_id)
             if not taken.attempts:
                 return before  # and not None: its next lane, which this claim may have kept off, has to look again
             with _trace_step(workspace, before, lane):
@@ -85,7 +85,7 @@ class WorkerTasks:
                     reader.step(taken.document_id, lane, is_stopping, taken.attempts)
                     if is_stopping():
                         lanes.give_back(taken)
-                done = reader.document(taken.document_id)
+                done = workspace.store.documents.get(taken.document_id)
                 _trace_outcome(done)
             self._count_step(before, done, lane)
             return done

@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
-from rag.answering.extraction.quotable_units import Unit
+from rag.answering.passages.quotable_units import Unit
 from rag.answering.text.analyzed_text import Text
 from rag.answering.text.numbers import Number, find_numbers
 from rag.answering.text.sentences import flowing
-from rag.answering.verification.figure_scales import SCALE_NAMES
 from rag.answering.verification.quote_matching import QuotablePassage
+from rag.answering.verification.table_figures import SCALE_NAMES
 from rag.types import BlockKind, Passage, Span
 
 SAID_TWICE = 90.0

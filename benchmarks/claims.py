@@ -12,8 +12,8 @@ from benchmarks.claim_forms import Fact, Made, Page, false_claims, true_claims
 from benchmarks.report import Section, at_least, at_most
 from benchmarks.settings import Options
 from rag import parsing, providers
-from rag.answering.generation.citations import Claim
-from rag.answering.generation.markup import ProposedQuote
+from rag.answering.text.markup import ProposedQuote
+from rag.answering.verification.citations import Claim
 from rag.answering.verification.entailment import THRESHOLDS, Thresholds
 from rag.answering.verification.grounding import Grounder
 from rag.retrieval import Reranker

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from rag import lazy_imports
 from rag.answering.extraction.quoted_answer import MODEL as EXTRACTIVE_MODEL
-from rag.answering.extraction.quoted_answer import Label, Statement, compose
+from rag.answering.extraction.quoted_answer import compose
 from rag.answering.generation.answer import (
     CONDENSED_MESSAGES,
     DEFAULT_GENERATION,
@@ -17,7 +17,8 @@ from rag.answering.generation.answer import (
 )
 from rag.answering.generation.claim_filter import proved, without
 from rag.answering.generation.context import Context, Source, build_context
-from rag.answering.generation.markup import SHOWN_MARK
+from rag.answering.passages.statements import Label, Statement
+from rag.answering.text.markup import SHOWN_MARK
 from rag.answering.verification.grounding import Locate
 
 if TYPE_CHECKING:

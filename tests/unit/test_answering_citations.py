@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answering.generation import citations
-from rag.answering.generation.markup import SHOWN_MARK
+from rag.answering.text.markup import SHOWN_MARK
+from rag.answering.verification import citations
 
 KNOWN = ("S1", "S2", "S3")
 

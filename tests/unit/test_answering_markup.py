@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answering.generation import markup
+from rag.answering.text import markup
 
 KNOWN = ("S1", "S2", "S3", "S12")
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answering.extraction.quotable_units import split_passage
+from rag.answering.passages.quotable_units import split_passage
 from rag.answering.text.sentences import MAX_SENTENCE_CHARS, flowing, split_sentences
 from rag.types import BlockKind, Passage
 from tests import sources

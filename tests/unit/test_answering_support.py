@@ -2,8 +2,8 @@
 
 import pytest
 
-from rag.answering.generation.citations import Claim
-from rag.answering.generation.markup import ProposedQuote
+from rag.answering.text.markup import ProposedQuote
+from rag.answering.verification.citations import Claim
 from rag.answering.verification.grounding import Grounder
 from rag.types import BlockKind, Citation, Hit, Sentence, Support
 from tests import sources

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from rag.answering.extraction.quotable_units import Unit, split_passage
+from rag.answering.passages.quotable_units import Unit, split_passage
 from rag.types import BlockKind, Passage, Span
 from tests import sources
 

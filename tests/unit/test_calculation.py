@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from rag.answering.extraction.quoted_answer import Label, Statement
+from rag.answering.passages.statements import Label, Statement
 from rag.answering.tables.calculation import work_out
 from rag.answering.tables.requested_figures import Task, task
 from rag.types import BlockKind, Chunk, Hit, Line, Passage, Rect

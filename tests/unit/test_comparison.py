@@ -4,7 +4,8 @@ import pytest
 
 from rag import prompts
 from rag.answering.extraction import document_comparison
-from rag.answering.extraction.quoted_answer import Label, Source, Statement, compose
+from rag.answering.extraction.quoted_answer import compose
+from rag.answering.passages.statements import Label, Source, Statement
 from rag.types import AnswerResponse, Span
 from tests import sources
 

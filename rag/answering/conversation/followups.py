@@ -8,7 +8,7 @@ nothing of its kind it is added. A question that is whole stays as it is.
 import re
 from collections.abc import Iterable, Sequence
 
-from rag.answering.conversation.question_parts import (
+from rag.answering.text.question_parts import (
     is_name,
     is_term,
     measure_of,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from rag.answering.extraction.quotable_units import split_passage
+from rag.answering.passages.quotable_units import split_passage
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.ingestion.language_detection import detect
 from rag.types import AnswerResponse, BlockKind, Chunk, Hit, QuotedRow

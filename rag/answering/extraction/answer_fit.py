@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator
 from enum import IntEnum
 
-from rag.answering.conversation.question_parts import measure_of, slots_of
 from rag.answering.extraction.question_intent import Kind, read
 from rag.answering.tables.figure_rows import BELOW_YEAR, Statements
 from rag.answering.tables.requested_figures import line_item, named_formula
 from rag.answering.text.named_entities import is_heading, names_somebody
 from rag.answering.text.negation import DOWN, UP
 from rag.answering.text.numbers import Number, find_numbers
+from rag.answering.text.question_parts import measure_of, slots_of
 from rag.answering.verification.answer_agreement import asks_whether
 from rag.types import Hit, QuotedRow
 from rag.vocabulary import Figure, find_figure, is_labelled, plain_label, years

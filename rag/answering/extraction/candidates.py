@@ -7,11 +7,12 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from rag.answering.extraction.question_intent import PRECISE, Asked, Kind
-from rag.answering.extraction.quotable_units import Unit, split_passage
+from rag.answering.passages.quotable_units import Unit, split_passage
+from rag.answering.passages.statements import quoted_row, shown_text, words_at
 from rag.answering.text import term_weights
 from rag.answering.text.sentences import flowing
 from rag.retrieval import Reranker
-from rag.types import BlockKind, Hit, QuotedRow, Span
+from rag.types import BlockKind, Hit, QuotedRow
 
 CANDIDATES = 32
 """Units that the cross-encoder reads per question; the others are sorted out by cheaper measures."""
@@ -19,8 +20,6 @@ CANDIDATES = 32
 MIN_CHARS = 12
 """Shorter units without cells are labels and page numbers."""
 
-MAX_CAPTION_CHARS = 60
-"""Of a longer line above a table only the brackets with the unit are shown."""
 
 OWN_GAIN = 0.05
 """Of relevance: so much more relevant must a sentence be that borrows its subject than the one it borrows from."""
@@ -28,13 +27,9 @@ OWN_GAIN = 0.05
 MAX_LOGIT = 8.0
 """Of the cross-encoder; beyond it a score is 0 or 1 to three digits."""
 
-_SCALE = re.compile(r"\([^()]*(?:thousand|million|billion|crore|lakh|000)[^()]*\)", re.IGNORECASE)
 _REFERS_BACK = re.compile(
     r"(?:it|its|they|their|he|his|she|her|this|these|those|such|both|the latter|the former)\b", re.IGNORECASE
 )
-
-_BESIDE_SIGN = re.compile(r"(?<![\d%)\]])\t|\t(?!\S*\d)")
-"""Within a cell: between a figure and its sign, which are in fields of their own in the document."""
 
 
 class Features(NamedTuple):
@@ -160,44 +155,10 @@ def _fitting(question: Asked, found: list[Candidate]) -> list[Candidate]:
     return found
 
 
-def shown_text(text: str, unit: Unit) -> str:
-    """A sentence on one line; a table's row with the names of its columns and its unit."""
-    row = quoted_row(text, unit)
-    if row is None:
-        return flowing(text[slice(*unit.span)])
-    cells = [f"{name}: {cell}" if name else cell for name, cell in zip(row.columns, row.cells, strict=True) if cell]
-    scale = f" ({row.caption})" if row.caption else ""
-    return f"{row.label} – {'; '.join(cells)}{scale}" if row.label else f"{'; '.join(cells)}{scale}"
-
-
-def quoted_row(text: str, unit: Unit) -> QuotedRow | None:
-    """The row that a unit of the passage `text` is; None if it is none."""
-    if not unit.cells:
-        return None
-    return QuotedRow(
-        label=_words(text, unit.label),
-        columns=tuple(cell.column for cell in unit.cells),
-        cells=tuple(flowing(_BESIDE_SIGN.sub(" ", text[slice(*cell.span)])) for cell in unit.cells),
-        caption=_scale(_words(text, unit.caption)),
-    )
-
-
-def _scale(caption: str) -> str | None:
-    """The part of the line above a table that gives the unit of its figures."""
-    bracketed = _SCALE.search(caption)
-    if bracketed:
-        return bracketed.group().strip("()")
-    return caption if 0 < len(caption) <= MAX_CAPTION_CHARS and "(" not in caption and ")" not in caption else None
-
-
-def _words(text: str, span: Span | None) -> str:
-    return flowing(text[slice(*span)]) if span else ""
-
-
 def _in_context(hit: Hit, unit: Unit, shown: str, heading: str, before: str | None) -> str:
     """The unit with what it is about: its document's title, its section, and the sentence that it refers back to."""
     section = heading or (hit.chunk.section or "").rsplit(" > ", 1)[-1]
-    about = [hit.title or "", section, _words(hit.passage.text, unit.section)]
+    about = [hit.title or "", section, words_at(hit.passage.text, unit.section)]
     if before:
         about.append(before)
     return ". ".join([*dict.fromkeys(part.rstrip(".:") for part in about if part), shown])
@@ -253,7 +214,7 @@ def whereabouts(hit: Hit) -> str:
 def _under(candidate: Candidate) -> str:
     """What a unit stands under: its document's title, its section, and the lines that explain a row."""
     text, unit = candidate.hit.passage.text, candidate.unit
-    lines = (_words(text, span) for span in (unit.section, unit.header, unit.caption))
+    lines = (words_at(text, span) for span in (unit.section, unit.header, unit.caption))
     return " ".join([candidate.hit.title or "", candidate.hit.chunk.section or "", *lines])
 
 
@@ -282,7 +243,7 @@ def _label(question: Asked, candidate: Candidate, weights: _Weights) -> float:
     """How far a row's label is what is asked for: its words in the question, or in a phrase that means the same."""
     if not candidate.unit.cells or candidate.unit.label is None:
         return 0.0
-    label = set(term_weights.content_words(_words(candidate.hit.passage.text, candidate.unit.label)))
+    label = set(term_weights.content_words(words_at(candidate.hit.passage.text, candidate.unit.label)))
     best = weights.share(label, set(question.words))
     for phrase in question.also:
         precision, recall = weights.share(label, set(phrase)), weights.share(phrase, label)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rag import prompts
 from rag.answering.extraction.quoted_answer import MODEL
-from rag.answering.generation.markup import SHOWN_MARK, plain
+from rag.answering.text.markup import SHOWN_MARK, plain
 from rag.types import AnswerResponse, Citation, Hit, Sentence, Span, Usage
 
 _DOCUMENTS = (

@@ -1,44 +1,15 @@
 """Answers put together from statements and the words of the documents that each is taken from."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
-from rag.answering.extraction.quotable_units import Unit
-from rag.answering.generation.markup import plain
+from rag.answering.passages.statements import Label, Statement
+from rag.answering.text.markup import plain
 from rag.answering.verification.grounding import Grounder, Locate
 from rag.answering.verification.quote_matching import Quote
-from rag.types import AnswerResponse, Citation, Hit, QuotedRow, Sentence, Span, Support, Verdict
+from rag.types import AnswerResponse, Citation, Hit, Sentence, Support, Verdict
 
 MODEL = "extractive"
 """The name under which answers without a language model are given."""
-
-
-class Source(NamedTuple):
-    """A place in the passage of a hit."""
-
-    hit: Hit
-    span: Span
-
-
-class Row(NamedTuple):
-    """A row of a table as it is quoted, and the unit of the passage that it is."""
-
-    unit: Unit
-    quoted: QuotedRow
-
-
-class Statement(NamedTuple):
-    """A sentence of an answer and the words that prove it; of one that is nothing but a `row` the row alone."""
-
-    text: str
-    sources: tuple[Source, ...]
-    row: Row | None = None
-
-
-class Label(NamedTuple):
-    """What is said between statements: whose they are, and of what kind. It states nothing of the documents."""
-
-    text: str
 
 
 def compose(parts: Sequence[Statement | Label], *, locate: Locate) -> AnswerResponse:

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rag.answering.extraction.quotable_units import split_passage
-from rag.answering.extraction.quoted_answer import Label, Source, Statement
+from rag.answering.passages.quotable_units import split_passage
+from rag.answering.passages.statements import Label, Source, Statement
 from rag.answering.text import term_weights
 from rag.answering.text.sentences import flowing
 from rag.retrieval import maximal_marginal_relevance

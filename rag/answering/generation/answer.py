@@ -10,10 +10,10 @@ from rag import errors, prompts, providers, tracing
 from rag.answering.conversation.followups import standalone
 from rag.answering.extraction import extractive_answer
 from rag.answering.extraction.quoted_answer import MODEL as EXTRACTIVE_MODEL
-from rag.answering.generation import citations
 from rag.answering.generation.claim_filter import proved
 from rag.answering.generation.context import MIN_SOURCE_TOKENS, Context, build_context, fitting_context
-from rag.answering.generation.markup import SHOWN_MARK, AnswerFilter, plain
+from rag.answering.text.markup import SHOWN_MARK, AnswerFilter, plain
+from rag.answering.verification import citations
 from rag.answering.verification.checkable_statements import refuses
 from rag.answering.verification.grounding import Grounder, Locate
 from rag.answering.verification.quote_matching import normalize

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from rag import prompts, providers
-from rag.answering.generation.markup import INVISIBLE
+from rag.answering.text.markup import INVISIBLE
 from rag.types import Hit, Line, lines_text
 
 CONTEXT_BUDGET_TOKENS = 10_000

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from rag.answering.extraction.candidates import quoted_row, shown_text
-from rag.answering.extraction.quoted_answer import Label, Row, Source, Statement
+from rag.answering.passages.statements import Label, Row, Source, Statement, quoted_row, shown_text
 from rag.answering.tables.arithmetic import capital, decimal, evaluated, in_words, result, rounded, signed, spaced
 from rag.answering.tables.figure_rows import Amount, FigureRow, Statements, figure_rows
 from rag.answering.tables.requested_figures import Task, named_by

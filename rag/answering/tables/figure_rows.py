@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
-from rag.answering.extraction.quotable_units import Unit, split_passage
-from rag.answering.extraction.quoted_answer import Source
+from rag.answering.passages.quotable_units import Unit, split_passage
+from rag.answering.passages.statements import Source
 from rag.answering.text.sentences import flowing
 from rag.types import BlockKind, Hit
 from rag.vocabulary import Figure, find_figure, is_labelled, years

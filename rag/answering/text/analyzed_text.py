@@ -9,12 +9,11 @@ from typing import NamedTuple
 
 import snowballstemmer
 
-from rag.answering.text import negation, numbers, term_weights
-from rag.answering.text.fiscal_periods import Period, find_periods
+from rag.answering.text import negation, numbers, periods, term_weights
 from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number
+from rag.answering.text.periods import Period, find_periods
 from rag.answering.text.term_weights import word_set
-from rag.answering.verification import figure_years
 
 MAX_REPLACED = 4
 """So many words may stand for so many others; more are told in other words altogether."""
@@ -123,7 +122,7 @@ class Text:
     @functools.cached_property
     def years(self) -> Mapping[int, int]:
         """The year of each of its figures."""
-        return figure_years.years_of(self.text) if self._years is None else self._years
+        return periods.years_of(self.text) if self._years is None else self._years
 
     @functools.cached_property
     def periods(self) -> list[Period]:

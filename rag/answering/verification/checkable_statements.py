@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 from rag import prompts
-from rag.answering.generation.markup import SHOWN_MARK
 from rag.answering.text.analyzed_text import Text
+from rag.answering.text.markup import SHOWN_MARK
 from rag.answering.verification.quote_matching import normalize
 from rag.types import Sentence
 

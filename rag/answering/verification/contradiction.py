@@ -1,10 +1,12 @@
 """Words of a claim that its source denies, or has in their opposite: "not", "fell" for "rose", "after" for "before"."""
 
+import re
 from collections.abc import Sequence
 
 from rag.answering.text import negation
 from rag.answering.text.analyzed_text import Text, stem
 from rag.answering.text.negation import Word
+from rag.answering.text.numbers import Number, plain_value
 
 
 def negated(claim: Text, quoted: Text, known: frozenset[str]) -> list[str]:
@@ -73,3 +75,23 @@ def _distance(own: Text, folded: set[str], anchors: Sequence[int], *, leads: boo
         for place in places
         for anchor in anchors
     )
+
+
+_AMOUNT = r"[\s(]*[$€£¥]?\s?$"
+_FROM = re.compile(rf"\b(?:from|(?:as )?compared (?:with|to)|versus|against){_AMOUNT}", re.IGNORECASE)
+_TO = re.compile(rf"\b(?:to|was|were|of|at|reached){_AMOUNT}", re.IGNORECASE)
+
+
+def stated_trend(claim: Text) -> int:
+    """1 if its figures show growth, -1 if they show a decline, else 0; of figures in the same unit only."""
+    figures = [number for number in claim.numbers if number.year is None]
+    before = [number for number in figures if _FROM.search(claim.text[: number.start])]
+    after = [number for number in figures if number not in before and _TO.search(claim.text[: number.start])]
+    if len(before) != 1 or len(after) != 1 or _unit_of(before[0]) != _unit_of(after[0]):
+        return 0
+    first, last = plain_value(before[0]), plain_value(after[0])
+    return (last > first) - (last < first)
+
+
+def _unit_of(number: Number) -> tuple[str | None, bool]:
+    return number.unit, number.scale is None

@@ -22,7 +22,7 @@ from rag.answering.text.clauses import postponed, splits
 from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number
 from rag.answering.text.term_weights import word_set
-from rag.answering.verification import contradiction, figure_scales, table_columns, trends
+from rag.answering.verification import contradiction, table_figures
 from rag.answering.verification.entailment_checks import doubts
 from rag.answering.verification.evidence import Evidence, Weights, together
 from rag.types import Support
@@ -150,7 +150,7 @@ class _Comparison:
     @functools.cached_property
     def _shown(self) -> int:
         """Whether the claim's own figures, all of which are there, show growth (1) or a decline (-1)."""
-        return 0 if self.lacking else trends.shown(self.claim)
+        return 0 if self.lacking else contradiction.stated_trend(self.claim)
 
     def judgement(self, thresholds: Thresholds) -> Judgement:
         """What the evidence is to the claim."""
@@ -185,14 +185,14 @@ class _Comparison:
             return []
         evidence = self.evidence
         found = doubts(self.claim, evidence.own, evidence.scales, is_row=bool(evidence.row))
-        found += figure_scales.not_shown(self.claim, evidence.own, evidence.scales)
+        found += table_figures.not_shown(self.claim, evidence.own, evidence.scales)
         if row := evidence.row:
             label, _, _ = row.text.partition(" –")
-            found += figure_scales.left_out(
+            found += table_figures.left_out(
                 self.claim, row, [column.cell for column in evidence.columns], evidence.declared
             )
-            found += table_columns.other_columns(self.claim, label, evidence.columns, self._is_same)
-            found += table_columns.parts_of_year(self.claim, evidence.columns, self._is_same)
+            found += table_figures.other_columns(self.claim, label, evidence.columns, self._is_same)
+            found += table_figures.parts_of_year(self.claim, evidence.columns, self._is_same)
         return found
 
     def _other_units(self) -> list[str]:

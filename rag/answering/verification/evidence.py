@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rag.answering.text import numbers
 from rag.answering.text.analyzed_text import Text
-from rag.answering.verification.table_columns import Column
+from rag.answering.verification.table_figures import Column
 
 
 class Weights:

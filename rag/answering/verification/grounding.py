@@ -7,10 +7,10 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from rag import errors
-from rag.answering.extraction.quotable_units import Unit
-from rag.answering.generation.citations import Claim
+from rag.answering.passages.quotable_units import Unit
 from rag.answering.text import numbers
 from rag.answering.verification import checkable_statements, entailment
+from rag.answering.verification.citations import Claim
 from rag.answering.verification.entailment import THRESHOLDS, Judgement, Thresholds
 from rag.answering.verification.quote_matching import MIN_COVERAGE, QuotablePassage, Quote
 from rag.retrieval import Reranker

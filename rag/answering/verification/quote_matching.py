@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
-from rag.answering.extraction.quotable_units import Unit, split_passage
-from rag.answering.tables.captions import declared_scales, scales_of_row
+from rag.answering.passages.captions import declared_scales, scales_of_row
+from rag.answering.passages.quotable_units import Unit, split_passage
 from rag.answering.text import numbers, term_weights
 from rag.answering.text.analyzed_text import Text
 from rag.answering.text.clauses import refers_back
 from rag.answering.text.measurement_units import currencies
 from rag.answering.text.sentences import flowing
 from rag.answering.verification.evidence import Evidence, Weights
-from rag.answering.verification.table_columns import Column
+from rag.answering.verification.table_figures import Column
 from rag.ingestion.language_detection import detect
 from rag.retrieval import Reranker
 from rag.types import BlockKind, Passage, Span, Verdict

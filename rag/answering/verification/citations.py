@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from rag.answering.generation.markup import SHOWN_MARK, AnswerFilter, ProposedQuote
+from rag.answering.text.markup import SHOWN_MARK, AnswerFilter, ProposedQuote
 from rag.answering.text.sentences import split_sentences, without_bullet
 from rag.types import Sentence, Span
 

@@ -7,10 +7,17 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
-from rag.answering.tables.captions import is_caption
-from rag.answering.tables.cells import PERIOD, VALUE, column_names, figures_in, label_and_figures, row_cells, with_signs
-from rag.answering.text.boilerplate import LEADERS, furniture_of, is_contents
-from rag.answering.text.passage_lines import Placed, placed_lines, trim_line
+from rag.answering.passages.boilerplate import LEADERS, Placed, furniture_of, is_contents, placed_lines, trim_line
+from rag.answering.passages.captions import is_caption
+from rag.answering.passages.table_cells import (
+    PERIOD,
+    VALUE,
+    column_names,
+    figures_in,
+    label_and_figures,
+    row_cells,
+    with_signs,
+)
 from rag.answering.text.sentences import bounded, has_bullet, split_sentences
 from rag.types import BlockKind, Line, Passage, Span
 

@@ -1,9 +1,9 @@
 """What belongs to a page and says nothing: its number, running heads and feet, lines of a table of contents."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from rag.answering.text.passage_lines import placed_lines, trim_line
+from rag.answering.text.sentences import trimmed
 from rag.types import Line, Passage, Span
 
 CONTENTS_ROWS = 5
@@ -73,3 +73,22 @@ def _is_running(text: str) -> bool:
             and "\t" not in text
         )
     )
+
+
+Placed = tuple[int, Line]
+"""Where a line begins, and the line."""
+
+
+def placed_lines(passage: Passage) -> Iterator[Placed]:
+    """Each line with its offset in the passage's text."""
+    offset = 0
+    for index, line in enumerate(passage.lines):
+        offset += (2 if line.starts_block else 1) if index else 0
+        yield offset, line
+        offset += len(line.text)
+
+
+def trim_line(offset: int, line: Line) -> Span:
+    """Where a line stands without the white space around it."""
+    span = trimmed(line.text, Span(0, len(line.text)))
+    return Span(offset + span.start, offset + span.end)

@@ -1,0 +1,1 @@
+"""Passages split into sentences, headings and table rows that can be quoted."""

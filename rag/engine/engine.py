@@ -139,8 +139,7 @@ class Installation:
     def health(self, seconds: float | None = None) -> Health:
         """Return the state of the database and the number of live workers.
 
-        Raises:
-            errors.StoreUnavailableError: no answer within `seconds`, by default RAG_DATABASE_TIMEOUT_SECONDS.
+        Raises StoreUnavailableError if there is no answer within `seconds`, by default RAG_DATABASE_TIMEOUT_SECONDS.
         """
         return self._resources.store.health(seconds)
 
@@ -157,8 +156,8 @@ class Installation:
         """Connect to the database and load models and vocabularies, so that the first question does not wait."""
         self.health()
         models = self._resources.models
-        if models.prefers_embedded():  # a vendor's would cost, and needs no loading
-            models.embedder(models.preferred_space()).get_query_embedding(WARM_UP)
+        if models.default_is_local():  # a vendor's would cost, and needs no loading
+            models.embedder(models.default_space()).get_query_embedding(WARM_UP)
         models.reranker.scores(WARM_UP, [WARM_UP])
         lazy_imports.load(retrieval, answering)
         vocabulary.widener()
@@ -189,10 +188,7 @@ class Installation:
         manifest = backup.write(store.backup_url, self._resources.files, path, on_progress, drafts=drafts)
         status.record_backup(store, path, manifest)
         store.of(actor, origin).audit.note(
-            "export",
-            Subject("backup", name=path.name),
-            documents=manifest.rows("documents"),
-            files=len(manifest.files),
+            "export", Subject("backup", name=path.name), documents=manifest.rows("documents"), files=len(manifest.files)
         )
         return manifest
 
@@ -324,7 +320,7 @@ class RAGEngine:
         given.
         """
         references = require_list("document_ids", document_ids)
-        index = self._workspace.asked_index(index_name)
+        index = self._workspace.requested_index(index_name)
         found = self._workspace.store.sources.named(index.id, references)
         touched = self.documents.trash([document_id for ids in found.values() for document_id in ids])
         return delete_result(references, found, touched)
@@ -364,8 +360,7 @@ class RAGEngine:
     def query(self, query_text: str, index_name: str = DEFAULT_INDEX) -> list[RetrievalResult]:
         """Return up to five chunks with a cosine similarity of at least 0.5, best first.
 
-        Raises:
-            errors.ValidationError: the query has fewer than three characters.
+        Raises ValidationError if the query has fewer than three characters.
         """
         request = SearchRequest(index_name=index_name, query=require_query(query_text), retrieval=BY_SIMILARITY)
         hits = self.search(request).results
@@ -373,8 +368,8 @@ class RAGEngine:
 
     def search(self, request: SearchRequest | Mapping[str, Any]) -> SearchResponse:
         """Return the passages that match a query, best first. Raises as `Questions.search`."""
-        asked = parse(SearchRequest, request)
-        return self.access.index(asked.index_name).questions.search(asked)
+        parsed = parse(SearchRequest, request)
+        return self.access.index(parsed.index_name).questions.search(parsed)
 
     def answer(
         self, request: AnswerRequest | Mapping[str, Any] | str, document_id: uuid.UUID | str | None = None
@@ -382,8 +377,8 @@ class RAGEngine:
         """Answer a question from the documents, with citations. See `Questions.answer`."""
         if isinstance(request, str):
             return self.questions.answer(request, document_id)
-        asked = parse(AnswerRequest, request)
-        return self.access.index(asked.index_name).questions.answer(asked, document_id)
+        parsed = parse(AnswerRequest, request)
+        return self.access.index(parsed.index_name).questions.answer(parsed, document_id)
 
     # --- for LlamaIndex ---
 
@@ -429,4 +424,4 @@ class RAGEngine:
 
     def _pipeline(self, index_name: str, options: RetrievalOptions) -> QueryPipeline:
         request = RetrievalRequest(index_name=index_name, retrieval=options)
-        return QueryPipeline(self._workspace, self._workspace.asked_index(index_name), request)
+        return QueryPipeline(self._workspace, self._workspace.requested_index(index_name), request)

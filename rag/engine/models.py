@@ -44,7 +44,7 @@ class Models:
             space: providers.own_embedding(embedder, space) for space, embedder in (embedders or {}).items()
         }
         self._given = tuple(self._embedders)
-        self._preferred = next(iter(self._given), None)
+        self._default = next(iter(self._given), None)
         self.scales = Scales()
         self._llm = llm
         self._reranker = reranker
@@ -59,26 +59,26 @@ class Models:
                 self._kept = kept
                 self._filled = apply_preferences(self._environment, kept)
                 self._embedders = {space: self._embedders[space] for space in self._given}
-                self._preferred = next(iter(self._given), None)
+                self._default = next(iter(self._given), None)
             return self._filled
 
     # --- embedding ---
 
-    def preferred_space(self) -> EmbeddingSpace:
+    def default_space(self) -> EmbeddingSpace:
         """Return the embedding space of new indexes: the first given one, else by the settings and keys."""
         with self._lock:
             config = self.config
-            if self._preferred is None:
-                self._preferred, embedder = self.registry.embedding_model(config, None)
-                self._embedders.setdefault(self._preferred, embedder)
-            return self._preferred
+            if self._default is None:
+                self._default, embedder = self.registry.embedding_model(config, None)
+                self._embedders.setdefault(self._default, embedder)
+            return self._default
 
-    def preferred_name(self) -> str:
+    def default_model(self) -> str:
         """Return the embedding model of new indexes as `provider:model`, without network access."""
         with self._lock:
             return self._given[0].name if self._given else self.registry.embedding_name(self.config)
 
-    def named_space(self, model: str, auth: Auth = DEFAULT_AUTH) -> EmbeddingSpace:
+    def find_space(self, model: str, auth: Auth = DEFAULT_AUTH) -> EmbeddingSpace:
         """Return the embedding space of a model given as in `RAG_EMBED_MODEL`.
 
         Raises:
@@ -137,9 +137,9 @@ class Models:
                 del self._embedders[space]
                 self.scales.forget(space)
 
-    def prefers_embedded(self) -> bool:
+    def default_is_local(self) -> bool:
         """Whether new indexes use the embedded model, which runs in this process at no cost."""
-        return self.preferred_name().partition(":")[0] == providers.LOCAL.name
+        return self.default_model().partition(":")[0] == providers.LOCAL.name
 
     def languages(self, space: EmbeddingSpace) -> frozenset[str]:
         """Return the languages of the model of `space`; empty if it is multilingual or unknown."""
@@ -150,8 +150,7 @@ class Models:
     def language_model(self, options: GenerationOptions | None = None) -> "LLM | None":
         """Return the language model that writes answers, or None for extractive answers.
 
-        Raises:
-            errors.ValidationError: the options have a key but no provider.
+        Raises ValidationError if the options have a key but no provider.
         """
         if self._llm:
             return self._llm

@@ -181,10 +181,8 @@ def register_embedding_provider(
 ) -> None:
     """Register `adapter`, a LlamaIndex embedding or a function from texts to vectors, as an embedding provider.
 
-    Registering a name again replaces its adapter.
-
-    Raises:
-        errors.ValidationError: the name is invalid or built in, the adapter cannot embed, or an option is wrong.
+    Registering a name again replaces its adapter. Raises ValidationError if the name is invalid or built in, the
+    adapter cannot embed, or an option is wrong.
     """
     import llama_index.core
     from llama_index.core.base.embeddings import base as embeddings
@@ -210,8 +208,7 @@ def register_embedding_provider(
 def unregister_embedding_provider(name: str) -> None:
     """Remove a registered provider. Its indexes cannot be searched until it is registered again.
 
-    Raises:
-        errors.ValidationError: the provider is unknown or built in.
+    Raises ValidationError if the provider is unknown or built in.
     """
     _process.registry.unregister(name)
     _process.forget_provider(name)

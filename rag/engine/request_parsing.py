@@ -21,8 +21,7 @@ _REFUSED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 def parse(model: type[Request], request: Request | Mapping[str, Any]) -> Request:
     """Validate `request`, a model or a mapping in camelCase or snake_case.
 
-    Raises:
-        errors.ValidationError: it is malformed; the message and `details["problems"]` name fields, never values.
+    Raises ValidationError if it is malformed; the message and `details["problems"]` name fields, never values.
     """
     try:
         return model.model_validate(request)

@@ -44,12 +44,12 @@ class Collections:
             errors.IndexError: the collection was embedded with another model than the one named.
         """
         started = time.perf_counter()
-        asked = parse(RetrieveRequest, request)
-        index = self._workspace.asked_index(asked.collection)
-        if asked.query_embedding_model not in {DEFAULT_QUERY_MODEL, index.space.model, index.space.name}:
-            raise _wrong_model(asked, index.space)
-        pipeline = QueryPipeline(self._workspace, index, _options(asked.top_k))
-        query = retrieval.Query(asked.query)
+        parsed = parse(RetrieveRequest, request)
+        index = self._workspace.requested_index(parsed.collection)
+        if parsed.query_embedding_model not in {DEFAULT_QUERY_MODEL, index.space.model, index.space.name}:
+            raise _wrong_model(parsed, index.space)
+        pipeline = QueryPipeline(self._workspace, index, _options(parsed.top_k))
+        query = retrieval.Query(parsed.query)
         hits = self._search(pipeline, query)
         return RetrieveResponse(
             retrieved_chunks=[vector_chunk(hit) for hit in hits],
@@ -62,12 +62,12 @@ class Collections:
 
         Raises ValidationError if the request is malformed, NotFoundError if there is no such collection.
         """
-        asked = parse(ValidationRequest, request)
-        index = self._workspace.asked_index(asked.collection)
-        pipeline = QueryPipeline(self._workspace, index, _options(asked.top_k))
-        sources = {expected.source for expected in asked.expected_sources}
+        parsed = parse(ValidationRequest, request)
+        index = self._workspace.requested_index(parsed.collection)
+        pipeline = QueryPipeline(self._workspace, index, _options(parsed.top_k))
+        sources = {expected.source for expected in parsed.expected_sources}
         return validate(
-            asked,
+            parsed,
             search=lambda query: self._search(pipeline, retrieval.Query(query)),
             document=functools.cache(self._document),
             named=self._workspace.store.sources.meant(index.id, sorted(sources)),

@@ -34,7 +34,7 @@ class Workspace:
         return self._resources.store.of(self.user_id, self.origin)
 
     @property
-    def audit_of_all(self) -> AuditOfAllUsers:
+    def audit_of_all_users(self) -> AuditOfAllUsers:
         """The audit log of all users; for admins only."""
         return self._resources.store.audit
 
@@ -53,7 +53,7 @@ class Workspace:
         return self.store.indexes.find(name)
 
     @property
-    def administers(self) -> bool:
+    def is_admin(self) -> bool:
         """Whether the user is an admin, by the settings or by role."""
         return self.user_id in self.config.admins or self.store.account.get().role.may_administer
 
@@ -64,28 +64,26 @@ class Workspace:
     def ensure_index(self, name: str) -> Index:
         """Return an index by name or id; create it if there is none.
 
-        Raises:
-            errors.IndexError: `RAG_EMBED_MODEL` names another embedding model than the one of its documents.
+        Raises IndexError if `RAG_EMBED_MODEL` names another embedding model than the one of its documents.
         """
         try:
             index = self.find_index(name)
         except errors.NotFoundError:
-            return self.renew_index(name)
-        if self.config.rag_embed_model and self.models.preferred_space() != index.space:
-            return self.renew_index(index.name)
+            return self.create_or_update_index(name)
+        if self.config.rag_embed_model and self.models.default_space() != index.space:
+            return self.create_or_update_index(index.name)
         return index
 
-    def asked_index(self, name: str) -> Index:
+    def requested_index(self, name: str) -> Index:
         """Return the index that a request names. Only the default index is created on demand.
 
         Other indexes are searched with the model they were built with, whatever `RAG_EMBED_MODEL` says.
         """
         return self.ensure_index(name) if name == DEFAULT_INDEX else self.find_index(name)
 
-    def renew_index(self, name: str) -> Index:
+    def create_or_update_index(self, name: str) -> Index:
         """Create an index, or apply the current settings to an empty one.
 
-        Raises:
-            errors.IndexError: it has documents with vectors of another model.
+        Raises IndexError if it has documents with vectors of another model.
         """
-        return self.store.indexes.ensure(name, self.models.preferred_space(), self.config.rag_chunking)
+        return self.store.indexes.ensure(name, self.models.default_space(), self.config.rag_chunking)

@@ -42,7 +42,7 @@ class Chats:
         self, title: str, *, index_name: str = DEFAULT_INDEX, document_ids: Sequence[uuid.UUID] = ()
     ) -> Conversation:
         """Create a chat over an index, or some of its documents. Raises NotFoundError if there is no such index."""
-        index = self._workspace.asked_index(index_name)
+        index = self._workspace.requested_index(index_name)
         return self._workspace.store.conversations.create(index.id, title=title, document_ids=document_ids)
 
     def list(self, index_name: str = DEFAULT_INDEX) -> list[Conversation]:
@@ -50,7 +50,7 @@ class Chats:
 
         Chats over collections that are no longer shared are listed with the default index.
         """
-        index = self._workspace.asked_index(index_name)
+        index = self._workspace.requested_index(index_name)
         return self._workspace.store.conversations.list(index.id, with_lost=index_name == DEFAULT_INDEX)
 
     def search(self, text: str, index_name: str = DEFAULT_INDEX) -> builtins.list[FoundConversation]:
@@ -61,7 +61,7 @@ class Chats:
         words = text.split()
         if not words:
             return []
-        index = self._workspace.asked_index(index_name)
+        index = self._workspace.requested_index(index_name)
         found = self._workspace.store.conversations.search(
             index.id, words, most=MAX_FOUND, with_lost=index_name == DEFAULT_INDEX
         )
@@ -94,8 +94,7 @@ class Chats:
     ) -> ChatMessage:
         """Save a turn at the end of the chat, or as an alternative `beside` another turn.
 
-        Raises:
-            errors.NotFoundError: there is no such chat, or no such turn of the same role in it.
+        Raises NotFoundError if there is no such chat, or no such turn of the same role in it.
         """
         return self._workspace.store.conversations.append(
             conversation_id, role=role, content=content, response=response, beside=beside
@@ -116,9 +115,7 @@ class Chats:
 
         `document_ids` replace the chat's own documents, and `filters` narrow them. With `before`, only earlier turns
         count: for a question that replaces that turn. `top_k` and `model` (`provider:model`) override the defaults.
-
-        Raises:
-            errors.NotFoundError: there is no such chat.
+        Raises NotFoundError if there is no such chat.
         """
         conversation = self.get(conversation_id)
         earlier = self._earlier_turns(conversation_id, before)[-answering.CONDENSED_MESSAGES :]

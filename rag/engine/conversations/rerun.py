@@ -30,8 +30,7 @@ def rerun(
 ) -> AskedAgain:
     """Answer the question of a saved answer again with the same options, and compare. Nothing is saved.
 
-    Raises:
-        errors.NotFoundError: there is no such answer. And as `Questions.answer`.
+    Raises NotFoundError if there is no such answer. And as `Questions.answer`.
     """
     question, kept, before = find_answer(chats.messages(conversation_id), message_id)
     after = questions.answer(_same_request(chats, conversation_id, question, before))

@@ -60,10 +60,8 @@ class Answers:
     ) -> MarkedCopy:
         """Return the quoted pages of a document, or with `whole` all pages, with highlights and notes.
 
-        The export is recorded in the audit log.
-
-        Raises:
-            errors.NotFoundError: there is no such answer, it quotes nothing of the document, or the document is gone.
+        The export is recorded in the audit log. Raises NotFoundError if there is no such answer, it quotes nothing of
+        the document, or the document is gone.
         """
         _, _, response = find_answer(self._chats.messages(conversation_id), message_id)
         pages = Pages(self._workspace)
@@ -94,10 +92,10 @@ class Answers:
             errors.ValidationError: the request is malformed, or names the user.
             errors.NotFoundError: there is no such conversation or answer.
         """
-        asked = parse(LinkRequest, request)
-        if (asked.grantee_kind, asked.grantee) == ("user", self._chats.get(conversation_id).user_id):
+        parsed = parse(LinkRequest, request)
+        if (parsed.grantee_kind, parsed.grantee) == ("user", self._chats.get(conversation_id).user_id):
             raise errors.ValidationError("This is your own conversation. Name somebody else.")
-        return self._workspace.store.answer_links.give(conversation_id, asked)
+        return self._workspace.store.answer_links.give(conversation_id, parsed)
 
     def shown(self, conversation_id: uuid.UUID | None = None) -> builtins.list[AnswerLink]:
         """Return what the user shares, of one conversation or of all."""
@@ -115,8 +113,7 @@ class Answers:
     def shown_turns(self, link_id: uuid.UUID) -> builtins.list[ChatMessage]:
         """Return the turns of a share; an answer that the user may not read is replaced by a notice.
 
-        Raises:
-            errors.NotFoundError: it is not shared with the user.
+        Raises NotFoundError if it is not shared with the user.
         """
         turns = self._workspace.store.answer_links.turns(link_id)
         if not turns:

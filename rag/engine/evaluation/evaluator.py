@@ -147,10 +147,7 @@ def evaluate(
 
 
 def _retrieval(
-    request: evaluation.EvaluationRequest,
-    asking: Evaluation,
-    on_progress: OnProgress,
-    remember: evaluation.Remember,
+    request: evaluation.EvaluationRequest, asking: Evaluation, on_progress: OnProgress, remember: evaluation.Remember
 ) -> dict[str, Any]:
     rows = asking.search(request.questions, request.retrieval, on_progress, remember)
     best = {row.id: row for row in rows if row.rank == 1}
@@ -163,10 +160,7 @@ def _retrieval(
 
 
 def _answers(
-    request: evaluation.EvaluationRequest,
-    asking: Evaluation,
-    on_progress: OnProgress,
-    remember: evaluation.Remember,
+    request: evaluation.EvaluationRequest, asking: Evaluation, on_progress: OnProgress, remember: evaluation.Remember
 ) -> dict[str, Any]:
     rows = asking.answer(request.questions, request.retrieval, request.generation, on_progress, remember)
     answered = {row.id: row for row in rows}
@@ -182,9 +176,7 @@ def _outcome(question: Question, row: evaluation.answers.AnswerRow | None) -> di
     return {"status": row.status, "mistake": evaluation.answers.mistake(question, row), "found": _page(first)}
 
 
-def _page(
-    found: evaluation.retrieval.ResultRow | evaluation.answers.CitedPage | None,
-) -> dict[str, Any] | None:
+def _page(found: evaluation.retrieval.ResultRow | evaluation.answers.CitedPage | None) -> dict[str, Any] | None:
     return {"pdf": found.pdf, "page": found.page} if found else None
 
 

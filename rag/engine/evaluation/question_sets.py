@@ -39,8 +39,7 @@ class QuestionSets:
     def add(self, name: str, question: Question | Mapping[str, Any]) -> Question:
         """Add a question to a set, creating the set if needed; it replaces the question with the same id.
 
-        Raises:
-            errors.ValidationError: the name is empty or too long, or the question is malformed.
+        Raises ValidationError if the name is empty or too long, or the question is malformed.
         """
         named, kept = parse(_Named, {"name": name}).name, parse(Question, question)
         self._workspace.store.evaluation_cases.put(named, kept.id, kept.model_dump(mode="json", by_alias=True))
@@ -61,10 +60,8 @@ class QuestionSets:
     ) -> Question:
         """Add the question of a chat's answer. Its quotes count as right unless `pages` or `answer` are given.
 
-        A refusal without them becomes an unanswerable question. An answer rated as wrong gives no gold pages.
-
-        Raises:
-            errors.NotFoundError: there is no such turn among the visible ones.
+        A refusal without them becomes an unanswerable question. An answer rated as wrong gives no gold pages. Raises
+        NotFoundError if there is no such turn among the visible ones.
         """
         turns = self._workspace.store.conversations.messages(conversation_id)
         for asked, turn in itertools.pairwise(turns):

@@ -61,7 +61,7 @@ class EmbeddingGenerations:
             errors.IndexError: another process is building, or the vectors were dropped meanwhile.
             errors.ProviderError: the vendor refuses; what is embedded is kept.
         """
-        space = self._workspace.models.named_space(model)
+        space = self._workspace.models.find_space(model)
         generation = self._store.generations.add(self._index.id, space)
         self._complete(generation, on_progress)
         return next(found for found in self.list() if found.generation == generation.generation)
@@ -190,8 +190,7 @@ class EmbeddingGenerations:
     def drop(self, generation: int | None = None) -> builtins.list[EmbeddingGeneration]:
         """Delete inactive generations, all or the named one; this cancels their builds.
 
-        Raises:
-            errors.IndexError: the named one is active.
+        Raises IndexError if the named one is active.
         """
         chosen = [found for found in self.list() if found.state is not GenerationState.ACTIVE]
         if generation is not None:

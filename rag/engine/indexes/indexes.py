@@ -26,21 +26,20 @@ class Indexes:
     def ensure(self, name: str = DEFAULT_INDEX) -> Index:
         """Return the index by name or id; create it if there is none.
 
-        Raises:
-            errors.IndexError: `RAG_EMBED_MODEL` names another embedding model than the one of its documents.
+        Raises IndexError if `RAG_EMBED_MODEL` names another embedding model than the one of its documents.
         """
         return self._workspace.ensure_index(name)
 
     def follow_settings(self, name: str = DEFAULT_INDEX) -> Index:
         """Apply the current embedding model to an empty index; one with documents keeps its own."""
         try:
-            return self._workspace.renew_index(name)
+            return self._workspace.create_or_update_index(name)
         except errors.IndexError:
             return self._workspace.find_index(name)
 
     def stats(self, name: str = DEFAULT_INDEX) -> IndexStats:
         """Return the statistics of an index. Raises NotFoundError."""
-        stats = self._workspace.store.indexes.stats(self._workspace.asked_index(name).id)
+        stats = self._workspace.store.indexes.stats(self._workspace.requested_index(name).id)
         return stats.model_copy(update={"advice": self._advice(stats)})
 
     def _advice(self, stats: IndexStats) -> str | None:

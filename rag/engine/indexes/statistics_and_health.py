@@ -28,24 +28,24 @@ class IndexStatistics:
 
     def stamp(self, index_name: str = DEFAULT_INDEX) -> str:
         """Return a version stamp of the index's content, as a cache key."""
-        index = self._workspace.asked_index(index_name)
+        index = self._workspace.requested_index(index_name)
         return ":".join(map(str, (index.id, *self._workspace.store.index_statistics.stamp(index.id))))
 
     def growth(self, index_name: str = DEFAULT_INDEX) -> list[Growth]:
         """Return the growth of the index over time, in steps if it is large."""
-        return self._workspace.store.index_statistics.growth(self._workspace.asked_index(index_name).id)
+        return self._workspace.store.index_statistics.growth(self._workspace.requested_index(index_name).id)
 
     def lengths(self, index_name: str = DEFAULT_INDEX) -> list[LengthBand]:
         """Return the number of chunks by length in characters, shortest first."""
-        return self._workspace.store.index_statistics.lengths(self._workspace.asked_index(index_name).id)
+        return self._workspace.store.index_statistics.lengths(self._workspace.requested_index(index_name).id)
 
     def wordless(self, index_name: str = DEFAULT_INDEX) -> WordlessSummary:
         """Return the pages of ready documents without text, and the documents that have the most of them."""
-        return self._workspace.store.index_statistics.wordless(self._workspace.asked_index(index_name).id)
+        return self._workspace.store.index_statistics.wordless(self._workspace.requested_index(index_name).id)
 
     def map(self, index_name: str = DEFAULT_INDEX, *, most: int = MAX_POINTS) -> EmbeddingMap:
         """Return chunks projected to two dimensions; a fixed sample if there are more than `most`."""
-        sampled = self._workspace.store.index_statistics.sample(self._workspace.asked_index(index_name).id, most)
+        sampled = self._workspace.store.index_statistics.sample(self._workspace.requested_index(index_name).id, most)
         projection = retrieval.principal_plane(sampled.vectors)
         placed = (
             point.model_copy(update={"x": float(x), "y": float(y)})
@@ -67,16 +67,15 @@ class HealthChecks:
 
     def findings(self, index_name: str = DEFAULT_INDEX) -> list[HealthFinding]:
         """Return the problems of an index, each with its first documents; documents being read are left out."""
-        return self._workspace.store.index_statistics.findings(self._workspace.asked_index(index_name).id)
+        return self._workspace.store.index_statistics.findings(self._workspace.requested_index(index_name).id)
 
     def repair(self, kind: FindingKind, index_name: str = DEFAULT_INDEX) -> list[uuid.UUID]:
         """Queue the documents of a finding to be read again, and return their ids. They stay searchable as they are.
 
-        Raises:
-            errors.ValidationError: re-reading does not help; the owner has to act.
+        Raises ValidationError if re-reading does not help; the owner has to act.
         """
         if kind not in MENDABLE:
             raise errors.ValidationError("Reading again does not help these. Give each its password.")
-        index = self._workspace.asked_index(index_name)
+        index = self._workspace.requested_index(index_name)
         found = self._workspace.store.index_statistics.findings(index.id, kind=kind, most=MAX_REPAIRED)
         return [self._documents.retry(ailing.document_id).id for finding in found for ailing in finding.documents]

@@ -62,10 +62,8 @@ class DocumentReader:
     ) -> Document:
         """Read a queued document until it is ready or has failed; recorded_failures are recorded, not raised.
 
-        With `again`, it is re-read from the beginning. Waits while another process reads it.
-
-        Raises:
-            errors.NotFoundError: there is no such document; with `again`, it is in the trash or gone.
+        With `again`, it is re-read from the beginning. Waits while another process reads it. Raises NotFoundError if
+        there is no such document; with `again`, it is in the trash or gone.
         """
         documents = self._workspace.store.documents
         readings = self._workspace.store.reading_queue

@@ -133,10 +133,10 @@ class Folders:
         asked = request.embedding
         if asked.provider or asked.model:
             name = ":".join(part for part in (asked.provider, asked.model) if part)
-            space = self._workspace.models.named_space(name, request.auth)
+            space = self._workspace.models.find_space(name, request.auth)
         elif existing and (existing.name != DEFAULT_INDEX or not self._workspace.config.rag_embed_model):
             space = existing.space  # the setting is for the default index and for new ones
         else:
-            space = self._workspace.models.preferred_space()
+            space = self._workspace.models.default_space()
         size = asked.provider_options.dimensions
         return space.model_copy(update={"dimensions": size}) if size else space

@@ -103,15 +103,15 @@ class Jobs:
             errors.ForbiddenError: the folder is not below a root.
             errors.NotFoundError: there is no such index, and no folder to fill it from.
         """
-        asked = parse(ReindexRequest, request or {})
-        if asked.source is None:
-            self._workspace.asked_index(asked.index_name)
-            return self._start("reindex", asked.index_name, asked.model_dump(mode="json"))
-        kept = asked.model_dump(mode="json")
+        parsed = parse(ReindexRequest, request or {})
+        if parsed.source is None:
+            self._workspace.requested_index(parsed.index_name)
+            return self._start("reindex", parsed.index_name, parsed.model_dump(mode="json"))
+        kept = parsed.model_dump(mode="json")
         if confined:
-            AllowedFolders(self._workspace.config.folder_roots).require(asked.source.folder_id)
+            AllowedFolders(self._workspace.config.folder_roots).require(parsed.source.folder_id)
             kept[CONFINED] = True
-        return self._start("sync", asked.index_name, kept)
+        return self._start("sync", parsed.index_name, kept)
 
     def start_evaluation(self, request: evaluation.EvaluationRequest | Mapping[str, Any]) -> Job:
         """Start evaluating retrieval or answers on questions with known answers.
@@ -120,18 +120,18 @@ class Jobs:
             errors.ValidationError: the request is malformed, or none of its questions can be scored.
             errors.NotFoundError: there is no such index.
         """
-        asked = parse(evaluation.EvaluationRequest, request)
-        self._workspace.asked_index(asked.index_name)
-        if not asked.can_be_scored:
+        parsed = parse(evaluation.EvaluationRequest, request)
+        self._workspace.requested_index(parsed.index_name)
+        if not parsed.can_be_scored:
             raise errors.ValidationError(
                 "None of the questions can be scored: give at least one answerable question with its goldPages.",
                 details={"field": "questions"},
             )
-        return self._start("evaluation", asked.index_name, asked.model_dump(mode="json"))
+        return self._start("evaluation", parsed.index_name, parsed.model_dump(mode="json"))
 
     def _start(self, kind: JobKind, index_name: str, request: dict[str, Any]) -> Job:
         if index_name == DEFAULT_INDEX:  # a worker knows nothing of the collection that is meant by it here
-            index_name = self._workspace.asked_index(index_name).name
+            index_name = self._workspace.requested_index(index_name).name
             request = {**request, "index_name": index_name} if "index_name" in request else request
         job = self._workspace.store.jobs.create(kind, index_name, request)
         self._workspace.queue.enqueue_job(self._workspace.user_id, job.id)
@@ -146,7 +146,7 @@ class Jobs:
         self, index_name: str = DEFAULT_INDEX, on_file: OnFile | None = None
     ) -> tuple[builtins.list[SyncReport], builtins.list[errors.Error]]:
         """Sync an index with every folder that it follows. See `Folders.refresh`."""
-        return Folders(self._workspace).refresh(self._workspace.asked_index(index_name), on_file)
+        return Folders(self._workspace).refresh(self._workspace.requested_index(index_name), on_file)
 
     def list(self, *, kind: JobKind | None = None, limit: int | None = None, offset: int = 0) -> builtins.list[Job]:
         """Return the user's jobs without their results, latest first."""
@@ -220,9 +220,9 @@ class Jobs:
                 matrix_id = uuid.UUID(request["matrix_id"])
                 return fill(self._workspace, self._questions, matrix_id, report, steps.pause)
             case "evaluation":
-                asked = parse(evaluation.EvaluationRequest, request)
-                documents = self._documents.list(asked.index_name)
-                return evaluate(asked, documents, self._questions, Pages(self._workspace), report, remember=steps.rows)
+                parsed = parse(evaluation.EvaluationRequest, request)
+                documents = self._documents.list(parsed.index_name)
+                return evaluate(parsed, documents, self._questions, Pages(self._workspace), report, remember=steps.rows)
 
     def _reindex(self, job: Job, report: OnProgress, steps: Checkpoints) -> dict[str, Any]:
         """Sync the folders, and re-read all documents that existed when the job began."""
@@ -238,7 +238,7 @@ class Jobs:
         return {"documents": len(documents), **states, **folders}
 
     def _sync_folders(self, index_name: str, report: OnProgress, steps: Checkpoints) -> dict[str, Any]:
-        index = self._workspace.asked_index(index_name)
+        index = self._workspace.requested_index(index_name)
         followed, unreadable = Folders(self._workspace, once=steps.once).refresh(index, _file_counter(report))
         folders = [SyncBody.of(synced).model_dump(mode="json", by_alias=True) for synced in followed]
         return {"folders": folders, "unreadableFolders": len(unreadable)}

@@ -27,9 +27,9 @@ class Annotations:
             errors.ValidationError: the request is malformed, or the document has too many annotations.
             errors.NotFoundError: there is no such document.
         """
-        asked = parse(AnnotationRequest, request)
-        regions = [Region(page_number=region.page_number, rects=region.rects) for region in asked.regions]
-        return self._workspace.store.annotations.add(document_id, regions, asked.quote, asked.note)
+        parsed = parse(AnnotationRequest, request)
+        regions = [Region(page_number=region.page_number, rects=region.rects) for region in parsed.regions]
+        return self._workspace.store.annotations.add(document_id, regions, parsed.quote, parsed.note)
 
     def edit(self, document_id: uuid.UUID, annotation_id: uuid.UUID, note: str) -> Annotation:
         """Change a note. Raises ValidationError if it is too long, NotFoundError if there is no such annotation."""

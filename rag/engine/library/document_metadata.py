@@ -9,15 +9,7 @@ from rag import ingestion
 from rag.engine.library.saved_filters import resolve_filters
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
-from rag.types import (
-    DEFAULT_INDEX,
-    Document,
-    DocumentEdit,
-    DocumentQuery,
-    Model,
-    TagCount,
-    Tags,
-)
+from rag.types import DEFAULT_INDEX, Document, DocumentEdit, DocumentQuery, Model, TagCount, Tags
 
 EVERY_DOCUMENT = DocumentQuery()
 
@@ -35,12 +27,12 @@ class Catalogue:
 
     def ids(self, asked: DocumentQuery = EVERY_DOCUMENT, index_name: str = DEFAULT_INDEX) -> list[uuid.UUID]:
         """Return the ids of the documents that `documents.list` would return, newest first. Raises as that."""
-        index = self._workspace.asked_index(index_name)
+        index = self._workspace.requested_index(index_name)
         return self._workspace.store.document_metadata.ids(index.id, self._resolved(asked))
 
     def count(self, asked: DocumentQuery = EVERY_DOCUMENT, index_name: str = DEFAULT_INDEX) -> int:
         """Return the number of documents that `documents.list` would return. Raises as that."""
-        index = self._workspace.asked_index(index_name)
+        index = self._workspace.requested_index(index_name)
         return self._workspace.store.document_metadata.count(index.id, self._resolved(asked))
 
     def edit(self, document_id: uuid.UUID, changes: DocumentEdit | Mapping[str, Any]) -> Document:
@@ -68,23 +60,20 @@ class Catalogue:
     ) -> Sequence[uuid.UUID]:
         """Add and remove tags of documents. Returns the ids of those that changed.
 
-        Raises:
-            errors.ValidationError: a tag is empty, too long, or not a single line.
+        Raises ValidationError if a tag is empty, too long, or not a single line.
         """
-        asked = parse(_Tagging, {"add": [*add], "remove": [*remove]})
-        return self._workspace.store.document_metadata.tag(document_ids, added=asked.add, removed=asked.remove)
+        parsed = parse(_Tagging, {"add": [*add], "remove": [*remove]})
+        return self._workspace.store.document_metadata.tag(document_ids, added=parsed.add, removed=parsed.remove)
 
     def tags(self, index_name: str = DEFAULT_INDEX) -> list[TagCount]:
         """Return the tags of an index with their numbers of documents. Raises NotFoundError."""
-        return self._workspace.store.document_metadata.tags(self._workspace.asked_index(index_name).id)
+        return self._workspace.store.document_metadata.tags(self._workspace.requested_index(index_name).id)
 
     def move(self, document_ids: Sequence[uuid.UUID], index_name: str) -> Sequence[uuid.UUID]:
         """Move documents into another of the user's indexes, created if needed. Returns the ids of those moved.
 
-        Raises:
-            errors.ConflictError: the index has another embedding model, other chunking or the same content; or a
-                document
-                is being read, follows a folder, or is an attachment. Nothing is moved.
+        Raises ConflictError if the index has another embedding model, other chunking or the same content; or a document
+        is being read, follows a folder, or is an attachment. Nothing is moved.
         """
         index = self._workspace.ensure_index(index_name)
         return self._workspace.store.collection_moves.move(document_ids, index.id)

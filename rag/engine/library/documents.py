@@ -58,7 +58,7 @@ class Documents:
         Lists the current version of each document, and new versions that are not ready yet. `disabled` selects only, or
         excludes, disabled documents. Raises NotFoundError if there is no such index or saved filter.
         """
-        index = self._workspace.asked_index(index_name)
+        index = self._workspace.requested_index(index_name)
         asked = DocumentQuery(
             search=search,
             filters=saved_filters.resolve_filters(self._workspace.store, filters),
@@ -67,12 +67,7 @@ class Documents:
             in_trash=in_trash,
         )
         return self._workspace.store.documents.list(
-            index.id,
-            asked,
-            order_by=order_by,
-            descending=descending,
-            limit=limit,
-            offset=offset,
+            index.id, asked, order_by=order_by, descending=descending, limit=limit, offset=offset
         )
 
     def get(self, document_id: uuid.UUID) -> Document:
@@ -250,9 +245,7 @@ class Documents:
         """Read a queued document in this process, or with `again` re-read it; a failure is recorded on the document.
 
         Waits if another process reads it. Until it is done, and if it fails, the earlier content stays searchable.
-
-        Raises:
-            errors.NotFoundError: with `again`, it is in the trash or gone.
+        Raises NotFoundError if, with `again`, it is in the trash or gone.
         """
         return self._reader.read(document_id, on_progress, again=again)
 
@@ -266,10 +259,8 @@ class Documents:
     def read_pictures(self, document_id: uuid.UUID) -> Document:
         """Recognise the text in the pictures of a ready document in this process.
 
-        The document stays searchable meanwhile, and if it fails.
-
-        Raises:
-            errors.ReadingInterruptedError: the system ended the process; try again.
+        The document stays searchable meanwhile, and if it fails. Raises ReadingInterruptedError if the system ended the
+        process; try again.
         """
         return self._reader.read_pictures(document_id)
 

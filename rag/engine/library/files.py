@@ -68,8 +68,7 @@ class Files:
     def archive(self, document_ids: Sequence[uuid.UUID]) -> BinaryIO:
         """Return the originals of documents as an open ZIP file, recorded in the audit log.
 
-        Raises:
-            errors.NotFoundError: a document or its file is missing.
+        Raises NotFoundError if a document or its file is missing.
         """
         documents = [self._workspace.store.documents.get(document_id) for document_id in document_ids]
         packed = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115

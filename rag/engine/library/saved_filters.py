@@ -33,10 +33,8 @@ class SavedFilters:
     def save(self, name: str, filters: Filters | Mapping[str, Any]) -> SavedFilter:
         """Save filters under a name, replacing earlier ones.
 
-        Raises:
-            errors.ValidationError: the name is empty or too long, or the filters are malformed, empty, or refer to a
-                saved
-                filter themselves.
+        Raises ValidationError if the name is empty or too long, or the filters are malformed, empty, or refer to a
+        saved filter themselves.
         """
         named, kept = parse(_Named, {"name": name}).name, parse(Filters, filters)
         if kept.saved is not None:

@@ -21,13 +21,12 @@ def job_of(workspace: Workspace, matrix: Matrix) -> Job | None:
 def start(workspace: Workspace, matrix: Matrix) -> Job:
     """Start filling a matrix, or return the job that does so; a follow-up job handles what is added meanwhile.
 
-    Raises:
-        errors.NotFoundError: the matrix is gone.
+    Raises NotFoundError if the matrix is gone.
     """
     present = job_of(workspace, matrix)
     if present is not None and present.finished_at is None:
         return present
-    index_name = workspace.asked_index(DEFAULT_INDEX).name
+    index_name = workspace.requested_index(DEFAULT_INDEX).name
     cells = len(matrix.questions) * len(matrix.lineage_ids)  # by which it is weighed among the user's other jobs
     job = workspace.store.jobs.create("matrix", index_name, {"matrix_id": str(matrix.id), "cells": cells})
     workspace.store.matrices.set_job(matrix.id, job.id)

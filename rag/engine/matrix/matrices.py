@@ -53,9 +53,9 @@ class Matrices:
             errors.ValidationError: the request is malformed.
             errors.NotFoundError: a document is missing, in the trash, or another user's.
         """
-        asked = parse(MatrixRequest, request)
-        lineages = self._lineages(asked.document_ids)
-        matrix = self._workspace.store.matrices.create(asked.name, asked.questions, lineages)
+        parsed = parse(MatrixRequest, request)
+        lineages = self._lineages(parsed.document_ids)
+        matrix = self._workspace.store.matrices.create(parsed.name, parsed.questions, lineages)
         self.fill(matrix.id)
         return self._workspace.store.matrices.get(matrix.id)
 
@@ -67,24 +67,24 @@ class Matrices:
             errors.NotFoundError: see `create`.
             errors.ProviderError: a provider refuses or is down.
         """
-        asked = parse(MatrixRequest, request)
-        lineages = self._lineages(asked.document_ids)
+        parsed = parse(MatrixRequest, request)
+        lineages = self._lineages(parsed.document_ids)
         documents = self._workspace.store.matrices.documents(lineages)
         cells = [
             KeptCell(cell=cell_filling.answer_cell(self._workspace, self._questions, document, number, question))
             for document in documents
             if document.status is DocumentStatus.READY
-            for number, question in enumerate(asked.questions)
+            for number, question in enumerate(parsed.questions)
         ]
         matrix = Matrix(
             id=uuid.uuid4(),
             user_id=self._workspace.user_id,
-            name=asked.name,
-            questions=asked.questions,
+            name=parsed.name,
+            questions=parsed.questions,
             lineage_ids=tuple(lineages),
             created_at=dt.datetime.now(dt.UTC),
         )
-        shown = _shown_cells(asked.questions, documents, cells)
+        shown = _shown_cells(parsed.questions, documents, cells)
         return FilledMatrix(matrix=matrix, documents=tuple(documents), cells=tuple(shown))
 
     def edit(self, matrix_id: uuid.UUID, request: MatrixEdit | Mapping[str, Any]) -> Matrix:
@@ -94,11 +94,11 @@ class Matrices:
             errors.ValidationError: the request is malformed.
             errors.NotFoundError: there is no such matrix or document; see `create`.
         """
-        asked = parse(MatrixEdit, request)
-        lineages = None if asked.document_ids is None else self._lineages(asked.document_ids)
+        parsed = parse(MatrixEdit, request)
+        lineages = None if parsed.document_ids is None else self._lineages(parsed.document_ids)
         matrices = self._workspace.store.matrices
-        matrices.edit(matrix_id, name=asked.name, questions=asked.questions, lineage_ids=lineages)
-        if (asked.document_ids or asked.questions) and self.get(matrix_id).to_ask:
+        matrices.edit(matrix_id, name=parsed.name, questions=parsed.questions, lineage_ids=lineages)
+        if (parsed.document_ids or parsed.questions) and self.get(matrix_id).to_ask:
             self.fill(matrix_id)
         return matrices.get(matrix_id)
 

@@ -42,10 +42,7 @@ class Cleanup:
         """Find orphaned files; `mend` deletes them. The app can stay in use.
 
         If the database does not know most of the storage, one of them probably belongs to another installation: such
-        files are `doubtful`, and are deleted only if requested.
-
-        Raises:
-            errors.StoreError: the database or the storage fails.
+        files are `doubtful`, and are deleted only if requested. Raises StoreError if the database or the storage fails.
         """
         return self._sweep().run(mend=mend, doubtful=doubtful, older_than=older_than)
 

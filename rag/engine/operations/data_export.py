@@ -72,8 +72,7 @@ class Export:
                 ),
             )
             chunks = _write_lines(
-                folder / "chunks.jsonl",
-                self._all_chunks([document for _, document in documents], vectors, on_progress),
+                folder / "chunks.jsonl", self._all_chunks([document for _, document in documents], vectors, on_progress)
             )
             conversations = _write_lines(
                 folder / "conversations.jsonl", (line for index in indexes for line in self._conversations(index))

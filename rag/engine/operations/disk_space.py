@@ -74,8 +74,7 @@ def _megabytes(count: int) -> str:
 def require_free_space(config: Config, size: int) -> None:
     """Check that there is space to store and read a file of `size` bytes and keep the reserve.
 
-    Raises:
-        errors.DiskFullError: there is not.
+    Raises DiskFullError if there is not.
     """
     for space in disk_spaces(config):
         needed = size * SPACE_FACTOR + _reserve(config, space.place)

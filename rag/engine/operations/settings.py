@@ -60,7 +60,7 @@ class Settings:
         """Return the embedding model of new indexes; existing ones keep theirs."""
         origin, written = self._origin(EMBEDDER)
         try:
-            return self._choice(self._models.preferred_name(), origin)
+            return self._choice(self._models.default_model(), origin)
         except errors.Error as error:
             return self._choice(written or "", origin, error.message)
 
@@ -88,7 +88,7 @@ class Settings:
         """
         _require_unset(self._environment, EMBEDDER)
         if model is not None:
-            self._models.named_space(model)
+            self._models.find_space(model)
         self._preferences.choose(EMBEDDER, model)
         return self.embedder()
 
@@ -119,15 +119,15 @@ class Settings:
     def try_embedder(self) -> ModelTest:
         """Test the embedding model of new indexes. Raises as `try_writer`, and EmbeddingCapabilityError."""
         started = time.perf_counter()
-        space = self._models.preferred_space()
+        space = self._models.default_space()
         vector = self._models.embedder(space, options=ProviderOptions(max_retries=0)).get_query_embedding(TEST_PROMPT)
         return ModelTest(model=space.name, result=f"{len(vector)} dimensions", seconds=time.perf_counter() - started)
 
-    def usual_writers(self) -> tuple[str, ...]:
+    def default_writers(self) -> tuple[str, ...]:
         """Return the default chat models of all usable vendors."""
         return tuple(f"{row.name}:{row.default_chat_model}" for row in self._usable() if row.default_chat_model)
 
-    def usual_embedders(self) -> tuple[str, ...]:
+    def default_embedders(self) -> tuple[str, ...]:
         """Return the default embedding models of all usable vendors, including the embedded one."""
         usable = [row for row in self._usable() if row.default_embedding_model]
         return tuple(f"{row.name}:{row.default_embedding_model}" for row in usable)

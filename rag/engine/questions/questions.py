@@ -77,8 +77,8 @@ class Questions:
         """
         if isinstance(request, str):
             request = {"question": request, "retrieval": {"top_k": QUESTION_TOP_K}}
-        asked = parse(AnswerRequest, request)
-        return answering.whole(self.stream(restrict_to_document(asked, document_id) if document_id else asked))
+        parsed = parse(AnswerRequest, request)
+        return answering.whole(self.stream(restrict_to_document(parsed, document_id) if document_id else parsed))
 
     def stream(
         self, request: AnswerRequest | Mapping[str, Any], stop: answering.Stop = answering.never
@@ -87,12 +87,12 @@ class Questions:
 
         When `stop` returns True, writing ends; the answer is what was written so far, marked as `stopped`.
         """
-        asked = parse(AnswerRequest, request)
-        return tracing.streaming("question", lambda: self._answer_events(asked, stop))
+        parsed = parse(AnswerRequest, request)
+        return tracing.streaming("question", lambda: self._answer_events(parsed, stop))
 
     def _answer_events(self, request: AnswerRequest, stop: answering.Stop) -> Generator[AnswerEvent, None, None]:
         started = time.perf_counter()
-        index = self._workspace.asked_index(request.index_name)
+        index = self._workspace.requested_index(request.index_name)
         generation = self._generation(request, index)
         llm = self._workspace.models.language_model(generation)
         with request_key_errors(generation.auth), tracing.span("condense", turns=len(request.history)):
@@ -170,8 +170,7 @@ class Questions:
     def explain(self, request: SearchRequest | Mapping[str, Any], passage: str) -> Explanation:
         """Explain why a passage is, or is not, used to answer the request's query.
 
-        Raises:
-            errors.ValidationError: `passage` is empty.
+        Raises ValidationError if `passage` is empty.
         """
         request = parse(SearchRequest, request)
         if not passage.split():
@@ -188,7 +187,7 @@ class Questions:
         if trace:
             options = request.retrieval.model_copy(update={"trace": True})
             request = request.model_copy(update={"retrieval": options})
-        return QueryPipeline(self._workspace, self._workspace.asked_index(request.index_name), request)
+        return QueryPipeline(self._workspace, self._workspace.requested_index(request.index_name), request)
 
     def _generation(self, request: AnswerRequest, index: Index) -> GenerationOptions:
         """Use the request's key for writing, too, where it can only be meant for that provider; never for another."""

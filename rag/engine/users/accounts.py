@@ -71,8 +71,7 @@ class Accounts:
     def set_groups(self, user_id: str, groups: Sequence[str]) -> Account:
         """Set a user's groups, in addition to those from the login provider.
 
-        Raises:
-            errors.ValidationError: a group's name is empty, too long or not printable.
+        Raises ValidationError if a group's name is empty, too long or not printable.
         """
         self._of(user_id).set_groups(sorted({_valid_group(name) for name in groups}))
         return self.get(user_id)
@@ -80,8 +79,7 @@ class Accounts:
     def set_quota(self, user_id: str, megabytes: int | None) -> Storage:
         """Set a user's quota of originals in megabytes; None is the installation's default.
 
-        Raises:
-            errors.ValidationError: the quota is out of range.
+        Raises ValidationError if the quota is out of range.
         """
         if megabytes is not None and not 0 <= megabytes <= MAX_QUOTA_MB:
             raise errors.ValidationError(
@@ -124,8 +122,7 @@ class Profile:
     def choose_language(self, language: str | None) -> None:
         """Set the language of the UI (such as `de`); None follows the browser.
 
-        Raises:
-            errors.ValidationError: it is no language tag.
+        Raises ValidationError if it is no language tag.
         """
         if language is not None and not _LANGUAGE.fullmatch(language):
             raise errors.ValidationError(f"{language!r} is no tag of a language. Give one such as en or de.")

@@ -46,10 +46,8 @@ class UserKeys:
     ) -> tuple[ApiKey, str]:
         """Create a key. Returns it and its secret, which is not stored and cannot be shown again.
 
-        Raises:
-            errors.ValidationError: the name is empty, too long or not printable, the permissions are empty or unknown,
-                or
-                the expiry is past or has no time zone.
+        Raises ValidationError if the name is empty, too long or not printable, the permissions are empty or unknown, or
+        the expiry is past or has no time zone.
         """
         return _create_key(self._workspace.store.api_keys, name, permissions, expires_at)
 

@@ -22,21 +22,16 @@ class AuditLog:
     @property
     def sees_all(self) -> bool:
         """Whether the user sees all entries; others see their own actions, and actions on what they own."""
-        return self._workspace.administers
+        return self._workspace.is_admin
 
     def list(
-        self,
-        asked: AuditFilter = NO_FILTER,
-        *,
-        limit: int | None = 1000,
-        below: int | None = None,
-        own: bool = False,
+        self, asked: AuditFilter = NO_FILTER, *, limit: int | None = 1000, below: int | None = None, own: bool = False
     ) -> builtins.list[AuditEntry]:
         """Return entries, latest first; `below` is the id to continue after.
 
         With `own`, admins too get only their own actions and actions on what they own.
         """
-        audit = self._workspace.audit_of_all if self.sees_all and not own else self._workspace.store.audit
+        audit = self._workspace.audit_of_all_users if self.sees_all and not own else self._workspace.store.audit
         return audit.list(asked, limit=limit, below=below)
 
     def forget(self, before: dt.datetime) -> int:
@@ -50,7 +45,7 @@ class AuditLog:
         if not self.sees_all:
             raise errors.ForbiddenError("Only admins let old entries of the audit go. Ask one.")
         actor, door = self._workspace.user_id, self._workspace.origin.door
-        return self._workspace.audit_of_all.forget(before, actor=actor, door=door)
+        return self._workspace.audit_of_all_users.forget(before, actor=actor, door=door)
 
 
 def to_csv(entries: Iterable[AuditEntry], headings: Sequence[str] = COLUMNS) -> str:

@@ -53,12 +53,12 @@ class SharedWorkspace(Workspace):
         """Return the collection; no index is created for its owner."""
         return self.find_index(name)
 
-    def renew_index(self, name: str) -> Index:
+    def create_or_update_index(self, name: str) -> Index:
         """Raise ForbiddenError: only the owner can do this."""
         raise errors.ForbiddenError(f"{name!r} would be another's index. Make it among your own.")
 
     @property
-    def administers(self) -> bool:
+    def is_admin(self) -> bool:
         """Nobody is an admin of another user's collection."""
         return False
 
@@ -107,8 +107,7 @@ class SharedFiles(UserFiles):
     def delete(self, document_id: uuid.UUID) -> None:
         """Delete the file of an upload that became no document.
 
-        Raises:
-            errors.ForbiddenError: the share is read-only, or the document exists.
+        Raises ForbiddenError if the share is read-only, or the document exists.
         """
         self._store.access.require_unused(document_id)
         self._owners.delete(document_id)
@@ -140,6 +139,6 @@ class CollectionWorkspace(Workspace):
         """Return the collection unchanged for the default name, whatever `RAG_EMBED_MODEL` says."""
         return self.find_index(name) if name == DEFAULT_INDEX else super().ensure_index(name)
 
-    def renew_index(self, name: str) -> Index:
+    def create_or_update_index(self, name: str) -> Index:
         """Do so with the collection for the default name."""
-        return super().renew_index(self.find_index(name).name if name == DEFAULT_INDEX else name)
+        return super().create_or_update_index(self.find_index(name).name if name == DEFAULT_INDEX else name)

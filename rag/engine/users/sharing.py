@@ -30,11 +30,11 @@ class Sharing:
     @property
     def allowed(self) -> bool:
         """Whether the user may share: curators, admins, and the only user of an installation."""
-        return self._workspace.administers or self._workspace.store.account.get().role.may_share
+        return self._workspace.is_admin or self._workspace.store.account.get().role.may_share
 
     def colleagues(self) -> builtins.list[Grantee]:
         """Return possible grantees: all known users, then all groups. Empty unless `allowed`."""
-        return self._workspace.store.shares.colleagues(is_admin=self._workspace.administers)
+        return self._workspace.store.shares.colleagues(is_admin=self._workspace.is_admin)
 
     def give(self, request: ShareRequest | Mapping[str, Any], index_name: str = DEFAULT_INDEX) -> builtins.list[Share]:
         """Share an index with a user or a group, or change the permission. Returns the index's shares.
@@ -44,11 +44,11 @@ class Sharing:
             errors.NotFoundError: the user has no such index.
             errors.ForbiddenError: the user is neither curator nor admin.
         """
-        asked = parse(ShareRequest, request)
-        if (asked.grantee_kind, asked.grantee) == ("user", self._workspace.user_id):
+        parsed = parse(ShareRequest, request)
+        if (parsed.grantee_kind, parsed.grantee) == ("user", self._workspace.user_id):
             raise errors.ValidationError("This is your own collection. Name somebody else.")
-        index = self._workspace.asked_index(index_name)
-        if not self._workspace.store.shares.give(index.id, asked, is_admin=self._workspace.administers):
+        index = self._workspace.requested_index(index_name)
+        if not self._workspace.store.shares.give(index.id, parsed, is_admin=self._workspace.is_admin):
             raise errors.ForbiddenError(
                 "Only curators and admins share collections. Ask an admin for the role.", details={"role": "curator"}
             )
@@ -63,11 +63,11 @@ class Sharing:
             errors.ValidationError: the request is malformed.
             errors.NotFoundError: there is no such index or share.
         """
-        asked = parse(ShareRequest, request)
+        parsed = parse(ShareRequest, request)
         index = self._workspace.find_index(index_name)
-        if not self._workspace.store.shares.withdraw(index.id, asked):
+        if not self._workspace.store.shares.withdraw(index.id, parsed):
             raise errors.NotFoundError(
-                f"{index.name!r} is not shared with the {asked.grantee_kind} {asked.grantee!r}. List the shares."
+                f"{index.name!r} is not shared with the {parsed.grantee_kind} {parsed.grantee!r}. List the shares."
             )
         return self.list(str(index.id))
 

@@ -98,7 +98,7 @@ def writer(servers: Sequence[FoundServer]) -> None:
     """Which model writes answers, and whether it does."""
     settings = _settings()
     offered: dict[str, str | None] = {AUTOMATIC: None, QUOTES: providers.EXTRACTIVE}
-    offered |= {name: name for name in settings.usual_writers()}
+    offered |= {name: name for name in settings.default_writers()}
     offered |= {name: name for name in _models(servers, embeds=False)}
     with st.container(border=True, key="writer"):
         st.subheader(_("Answers"), anchor=False)
@@ -117,7 +117,7 @@ def embedder(servers: Sequence[FoundServer]) -> None:
     """Which model embeds in new indexes, and where to go for the index there is."""
     settings = _settings()
     offered: dict[str, str | None] = {AUTOMATIC: None}
-    offered |= {name: name for name in settings.usual_embedders()}
+    offered |= {name: name for name in settings.default_embedders()}
     offered |= {name: name for name in _models(servers, embeds=True)}
     with st.container(border=True, key="embedder"):
         st.subheader(_("Search by meaning"), anchor=False)

@@ -120,7 +120,7 @@ def _other_models() -> list[str]:
     """The models that could write, too."""
     settings = session.engine().installation.settings
     usual = settings.writer().model
-    return [model for model in settings.usual_writers() if model != usual]
+    return [model for model in settings.default_writers() if model != usual]
 
 
 # --- Judging ----------------------------------------------------------------------------------------

@@ -96,31 +96,32 @@ class Lanes:
         self._stopping = threading.Event()
         self._changed = threading.Condition()
         self._changes = 0
-        self._resting: dict[int, int] = {}
-        self._quiet: Sequence[Callable[[], bool]] = ()
+        self._idle_since: dict[int, int] = {}
+        self._silent_steps: Sequence[Callable[[], bool]] = ()
         stopping = self._stopping.is_set
 
         def lane(which: Lane, most_bytes: int | None = None) -> Callable[[], bool]:
             def step() -> bool:
                 done = installation.worker_tasks.process_next(which, stopping, most_bytes=most_bytes)
                 if done and done.status is not DocumentStatus.EMBEDDING:
-                    self.wake()  # it may have been waited for
+                    self.wake()  # a job may wait for it
                 return _log_outcome(done)
 
             return step
 
         reading = installation.config.rag_worker_readers or usable_cores()
-        works = {f"reading-{number}": lane(Lane.READING) for number in range(reading)}
-        works["small"] = lane(Lane.READING, SMALL_BYTES)
+        steps = {f"reading-{number}": lane(Lane.READING) for number in range(reading)}
+        steps["small"] = lane(Lane.READING, SMALL_BYTES)
         embedding = {f"embedding-{number}": lane(Lane.EMBEDDING) for number in range(EMBEDDING_THREADS)}
-        works |= embedding
-        self._quiet = [*embedding.values()]  # a batch of vectors is nothing to others
-        works["renewing"] = lane(Lane.RENEWING)
+        steps |= embedding
+        self._silent_steps = [*embedding.values()]  # a batch of vectors gives others no work
+        steps["renewing"] = lane(Lane.RENEWING)
         for number in range(concurrency or installation.config.rag_worker_concurrency):
-            works[f"jobs-{number}"] = lambda: _log_outcome(installation.worker_tasks.run_next_job(stopping))
-        works["pictures"] = installation.worker_tasks.read_pictures
+            steps[f"jobs-{number}"] = lambda: _log_outcome(installation.worker_tasks.run_next_job(stopping))
+        steps["pictures"] = installation.worker_tasks.read_pictures
         self._threads = [
-            threading.Thread(target=self._go_on, args=(work,), name=name, daemon=True) for name, work in works.items()
+            threading.Thread(target=self._run_loop, args=(work,), name=name, daemon=True)
+            for name, work in steps.items()
         ]
         for thread in self._threads:
             thread.start()
@@ -144,32 +145,32 @@ class Lanes:
         for thread in self._threads:
             thread.join()
 
-    def _go_on(self, work: Callable[[], bool]) -> None:
+    def _run_loop(self, work: Callable[[], bool]) -> None:
         seen = self._changes
         while not self._stopping.is_set():
-            while self._attempt(work) and not self._stopping.is_set():
-                if work not in self._quiet:
-                    self.wake()  # what one lane has done, another may go on with
-            seen = self._rest(seen)
+            while self._try_step(work) and not self._stopping.is_set():
+                if work not in self._silent_steps:
+                    self.wake()  # another lane may continue
+            seen = self._wait_for_change(seen)
 
-    def _rest(self, seen: int) -> int:
+    def _wait_for_change(self, seen: int) -> int:
         """Wait for a change after number `seen`. Returns the number of the latest change."""
         thread = threading.get_ident()
         with self._changed:
-            self._resting[thread] = seen
-            if not self._wait and [*self._resting.values()] == [self._changes] * len(self._threads):
-                self._stopping.set()  # all have looked, and none has found anything since
+            self._idle_since[thread] = seen
+            if not self._wait and [*self._idle_since.values()] == [self._changes] * len(self._threads):
+                self._stopping.set()  # no lane has found work since the last change
                 self._changed.notify_all()
             self._changed.wait_for(lambda: self._changes != seen or self._stopping.is_set())
-            del self._resting[thread]
+            del self._idle_since[thread]
             return self._changes
 
-    def _attempt(self, work: Callable[[], bool]) -> bool:
+    def _try_step(self, work: Callable[[], bool]) -> bool:
         """Return whether work was done. Unexpected failures are retried when there is new work."""
         try:
             return work()
         except errors.NotFoundError:
-            return True  # purged while it was read
+            return True  # purged meanwhile
         except errors.StoreError as error:
             logger.warning("%s Trying again.", error)
             return self._wait and not self._stopping.wait(RECONNECT_SECONDS)
@@ -201,12 +202,12 @@ def spawn() -> subprocess.Popen[bytes]:
     )
 
 
-_keeping = threading.Lock()
+_keeper_lock = threading.Lock()
 
 
 def keep_running() -> None:
     """Keep a worker running beside this process. Repeated calls do nothing."""
-    if _keeping.acquire(blocking=False):
+    if _keeper_lock.acquire(blocking=False):
         threading.Thread(target=_run_workers, name="worker-keeper", daemon=True).start()
 
 

@@ -156,7 +156,7 @@ class Installation:
         """Connect to the database and load models and vocabularies, so that the first question does not wait."""
         self.health()
         models = self._resources.models
-        if models.default_is_local():  # a vendor's would cost, and needs no loading
+        if models.default_is_local():  # a vendor's model costs money and needs no loading
             models.embedder(models.default_space()).get_query_embedding(WARM_UP)
         models.reranker.scores(WARM_UP, [WARM_UP])
         lazy_imports.load(retrieval, answering)
@@ -183,7 +183,7 @@ class Installation:
             errors.SourceError: `path` cannot be written.
             errors.StoreError: the database or the file storage fails.
         """
-        store = self._resources.store  # brings the schema forward: an archive never has one that no program knows
+        store = self._resources.store  # migrates the schema, so that every archive has a known one
         drafts = PartialFiles(self.config.drafts_dir)
         manifest = backup.write(store.backup_url, self._resources.files, path, on_progress, drafts=drafts)
         status.record_backup(store, path, manifest)

@@ -36,8 +36,8 @@ class Models:
         reranker: "providers.CrossEncoder | None" = None,
     ) -> None:
         self._environment = config
-        self._filled = config
-        self._kept = SavedPreferences()
+        self._effective = config
+        self._saved = SavedPreferences()
         self._preferences = preferences
         self.registry = registry
         self._embedders: dict[EmbeddingSpace, embeddings.BaseEmbedding] = {
@@ -54,13 +54,13 @@ class Models:
     def config(self) -> Config:
         """The settings in force. When they change, opened models are discarded."""
         with self._lock:
-            kept = self._preferences.get() if self._preferences else self._kept
-            if kept is not self._kept:
-                self._kept = kept
-                self._filled = apply_preferences(self._environment, kept)
+            saved = self._preferences.get() if self._preferences else self._saved
+            if saved is not self._saved:
+                self._saved = saved
+                self._effective = apply_preferences(self._environment, saved)
                 self._embedders = {space: self._embedders[space] for space in self._given}
                 self._default = next(iter(self._given), None)
-            return self._filled
+            return self._effective
 
     # --- embedding ---
 
@@ -100,7 +100,7 @@ class Models:
                 named = reached.model_copy(update={"rag_embed_model": model})
                 space, embedder = self.registry.embedding_model(named, None)
             except errors.ConfigError as error:
-                if isinstance(error.__cause__, errors.ValidationError):  # it is no setting that is wrong
+                if isinstance(error.__cause__, errors.ValidationError):  # the request is wrong, not a setting
                     raise error.__cause__ from None
                 raise
             if not auth.api_key:
@@ -177,14 +177,14 @@ class Models:
         changes: dict[str, object] = {f"provider_{name}": value for name, value in limits.items()}
         if auth.api_key and provider_name and provider_name != providers.EXTRACTIVE:
             setting = self.registry.provider(provider_name).key_setting
-            if setting is not None:  # the embedded model needs no key, and is given none
+            if setting is not None:  # the embedded model needs no key
                 changes[setting] = auth.api_key
         return self.config.model_copy(update=changes) if changes else self.config
 
 
-def apply_preferences(environment: Config, kept: SavedPreferences) -> Config:
+def apply_preferences(environment: Config, saved: SavedPreferences) -> Config:
     """Return the environment's settings, completed by preferences where it leaves them unset."""
-    chosen = {**kept.choices, **kept.keys}
+    chosen = {**saved.choices, **saved.keys}
     known = {name for name in chosen if name in Config.model_fields}
     return environment.model_copy(update={name: chosen[name] for name in known if is_unset(environment, name)})
 

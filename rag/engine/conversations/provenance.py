@@ -114,7 +114,7 @@ def _library_changes(old: Provenance, workspace: Workspace) -> Iterator[str]:
     """Describe documents that were added to, or removed from, the searched ones since then."""
     list_documents, filters = workspace.store.documents.list, old.retrieval.filters.model_copy(update={"saved": None})
     if filters == Filters(document_ids=filters.document_ids) and filters.document_ids:
-        return  # only these were asked, and nothing can come to them
+        return  # only these documents were searched, and none can be added
     named = {one.name for one in old.documents}
     here, trash = DocumentQuery(filters=filters), DocumentQuery(filters=filters, in_trash=True)
     came = [one for one in list_documents(old.index_id, here) if one.indexed_at and one.indexed_at > old.at]

@@ -84,7 +84,7 @@ def compare_claims(before: AnswerResponse, after: AnswerResponse) -> tuple[Claim
             old.remove(claim)
             changes.append(ClaimChange(state="same", before=claim[0], after=claim[0]))
             continue
-        was = max(unmatched, key=lambda one: fuzz.ratio(one[0], claim[0]), default=None)  # called here
+        was = max(unmatched, key=lambda one: fuzz.ratio(one[0], claim[0]), default=None)
         if was is None or fuzz.ratio(was[0], claim[0]) < SAME_CLAIM:
             changes.append(ClaimChange(state="new", after=claim[0]))
         else:

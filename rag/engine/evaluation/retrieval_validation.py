@@ -80,7 +80,7 @@ def _has_valid_source(chunk: Chunk, document: Document | None) -> bool:
 def _fits_page(page: PageInfo | None, box: Rect) -> bool:
     if page is None:
         return False
-    if not (page.width and page.height):  # nobody knows its size: the caller brought the blocks
+    if not (page.width and page.height):  # unknown size: the caller parsed the document
         return True
     whole = Rect(-BOX_SLACK_PT, -BOX_SLACK_PT, page.width + BOX_SLACK_PT, page.height + BOX_SLACK_PT)
     return whole.union(box) == whole

@@ -179,7 +179,7 @@ class EmbeddingGenerations:
         )
 
     def _switch(self, generation: EmbeddingGeneration) -> Index:
-        self._workspace.models.embedder(generation.space)  # raises here, and not in every search, if its key is missing
+        self._workspace.models.embedder(generation.space)  # raise here, not in every search, if its key is missing
         for _ in range(MAX_ROUNDS):
             switched = self._store.generations.switch(generation)
             if switched is not None:

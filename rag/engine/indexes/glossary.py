@@ -35,7 +35,7 @@ class Glossary:
             errors.LimitError: it has more than `MAX_BYTES`.
             errors.ValidationError: it is invalid, or names undefined places; the message says where.
         """
-        toml = toml.removeprefix("\ufeff")  # as Windows begins files
+        toml = toml.removeprefix("\ufeff")  # byte order mark
         size = len(toml.encode("utf-8", "surrogatepass"))
         if size > MAX_BYTES:
             raise errors.LimitError(

@@ -147,7 +147,7 @@ class DocumentReader:
             with system_errors():
                 yield
         except errors.CancelledError:
-            raise  # it is recorded by who cancelled it
+            raise  # recorded by the canceller
         except errors.Error as error:
             if is_stopping():
                 raise

@@ -46,7 +46,7 @@ class Folders:
             intake = self._file_ingestion(request, index, again=again)
             limit = request.options.max_files
             reports: list[FileReport] = []
-            # Closed, and the index let go of, also where `on_file` ends the work.
+            # Releases the lock on the index also if `on_file` raises.
             with closing(intake.folder(folder, request.source, max_files=limit, remove=remove)) as files:
                 for report in files:
                     reports.append(report)
@@ -72,7 +72,7 @@ class Folders:
             try:
                 reports.append(folders.ingest_folder(request, remove=True, on_file=on_file))
             except errors.CancelledError:
-                raise  # not of the folder, but of all of this
+                raise  # cancels everything, not just this folder
             except (errors.SourceError, errors.ForbiddenError) as error:
                 logger.warning("a folder that the index %s follows: %s", index.id, error.code)
                 unreadable.append(error)
@@ -115,7 +115,7 @@ class Folders:
         existing = self._existing_index(request)
         space = self._embedding_space(request, existing)
         chunking = request.chunking or (existing.chunking if existing else self._workspace.config.rag_chunking)
-        # refused right here, or never
+        # fail here if it cannot be used
         self._workspace.models.embedder(space, request.auth, request.embedding.provider_options)
         name = existing.name if existing else request.index.index_name
         index = self._workspace.store.indexes.ensure(name, space, chunking)
@@ -135,7 +135,7 @@ class Folders:
             name = ":".join(part for part in (asked.provider, asked.model) if part)
             space = self._workspace.models.find_space(name, request.auth)
         elif existing and (existing.name != DEFAULT_INDEX or not self._workspace.config.rag_embed_model):
-            space = existing.space  # the setting is for the default index and for new ones
+            space = existing.space  # the setting applies to the default index and new ones
         else:
             space = self._workspace.models.default_space()
         size = asked.provider_options.dimensions

@@ -138,7 +138,7 @@ class FileIngestion:
         """Count the chunks of a file, also if it was ingested before."""
         if self._chunks_left is None or report.document_id is None or report.state == "failed":
             return
-        with suppress(errors.NotFoundError):  # it was deleted for good meanwhile
+        with suppress(errors.NotFoundError):  # purged meanwhile
             self._chunks_left = max(0, self._chunks_left - self._documents.get(report.document_id).chunk_count)
 
     def _try_file(
@@ -162,7 +162,7 @@ class FileIngestion:
             if _is_current(document) and document.source not in wanted and folder.owns(document.source or "")
         }
         for document_id in self._documents.trash(list(gone)):
-            if document_id in gone:  # else it is a part of one, which went along
+            if document_id in gone:  # else an attachment, trashed along with its container
                 yield _report(gone[document_id], "removed", document_id=document_id)
 
     # --- files ---
@@ -182,7 +182,7 @@ class FileIngestion:
         known = self._existing_document([document for document in present if document.sha256 == sha256])
         older = [document for document in present if document.sha256 != sha256 and _is_replaced(document, known)]
         if known and known.status is DocumentStatus.READY and not self._again:
-            self._read_parts(known)  # of an interrupted run
+            self._read_parts(known)  # left by an interrupted run
             return self._publish(file, known, known, older)
         if self._chunks_left == 0:
             return _skipped(file, "The limit of chunks is reached. Raise maxChunks, or split the folder.")
@@ -266,7 +266,7 @@ class FileIngestion:
             self._originals.purge([document.id])
         if is_limit:
             return _skipped(file, reason)
-        if document.deleted_at is None and code in TRANSIENT_CODES:  # a worker tries again
+        if document.deleted_at is None and code in TRANSIENT_CODES:  # a worker retries
             self._readings.resume(document.id)
             self._readings.enqueue(document.id)
         stays = document.id if document.deleted_at is None else None

@@ -130,7 +130,7 @@ class Jobs:
         return self._start("evaluation", parsed.index_name, parsed.model_dump(mode="json"))
 
     def _start(self, kind: JobKind, index_name: str, request: dict[str, Any]) -> Job:
-        if index_name == DEFAULT_INDEX:  # a worker knows nothing of the collection that is meant by it here
+        if index_name == DEFAULT_INDEX:  # a worker does not know which collection this name means here
             index_name = self._workspace.requested_index(index_name).name
             request = {**request, "index_name": index_name} if "index_name" in request else request
         job = self._workspace.store.jobs.create(kind, index_name, request)
@@ -193,7 +193,7 @@ class Jobs:
         if started.attempts > MAX_ATTEMPTS:
             raise errors.ReadingInterruptedError(TOO_MANY_ATTEMPTS)
         self._workspace.store.jobs.finish(job.id, self._run_kind(job, started.request, steps))
-        if job.kind == "matrix":  # it may have been edited, or a document become ready, after that was looked at
+        if job.kind == "matrix":  # cells may have been added after the job read the matrix
             fill_scheduling.refill_open_cells(self._workspace, uuid.UUID(started.request["matrix_id"]))
 
     def _record_failure(self, job_id: uuid.UUID, error: errors.Error) -> None:
@@ -251,7 +251,7 @@ class Jobs:
                 return "ready"
             if read.error_code in TRANSIENT_CODES:
                 self._documents.retry(document_id)
-        except errors.NotFoundError:  # in the trash, or gone, since the job began
+        except errors.NotFoundError:  # trashed or purged since the job began
             return "gone"
         return "failed"
 

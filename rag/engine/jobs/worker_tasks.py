@@ -77,7 +77,7 @@ class WorkerTasks:
             reader = DocumentReader(workspace)
             before = workspace.store.documents.get(taken.document_id)
             if not taken.attempts:
-                return before  # and not None: its next lane, which this claim may have kept off, has to look again
+                return before  # not None: this lock may have kept the next lane off, which must look again
             with _trace_step(workspace, before, lane):
                 if taken.attempts > MAX_ATTEMPTS:
                     reader.give_up(taken.document_id)

@@ -80,7 +80,7 @@ class Attachments:
         if part.file is None:
             return outcome
         sha256 = sha256_of(part.file)
-        # Always the same: whoever reads the container again, after a crash or at the same time, finds it there.
+        # Deterministic, so that reading the container again, also concurrently, finds the document.
         document_id = uuid.uuid5(container.id, f"{part.name}\n{sha256}")
         if self._is_there(document_id):
             return outcome.model_copy(update={"document_id": document_id})
@@ -91,7 +91,7 @@ class Attachments:
                 part.file,
                 part.name,
                 self._workspace.store.indexes.get_by_id(container.index_id),
-                # A place of its own in each version of a mail: it must not be lost with the older one.
+                # Unique in each version of a mail, so that it is not lost with an older one.
                 source=f"{container.source}::{container.id}/{part.name}" if container.source else None,
                 source_path=part.name,
                 sha256=sha256,

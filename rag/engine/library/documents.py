@@ -206,7 +206,7 @@ class Documents:
                 if known is None:
                     raise
             else:
-                sources.keep_upload_key(document.id, key)  # of one that was there, and lacked its file
+                sources.keep_upload_key(document.id, key)  # of a document whose missing file was restored
                 return document, True
         if (known.index_id, known.sha256) != (index.id, sha256_of(path)):
             raise errors.ValidationError(

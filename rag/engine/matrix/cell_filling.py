@@ -103,7 +103,7 @@ def answer_cell(
     )
     try:
         response = questions.answer(request)
-    except (errors.GroundingError, errors.NotFoundError) as error:  # of this document; what else fails, fails for all
+    except (errors.GroundingError, errors.NotFoundError) as error:  # concerns this document only
         return _cell(document, number, {"status": "failed", "reason": error.message})
     return _cell(
         document, number, _answer_fields(question.text, response, _statements(workspace, document, question.text))

@@ -27,7 +27,7 @@ def start(workspace: Workspace, matrix: Matrix) -> Job:
     if present is not None and present.finished_at is None:
         return present
     index_name = workspace.requested_index(DEFAULT_INDEX).name
-    cells = len(matrix.questions) * len(matrix.lineage_ids)  # by which it is weighed among the user's other jobs
+    cells = len(matrix.questions) * len(matrix.lineage_ids)  # the weight of the job among the user's jobs
     job = workspace.store.jobs.create("matrix", index_name, {"matrix_id": str(matrix.id), "cells": cells})
     workspace.store.matrices.set_job(matrix.id, job.id)
     workspace.queue.enqueue_job(workspace.user_id, job.id)

@@ -41,7 +41,7 @@ def _space(config: Config, place: str, folder: Path) -> DiskSpace | None:
     try:
         present = next(path for path in (folder, *folder.absolute().parents) if path.exists())
         usage = shutil.disk_usage(present)
-    except OSError:  # a folder that may not be looked into; whoever writes there is told more
+    except OSError:  # unreadable folder; writing to it reports more
         return None
     warning = config.rag_disk_reserve_mb if place == "temporary" else config.rag_disk_warning_mb
     state = DiskState.LOW if usage.free < warning * MB else DiskState.GOOD

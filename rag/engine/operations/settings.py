@@ -113,7 +113,7 @@ class Settings:
             model=providers.model_id(llm),
             result=words[:MAX_SHOWN_CHARS],
             seconds=time.perf_counter() - started,
-            context_window=providers.context_window(llm),  # asked now, when its server has loaded it
+            context_window=providers.context_window(llm),  # the server has loaded the model now
         )
 
     def try_embedder(self) -> ModelTest:
@@ -151,8 +151,8 @@ class Settings:
     def _origin(self, setting: str) -> tuple[Origin, str | None]:
         if not is_unset(self._environment, setting):
             return Origin.ENVIRONMENT, getattr(self._environment, setting)
-        kept = self._preferences.get().choices.get(setting)
-        return (Origin.KEPT if kept else Origin.DEFAULT), kept
+        saved = self._preferences.get().choices.get(setting)
+        return (Origin.KEPT if saved else Origin.DEFAULT), saved
 
     def _usable(self) -> Iterator[providers.Provider]:
         registry, config = self._models.registry, self._models.config
@@ -214,9 +214,9 @@ class VendorKeys:
         return row, row.key_setting
 
     def _key(self, setting: str, row: providers.Provider) -> VendorKey:
-        kept = self._preferences.get()
-        place = kept.places.get(setting)
-        is_readable = place is None or setting in kept.keys
+        saved = self._preferences.get()
+        place = saved.places.get(setting)
+        is_readable = place is None or setting in saved.keys
         if not is_unset(self._environment, setting):
             place, is_readable = KeyPlace.ENVIRONMENT, True
         return VendorKey(

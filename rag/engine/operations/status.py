@@ -70,7 +70,7 @@ def last_backup(store: Store) -> BackupRecord | None:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # a disk that is gone
+    except OSError:  # an unmounted disk
         return False
 
 

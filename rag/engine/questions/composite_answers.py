@@ -65,7 +65,7 @@ class CompositeAnswers:
         if extract := summary.asked(question):
             return self._extract(question, extract)
         if sides := self.sides(question):
-            return self._compare(self._answer_side(sides[0]), sides)  # what refuses does so before the answer begins
+            return self._compare(self._answer_side(sides[0]), sides)  # errors are raised before the answer begins
         answer = self._calculate(question) or self._compare_years(question)
         return None if answer is None else _single_answer(answer)
 

@@ -1,4 +1,4 @@
-"""Which documents a question names."""
+"""Documents that a question mentions."""
 
 import datetime as dt
 import uuid

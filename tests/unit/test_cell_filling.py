@@ -1,4 +1,4 @@
-"""What a cell of a matrix makes of several statements."""
+"""The answer of a matrix cell, chosen from several statements."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""What differs between two versions, and where words of one stand in the other: tables of cases."""
+"""Version diffs, and quotes of one version found in another."""
 
 import uuid
 

@@ -110,7 +110,7 @@ class Installation:
         """Return a user's workspace."""
         return Workspace(self._resources, user_id, origin)
 
-    # --- who may come in ---
+    # --- authentication ---
 
     def authenticate(self, secret: str) -> ApiKey | None:
         """Return the valid API key with this secret, or None. See `api_keys.authenticate`."""
@@ -125,7 +125,7 @@ class Installation:
         """Rate limits, shared by all processes."""
         return self._resources.store.rate_limits
 
-    # --- work in the background ---
+    # --- background work ---
 
     def recover_queue(self) -> int:
         """Requeue what a killed process left behind. Returns the number of unread documents."""
@@ -273,7 +273,11 @@ class RAGEngine:
         self.catalogue = Catalogue(workspace)
         self.exports = Export(workspace)
         self.sharing = Sharing(workspace)
-        self.access = CollectionAccess(self, workspace, self._beside)
+        self.access = CollectionAccess(
+            self,
+            workspace,
+            lambda narrowed: RAGEngine(user_id=user_id, installation=self.installation, workspace=narrowed),
+        )
         self.audit = AuditLog(workspace)
 
     @property
@@ -285,10 +289,6 @@ class RAGEngine:
     def origin(self) -> Whence:
         """The user's origin, as recorded in the audit log."""
         return self._workspace.origin
-
-    def _beside(self, workspace: Workspace) -> "RAGEngine":
-        """Return an engine of the same user for another workspace."""
-        return RAGEngine(user_id=self.user_id, installation=self.installation, workspace=workspace)
 
     @property
     def caches(self) -> Caches:
@@ -380,7 +380,7 @@ class RAGEngine:
         parsed = parse(AnswerRequest, request)
         return self.access.index(parsed.index_name).questions.answer(parsed, document_id)
 
-    # --- for LlamaIndex ---
+    # --- LlamaIndex ---
 
     def as_retriever(
         self, index_name: str = DEFAULT_INDEX, options: RetrievalOptions = DEFAULT_RETRIEVAL

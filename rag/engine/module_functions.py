@@ -57,17 +57,10 @@ class _Process:
                 self._engine = RAGEngine(load_config(), registry=self.registry)
             return self._engine
 
-    def use(self, engine: RAGEngine) -> None:
-        """Replace the engine and close the former one."""
+    def use(self, engine: RAGEngine | None) -> None:
+        """Replace the engine, or remove it, and close the former one."""
         with self._lock:
             former, self._engine = self._engine, engine
-        if former:
-            former.installation.close()
-
-    def clear(self) -> None:
-        """Close the engine."""
-        with self._lock:
-            former, self._engine = self._engine, None
         if former:
             former.installation.close()
 
@@ -126,7 +119,7 @@ def _masked(value: object) -> object:
 
 def clear_config() -> None:
     """Close the engine; the next call creates one from the environment. Registered providers stay."""
-    _process.clear()
+    _process.use(None)
 
 
 # --- indexes ---

@@ -81,7 +81,7 @@ class Answers:
         asked = [one for one in messages[: messages.index(kept)] if one.role == "user"]
         return question or title, [*asked[-1:], kept]
 
-    # --- shown to others ---
+    # --- sharing ---
 
     def show(self, conversation_id: uuid.UUID, request: LinkRequest | Mapping[str, Any]) -> AnswerLink:
         """Share a conversation, or one of its answers, read-only with a user or a group.

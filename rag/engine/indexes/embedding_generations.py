@@ -115,7 +115,7 @@ class EmbeddingGenerations:
             f"The vectors of {generation.space.name} were dropped while they were built. Start again if you want them."
         )
 
-    # --- choosing ---
+    # --- switching ---
 
     def compare(self, questions_file: Path, generation: int | None = None) -> GenerationComparison:
         """Compare retrieval with the active and a candidate generation (default: the latest) on a JSONL question file.

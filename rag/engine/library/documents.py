@@ -74,7 +74,7 @@ class Documents:
         """Return a document, in the trash or not. Raises NotFoundError."""
         return self._workspace.store.documents.get(document_id)
 
-    # --- taking in ---
+    # --- adding ---
 
     def add(
         self,
@@ -264,7 +264,7 @@ class Documents:
         """
         return self._reader.read_pictures(document_id)
 
-    # --- throwing away ---
+    # --- trash ---
 
     def trash(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
         """Move documents to the trash, which takes them out of every search at once. Returns the ids of those moved.

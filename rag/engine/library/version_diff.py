@@ -89,7 +89,7 @@ def paragraphs_of(passages: Iterable[Passage]) -> list[Paragraph]:
     return [Paragraph(tuple(group)) for group in groups]
 
 
-# --- what differs ---
+# --- diffs ---
 
 
 def diff_paragraphs(old: Sequence[Paragraph], new: Sequence[Paragraph]) -> tuple[list[ParagraphChange], int]:
@@ -138,7 +138,7 @@ def _added(paragraphs: Iterable[Paragraph]) -> Iterator[ParagraphChange]:
     return (ParagraphChange(kind="added", new=paragraph.to_text()) for paragraph in paragraphs)
 
 
-# --- where words stand now ---
+# --- quotes ---
 
 
 class QuoteFinder:

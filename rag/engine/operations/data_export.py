@@ -72,7 +72,7 @@ class Export:
                 ),
             )
             chunks = _write_lines(
-                folder / "chunks.jsonl", self._all_chunks([document for _, document in documents], vectors, on_progress)
+                folder / "chunks.jsonl", self._chunks([document for _, document in documents], vectors, on_progress)
             )
             conversations = _write_lines(
                 folder / "conversations.jsonl", (line for index in indexes for line in self._conversations(index))
@@ -106,20 +106,17 @@ class Export:
                 shutil.copyfileobj(source, target)
         return missing
 
-    def _all_chunks(
+    def _chunks(
         self, documents: Sequence[Document], vectors: bool, on_progress: OnProgress
     ) -> Iterator[dict[str, Any]]:
-        for done, document in enumerate(documents, start=1):
-            yield from self._chunks(document, vectors=vectors)
-            on_progress("documents", done, len(documents))
-
-    def _chunks(self, document: Document, *, vectors: bool) -> Iterator[dict[str, Any]]:
         store = self._workspace.store.chunks
-        chunks = store.of_document(document.id)
-        found = store.vectors([chunk.id for chunk in chunks]) if vectors else {}
-        for chunk in chunks:
-            line = _chunk(document, chunk)
-            yield {**line, "vector": found[chunk.id].tolist()} if chunk.id in found else line
+        for done, document in enumerate(documents, start=1):
+            chunks = store.of_document(document.id)
+            found = store.vectors([chunk.id for chunk in chunks]) if vectors else {}
+            for chunk in chunks:
+                line = _chunk(document, chunk)
+                yield {**line, "vector": found[chunk.id].tolist()} if chunk.id in found else line
+            on_progress("documents", done, len(documents))
 
     def _conversations(self, index: Index) -> Iterator[dict[str, Any]]:
         store = self._workspace.store.conversations

@@ -136,7 +136,7 @@ class Settings:
         """Find local model servers, and those at configured addresses, that respond now."""
         return providers.find_servers(self._models.registry.server_addresses(self._models.config))
 
-    # --- notes ---
+    # --- notices ---
 
     def is_dismissed(self, note: str) -> bool:
         """Whether a notice was dismissed."""
@@ -146,7 +146,7 @@ class Settings:
         """Dismiss a notice for good."""
         self._preferences.dismiss(note)
 
-    # --- what wins ---
+    # --- internals ---
 
     def _origin(self, setting: str) -> tuple[Origin, str | None]:
         if not is_unset(self._environment, setting):

@@ -69,7 +69,7 @@ class CompositeAnswers:
         answer = self._calculate(question) or self._compare_years(question)
         return None if answer is None else _single_answer(answer)
 
-    # --- one answer per document ---
+    # --- comparisons ---
 
     def sides(self, question: str) -> list[Side]:
         """Return the documents that `question` compares, each with its question; empty if it compares none."""
@@ -120,12 +120,16 @@ class CompositeAnswers:
             raise errors.GroundingError("The answer broke off before it was checked. Ask again.")
         return response.answer
 
-    # --- an extract ---
+    # --- summaries ---
 
     def _extract(self, question: str, extract: summary.Extract) -> Generator[AnswerEvent, None, None] | None:
         documents, extract = self._named_or_all(question)[0], self._with_part(question, extract)
         if len(documents) > MAX_DOCUMENTS:
-            return None if extract.part else _single_answer(self._ask_which(len(documents)))
+            if extract.part:
+                return None
+            message = prompts.WHICH_DOCUMENT_MESSAGE.format(count=len(documents))
+            model = answering.EXTRACTIVE_MODEL
+            return _single_answer(AnswerResponse(status="insufficient_context", answer=message, model=model))
         limit = summary.MAX_SENTENCES if len(documents) == 1 else summary.SHORT_SENTENCES
         parts: list[answering.Statement | answering.Label] = []
         for document in documents:
@@ -134,7 +138,7 @@ class CompositeAnswers:
                 parts.append(answering.Label(document_comparison.heading(document.name)))
             parts += summary.parts_of(keys, self._with_pages(document.id), sections=len(documents) == 1)
         note = answering.Label(f"*{prompts.EXTRACT_NOTE}*")
-        return _single_answer(self._composed([note, *parts])) if parts else None
+        return _single_answer(self._compose([note, *parts])) if parts else None
 
     def _named_or_all(self, question: str) -> tuple[list[Document], list[Mention]]:
         """Return the documents that `question` names, or all in scope, and the mentions."""
@@ -172,11 +176,7 @@ class CompositeAnswers:
         pages = {page for hit in found if hit.final_score >= least for page in hit.passage.pages}
         return [chunk for chunk in chunks if pages.intersection(chunk.pages)]
 
-    def _ask_which(self, count: int) -> AnswerResponse:
-        message = prompts.WHICH_DOCUMENT_MESSAGE.format(count=count)
-        return AnswerResponse(status="insufficient_context", answer=message, model=answering.EXTRACTIVE_MODEL)
-
-    # --- a figure worked out ---
+    # --- calculations ---
 
     def _calculate(self, question: str) -> AnswerResponse | None:
         if not requested_figures.may_want(question):
@@ -197,7 +197,7 @@ class CompositeAnswers:
         statements = vocabulary.own_pages(self._workspace.store.pages.landmarks(document_id, places))
         hits += self._statement_hits(document_id, {page for pages in statements.values() for page in pages}, hits)
         parts = calculation.work_out(task, hits, statements)
-        return self._composed(parts) if parts else None
+        return self._compose(parts) if parts else None
 
     def _statement_hits(self, document_id: uuid.UUID, pages: Collection[int], found: Sequence[Hit]) -> list[Hit]:
         """Return hits for pages of statements that the search missed, so that statements are always read."""
@@ -212,7 +212,7 @@ class CompositeAnswers:
         chunks = store.of_document(document.id, page_number=page, limit=1)
         return summary.hit_of(chunks[0], document, lines) if lines and chunks else None
 
-    # --- figures of two years ---
+    # --- changes between two years ---
 
     def _compare_years(self, question: str) -> AnswerResponse | None:
         """Answer a question about change by looking up each year separately, as they may be in different reports.
@@ -262,7 +262,7 @@ class CompositeAnswers:
             model=answering.EXTRACTIVE_MODEL,
         )
 
-    # --- for a model ---
+    # --- passages for a language model ---
 
     def model_passages(self, question: str) -> list[Hit]:
         """Return passages for a language model: from each compared document, or from all of a document to summarise."""
@@ -277,7 +277,7 @@ class CompositeAnswers:
         found = [self._restricted_to(side.documents).pipeline().search(side.question).results[:most] for side in sides]
         return [hits[place] for place in range(most) for hits in found if place < len(hits)]
 
-    # --- what all of them need ---
+    # --- shared ---
 
     def names(self) -> list[str]:
         """Return the names of the documents in scope."""
@@ -299,16 +299,12 @@ class CompositeAnswers:
     def _documents(self) -> list[Document]:
         """Return the searchable documents in scope, newest first."""
         if self._listed is None:
-            self._listed = self._list()
+            query = DocumentQuery(filters=self._request.retrieval.filters, disabled=False)
+            found = self._workspace.store.documents.list(self._index.id, query)
+            self._listed = [document for document in found if document.searchable]
         return self._listed
 
-    def _list(self) -> list[Document]:
-        found = self._workspace.store.documents.list(
-            self._index.id, DocumentQuery(filters=self._request.retrieval.filters, disabled=False)
-        )
-        return [document for document in found if document.searchable]
-
-    def _composed(self, parts: Sequence[answering.Statement | answering.Label]) -> AnswerResponse:
+    def _compose(self, parts: Sequence[answering.Statement | answering.Label]) -> AnswerResponse:
         return answering.compose(parts, locate=self._locate)
 
 
